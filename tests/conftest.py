@@ -1,0 +1,12 @@
+"""One thread everywhere, set before NumPy is first imported: results must not depend on the number of cores."""
+
+import os
+import sys
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in THREAD_VARIABLES):
+    raise RuntimeError(f"NumPy was imported before the tests could set {', '.join(THREAD_VARIABLES)} to 1")
+for name in THREAD_VARIABLES:
+    os.environ[name] = "1"
+os.environ.setdefault("MPLBACKEND", "Agg")
