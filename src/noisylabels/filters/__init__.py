@@ -1,0 +1,1 @@
+"""Adaptive filters: one short file per filter on the contract of `noisylabels.filters.base`."""

@@ -1,0 +1,263 @@
+"""The contract of all filters: see a row, predict, see the label, learn.
+
+A new filter is one short file: its hyperparameters in ``__init__``, its update in a compiled loop, and
+`Filter._learn` that calls the loop. Everything else (validation, sliding windows, chunks, losses) is inherited.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
+    """`values` as a contiguous float64 array of `shape` (None = any length), or a one-line ValueError."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    fits = array.ndim == len(shape) and all(
+        want in (None, got) for want, got in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = "(" + ", ".join("*" if n is None else str(n) for n in shape) + ")"
+        raise ValueError(f"{name}: expected shape {wanted}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: value at index {_first(~np.isfinite(array))} is not finite")
+    return array
+
+
+def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
+    """Like `finite`, and no value below 0."""
+    array = finite(name, values, shape)
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name}: value at index {_first(array < 0)} is negative")
+    return array
+
+
+def number(
+    name: str, value: float, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
+) -> float:
+    """`value` as a finite float, above < value, least <= value <= most; else a ValueError that names it."""
+    value = float(value)
+    if not np.isfinite(value) or value <= above or value < least or value > most:
+        limits = [f"> {above:g}"] * (above > -np.inf) + [f">= {least:g}"] * (least > -np.inf)
+        limits += [f"<= {most:g}"] * (most < np.inf)
+        rule = " ".join(["must be a finite number", " and ".join(limits)]).strip()
+        raise ValueError(f"{name}: {rule}, got {value:g}")
+    return value
+
+
+def _first(bad: NDArray[np.bool_]) -> str:
+    index = np.argwhere(bad)[0]
+    return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))
+
+
+class Sliding:
+    """Row t = (s[t+delay], s[t+delay-1], ..., s[t+delay-d+1]): the last d samples of a signal, newest first.
+
+    signal: (T,) samples; outside of it they count as 0.  d: taps, 1 <= d <= T.  delay: samples of look-ahead.
+    n: number of rows (default T). The rows are never stored: `padded` has n + d - 1 samples, and
+    padded[t : t+d] is row t *reversed*.
+    """
+
+    def __init__(self, signal: ArrayLike, d: int, delay: int = 0, n: int | None = None) -> None:
+        samples = finite("signal", signal, (None,))
+        if d < 1:
+            raise ValueError(f"d: must be at least 1, got {d}")
+        if len(samples) < d:
+            raise ValueError(f"signal: {len(samples)} samples are fewer than the filter's d = {d} taps")
+        n = len(samples) if n is None else n
+        if not 1 <= n <= len(samples):
+            raise ValueError(f"n: must be between 1 and the {len(samples)} samples of the signal, got {n}")
+        self.d, self.delay, self.n = int(d), int(delay), int(n)
+        first = self.delay - self.d + 1  # padded[0] is signal[first]
+        self.padded: Floats = np.zeros(self.n + self.d - 1)
+        start, stop = max(first, 0), min(first + len(self.padded), len(samples))
+        if start < stop:
+            self.padded[start - first : stop - first] = samples[start:stop]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def rows(self, start: int, stop: int) -> Floats:
+        """Rows start..stop-1 as an array (stop-start, d); for tests and small pieces."""
+        if not 0 <= start < stop <= self.n:
+            raise ValueError(f"rows: need 0 <= start < stop <= {self.n}, got {start}, {stop}")
+        windows = np.lib.stride_tricks.sliding_window_view(self.padded[start : stop + self.d - 1], self.d)
+        return np.ascontiguousarray(windows[:, ::-1])
+
+
+@dataclass(frozen=True)
+class NoisySequence:
+    """One labelled sequence of T rounds.
+
+    x: (T, d) rows or a `Sliding` of T rows.  y: (T,) clean target.  labels: (T, K) noisy labels, column 0 is
+    the one everybody sees.  v: (T,) true variance of the noise of each label (a scalar is repeated).
+    Raises ValueError naming the argument and the first bad index: wrong shape, not finite, v < 0.
+    """
+
+    x: Floats | Sliding
+    y: Floats
+    labels: Floats
+    v: Floats
+
+    def __post_init__(self) -> None:
+        x = self.x if isinstance(self.x, Sliding) else finite("x", self.x, (None, None))
+        T = len(x)
+        checked = {"x": x, "y": finite("y", self.y, (T,)), "labels": finite("labels", self.labels, (T, None))}
+        if checked["labels"].shape[1] < 1:  # type: ignore[union-attr]
+            raise ValueError("labels: needs at least one column")
+        checked["v"] = nonnegative("v", _spread(self.v, T), (T,))
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def d(self) -> int:
+        return self.x.d if isinstance(self.x, Sliding) else self.x.shape[1]
+
+
+def _spread(value: ArrayLike, n: int) -> ArrayLike:
+    return np.full(n, value, dtype=np.float64) if np.ndim(value) == 0 else value
+
+
+class Rows(NamedTuple):
+    """n rows as the compiled loops want them: row t is flat[t*step : t*step + d], contiguous.
+
+    An array has step = d. A sliding window has step = 1 and its rows *reversed*; then w is reversed as well.
+    """
+
+    flat: Floats
+    step: int
+    n: int
+    d: int
+    reversed: bool
+
+    @classmethod
+    def of(cls, X: ArrayLike | Sliding) -> Rows:
+        if isinstance(X, Sliding):
+            return cls(X.padded, 1, len(X), X.d, True)
+        array = finite("X", X, (None, None))
+        if array.shape[1] < 1:
+            raise ValueError("X: rows need d >= 1 columns")
+        return cls(array.ravel(), array.shape[1], array.shape[0], array.shape[1], False)
+
+
+class Side(NamedTuple):
+    """Side information of a run, checked: known variance, second label, clean label; each (n,) or None."""
+
+    v: Floats | None = None
+    second: Floats | None = None
+    clean: Floats | None = None
+
+
+class Filter:
+    """yhat_t = w_{t-1}.x_t, then w_t from the label: the frame of every filter (w_0 = 0).
+
+    A subclass sets `name` (the name of its module), keeps each hyperparameter of ``__init__`` under its own name,
+    and implements `_learn`; extra state is created in `_start`.
+    """
+
+    name: ClassVar[str]
+    w: Floats
+
+    def _start(self, d: int) -> None:
+        """State before the first row of d entries. Overrides call super()._start(d) and add theirs."""
+        self.w = np.zeros(d)
+
+    def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
+        """Fill yhat[t] = w.x_t and update w in place, t = 0..n-1; w is reversed where `rows` are."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike | Sliding) -> Any:
+        """X.w, no learning. X: (d,) -> float; (n, d) or `Sliding` -> (n,)."""
+        if isinstance(X, Sliding):
+            self._ready(X.d)
+            return np.correlate(X.padded, self.w[::-1], "valid")
+        array = finite("X", X, (None,) * max(1, np.ndim(X)))
+        self._ready(array.shape[-1])
+        return array @ self.w
+
+    def run(
+        self,
+        X: ArrayLike | Sliding,
+        y: ArrayLike,
+        *,
+        v: ArrayLike | None = None,
+        second: ArrayLike | None = None,
+        clean: ArrayLike | None = None,
+    ) -> Floats:
+        """Predictions yhat_t = w_{t-1}.x_t, each made before the filter learns from row t; (n,).
+
+        X: (n, d) or `Sliding`.  y: (n,) label of the step.  v: known variance of its noise, (n,) or scalar.
+        second: (n,) second label.  clean: (n,) clean label (oracles only).
+        Raises ValueError: wrong shape, not finite, v < 0, missing side information, divergence.
+        """
+        rows = Rows.of(X)
+        n = rows.n
+        label = finite("y", y, (n,))
+        side = Side(
+            None if v is None else nonnegative("v", _spread(v, n), (n,)),
+            None if second is None else finite("second", second, (n,)),
+            None if clean is None else finite("clean", clean, (n,)),
+        )
+        self._ready(rows.d)
+        w = self.w[::-1].copy() if rows.reversed else self.w.copy()
+        yhat = np.empty(n)
+        self._learn(rows, w, label, yhat, side)
+        if not (np.isfinite(yhat).all() and np.isfinite(w).all()):
+            where = _first(~np.isfinite(yhat)) if not np.isfinite(yhat).all() else str(n - 1)
+            raise ValueError(f"{self.name}: diverged at row {where}; take a smaller step or scale the rows")
+        self.w = np.ascontiguousarray(w[::-1]) if rows.reversed else w
+        return yhat
+
+    def partial_fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
+        """`run` from the current state, predictions dropped."""
+        self.run(X, y, **side)
+        return self
+
+    def fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
+        """`run` from w = 0, predictions dropped."""
+        self._start(Rows.of(X).d)
+        return self.partial_fit(X, y, **side)
+
+    def _ready(self, d: int) -> None:
+        if not hasattr(self, "w"):
+            self._start(d)
+        elif len(self.w) != d:
+            raise ValueError(f"X: rows have {d} entries, the filter has {len(self.w)}; use fit to restart")
+
+    @classmethod
+    def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
+        """Mean of (yhat_t - y_t)^2 over `windows` equal consecutive windows; (len(filters), windows).
+
+        Every filter starts from w = 0 and is left as it was. The last window takes the remainder.
+        """
+        starts = window_starts(len(data), windows)
+        result = np.empty((len(filters), windows))
+        second = np.ascontiguousarray(data.labels[:, 1]) if data.labels.shape[1] > 1 else None
+        for row, original in zip(result, filters, strict=True):
+            fresh = copy.copy(original)
+            fresh._start(data.d)
+            yhat = fresh.run(data.x, data.labels[:, 0], v=data.v, second=second, clean=data.y)
+            row[:] = window_means((yhat - data.y) ** 2, starts)
+        return result
+
+
+def window_starts(T: int, windows: int) -> NDArray[np.int64]:
+    """First round of each of `windows` equal windows of T rounds; the last one takes the remainder."""
+    if not 1 <= windows <= T:
+        raise ValueError(f"windows: must be between 1 and the {T} rounds, got {windows}")
+    return np.arange(windows, dtype=np.int64) * (T // windows)
+
+
+def window_means(values: Floats, starts: NDArray[np.int64]) -> Floats:
+    """Mean of `values` over the windows that begin at `starts`."""
+    return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
