@@ -1,0 +1,94 @@
+"""Which library files a job depends on: the transitive imports of its modules, read without importing them.
+
+A workflow engine sees the files of a rule, not the modules that a script imports. These functions turn "this
+protocol with these methods" into a list of files, so that an edit re-runs the jobs that use the edited file
+only.
+"""
+
+import ast
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+PACKAGE = "noisylabels"
+ROOT = Path(__file__).resolve().parent
+METHOD_FOLDERS = ("filters", "online", "classifiers")
+
+
+def _module_file(module: str) -> Path | None:
+    """File of ``noisylabels.a.b``; a package is its __init__.py; None for anything outside the library."""
+    parts = module.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    base = ROOT.joinpath(*parts[1:])
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+@cache
+def _imports(file: Path) -> frozenset[Path]:
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        found.update(path for name in names if (path := _module_file(name)) and path.name != "__init__.py")
+    return frozenset(found)
+
+
+def library_files(modules: Iterable[str]) -> list[Path]:
+    """Files of ``modules`` (dotted names below the package, such as "protocols.filter_curves") and all they
+    import.
+
+    Raises
+    ------
+    FileNotFoundError : a module that the library does not have.
+    """
+    waiting = []
+    for module in modules:
+        file = _module_file(f"{PACKAGE}.{module}")
+        if file is None:
+            raise FileNotFoundError(
+                f"the library has no module {module}: expected {ROOT / module.replace('.', '/')}.py"
+            )
+        waiting.append(file)
+    seen: set[Path] = set()
+    while waiting:
+        file = waiting.pop()
+        if file not in seen:
+            seen.add(file)
+            waiting.extend(_imports(file))
+    return sorted(seen)
+
+
+def method_module(name: str) -> str:
+    """Dotted name below the package of the file that holds the method ``name``.
+
+    Raises
+    ------
+    FileNotFoundError : no folder of methods has a file of that name; the message lists close names.
+    """
+    import difflib
+
+    known = {f.stem: folder for folder in METHOD_FOLDERS for f in sorted((ROOT / folder).glob("[a-z]*.py"))}
+    if name not in known:
+        close = difflib.get_close_matches(name, known) or sorted(known)
+        raise FileNotFoundError(f"unknown method {name!r}; close names: {', '.join(close)}")
+    return f"{known[name]}.{name}"
+
+
+@cache
+def defines(module: str, function: str) -> bool:
+    """Does the library module define a top-level function of that name? (Read, not imported.)"""
+    file = _module_file(f"{PACKAGE}.{module}")
+    if file is None:
+        raise FileNotFoundError(
+            f"the library has no module {module}: expected {ROOT / module.replace('.', '/')}.py"
+        )
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body)

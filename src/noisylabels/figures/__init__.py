@@ -1,0 +1,1 @@
+"""Figures and tables: one module per paper, drawn from tidy result tables only."""

@@ -1,0 +1,78 @@
+"""Where a result comes from: commit, versions, processor, digests. No times, so that equal runs give equal
+files.
+"""
+
+import hashlib
+import json
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGES = (
+    "noisylabels",
+    "numpy",
+    "scipy",
+    "numba",
+    "pandas",
+    "scikit-learn",
+    "soundfile",
+    "pyroomacoustics",
+)
+
+
+def _commit() -> str:
+    """Commit of the checkout, with "+" if files that git knows were changed; "unknown" outside a checkout."""
+    command = ["git", "describe", "--always", "--dirty=+", "--abbrev=40", "--exclude=*"]
+    folder = Path(__file__).resolve().parent
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _blas() -> str:
+    import numpy as np
+
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index]
+    return f"{blas['name']} {blas['version']}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path) -> dict[str, Any]:
+    """Provenance of one result table: what ran (``about``), with which tuned values, on which data, with
+    what.
+    """
+    return {
+        **about,
+        "settings_sha256": _digest(json.dumps(about.get("settings"), sort_keys=True).encode()),
+        "tuned": tuned,
+        "data_sha256": {file.name: _digest(file.read_bytes()) for file in data},
+        "table_sha256": _digest(table.read_bytes()),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "blas": _blas(),
+        "packages": {name: metadata.version(name) for name in PACKAGES if _installed(name)},
+    }
+
+
+def _installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

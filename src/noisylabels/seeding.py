@@ -1,0 +1,52 @@
+"""Every random number of the project starts here.
+
+A stream is named by the axes that may change it: experiment, data set, repetition and the role of the stream
+("x", "noise", "shuffle", ...). The method is not an axis of data or noise, so that all methods of a
+repetition see the same corrupted labels and comparisons are paired. The names alone decide the numbers:
+neither the order of the jobs nor their number matters.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def _words(text: str) -> tuple[int, ...]:
+    """Four 32-bit words of the SHA-256 of ``text``: the same on every machine and in every process."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Independent generators, keyed by (seed, experiment, data set, repetition, stream).
+
+    Parameters
+    ----------
+    seed : the project's seed (``config.yaml``), a non-negative integer.
+    experiment : name under which the numbers are drawn; artifacts that share it share their data.
+    dataset : id of the data set, "" for synthetic data.
+
+    Raises
+    ------
+    ValueError : a negative seed.
+    """
+
+    seed: int
+    experiment: str
+    dataset: str = ""
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ValueError(f"seed must be a non-negative integer, got {self.seed}")
+
+    def generator(self, repetition: int | str, stream: str) -> np.random.Generator:
+        """PCG64 generator of one stream; ``repetition`` is a number or a name such as "tuning"."""
+        key = (
+            *_words(self.experiment),
+            *_words(self.dataset),
+            *_words(str(repetition)),
+            *_words(stream),
+        )
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))

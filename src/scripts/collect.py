@@ -1,0 +1,22 @@
+"""Collect the blocks of an artifact: tables of the blocks in, one tidy table and its provenance out."""
+
+import argparse
+import json
+from pathlib import Path
+
+from noisylabels.provenance import describe
+from noisylabels.results import concatenate
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--parts", nargs="+", required=True, help="tables of the blocks, in order")
+parser.add_argument("--tuned", nargs="*", type=Path, default=[], help="tuned parameters of the cells")
+parser.add_argument("--data", nargs="*", type=Path, default=[], help="prepared data sets (.npz)")
+parser.add_argument("--about", required=True, help="JSON: paper, artifact, scale, seed, settings")
+parser.add_argument("--table", required=True, type=Path)
+parser.add_argument("--provenance", required=True, type=Path)
+arguments = parser.parse_args()
+
+concatenate(arguments.parts, arguments.table)
+tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in arguments.tuned}
+about = describe(json.loads(arguments.about), tuned, arguments.data, arguments.table)
+arguments.provenance.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
