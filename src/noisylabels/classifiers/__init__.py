@@ -1,0 +1,1 @@
+"""Classifiers for noisy labels; scikit-learn estimators."""

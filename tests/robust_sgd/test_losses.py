@@ -1,0 +1,183 @@
+"""Losses: derivatives, bounds, limits, the identities of the paper and of Theorem 2."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisylabels import losses
+
+EVERY = [make() for make in losses.CONSTRUCTORS.values()]
+EVERY += [losses.ramp(-2.0), losses.smooth_ramp(-0.7, 3.0, -0.15), losses.rgomp(0.5), losses.rgomp(4.0)]
+KINKS = {
+    "hinge": [1.0],
+    "ramp": [-2.0, -1.0, 1.0],
+    "perceptron": [0.0],
+    "squared_hinge": [1.0],
+    "modified_huber": [-1.0, 1.0],
+}
+each_loss = pytest.mark.parametrize("loss", EVERY, ids=lambda loss: f"{loss.name}{loss.parameters}")
+
+
+@each_loss
+def test_slope_is_the_central_difference(loss):
+    z = np.random.default_rng(1).uniform(-4, 4, 400)
+    z = z[np.all([np.abs(z - kink) > 1e-3 for kink in KINKS.get(loss.name, [9.0])], axis=0)]
+    h = 1e-6
+    difference = (loss.value(z + h) - loss.value(z - h)) / (2 * h)
+    np.testing.assert_allclose(loss.slope(z), difference, rtol=1e-7, atol=2e-8)
+
+
+@each_loss
+def test_curvature_is_the_largest_second_derivative(loss):
+    if loss.smooth and loss.name != "unhinged":
+        z = np.linspace(-6, 6, 200_001)
+        h = 1e-5
+        second = np.abs(loss.slope(z + h) - loss.slope(z - h)) / (2 * h)
+        assert second.max() == pytest.approx(loss.curvature, rel=1e-6)
+
+
+@each_loss
+@given(z=st.floats(-1e6, 1e6))
+def test_value_is_monotone_and_bounded(loss, z):
+    value = float(loss.value(z))
+    assert value <= loss.bound * (1 + 1e-15)
+    assert value >= 0 or loss.name == "unhinged"
+    if loss.decreasing:
+        assert loss.slope(z) <= 0
+        assert value >= loss.value(z + 1e-3)
+
+
+@each_loss
+def test_extreme_margins_are_finite_and_silent(loss):
+    z = np.array([-1e300, -1e6, -800.0, -40.0, 0.0, 40.0, 800.0, 1e6, 1e300])
+    if loss.name == "squared_hinge":
+        z = z[1:]  # 1e600 is not a number of this machine
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        assert np.all(np.isfinite(loss.value(z)))
+        assert np.all(np.isfinite(loss.slope(z)))
+
+
+@pytest.mark.parametrize(
+    "loss", [loss for loss in EVERY if math.isfinite(loss.bound)], ids=lambda loss: loss.name
+)
+def test_bounded_losses_reach_their_bound_and_lose_their_slope_at_both_ends(loss):
+    assert float(loss.value(-1e6)) == pytest.approx(loss.bound, rel=1e-5)
+    np.testing.assert_allclose(loss.slope([-1e6, 1e6]), 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("s", [-0.7, -1.0, -2.0, 0.0])
+def test_ramp_is_a_difference_of_hinges(s):
+    z = np.linspace(-5, 5, 1001)
+    np.testing.assert_allclose(
+        losses.ramp(s).value(z), np.maximum(1 - z, 0) - np.maximum(s - z, 0), atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("c", [0.5, 1.0, 2.0, 4.0])
+def test_reversed_gompertz_landmarks(c):
+    loss = losses.rgomp(c)
+    assert float(loss.value(0.0)) == pytest.approx(1 / math.e, rel=1e-15)
+    assert float(loss.slope(0.0)) == pytest.approx(-c / math.e, rel=1e-15)
+    assert np.abs(loss.slope(np.linspace(-9, 9, 10_001))).max() == pytest.approx(c / math.e, rel=1e-12)
+    assert loss.curvature == pytest.approx(0.30900 * c**2, rel=1e-4)
+
+
+@pytest.mark.parametrize(("s", "alpha", "beta"), [(-0.7, 3.0, -0.15), (-1.0, 2.0, -0.03), (-2.0, 1.5, 0.5)])
+def test_smooth_ramp_landmarks(s, alpha, beta):
+    loss = losses.smooth_ramp(s, alpha, beta)
+    assert float(loss.value(-beta)) == pytest.approx((1 - s) / 2, rel=1e-14)
+    assert float(loss.slope(-beta)) == pytest.approx(-(1 - s) * alpha / 4, rel=1e-14)
+    assert loss.curvature == pytest.approx(0.09623 * (1 - s) * alpha**2, rel=1e-4)
+
+
+def test_sigmoid_is_a_smooth_ramp():
+    z = np.linspace(-9, 9, 91)
+    np.testing.assert_allclose(losses.sigmoid().value(z), 1 / (1 + np.exp(z)), rtol=1e-14)
+
+
+@pytest.mark.parametrize("update", ["smooth_ramp", "rgomp"])
+def test_updates_are_those_of_algorithm_1(update):
+    g = np.linspace(-8, 2, 101)
+    if update == "smooth_ramp":
+        phi = np.exp(2.0 * (g - 0.03))
+        typed, slope = 2.0 * 2.0 * phi / (1 + phi) ** 2, losses.smooth_ramp(-1.0, 2.0, -0.03).slope(g)
+    else:
+        typed, slope = 2.0 * np.exp(2.0 * g - np.exp(2.0 * g)), losses.rgomp(2.0).slope(g)
+    np.testing.assert_allclose(-slope, typed, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "symmetric"),
+    [
+        (losses.smooth_ramp(-1.0, 2.0, 0.0), True),
+        (losses.sigmoid(), True),
+        (losses.unhinged(), True),
+        (losses.ramp(-1.0), True),
+        (losses.smooth_ramp(-2.0, 1.5, 0.5), False),
+        (losses.rgomp(2.0), False),
+        (losses.hinge(), False),
+        (losses.log(), False),
+    ],
+    ids=lambda item: getattr(item, "name", item),
+)
+def test_symmetric_loss_condition(loss, symmetric):
+    z = np.linspace(-6, 6, 601)
+    total = loss.value(z) + loss.value(-z)
+    assert (np.ptp(total) < 1e-12) == symmetric
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [losses.smooth_ramp(-0.7, 3.0, -0.15), losses.smooth_ramp(), losses.smooth_ramp(-2.0, 1.5, 0.5)]
+    + [losses.rgomp(c) for c in (0.1, 0.5, 1.0, 2.0, 4.0, 10.0)],
+    ids=lambda loss: f"{loss.name}{loss.parameters}",
+)
+def test_rs_10_the_weight_of_a_wrong_label_falls_with_its_distance(loss):
+    z = np.linspace(-12, -1e-6, 4001)
+    weight = loss.weight(z)
+    assert np.all(np.diff(weight)[weight[:-1] > 0] > 0)
+
+
+def test_rs_10_robust_weights_vanish_faster_than_the_hinge():
+    far = -20.0
+    assert losses.hinge().weight(far) == pytest.approx(1 / 21)
+    for loss in (losses.smooth_ramp(), losses.rgomp()):
+        assert loss.weight(far) < 1e-10
+
+
+def test_theorem_2_formulas():
+    z = np.linspace(-5, -0.1, 50)
+    s, alpha, beta, c = -1.0, 2.0, -0.03, 2.0
+    delta = np.exp(alpha * beta)
+    printed = (1 - s) * alpha * delta * np.exp(alpha * z) / ((1 - z) * (1 + delta * np.exp(alpha * z)) ** 2)
+    np.testing.assert_allclose(losses.smooth_ramp(s, alpha, beta).weight(z), printed, rtol=1e-12)
+    np.testing.assert_allclose(
+        losses.rgomp(c).weight(z), c * np.exp(c * z - np.exp(c * z)) / (1 - z), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: losses.ramp(0.5), "s, the margin where the ramp becomes flat, must be <= 0, got 0.5"),
+        (lambda: losses.ramp(math.nan), "must be <= 0, got nan"),
+        (lambda: losses.ramp(-math.inf), "s must be a finite number"),
+        (lambda: losses.smooth_ramp(0.1), "must be <= 0"),
+        (
+            lambda: losses.smooth_ramp(-1.0, 0.0),
+            "alpha, the steepness of the smooth ramp, must be > 0, got 0",
+        ),
+        (lambda: losses.smooth_ramp(-1.0, 1.0, math.nan), "beta must be a finite number"),
+        (lambda: losses.rgomp(0.0), "c, the steepness of the reversed Gompertz loss, must be > 0, got 0"),
+        (lambda: losses.rgomp(math.inf), "c must be a finite number"),
+        (lambda: losses.resolve("rgom"), "unknown loss 'rgom'; known: log, hinge"),
+    ],
+)
+def test_wrong_parameters_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
