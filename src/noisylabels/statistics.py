@@ -1,0 +1,142 @@
+"""Estimates with their uncertainty, and the few tests that the verdicts and the tables use.
+
+Everything works on an `Estimate` (mean, standard error, degrees of freedom): `mean_se` makes one from
+repetitions, `welch` makes one from two independent estimates. An estimate with ``df = 0`` (one repetition)
+can prove nothing: every p-value is 1. An estimate with ``se = 0`` is exact: every p-value is 0 or 1.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FLAT = 1e-12
+"""Relative spread below which repetitions count as equal."""
+
+
+class Estimate(NamedTuple):
+    """Mean, its standard error, and the degrees of freedom of the error (0: unknown, inf: known exactly)."""
+
+    mean: float
+    se: float
+    df: float
+
+
+def mean_se(values: ArrayLike) -> Estimate:
+    """m = sum(x)/n, se = s/sqrt(n) with s^2 = sum((x-m)^2)/(n-1), n-1 degrees of freedom.
+
+    Parameters
+    ----------
+    values : (n,), n >= 1, one value per repetition. For a paired comparison: the differences a - b.
+
+    Raises
+    ------
+    ValueError : no values, or one that is not finite.
+    """
+    x = np.asarray(values, dtype=float)
+    if x.ndim != 1 or x.size == 0:
+        raise ValueError(f"values: expected a non-empty vector, got shape {x.shape}")
+    if not np.isfinite(x).all():
+        raise ValueError(f"values: entry {int(np.argmin(np.isfinite(x)))} is not finite")
+    mean = float(x.mean())
+    if x.size == 1:
+        return Estimate(mean, float("nan"), 0)
+    spread = float(x.std(ddof=1))
+    if spread <= FLAT * float(np.abs(x).max()):
+        spread = 0.0
+    return Estimate(mean, spread / np.sqrt(x.size), x.size - 1)
+
+
+def welch(a: Estimate, b: Estimate) -> Estimate:
+    """D = a - b, se^2 = se_a^2 + se_b^2, df = se^4 / (se_a^4/df_a + se_b^4/df_b) (Welch, Satterthwaite).
+
+    The two estimates are independent; a constant is ``Estimate(value, 0, inf)``.
+    """
+    variances = np.array([a.se, b.se]) ** 2
+    total = float(variances.sum())
+    if not total > 0:  # both exact, or one unknown (nan)
+        return Estimate(a.mean - b.mean, total, min(a.df, b.df))
+    parts = sum(v**2 / df for v, df in zip(variances, (a.df, b.df), strict=True) if v > 0)
+    return Estimate(
+        a.mean - b.mean, float(np.sqrt(total)), float(total**2 / parts) if parts > 0 else float("inf")
+    )
+
+
+def t_interval(estimate: Estimate, level: float = 0.95) -> tuple[float, float]:
+    """m -/+ t_{(1+level)/2, df} se; (nan, nan) where the error is unknown."""
+    from scipy.special import stdtrit
+
+    if estimate.df <= 0:
+        return float("nan"), float("nan")
+    half = float(stdtrit(estimate.df, (1 + level) / 2)) * estimate.se if estimate.se > 0 else 0.0
+    return estimate.mean - half, estimate.mean + half
+
+
+def t_below(estimate: Estimate, bound: float = 0.0) -> float:
+    """P(T_df <= (m - bound)/se): one-sided p-value of H0 mu >= bound against mu < bound.
+
+    On ``mean_se(a - b)`` this is the paired t-test.
+    """
+    from scipy.special import stdtr
+
+    if estimate.df <= 0:
+        return 1.0
+    if estimate.se == 0:
+        return 0.0 if estimate.mean < bound else 1.0
+    return float(stdtr(estimate.df, (estimate.mean - bound) / estimate.se))
+
+
+def t_above(estimate: Estimate, bound: float = 0.0) -> float:
+    """P(T_df >= (m - bound)/se): one-sided p-value of H0 mu <= bound against mu > bound."""
+    return t_below(Estimate(-estimate.mean, estimate.se, estimate.df), -bound)
+
+
+def tost(estimate: Estimate, low: float, high: float) -> float:
+    """max(p(mu > low), p(mu < high)): H0 "outside [low, high]" against "inside" (Schuirmann 1987).
+
+    An exact estimate (``se = 0``) on the border counts as inside.
+    """
+    if estimate.se == 0:
+        return 0.0 if low <= estimate.mean <= high else 1.0
+    return max(t_above(estimate, low), t_below(estimate, high))
+
+
+def outside(estimate: Estimate, low: float, high: float) -> float:
+    """P(T >= (|m-c|-h)/se) + P(T >= (|m-c|+h)/se), c and h centre and half width: H0 "inside [low, high]".
+
+    The minimum-effect test. With ``low = high`` it is the two-sided t-test; for a wide interval it tends to
+    the one-sided test at the nearer border.
+    """
+    centre, half = (low + high) / 2, (high - low) / 2
+    if estimate.se == 0:
+        return 0.0 if not low <= estimate.mean <= high else 1.0
+    distance = Estimate(abs(estimate.mean - centre), estimate.se, estimate.df)
+    return min(1.0, t_above(distance, half) + t_above(distance, -half))
+
+
+def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
+    """p_(i) adjusted = max_{j<=i} min(1, (m-j+1) p_(j)) (Holm 1979), in the order given."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(np.minimum(1.0, (p.size - np.arange(p.size)) * p[order]))
+    adjusted = np.empty_like(p)
+    adjusted[order] = stepped
+    return adjusted
+
+
+def at_least(p_values: Sequence[float], k: int) -> float:
+    """min(1, (m-k+1) p_(k)): H0 "fewer than k of the m alternatives are true" (Benjamini and Heller 2008).
+
+    Valid under any dependence. ``k = m`` is the intersection-union test max(p), ``k = 1`` is Bonferroni.
+    """
+    m = len(p_values)
+    return min(1.0, (m - k + 1) * float(np.sort(p_values)[k - 1]))
+
+
+def mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
+    """Two-sided Wilcoxon rank-sum p-value of unpaired samples, normal approximation with tie correction."""
+    from scipy.stats import mannwhitneyu
+
+    x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
+    return float(mannwhitneyu(x, y, alternative="two-sided", method="asymptotic").pvalue)

@@ -1,0 +1,102 @@
+"""All verdicts on one self-contained HTML page: counts per paper, then a row per published value and claim."""
+
+from html import escape
+
+import pandas as pd
+
+TONES = {
+    "reproduced": "good",
+    "holds": "good",
+    "consistent": "open",
+    "not shown": "open",
+    "differs": "bad",
+    "contradicted": "bad",
+    "not comparable": "none",
+    "ran": "none",
+}
+"""Verdicts in the order of the summary, and their colour classes; the word is always printed as well."""
+
+_STYLE = """
+:root { color-scheme: light; --ink: #1d2733; --soft: #5b6875; --line: #dde3e8; }
+* { box-sizing: border-box; }
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: #fff; margin: 0 auto;
+       padding: 1.2rem; max-width: 76rem; }
+h1 { font-size: 1.4rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.1rem; margin: 1.8rem 0 .5rem; }
+p { margin: .2rem 0 1rem; color: var(--soft); max-width: 60rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { padding: .4rem .6rem; vertical-align: top; }
+th { text-align: left; font-size: .8rem; color: var(--soft); border-bottom: 2px solid var(--line); }
+td { border-bottom: 1px solid var(--line); }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.summary { width: auto; }
+.what { display: block; }
+.expected, .evidence { display: block; color: var(--soft); font-size: .87rem; overflow-wrap: anywhere; }
+.id { font-weight: 600; overflow-wrap: anywhere; }
+.verdict { display: inline-block; padding: .1rem .55rem; border-radius: 1rem; font-size: .85rem;
+           font-weight: 600; white-space: nowrap; }
+.good { background: #d5f0e3; color: #0b5137; }
+.open { background: #fdf0cc; color: #6a4b00; }
+.bad  { background: #fbdcd7; color: #8a1f10; }
+.none { background: #e8ecef; color: #414c57; }
+@media (max-width: 44rem) {
+  body { padding: .8rem; }
+  .verdicts thead { display: none; }
+  .verdicts tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .verdicts td { display: block; border: 0; padding: .12rem 0; }
+  .summary th, .summary td { padding: .3rem .35rem; }
+}
+"""
+_INTRO = (
+    "A published value is reproduced when the difference is shown to lie within the declared margin, differs "
+    "when it is shown to lie outside, and is consistent when neither is shown. A claim holds, is contradicted, or "
+    "is not shown. Stand-in data and readings that cannot be compared get no verdict; reduced runs only say that "
+    "they ran."
+)
+
+
+def page(verdicts: pd.DataFrame) -> str:
+    """HTML of a frame of text columns: paper, artifact and those of `findings.VERDICT_COLUMNS`."""
+    parts = [_summary(verdicts)]
+    for paper, of_paper in verdicts.groupby("paper", sort=False):
+        for artifact, rows in of_paper.groupby("artifact", sort=False):
+            parts.append(f"<h2>{escape(str(paper))} · {escape(str(artifact))}</h2>{_rows(rows)}")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Verdicts</title>'
+        f"<style>{_STYLE}</style></head>\n<body><h1>Verdicts</h1><p>{_INTRO}</p>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def _badge(verdict: str) -> str:
+    return f'<span class="verdict {TONES.get(verdict, "none")}">{escape(verdict)}</span>'
+
+
+def _summary(verdicts: pd.DataFrame) -> str:
+    found = [verdict for verdict in TONES if (verdicts["verdict"] == verdict).any()]
+    head = "".join(f'<th class="number">{_badge(verdict)}</th>' for verdict in found)
+    body = ""
+    for paper, rows in verdicts.groupby("paper", sort=False):
+        counts = [int((rows["verdict"] == verdict).sum()) for verdict in found]
+        cells = "".join(f'<td class="number">{count or "·"}</td>' for count in counts)
+        body += f'<tr><td class="id">{escape(str(paper))}</td>{cells}</tr>'
+    return f'<table class="summary"><thead><tr><th>paper</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _rows(rows: pd.DataFrame) -> str:
+    head = "<tr><th>id</th><th>verdict</th><th>statement and expectation</th><th>evidence</th></tr>"
+    body = "\n".join(
+        _row({str(key): str(value) for key, value in row.items()}) for row in rows.to_dict("records")
+    )
+    return f'<table class="verdicts"><thead>{head}</thead><tbody>\n{body}\n</tbody></table>'
+
+
+def _row(row: dict[str, str]) -> str:
+    text = {key: escape(value) for key, value in row.items()}
+    what = f'<span class="what">{text["statement"]}</span><span class="expected">{text["expected"]}</span>'
+    return (
+        f'<tr><td class="id">{text["id"]}</td><td>{_badge(row["verdict"])}</td>'
+        f'<td>{what}</td><td><span class="evidence">{text["evidence"]}</span></td></tr>'
+    )

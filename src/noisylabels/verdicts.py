@@ -1,0 +1,225 @@
+"""Verdicts: one artifact's published values and claims against its result table.
+
+Published value: reproduced / consistent / differs / not comparable, from D = ours − printed and the margin.
+Claim: holds / not shown / contradicted / not comparable, from the checks of the claim.
+p-values are Holm-adjusted over the published values, and over the claims, of the artifact. At a reduced scale
+every verdict is "ran". ``docs/verdicts.md`` explains all of it on one page.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import inf, sqrt
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from noisylabels.checks import Cell, Result, evaluate, unnamed
+from noisylabels.findings import VERDICT_COLUMNS, Finding, Reading, decide, nothing, reduced, with_interval
+from noisylabels.selection import MissingRows, VerdictError, by_repetition, prepare, select
+from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
+from noisylabels.vocabulary import asked, describe, words
+
+PUBLISHED_KEYS = ("id", "value", "se", "sd", "n", "where", "margin", "reason", "not_comparable")
+CLAIM_KEYS = ("id", "statement", "expected", "checks", "not_comparable")
+
+
+def judge(artifact: Mapping[str, Any], table: pd.DataFrame, scale: str) -> pd.DataFrame:
+    """Rows of `VERDICT_COLUMNS`, one per published value, then one per claim, in the order of the artifact.
+
+    Parameters
+    ----------
+    artifact : mapping with the optional lists ``published`` and ``claims``.
+    table : tidy result table (`results.COLUMNS`).
+    scale : "full" gives verdicts; anything else gives "ran".
+
+    Raises
+    ------
+    VerdictError : names the published value or claim, the offending key and what is available.
+    """
+    rows = prepare(table)
+    done: list[dict[str, Any]] = []
+    for kind, examine in (("published", _published), ("claim", _claim)):
+        entries = artifact.get("published" if kind == "published" else "claims") or []
+        findings = [_named(f"{kind} {e.get('id', '?')}", examine, rows, e, scale) for e in entries]
+        done += reduced(findings, scale) if scale != "full" else decide(findings)
+    return pd.DataFrame(done, columns=VERDICT_COLUMNS)
+
+
+def write_verdicts(verdicts: pd.DataFrame, path: str | Path) -> None:
+    """Write as CSV with six digits and "\\n"; the same verdicts give the same bytes."""
+    verdicts.to_csv(path, index=False, float_format="%.6g", lineterminator="\n", encoding="utf-8")
+
+
+def collect(tables: Mapping[str, str | Path]) -> pd.DataFrame:
+    """All verdict tables as one frame of text: columns paper, artifact, then those of `VERDICT_COLUMNS`.
+
+    Parameters
+    ----------
+    tables : "paper/artifact" -> file that `write_verdicts` wrote.
+    """
+    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS], dtype=str)]
+    for name, path in tables.items():
+        paper, _, artifact = name.partition("/")
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame.insert(0, "paper", paper)
+        frame.insert(1, "artifact", artifact)
+        parts.append(frame)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _named(name: str, examine: Callable[..., Finding], rows: pd.DataFrame, entry: Any, scale: str) -> Finding:
+    try:
+        return examine(rows, entry, scale)
+    except VerdictError as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tuple[str, ...]) -> None:
+    if unknown := [key for key in entry if key not in allowed]:
+        raise VerdictError(f"unknown key {unknown[0]!r}; allowed are {', '.join(allowed)}")
+    if missing := [key for key in required if key not in entry]:
+        raise VerdictError(f"the key {missing[0]!r} is missing")
+
+
+# Published values
+
+
+def _printed(entry: Mapping[str, Any]) -> Estimate:
+    """The printed mean with its standard error, se or sd/sqrt(n); a number without error counts as exact."""
+    if "sd" in entry and "n" not in entry:
+        raise VerdictError("sd without n; give n, or the standard error se")
+    if "sd" in entry and "se" in entry:
+        raise VerdictError("give se or sd, not both")
+    se = entry["sd"] / sqrt(entry["n"]) if "sd" in entry else entry.get("se", 0.0)
+    return Estimate(float(entry["value"]), float(se), entry["n"] - 1 if se > 0 and "n" in entry else inf)
+
+
+def _published(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
+    _check_keys(entry, PUBLISHED_KEYS, ("id", "value", "where", "margin", "reason"))
+    printed, margin = _printed(entry), float(entry["margin"])
+    if not margin > 0:
+        raise VerdictError(f"margin must be > 0, got {margin:g}")
+    start = {
+        "id": entry["id"],
+        "kind": "published",
+        "statement": words({key: value for key, value in entry["where"].items() if value != ""}),
+        "expected": f"{printed.mean:g} ± {margin:g} ({entry['reason']})",
+        "published": printed.mean,
+        "margin": margin,
+    }
+    finding = Finding(start, ("reproduced", "consistent", "differs"), nothing)
+    try:
+        chosen = select(rows, entry["where"])
+    except MissingRows as error:
+        return _absent(finding, entry, scale, error)
+    unnamed(chosen, {"repetition", *entry["where"]})
+    return _compare(finding, chosen, printed, margin, entry.get("not_comparable", ""))
+
+
+def _compare(
+    finding: Finding, chosen: pd.DataFrame, printed: Estimate, margin: float, reason: str
+) -> Finding:
+    values, left_out = by_repetition(chosen)
+    ours = mean_se(values)
+    gap = welch(ours, printed)
+    interval = t_interval(ours)
+    sentence = f"ours {with_interval(ours.mean, interval)} (n = {values.size}), printed {_plus(printed)}; "
+    sentence += f"difference {with_interval(gap.mean, t_interval(gap))}, margin ±{margin:g}"
+    settled = ""
+    if gap.df == 0:
+        sentence += "; one realisation, no test"
+        settled = "consistent" if abs(gap.mean) <= margin else "differs"
+    elif gap.se == 0:
+        sentence += "; no variation over the repetitions"
+    if left_out:
+        sentence += f"; {left_out} incomplete repetitions left out"
+    stand_in = sorted(set(chosen.loc[chosen["stand_in"], "dataset"]))
+    return replace(
+        finding,
+        read=lambda _: Reading(ours.mean, interval, values.size, sentence),
+        agree=tost(gap, -margin, margin),
+        contra=outside(gap, -margin, margin),
+        tested=gap.df > 0 and gap.se > 0,
+        settled=settled,
+        barred=_bar(stand_in, reason),
+    )
+
+
+# Claims
+
+
+def _claim(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
+    _check_keys(entry, CLAIM_KEYS, ("id", "statement", "checks"))
+    start = {
+        "id": entry["id"],
+        "kind": "claim",
+        "statement": entry["statement"],
+        "expected": entry.get("expected", ""),
+    }
+    finding = Finding(start, ("holds", "not shown", "contradicted"), nothing)
+    if not entry["checks"]:
+        raise VerdictError("has no checks")
+    results = []
+    for number, check in enumerate(entry["checks"], start=1):
+        try:
+            results.append(evaluate(rows, check))
+        except MissingRows as error:
+            return _absent(finding, entry, scale, MissingRows(f"check {number}: {error}"))
+        except VerdictError as error:
+            raise VerdictError(f"check {number}: {error}") from None
+    return _conclude(finding, entry, results)
+
+
+def _conclude(finding: Finding, entry: Mapping[str, Any], results: list[Result]) -> Finding:
+    """Intersection-union over the checks; Bonferroni for the contradiction."""
+    weak = max(range(len(results)), key=lambda i: (results[i].hold, -i))
+    blamed = min(range(len(results)), key=lambda i: (results[i].contra, i))
+
+    def read(verdict: str) -> Reading:
+        i = blamed if verdict == "contradicted" else weak
+        cell = results[i].accused if verdict == "contradicted" else results[i].weakest
+        text = _check_sentence(entry["checks"][i], results[i], cell)
+        text += f"; check {i + 1} of {len(results)}" if len(results) > 1 else ""
+        return Reading(cell.estimate, cell.interval, cell.n, text)
+
+    stand_in = sorted({name for result in results for name in result.stand_in})
+    return replace(
+        finding,
+        read=read,
+        agree=results[weak].hold,
+        contra=min(1.0, len(results) * results[blamed].contra),
+        tested=any(result.tested for result in results),
+        barred=_bar(stand_in, entry.get("not_comparable", "")),
+    )
+
+
+def _check_sentence(check: Mapping[str, Any], result: Result, cell: Cell) -> str:
+    figure = with_interval(cell.estimate, cell.interval)
+    text = f"{describe(check)} = {figure}, asked {asked(check)} (n = {cell.n})"
+    if cell.label:
+        text += f" at {cell.label}"
+    if "at_least" in check:
+        text += f"; {result.passing} of {result.groups} groups pass, {check['at_least']} asked"
+    elif result.groups > 1:
+        text += f"; {result.passing} of {result.groups} groups pass, this one decides"
+    return f"{text}; {cell.remark}" if cell.remark else text
+
+
+# Both
+
+
+def _absent(finding: Finding, entry: Mapping[str, Any], scale: str, error: MissingRows) -> Finding:
+    """Missing rows are an error at full scale, unless the entry is declared not comparable."""
+    reason = entry.get("not_comparable", "")
+    if scale == "full" and not reason:
+        raise error
+    return replace(finding, read=lambda _: nothing(f"no rows for it: {error}"), tested=False, barred=reason)
+
+
+def _bar(stand_in: list[str], reason: str) -> str:
+    return "; ".join(filter(None, [f"stand-in data for {', '.join(stand_in)}" if stand_in else "", reason]))
+
+
+def _plus(printed: Estimate) -> str:
+    return f"{printed.mean:g} (se {printed.se:.2g})" if printed.se > 0 else f"{printed.mean:g}"

@@ -1,0 +1,120 @@
+"""The words of a check: its keys, whether they make sense together, how it reads as a sentence."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from noisylabels.selection import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
+
+Check = Mapping[str, Any]
+
+BOUNDS = ("below", "above", "within", "increasing", "decreasing")
+KEYS = ("statistic", "of", "a", "b", "where", *BOUNDS, "for_each", "at_least", "rows")
+TRENDS = ("increasing", "decreasing")
+
+
+def trend_of(check: Check) -> str | None:
+    """``increasing`` or ``decreasing``, if the check asks for a trend."""
+    return next((key for key in TRENDS if key in check), None)
+
+
+def validate(check: Check) -> None:
+    """Reject what cannot be judged, before any row is read.
+
+    Raises
+    ------
+    VerdictError : names the offending key and lists what is allowed.
+    """
+    statistic = check.get("statistic")
+    if unknown := [key for key in check if key not in KEYS]:
+        raise VerdictError(f"unknown key {unknown[0]!r}; a check has {', '.join(KEYS)}")
+    if statistic not in STATISTICS:
+        raise VerdictError(f"unknown statistic {statistic!r}; statistics are {', '.join(STATISTICS)}")
+    bounds = [key for key in BOUNDS if key in check]
+    if len(bounds) != 1:
+        raise VerdictError(
+            f"needs exactly one of {', '.join(BOUNDS)} (two bounds: within), got {bounds or 'none'}"
+        )
+    if statistic in PAIRED and not ("a" in check and "b" in check):
+        raise VerdictError(f"{statistic} compares the selectors a and b; give both")
+    if statistic not in PAIRED and "b" in check:
+        raise VerdictError(f"{statistic} has no b; use one of {', '.join(PAIRED)}")
+    if check.get("rows", "mean") not in ("mean", "every"):
+        raise VerdictError(f"unknown rows: {check['rows']!r}; use mean or every")
+    _validate_trend(check, bounds[0])
+    _validate_groups(check)
+
+
+def _validate_trend(check: Check, bound: str) -> None:
+    if bound not in TRENDS:
+        return
+    if check["statistic"] == "relative_se":
+        raise VerdictError(f"relative_se cannot be {bound}; give it a bound")
+    if len(check[bound]) != 1 or len(next(iter(check[bound].values()))) < 2:
+        raise VerdictError(f"{bound}: names one column and at least two of its values in order")
+    column = next(iter(check[bound]))
+    for part in ("a", "b", "where"):
+        if column in check.get(part, {}):
+            raise VerdictError(f"{bound}: {column} is also fixed by {part}; name it once")
+    if column in check.get("for_each", []):
+        raise VerdictError(f"{bound}: {column} is also in for_each; name it once")
+
+
+def _validate_groups(check: Check) -> None:
+    columns = check.get("for_each", [])
+    if "at_least" in check and not columns:
+        raise VerdictError("at_least counts groups; say which with for_each")
+    a, b = check.get("a", {}), check.get("b", {})
+    for column in columns:
+        if column not in INDEX or column == "repetition":
+            raise VerdictError(
+                f"for_each: unknown column {column!r}; groups are made by columns other than repetition"
+            )
+        given = [side[column] for side in (a, b) if isinstance(side, Mapping) and column in side]
+        if given and not any(isinstance(value, list) for value in given):
+            raise VerdictError(f"for_each: {column} is fixed by a and b; list its values on one side")
+
+
+def place(index: Mapping[str, Any]) -> str:
+    """Readable form of some columns of a row: ``noise uniform, x 2.5``."""
+    return ", ".join(
+        f"{key} {f'{value:g}' if isinstance(value, float) else value}" for key, value in index.items()
+    )
+
+
+def describe(check: Check) -> str:
+    """What the check measures: ``one_pred − one (shared_r, mse, last x)``."""
+    a, b, where = check.get("a", {}), check.get("b", {}), check.get("where", {})
+    sides = (words(a), "x" if b == "x" else words(b))
+    form = {
+        "value": "{0}",
+        "difference": "{0} − {1}",
+        "ratio": "{0} / {1}",
+        "log_ratio": "log({0} / {1})",
+        "relative_se": "standard error / mean of {0}",
+    }[check["statistic"]]
+    text = form.format(sides[0] or where.get("metric", "value"), sides[1])
+    if check.get("of") == "deviation":
+        text = f"absolute deviation of {text}"
+    context = words({key: value for key, value in where.items() if not isinstance(value, list)})
+    return f"{text} ({context})" if context and context != text else text
+
+
+def words(selector: Mapping[str, Any]) -> str:
+    """Readable form of a selector: ``shared_r, mse, last x``."""
+
+    def word(key: str, value: Any) -> str:
+        text = " or ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in listed(value))
+        return f"{text} x" if text in ENDS else f"x {text}" if key == "x" else text
+
+    return ", ".join(word(key, value) for key, value in selector.items())
+
+
+def asked(check: Check) -> str:
+    """What the check asks: ``below 0``, ``within [0.98, 1.02]``, ``increasing along noise``."""
+    for key in BOUNDS:
+        if key in check:
+            value = check[key]
+            if key in TRENDS:
+                return f"{key} along {next(iter(value))}"
+            return f"{key} [{value[0]:g}, {value[1]:g}]" if key == "within" else f"{key} {value:g}"
+    raise AssertionError("validate rejects a check without bound")
