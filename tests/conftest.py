@@ -10,3 +10,9 @@ if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in THREAD
 for name in THREAD_VARIABLES:
     os.environ[name] = "1"
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+from hypothesis import settings  # noqa: E402
+
+# No deadline: the first call of a kernel compiles it. The same examples in every run, so that a failure repeats.
+settings.register_profile("noisylabels", deadline=None, derandomize=True)
+settings.load_profile("noisylabels")

@@ -6,6 +6,8 @@ only.
 """
 
 import ast
+import difflib
+import importlib.util
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -66,20 +68,31 @@ def library_files(modules: Iterable[str]) -> list[Path]:
     return sorted(seen)
 
 
-def method_module(name: str) -> str:
-    """Dotted name below the package of the file that holds the method ``name``.
+def method_files(name: str) -> list[Path]:
+    """``<name>.py`` of a folder of methods and its imports, or the file of a user's "package.module:Class".
 
     Raises
     ------
-    FileNotFoundError : no folder of methods has a file of that name; the message lists close names.
+    FileNotFoundError : no such file; the message lists close names.
     """
-    import difflib
-
+    if ":" in name:
+        return [_foreign_file(name)]
     known = {f.stem: folder for folder in METHOD_FOLDERS for f in sorted((ROOT / folder).glob("[a-z]*.py"))}
     if name not in known:
         close = difflib.get_close_matches(name, known) or sorted(known)
         raise FileNotFoundError(f"unknown method {name!r}; close names: {', '.join(close)}")
-    return f"{known[name]}.{name}"
+    return library_files([f"{known[name]}.{name}"])
+
+
+def _foreign_file(name: str) -> Path:
+    module = name.partition(":")[0]
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"method {name!r}: no module {module!r}; is its folder on PYTHONPATH?")
+    return Path(spec.origin)
 
 
 @cache

@@ -1,0 +1,143 @@
+"""Artifact files: checked completely, merged by scale, cut into cells and blocks."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from noisylabels import artifacts
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMAS = ROOT / "workflow/schemas"
+EXPERIMENTS = ROOT / "config/experiments"
+FILES = sorted(EXPERIMENTS.glob("*/*.yaml"))
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a changed copy of fig6.yaml and return its path."""
+
+    def write(change):
+        content = yaml.safe_load((EXPERIMENTS / "ors/fig6.yaml").read_text())
+        change(content)
+        path = tmp_path / "ors/fig6.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(yaml.safe_dump(content))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("scale", artifacts.SCALES)
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.stem}")
+def test_every_artifact_of_the_project_is_valid(file, scale):
+    artifact = artifacts.load(file, scale, SCHEMAS)
+    if "protocol" in artifact.content:
+        assert artifact.cells
+        assert artifact.blocks[-1][1] == artifact.settings.get("repetitions", 1)
+
+
+def test_cells_narrow_one_entry_each(write):
+    artifact = artifacts.load(
+        write(lambda c: c["shards"].update(by=["noise", "strategies"])), "full", SCHEMAS
+    )
+    assert len(artifact.cells) == 3 * 4
+    cell = artifact.cells["noise=uniform,strategies=auto"]
+    assert (cell["noise"], cell["strategies"], cell["budgets"]) == (
+        ["uniform"],
+        ["auto"],
+        artifact.settings["budgets"],
+    )
+
+
+def test_blocks_cover_every_repetition_once(write):
+    def change(content):
+        content["settings"]["repetitions"] = 23
+        content["shards"]["repetitions"] = 10
+
+    assert artifacts.load(write(change), "full", SCHEMAS).blocks == [(0, 10), (10, 20), (20, 23)]
+
+
+def test_a_reduction_merges_mappings_and_replaces_lists(write):
+    artifact = artifacts.load(write(lambda c: None), "smoke", SCHEMAS)
+    assert artifact.settings["task"] == {"T": 3000, "d": 20, "M": 5, "process_noise": 0.01}
+    assert artifact.settings["budgets"] == [1, 1.5, 2.5]
+    assert list(artifact.cells) == ["all"]
+
+
+def test_merge_changes_neither_argument():
+    base, overlay = {"a": {"b": [1]}}, {"a": {"c": [2]}}
+    merged = artifacts.merge(base, overlay)
+    merged["a"]["b"].append(3)
+    merged["a"]["c"].append(3)
+    assert (base, overlay) == ({"a": {"b": [1]}}, {"a": {"c": [2]}})
+
+
+def rename(key, new):
+    def change(content):
+        content["settings"][new] = content["settings"].pop(key)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.update(titel="x"), r"fig6\.yaml: top level: .*'titel' was unexpected"),
+        (
+            rename("budgets", "budgts"),
+            r"fig6\.yaml at scale full: settings: top level: .*'budgts' was unexpected",
+        ),
+        (
+            lambda c: c["settings"].update(budgets=[0.5]),
+            r"settings: budgets\.0: 0\.5 is less than the minimum of 1",
+        ),
+        (lambda c: c["settings"]["task"].update(M=-1), r"task\.M: -1 is less than the minimum"),
+        (lambda c: c["settings"].update(strategies=["autu"]), r"strategies\.0: 'autu' is not one of"),
+        (
+            lambda c: c.update(protocol="label_budge"),
+            r"no protocol 'label_budge'; expected its settings schema",
+        ),
+        (
+            lambda c: c["shards"].update(by=["bugets"]),
+            r"shards\.by: 'bugets' must be a non-empty list or mapping",
+        ),
+        (lambda c: c.update(render="nothing"), r"render: 'nothing' does not match"),
+        (lambda c: c["settings"].update(budgets=[]), r"budgets: \[\] should be non-empty"),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(write, change, message):
+    with pytest.raises(artifacts.ArtifactError, match=message) as error:
+        artifacts.load(write(change), "full", SCHEMAS)
+    assert "\n" not in str(error.value)
+
+
+def test_a_mistake_in_a_reduction_is_found_at_its_scale(write):
+    path = write(lambda c: c["reductions"]["smoke"]["settings"].update(budgets=[0]))
+    artifacts.load(path, "full", SCHEMAS)
+    with pytest.raises(artifacts.ArtifactError, match=r"at scale smoke: settings: budgets\.0"):
+        artifacts.load(path, "smoke", SCHEMAS)
+
+
+def test_broken_yaml_is_named(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("a: [1,")
+    with pytest.raises(artifacts.ArtifactError, match=r"a\.yaml: not valid YAML") as error:
+        artifacts.load(path, "full", SCHEMAS)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_scale_is_named(write):
+    with pytest.raises(artifacts.ArtifactError, match="scale: 'huge' is none of smoke, quick, full"):
+        artifacts.load(write(lambda c: None), "huge", SCHEMAS)
+
+
+def test_an_unknown_paper_is_named():
+    with pytest.raises(artifacts.ArtifactError, match=r"papers: 'orz' has no artifacts in .*; known: .*ors"):
+        artifacts.load_all(EXPERIMENTS, ["orz"], "full", SCHEMAS)
+
+
+def test_a_used_artifact_must_exist(write):
+    path = write(lambda c: c.update(uses=["fig99"]))
+    with pytest.raises(artifacts.ArtifactError, match="uses: ors has no artifact 'fig99'"):
+        artifacts.load_all(path.parents[1], ["ors"], "full", SCHEMAS)

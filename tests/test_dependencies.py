@@ -1,0 +1,65 @@
+"""The files of a job are exactly what its modules import."""
+
+import subprocess
+import sys
+
+import pytest
+
+from noisylabels import dependencies
+
+
+def names(files):
+    return {file.stem for file in files}
+
+
+def test_a_protocol_depends_on_what_it_imports_but_on_no_method():
+    files = names(dependencies.library_files(["protocols.filter_curves"]))
+    assert {"filter_curves", "tuning", "tasks", "sequences", "noise", "seeding", "base"} <= files
+    assert not {"ors", "nlms", "rls"} & files
+
+
+def test_a_method_adds_its_own_file():
+    without = names(dependencies.library_files(["protocols.filter_curves"]))
+    added = names(dependencies.library_files(["protocols.filter_curves", "filters.nlms"])) - without
+    assert "nlms" in added
+    assert "lms" not in added
+
+
+def test_every_module_that_a_process_imports_is_listed():
+    code = (
+        "import sys, noisylabels.protocols.conditions; modules = sys.modules;"
+        "names = [m for m in modules if m[:12] == 'noisylabels.' and not hasattr(modules[m], '__path__')];"
+        "print('\\n'.join(names))"
+    )
+    imported = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": "src"}
+    ).stdout.split()
+    listed = names(dependencies.library_files(["protocols.conditions"]))
+    assert {module.rpartition(".")[2] for module in imported} <= listed
+
+
+def test_methods_are_found_by_the_name_of_their_file():
+    assert {"nlms", "base"} <= names(dependencies.method_files("nlms"))
+    with pytest.raises(FileNotFoundError, match=r"unknown method 'nlsm'; close names: .*nlms"):
+        dependencies.method_files("nlsm")
+
+
+def test_a_missing_module_is_named():
+    with pytest.raises(FileNotFoundError, match=r"no module protocols\.nothing: expected .*nothing\.py"):
+        dependencies.library_files(["protocols.nothing"])
+    with pytest.raises(FileNotFoundError, match=r"no module protocols\.nothing"):
+        dependencies.defines("protocols.nothing", "tune")
+
+
+def test_functions_are_seen_without_importing():
+    assert dependencies.defines("protocols.filter_curves", "tune")
+    assert not dependencies.defines("protocols.filter_curves", "nothing")
+
+
+def test_a_users_own_method_is_a_file_outside_the_library(tmp_path, monkeypatch):
+    (tmp_path / "my_filters.py").write_text("class Mine: pass")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert dependencies.method_files("my_filters:Mine") == [tmp_path / "my_filters.py"]
+    for missing in ("no_such_module:Mine", "no_such.module:Mine"):
+        with pytest.raises(FileNotFoundError, match="is its folder on PYTHONPATH"):
+            dependencies.method_files(missing)

@@ -1,0 +1,293 @@
+"""Functions and constants that the rules share. No rules here."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+ROOT = Path(workflow.basedir)
+LIBRARY = ROOT / "src"
+SCHEMAS = ROOT / "workflow/schemas"
+EXPERIMENTS = ROOT / "config/experiments"
+REGISTRY = ROOT / "config/datasets.yaml"
+
+sys.path.insert(0, str(LIBRARY))
+from noisylabels import artifacts, dependencies
+from noisylabels.datasets import registry
+
+# What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")])
+)
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ["PATH"]]
+)
+for variable in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]:
+    os.environ[f"{variable}_NUM_THREADS"] = "1"
+os.environ["MPLBACKEND"] = "Agg"
+
+validate(config, SCHEMAS / "config.schema.yaml")
+
+SCALE = config["scale"]
+RESULTS = f"results/{SCALE}"
+FIGURES = f"figures/{SCALE}"
+LOGS = f"logs/{SCALE}"
+ENVIRONMENT = ROOT / "environment.yml"
+
+
+def _read(reader, *arguments):
+    """Turn a mistake in a configuration file into a one-line message of the workflow."""
+    try:
+        return reader(*arguments)
+    except (ValueError, OSError) as error:
+        raise WorkflowError(str(error)) from None
+
+
+ARTIFACTS = _read(artifacts.load_all, EXPERIMENTS, config["papers"], SCALE, SCHEMAS)
+DATASETS = _read(registry.load_registry, REGISTRY)
+
+
+def of(wildcards):
+    """The artifact that the wildcards paper and artifact name."""
+    try:
+        return ARTIFACTS[wildcards.paper, wildcards.artifact]
+    except KeyError:
+        raise WorkflowError(
+            f"{wildcards.paper} has no artifact {wildcards.artifact}"
+        ) from None
+
+
+def title(paper):
+    return (EXPERIMENTS / paper / "TITLE").read_text(encoding="utf-8").strip()
+
+
+def paths(files):
+    """Paths as the rules name them: relative to the working directory where they lie below it."""
+    here = Path.cwd()
+    return [
+        str(file.relative_to(here) if file.is_relative_to(here) else file)
+        for file in files
+    ]
+
+
+def library(*modules):
+    return paths(_read(dependencies.library_files, modules))
+
+
+# data
+
+
+def dataset_id(name):
+    """`id`, or `id.source` where the configuration pins one kind of source."""
+    if name.partition(".")[0] not in DATASETS:
+        raise WorkflowError(
+            f"data set {name!r} is not in {REGISTRY}; known: {', '.join(sorted(DATASETS))}"
+        )
+    pinned = config["data"]["source"]
+    return f"{name}.{pinned}" if pinned and "." not in name else name
+
+
+def all_datasets():
+    return sorted(
+        {
+            dataset_id(d)
+            for a in ARTIFACTS.values()
+            for d in a.content.get("datasets", [])
+        }
+    )
+
+
+def entry_of(wildcards):
+    return DATASETS[wildcards.dataset.partition(".")[0]]
+
+
+def loader_modules(wildcards):
+    """Modules that turn the raw files of a data set, from any of its sources, into arrays."""
+    entry = entry_of(wildcards)
+    named = [entry, *entry["sources"], entry.get("stand_in") or {}]
+    return sorted(
+        {
+            f"datasets.{part['loader'].partition(':')[0]}"
+            for part in named
+            if "loader" in part
+        }
+    )
+
+
+def fetch_options(wildcards):
+    options = []
+    if config["data"]["mirror"]:
+        options += ["--mirror", config["data"]["mirror"]]
+    if local := config["data"]["local"].get(wildcards.dataset.partition(".")[0]):
+        options += ["--local", local]
+    if config["data"]["offline"]:
+        options.append("--offline")
+    return options
+
+
+def local_file(wildcards):
+    """The user's own file is an input, so that a changed file is read again."""
+    return [
+        config["data"]["local"][d]
+        for d in [wildcards.dataset.partition(".")[0]]
+        if d in config["data"]["local"]
+    ]
+
+
+def prepared(artifact):
+    return [
+        f"data/prepared/{dataset_id(name)}.npz"
+        for name in artifact.content.get("datasets", [])
+    ]
+
+
+# experiments
+
+
+def protocol_of(artifact):
+    return f"protocols.{artifact.content['protocol']}"
+
+
+def experiment_files(artifact, cell):
+    """Library files of the jobs of a cell: the protocol and its imports, and the methods of the cell."""
+    files = set(library(protocol_of(artifact)))
+    for spec in artifact.cells[cell].get("methods", {}).values():
+        files.update(paths(_read(dependencies.method_files, spec["method"])))
+    return sorted(files)
+
+
+def has_tuning(artifact):
+    return dependencies.defines(protocol_of(artifact), "tune")
+
+
+def cell_inputs(wildcards):
+    artifact = of(wildcards)
+    return {
+        "data": prepared(artifact),
+        "library": experiment_files(artifact, wildcards.cell),
+    }
+
+
+def run_inputs(wildcards):
+    tuned = f"{RESULTS}/{wildcards.paper}/{wildcards.artifact}/cells/{wildcards.cell}/tuned.json"
+    return cell_inputs(wildcards) | (
+        {"tuned": tuned} if has_tuning(of(wildcards)) else {}
+    )
+
+
+def job(wildcards):
+    """What a job computes, as JSON: a change of it re-runs the job, a change of a caption does not."""
+    artifact = of(wildcards)
+    return json.dumps(
+        {
+            "protocol": artifact.content["protocol"],
+            "experiment": artifact.settings.get(
+                "experiment", f"{artifact.paper}/{artifact.name}"
+            ),
+            "seed": config["seed"],
+            "settings": artifact.cells[wildcards.cell],
+        },
+        sort_keys=True,
+    )
+
+
+def block(wildcards):
+    start, stop = of(wildcards).blocks[int(wildcards.block)]
+    return f"{start}:{stop}"
+
+
+# results, figures, report
+
+
+def parts(wildcards):
+    artifact = of(wildcards)
+    cells = f"{RESULTS}/{artifact.paper}/{artifact.name}/cells"
+    return [
+        f"{cells}/{cell}/{number}.csv"
+        for cell in artifact.cells
+        for number in range(len(artifact.blocks))
+    ]
+
+
+def tuned_parts(wildcards):
+    artifact = of(wildcards)
+    cells = f"{RESULTS}/{artifact.paper}/{artifact.name}/cells"
+    return (
+        [f"{cells}/{cell}/tuned.json" for cell in artifact.cells]
+        if has_tuning(artifact)
+        else []
+    )
+
+
+def provenance(wildcards):
+    artifact = of(wildcards)
+    return json.dumps(
+        {
+            "paper": artifact.paper,
+            "artifact": artifact.name,
+            "scale": SCALE,
+            "seed": config["seed"],
+            "settings": artifact.settings,
+        },
+        sort_keys=True,
+    )
+
+
+def drawn_tables(artifact):
+    """Names of the artifacts whose tables the figure or table shows: its own first, then those it uses."""
+    own = [artifact.name] if "protocol" in artifact.content else []
+    return own + artifact.content.get("uses", [])
+
+
+def render_inputs(wildcards):
+    artifact = of(wildcards)
+    tables = [
+        f"{RESULTS}/{artifact.paper}/{name}/table.csv"
+        for name in drawn_tables(artifact)
+    ]
+    return {
+        "tables": tables,
+        "library": library(f"figures.{artifact.content['render'].partition(':')[0]}"),
+    }
+
+
+def render_settings(wildcards):
+    artifact = of(wildcards)
+    return json.dumps(
+        {
+            name: ARTIFACTS[artifact.paper, name].settings
+            for name in {artifact.name, *drawn_tables(artifact)}
+        },
+        sort_keys=True,
+    )
+
+
+def verdict_artifacts():
+    return [
+        a
+        for a in ARTIFACTS.values()
+        if a.content.get("claims") or a.content.get("published")
+    ]
+
+
+def outputs(artifact):
+    """Every file that an artifact promises."""
+    stem = f"{FIGURES}/{artifact.paper}/{artifact.name}"
+    suffixes = (
+        config["formats"]
+        if artifact.content["kind"] == "figure"
+        else ["csv", "md", "tex", "html"]
+    )
+    results = f"{RESULTS}/{artifact.paper}/{artifact.name}"
+    judged = [f"{results}/verdicts.csv"] if artifact in verdict_artifacts() else []
+    kept = [f"{results}/provenance.json"] if "protocol" in artifact.content else []
+    return [f"{stem}.{suffix}" for suffix in suffixes] + kept + judged
+
+
+def everything():
+    return [file for artifact in ARTIFACTS.values() for file in outputs(artifact)] + [
+        f"{RESULTS}/verdicts.html"
+    ]

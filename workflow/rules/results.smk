@@ -1,0 +1,47 @@
+"""results tabulate it: the blocks become one tidy table, with its provenance beside it, and the table is judged."""
+
+
+rule collect:
+    input:
+        parts=parts,
+        tuned=tuned_parts,
+        data=lambda wildcards: prepared(of(wildcards)),
+    output:
+        table=f"{RESULTS}/{{paper}}/{{artifact}}/table.csv",
+        provenance=f"{RESULTS}/{{paper}}/{{artifact}}/provenance.json",
+    log:
+        f"{LOGS}/{{paper}}/{{artifact}}/collect.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    params:
+        provenance=provenance,
+    message:
+        "Collect the results of {wildcards.paper} {wildcards.artifact}"
+    shell:
+        "python src/scripts/collect.py --parts {input.parts} --tuned {input.tuned} --data {input.data}"
+        " --about {params.provenance:q} --table {output.table} --provenance {output.provenance} > {log} 2>&1"
+
+
+rule verdict:
+    input:
+        table=f"{RESULTS}/{{paper}}/{{artifact}}/table.csv",
+        library=library("verdicts"),
+    output:
+        f"{RESULTS}/{{paper}}/{{artifact}}/verdicts.csv",
+    log:
+        f"{LOGS}/{{paper}}/{{artifact}}/verdict.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    params:
+        artifact=lambda wildcards: f"config/experiments/{wildcards.paper}/{wildcards.artifact}.yaml",
+        judged=lambda wildcards: json.dumps(
+            [of(wildcards).content.get(key) for key in ("published", "claims")]
+        ),
+        scale=SCALE,
+    message:
+        "Judge {wildcards.paper} {wildcards.artifact} against what was printed and claimed"
+    shell:
+        "python src/scripts/verdict.py --artifact {params.artifact} --table {input.table}"
+        " --scale {params.scale} --out {output} > {log} 2>&1"
