@@ -1,0 +1,74 @@
+"""From a render name, "module:function" below noisylabels.figures, to the figure or table it draws."""
+
+import difflib
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from noisylabels.figures.panels import RenderError
+from noisylabels.results import read_table
+
+PACKAGE = "noisylabels.figures"
+
+
+def find(name: str) -> Callable[..., Any]:
+    """The function that a render name stands for.
+
+    Raises
+    ------
+    RenderError : not of the form module:function, no such module, no such function (with close names).
+    """
+    module_name, colon, function = name.partition(":")
+    if not (colon and module_name.isidentifier() and function.isidentifier()):
+        raise RenderError(f"render: {name!r} is not of the form module:function")
+    if find_spec(f"{PACKAGE}.{module_name}") is None:
+        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}")
+    module = importlib.import_module(f"{PACKAGE}.{module_name}")
+    known = public_functions(module)
+    if function not in known:
+        close = difflib.get_close_matches(function, known) or sorted(known)
+        raise RenderError(f"render: {name!r}: no function {function!r}; close names: {', '.join(close)}")
+    return known[function]
+
+
+def public_functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Functions that a module of figures offers to artifacts: its own ones without a leading underscore."""
+    return {
+        name: member
+        for name, member in inspect.getmembers(module, inspect.isfunction)
+        if member.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+def render(
+    name: str, artifact: str, tables: Mapping[str, str | Path], settings: Mapping[str, Mapping[str, Any]]
+) -> Any:
+    """Call the function of a render name on the tables of an artifact.
+
+    Parameters
+    ----------
+    name : "module:function".
+    artifact : for messages.
+    tables : artifact -> path of its result table, the artifact's own first.
+    settings : artifact -> its settings at the scale of the tables.
+
+    Returns
+    -------
+    matplotlib Figure or pandas DataFrame, whatever the function makes. Draw inside ``with style.context():``.
+
+    Raises
+    ------
+    RenderError : see `find`; a table without rows; rows that the function misses.
+    """
+    function = find(name)
+    frames = {table: read_table(path) for table, path in tables.items()}
+    for table, frame in frames.items():
+        if frame.empty:
+            raise RenderError(
+                f"{artifact}: the result table of {table} ({tables[table]}) has no rows; run it again"
+            )
+    return function(frames, dict(settings))

@@ -1,0 +1,24 @@
+"""Write one artifact: result tables in, a table as CSV, Markdown, LaTeX and HTML out."""
+
+import argparse
+import json
+import sys
+
+from noisylabels.figures.panels import RenderError
+from noisylabels.figures.rendering import render
+from noisylabels.figures.tables import save
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--render", required=True, help="module:function below noisylabels.figures")
+parser.add_argument("--artifact", required=True)
+parser.add_argument("--settings", required=True, type=json.loads, help="JSON: artifact -> settings")
+parser.add_argument("--names", nargs="*", default=[], help="artifacts whose tables are used")
+parser.add_argument("--tables", nargs="*", default=[], help="their result tables, in the same order")
+parser.add_argument("--out", nargs="+", required=True, help="table.csv, .md, .tex, .html")
+arguments = parser.parse_args()
+
+tables = dict(zip(arguments.names, arguments.tables, strict=True))
+try:
+    save(render(arguments.render, arguments.artifact, tables, arguments.settings), arguments.out)
+except RenderError as error:
+    sys.exit(str(error))
