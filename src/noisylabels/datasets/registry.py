@@ -1,0 +1,162 @@
+"""The registry of data sets (config/datasets.yaml): read, checked, and asked for the sources of a set."""
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
+"""`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """One file of a source: how it is recognised, and the one place to have it from.
+
+    Exactly one of ``url``, ``path`` (below the user's mirror) and ``package`` (pinned distribution) is set.
+    ``sha256`` holds the accepted hashes of the file itself; it is empty if none is known yet.
+    """
+
+    name: str
+    sha256: tuple[str, ...] = ()
+    bytes: int | None = None
+    url: str | None = None
+    path: str | None = None
+    package: dict[str, Any] | None = None
+    member: str | None = None
+    unpack: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set can be had from, and how its files become arrays. No files: it is generated."""
+
+    name: str
+    variant: str
+    loader: str
+    shape: dict[str, Any]
+    files: tuple[RawFile, ...]
+
+
+def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
+    """Data set id -> entry, as in the file, with each file's ``package`` replaced by what is pinned under
+    that name.
+
+    ``schema`` is by default the one of the checkout that the registry lies in.
+
+    Raises
+    ------
+    ValueError : a key that is unknown, missing, given twice or of the wrong kind, or a package that is not
+    pinned.
+    """
+    path = Path(path)
+    schema = schema or path.resolve().parents[1] / "workflow" / "schemas" / "datasets.schema.yaml"
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), _Strict)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    _validate(content, yaml.load(schema.read_text(encoding="utf-8"), _Strict), path)
+    packages = content["packages"]
+    for dataset, entry in content["datasets"].items():
+        for source in entry["sources"]:
+            for file in source.get("files", []):
+                if "package" not in file:
+                    continue
+                if file["package"] not in packages:
+                    known = ", ".join(sorted(packages))
+                    raise ValueError(
+                        f"{path}: {dataset}: package {file['package']!r} is not pinned; known: {known}"
+                    )
+                file["package"] = packages[file["package"]]
+    entries: dict[str, Entry] = content["datasets"]
+    return entries
+
+
+def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:
+    """``"german.package"`` -> ("german", "package", its entry); the second is "" if nothing is pinned.
+
+    Raises
+    ------
+    ValueError : a data set that is not in the registry; the message has the nearest names.
+    """
+    name, _, pin = dataset.partition(".")
+    if name not in entries:
+        near = difflib.get_close_matches(name, entries, n=3) or sorted(entries)
+        raise ValueError(f"data set {name!r} is not in the registry; did you mean {' or '.join(near)}?")
+    return name, pin, entries[name]
+
+
+def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
+    """The sources to try, in order: all of them, or those whose name or variant is ``pin``; last an allowed
+    stand-in.
+
+    Raises
+    ------
+    ValueError : nothing of that name; the message lists what there is.
+    """
+    found = [_source(entry, spec) for spec in entry["sources"]]
+    stand_in = entry.get("stand_in")
+    substitute = [
+        Source("stand-in", "stand-in", spec["loader"], spec.get("shape", {}), ())
+        for spec in ([stand_in] if stand_in else [])
+    ]
+    if pin == OR_STAND_IN and substitute:
+        return found + substitute
+    if pin == STAND_IN:
+        chosen = substitute
+    else:
+        chosen = [source for source in found if pin in ("", source.name, source.variant)]
+    if not chosen:
+        known = sorted({name for source in found for name in (source.name, source.variant)})
+        known += [STAND_IN, OR_STAND_IN] if substitute else []
+        raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(known)}")
+    return chosen
+
+
+def loaders(entry: Entry) -> list[str]:
+    """Every ``module:function`` that may read this data set."""
+    specs = [entry, *entry["sources"], entry.get("local", {}), entry.get("stand_in", {})]
+    return sorted({spec["loader"] for spec in specs if "loader" in spec})
+
+
+def _source(entry: Entry, spec: dict[str, Any]) -> Source:
+    files = [file | {"sha256": tuple(file.get("sha256", ()))} for file in spec.get("files", [])]
+    return Source(
+        name=spec["name"],
+        variant=spec.get("variant", "canonical"),
+        loader=spec.get("loader", entry["loader"]),
+        shape=spec.get("shape", entry.get("shape", {})),
+        files=tuple(RawFile(**file) for file in files),
+    )
+
+
+class _Strict(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML in which a key given twice is an error, not silently the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen and key_node.tag != "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
+def _validate(content: Any, schema: Any, path: Path) -> None:
+    from jsonschema import Draft202012Validator
+
+    error = next(iter(Draft202012Validator(schema).iter_errors(content)), None)
+    if error is not None:
+        where = ".".join(str(part) for part in error.absolute_path) or "top level"
+        what = error.message
+        if error.validator == "oneOf":
+            what = "a file needs exactly one of `url`, `path`, or `package` with `member`"
+        raise ValueError(f"{path}: {where}: {what[:300]}")

@@ -1,0 +1,28 @@
+"""Turn the raw files of a data set into one prepared .npz file."""
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--raw", type=Path, required=True, help="folder of the raw files and their source.json"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
+    arguments = parser.parse_args()
+
+    from noisylabels.datasets.prepare import prepare, write_prepared
+
+    try:
+        dataset = prepare(arguments.raw)
+        write_prepared(dataset, arguments.out)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+    shapes = ", ".join(f"{name} {array.shape}" for name, array in sorted(dataset.arrays.items()))
+    print(f"{dataset.id} from {dataset.source} ({dataset.variant}): {shapes}; digest {dataset.digest}")
+
+
+if __name__ == "__main__":
+    main()
