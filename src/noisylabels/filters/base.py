@@ -1,7 +1,7 @@
 """The contract of all filters: see a row, predict, see the label, learn.
 
 A new filter is one short file: its hyperparameters in ``__init__``, its update in a compiled loop, and
-`Filter._learn` that calls the loop. Everything else (validation, sliding windows, chunks, losses) is inherited.
+`Filter._learn` that calls the loop. The rest (validation, sliding windows, chunks, losses) is inherited.
 """
 
 from __future__ import annotations
@@ -121,6 +121,7 @@ class NoisySequence:
 
     @property
     def d(self) -> int:
+        """Entries of a row."""
         return self.x.d if isinstance(self.x, Sliding) else self.x.shape[1]
 
 
@@ -142,6 +143,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, X: ArrayLike | Sliding) -> Rows:
+        """Rows of an array (n, d) or of a sliding window, checked."""
         if isinstance(X, Sliding):
             return cls(X.padded, 1, len(X), X.d, True)
         array = finite("X", X, (None, None))
@@ -161,8 +163,8 @@ class Side(NamedTuple):
 class Filter:
     """yhat_t = w_{t-1}.x_t, then w_t from the label: the frame of every filter (w_0 = 0).
 
-    A subclass sets `name` (the name of its module), keeps each hyperparameter of ``__init__`` under its own name,
-    and implements `_learn`; extra state is created in `_start`.
+    A subclass sets `name` (the name of its module), keeps each hyperparameter of ``__init__`` under its own
+    name, and implements `_learn`; extra state is created in `_start`.
     """
 
     name: ClassVar[str]

@@ -16,7 +16,7 @@ class NLMS(Filter):
     eps: regularisation in units of X, >= 0; a row with eps + X_t = 0 is skipped.
     With mu = 1 and eps = r it is `ORS(variant="noisy", r=r)`.
     Raises ValueError: mu <= 0, eps < 0; divergence, with the first row that is not finite.
-    Source: J. Nagumo, A. Noda, A learning method for system identification, IEEE Trans. Autom. Control 12, 1967.
+    Source: J. Nagumo, A. Noda, A learning method for system identification, IEEE Trans. AC 12, 1967.
     """
 
     name = "nlms"
