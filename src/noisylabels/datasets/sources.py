@@ -1,0 +1,153 @@
+"""One raw file from its one place (URL, mirror, package), unpacked and verified."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noisylabels.datasets import archives
+from noisylabels.datasets.download import Network, download, is_page
+from noisylabels.datasets.package_index import Location, locations, path_of
+from noisylabels.datasets.registry import RawFile
+from noisylabels.datasets.storage import (
+    SourceError,
+    copy,
+    locked,
+    part_of,
+    sha256_of,
+    storage_errors,
+)
+
+MIRROR = "NOISYLABELS_MIRROR"
+"""Environment variable with the folder or URL of a mirror."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """What sources need to know: the cache of archives, the user's mirror (folder or URL), the network."""
+
+    cache: Path
+    mirror: str
+    network: Network
+
+
+def obtain(file: RawFile, folder: Path, places: Places) -> str:
+    """Have ``file`` in ``folder`` under its name, verified; its SHA-256. The caller holds the lock of the
+    folder.
+
+    Raises
+    ------
+    SourceError : it cannot be had from there, or is not what the registry describes; ``folder`` is as before.
+    StorageError : the disk refuses.
+    """
+    part = part_of(folder / file.name)
+    packed = part_of(folder / f"{file.name}.packed")
+    try:
+        if file.member or file.unpack:
+            carrier = _carrier(file, packed, None, places)
+            if file.member:
+                archives.extract(carrier, file.member, part, file.bytes)
+            else:
+                archives.decompress(carrier, str(file.unpack), part, file.bytes)
+        else:
+            carrier = _carrier(file, part, file.bytes, places)
+            if carrier != part:
+                copy(carrier, part)
+        sha256 = verify(part, file)
+        with storage_errors(folder / file.name):
+            os.replace(part, folder / file.name)
+        return sha256
+    finally:
+        part.unlink(missing_ok=True)
+        packed.unlink(missing_ok=True)
+
+
+def verify(path: Path, file: RawFile) -> str:
+    """SHA-256 of ``path`` if it is an accepted one; without known hashes, if it looks like data at all.
+
+    Raises
+    ------
+    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or a web page.
+    """
+    sha256 = sha256_of(path)
+    if sha256 in file.sha256:
+        return sha256
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        page = is_page(stream.read(512))
+    if file.sha256:
+        expected = " or ".join(file.sha256) + (f" ({file.bytes} bytes)" if file.bytes else "")
+        what = "it is a web page, not the data" if page else "the content has changed or is damaged"
+        raise SourceError(f"{file.name}: sha256 {sha256} ({size} bytes), expected {expected}; {what}")
+    if page:
+        raise SourceError(f"{file.name}: the server sent a web page, not the data")
+    if not size or (file.bytes is not None and size != file.bytes):
+        raise SourceError(f"{file.name}: {size} bytes, expected {file.bytes or 'some'}")
+    return sha256
+
+
+def _carrier(file: RawFile, to: Path, size: int | None, places: Places) -> Path:
+    """What holds the file: a file that lies on the disk already, or a download, which goes to ``to``."""
+    if file.package is not None:
+        return _distribution(file.package, places)
+    if file.path is not None:
+        return _mirrored(file.path, to, size, places)
+    download(str(file.url), to, places.network, size)
+    return to
+
+
+def _mirrored(path: str, to: Path, size: int | None, places: Places) -> Path:
+    if not places.mirror:
+        raise SourceError(f"no mirror is configured (`--mirror` or {MIRROR})")
+    if "://" in places.mirror:
+        download(f"{places.mirror.rstrip('/')}/{path}", to, places.network, size)
+        return to
+    root = Path(places.mirror).expanduser()
+    if not root.is_dir():
+        raise SourceError(f"the mirror folder {root} does not exist")
+    if not (root / path).is_file():
+        raise SourceError(f"{path} is not in the mirror folder {root}")
+    return root / path
+
+
+def _distribution(package: dict[str, Any], places: Places) -> Path:
+    """The archive of a pinned package, in the cache; shared by all data sets that it carries."""
+    archive: Path = places.cache / "packages" / package["archive"]
+    expected = RawFile(package["archive"], (package["sha256"],), package["bytes"])
+
+    def is_right() -> bool:
+        return archive.is_file() and sha256_of(archive) == package["sha256"]
+
+    if is_right():
+        return archive
+    with locked(archive.with_name(f".{archive.name}.lock")):
+        if is_right():  # another process had it meanwhile
+            return archive
+        part = part_of(archive)
+        problems = []
+        try:
+            for url, options in _patient(package, places.network, problems):
+                try:
+                    if url.startswith("file:"):
+                        copy(path_of(url), part)
+                    else:
+                        download(url, part, places.network, package["bytes"], options)
+                    verify(part, expected)
+                except SourceError as error:
+                    problems.append(str(error))
+                    continue
+                with storage_errors(archive):
+                    os.replace(part, archive)
+                return archive
+        finally:
+            part.unlink(missing_ok=True)
+    raise SourceError(f"{package['name']} {package['version']}: {'; '.join(problems)}")
+
+
+def _patient(package: dict[str, Any], network: Network, problems: list[str]) -> Iterator[Location]:
+    """The locations of a package; what the index has to say at the end joins the other problems."""
+    try:
+        yield from locations(package, network)
+    except SourceError as error:
+        problems.append(str(error))

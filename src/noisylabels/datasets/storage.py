@@ -1,0 +1,96 @@
+"""The disk under the data layer: hashes, locks, atomic replacement, and errors that say what to do."""
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
+
+
+class SourceError(Exception):
+    """A source has not the file, or the wrong one; the next source may have it."""
+
+
+class StorageError(Exception):
+    """The local disk refuses; no other source would help."""
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError about ``path`` into a StorageError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise StorageError(
+                f"no space left for {path} ({error.strerror}); free some and run again"
+            ) from None
+        if error.errno in FORBIDDEN:
+            raise StorageError(
+                f"{path} cannot be written ({error.strerror}); make the folder writable, "
+                "or have it filled by somebody who may"
+            ) from None
+        raise StorageError(f"{path}: {error.strerror or error}") from None
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file as 64 hex digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def part_of(path: Path) -> Path:
+    """Where a file is built before it takes its name; only the holder of the folder's lock writes there."""
+    return path.with_name(f".{path.name}.part")
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what a killed run left half-written in ``folder`` (the caller holds its lock)."""
+    for path in folder.glob(".*.part"):
+        path.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a small text file in one step; nothing is touched if it already has this content."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    with storage_errors(path):
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+
+
+def copy(path: Path, to: Path) -> None:
+    """Copy the bytes of a file, not its permissions or times."""
+    with storage_errors(to):
+        shutil.copyfile(path, to)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path``; wait if another process holds it. A killed process holds nothing."""
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"another process holds {path}; waiting for it", file=sys.stderr, flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            if (
+                error.errno not in NO_LOCKS
+            ):  # a file system without locks: atomic renames still keep the data right
+                raise StorageError(f"{path}: {error.strerror}") from None
+        yield
+    finally:
+        os.close(handle)
