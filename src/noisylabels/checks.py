@@ -174,13 +174,16 @@ def _mean(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
 
 def _every(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
     """Every single row must meet the bound; the worst one is named."""
-    rows = rows.sort_values(INDEX)
     values = rows["value"].to_numpy()
     worst = int(np.argmax(bound.excess(values)))
     wrong = int((~bound.met(values)).sum())
     varying = [column for column in INDEX if len(rows[column].drop_duplicates()) > 1]
     at = place({column: rows[column].iloc[worst] for column in varying})
-    count = f"{wrong} of {values.size} rows violate it" if wrong else f"all {values.size} rows meet it"
+    count = (
+        f"{wrong} of {values.size} rows violate it"
+        if wrong
+        else f"{values.size} of {values.size} rows meet it"
+    )
     return Cell(
         label,
         float(values[worst]),

@@ -80,7 +80,7 @@ def _row(finding: Finding, agree: float, contra: float, family: int) -> dict[str
     verdict = _verdict(finding, agree, contra)
     reading = finding.read(verdict)
     if finding.barred:
-        on_these = f"; on these rows: {verdict}" if finding.tested else ""
+        on_these = "" if isnan(reading.estimate) else f"; on these rows: {verdict}"
         evidence = f"{finding.barred}: {reading.sentence}{on_these}"
         return _figures(finding, reading) | {"verdict": "not comparable", "evidence": evidence}
     if not finding.tested:

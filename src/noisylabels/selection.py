@@ -47,19 +47,23 @@ def prepare(table: pd.DataFrame) -> pd.DataFrame:
     missing = [column for column in COLUMNS if column not in table.columns]
     if missing:
         raise VerdictError(f"the result table lacks the columns {missing}")
-    text = {
-        column: table[column].fillna("").astype(str) for column in INDEX if column not in ("repetition", "x")
-    }
-    rows = table[COLUMNS].assign(**text, stand_in=text["source"].str.contains("stand-in", regex=False))
+    labels = {column: _label(table[column]) for column in INDEX if column not in ("repetition", "x")}
+    rows = table[COLUMNS].assign(**labels)
+    rows["stand_in"] = rows["source"].str.contains("stand-in", regex=False).astype(bool)
     double = rows.duplicated(INDEX)
     if double.any():
         raise VerdictError(f"the result table has two rows for {rows.loc[double, INDEX].iloc[0].to_dict()}")
     return rows
 
 
+def _label(column: pd.Series) -> pd.Series:
+    """Text as categories: compared, grouped and sorted by their codes."""
+    return column.astype(object).where(column.notna(), "").astype(str).astype("category")
+
+
 def _matches(column: pd.Series, wanted: Any) -> pd.Series:
     if column.name in ("x", "repetition"):
-        return pd.Series(np.isclose(column.astype(float), float(wanted), rtol=ROUNDING, atol=0), column.index)
+        return (column - wanted).abs() <= ROUNDING * abs(wanted)
     return column == str(wanted)
 
 
@@ -100,7 +104,7 @@ def select(table: pd.DataFrame, selector: Selector) -> pd.DataFrame:
         chosen.append(f"{column} = {', '.join(masks)}")
     if rows.empty:
         raise MissingRows(f"no row agrees with {dict(selector)}")
-    return rows
+    return rows.sort_values(INDEX)
 
 
 def _end_of_curves(rows: pd.DataFrame, end: str) -> pd.DataFrame:
@@ -143,7 +147,7 @@ def merge_pairs(a: pd.DataFrame, b: pd.DataFrame, keys: list[str]) -> pd.DataFra
         raise MissingRows(
             f"{len(lonely)} rows have no partner; the first is in {side} and {other} lacks it: {row}"
         )
-    return pairs
+    return pairs.sort_values(keys)
 
 
 def _combine(statistic: str, a: pd.Series, b: pd.Series) -> Any:
@@ -157,10 +161,21 @@ def _combine(statistic: str, a: pd.Series, b: pd.Series) -> Any:
     return np.log(ratio) if statistic == "log_ratio" else ratio
 
 
+def _fixed(side: str, rows: pd.DataFrame, columns: list[str]) -> None:
+    """A column that one side names must not vary unnoticed on the other."""
+    for column in columns:
+        found = rows[column].drop_duplicates()
+        if len(found) > 1:
+            known = ", ".join(map(str, sorted(found)[:6]))
+            raise VerdictError(
+                f"{side}: the rows differ in {column} ({known}), which the other side names; name it too"
+            )
+
+
 def statistic_rows(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame:
     """Rows of `INDEX` + value + stand_in: the statistic of the check for every row (value) or pair (others).
 
-    A column in which a and b differ keeps the value of the side that lists several, else that of a.
+    A column in which a and b differ keeps the value of the side that has several, else that of a.
 
     Raises
     ------
@@ -174,12 +189,15 @@ def statistic_rows(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFram
     if check["b"] == "x":
         return a.assign(value=_combine(check["statistic"], a["value"], a["x"]))
     b = spread(select(table, {**where, **check["b"]}))
-    keys = pair_keys(set(check.get("a", {})) | set(check["b"]), where)
+    free = set(check["a"]) | set(check["b"])
+    for side, rows in (("a", a), ("b", b)):
+        _fixed(side, rows, sorted(free - set(check[side]) - set(where)))
+    keys = pair_keys(free, where)
     pairs = merge_pairs(a, b, keys)
     pairs["value"] = _combine(check["statistic"], pairs["value_a"], pairs["value_b"])
     pairs["stand_in"] = pairs["stand_in_a"] | pairs["stand_in_b"]
     for column in set(INDEX) - set(keys):
-        pairs[column] = pairs[f"{column}_{'b' if isinstance(check['b'].get(column), list) else 'a'}"]
+        pairs[column] = pairs[f"{column}_b" if pairs[f"{column}_b"].nunique() > 1 else f"{column}_a"]
     return pairs[[*INDEX, "value", "stand_in"]]
 
 
@@ -208,15 +226,18 @@ def steps(
 def by_repetition(rows: pd.DataFrame) -> tuple[np.ndarray, int]:
     """(values, left out): mean over the rows of each repetition, and how many incomplete ones were left out.
 
+    The rows are sorted by `INDEX`, so that their order in the table does not touch the last digit.
+
     Raises
     ------
     MissingRows : no repetition has all rows.
     """
     curves = len(rows[[column for column in INDEX if column != "repetition"]].drop_duplicates())
-    grouped = rows.sort_values(INDEX).groupby("repetition")["value"].agg(["mean", "size"])
-    complete = grouped["size"] == curves
+    _, repetition, sizes = np.unique(rows["repetition"], return_inverse=True, return_counts=True)
+    complete = sizes == curves
     if not complete.any():
         raise MissingRows(
-            f"no repetition has all {curves} rows that are averaged; compare them with for_each instead"
+            f"no repetition has all {curves} rows that are averaged; compare them with for_each"
         )
-    return grouped.loc[complete, "mean"].to_numpy(), int((~complete).sum())
+    means = np.bincount(repetition, weights=rows["value"].to_numpy()) / sizes
+    return means[complete], int((~complete).sum())

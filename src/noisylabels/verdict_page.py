@@ -1,4 +1,4 @@
-"""All verdicts on one self-contained HTML page: counts per paper, then a row per published value and claim."""
+"""All verdicts on one self-contained HTML page: counts per paper, then one row per verdict."""
 
 from html import escape
 
@@ -49,9 +49,9 @@ td { border-bottom: 1px solid var(--line); }
 """
 _INTRO = (
     "A published value is reproduced when the difference is shown to lie within the declared margin, differs "
-    "when it is shown to lie outside, and is consistent when neither is shown. A claim holds, is contradicted, or "
-    "is not shown. Stand-in data and readings that cannot be compared get no verdict; reduced runs only say that "
-    "they ran."
+    "when it is shown to lie outside, and is consistent when neither is shown. A claim holds, or it is "
+    "contradicted, or it is not shown. Stand-in data and whatever cannot be compared get no verdict; a "
+    "reduced run says that it ran."
 )
 
 

@@ -200,9 +200,11 @@ def _check_sentence(check: Mapping[str, Any], result: Result, cell: Cell) -> str
     if cell.label:
         text += f" at {cell.label}"
     if "at_least" in check:
-        text += f"; {result.passing} of {result.groups} groups pass, {check['at_least']} asked"
+        text += (
+            f"; this one decides, {result.passing} of {result.groups} groups pass, {check['at_least']} asked"
+        )
     elif result.groups > 1:
-        text += f"; {result.passing} of {result.groups} groups pass, this one decides"
+        text += f"; this one decides, {result.passing} of {result.groups} groups pass"
     return f"{text}; {cell.remark}" if cell.remark else text
 
 

@@ -1,6 +1,6 @@
 """The words of a check: its keys, whether they make sense together, how it reads as a sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from noisylabels.selection import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
@@ -83,26 +83,28 @@ def place(index: Mapping[str, Any]) -> str:
 
 def describe(check: Check) -> str:
     """What the check measures: ``one_pred − one (shared_r, mse, last x)``."""
-    a, b, where = check.get("a", {}), check.get("b", {}), check.get("where", {})
-    sides = (words(a), "x" if b == "x" else words(b))
-    form = {
-        "value": "{0}",
-        "difference": "{0} − {1}",
-        "ratio": "{0} / {1}",
-        "log_ratio": "log({0} / {1})",
-        "relative_se": "standard error / mean of {0}",
+    each = check.get("for_each", [])
+    where = {key: value for key, value in check.get("where", {}).items() if not isinstance(value, list)}
+    a = words(check.get("a", {}), each) or str(where.pop("metric", "value"))
+    b = "x" if check.get("b") == "x" else words(check.get("b", {}), each)
+    text = {
+        "value": a,
+        "difference": f"{a} − {b}",
+        "ratio": f"{a} / {b}",
+        "log_ratio": f"log({a} / {b})",
+        "relative_se": f"standard error / mean of {a}",
     }[check["statistic"]]
-    text = form.format(sides[0] or where.get("metric", "value"), sides[1])
-    if check.get("of") == "deviation":
-        text = f"absolute deviation of {text}"
-    context = words({key: value for key, value in where.items() if not isinstance(value, list)})
-    return f"{text} ({context})" if context and context != text else text
+    text = f"absolute deviation of {text}" if check.get("of") == "deviation" else text
+    text = f"step of {text}" if trend_of(check) else text
+    return f"{text} ({words(where)})" if where else text
 
 
-def words(selector: Mapping[str, Any]) -> str:
-    """Readable form of a selector: ``shared_r, mse, last x``."""
+def words(selector: Mapping[str, Any], each: Iterable[str] = ()) -> str:
+    """Readable form of a selector: ``shared_r, mse, last x``; a list over which groups are made is "each"."""
 
     def word(key: str, value: Any) -> str:
+        if isinstance(value, list) and key in each:
+            return f"each {key}"
         text = " or ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in listed(value))
         return f"{text} x" if text in ENDS else f"x {text}" if key == "x" else text
 
@@ -110,11 +112,11 @@ def words(selector: Mapping[str, Any]) -> str:
 
 
 def asked(check: Check) -> str:
-    """What the check asks: ``below 0``, ``within [0.98, 1.02]``, ``increasing along noise``."""
+    """What the check asks: ``below 0``, ``within [0.98, 1.02]``, ``above 0 (increasing along noise)``."""
     for key in BOUNDS:
         if key in check:
             value = check[key]
             if key in TRENDS:
-                return f"{key} along {next(iter(value))}"
+                return f"above 0 ({key} along {next(iter(value))})"
             return f"{key} [{value[0]:g}, {value[1]:g}]" if key == "within" else f"{key} {value:g}"
     raise AssertionError("validate rejects a check without bound")

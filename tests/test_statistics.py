@@ -1,0 +1,129 @@
+"""The tests behind the verdicts: against SciPy where SciPy has them, by hand and by simulation elsewhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from noisylabels.statistics import (
+    Estimate,
+    at_least,
+    holm,
+    mann_whitney,
+    mean_se,
+    outside,
+    t_above,
+    t_below,
+    t_interval,
+    tost,
+    welch,
+)
+
+finite = st.floats(-1e3, 1e3)
+samples = st.lists(finite, min_size=2, max_size=12).filter(lambda x: np.std(x) > 1e-6)
+
+
+@given(samples, finite)
+def test_paired_t_test_is_scipys(x, bound):
+    estimate = mean_se(x)
+    assert t_below(estimate, bound) == pytest.approx(
+        stats.ttest_1samp(x, bound, alternative="less").pvalue, rel=1e-6, abs=1e-12
+    )
+    assert t_above(estimate, bound) == pytest.approx(
+        stats.ttest_1samp(x, bound, alternative="greater").pvalue, rel=1e-6, abs=1e-12
+    )
+
+
+@given(samples)
+def test_interval_is_scipys_and_contains_the_mean(x):
+    low, high = t_interval(mean_se(x))
+    assert (low, high) == pytest.approx(stats.ttest_1samp(x, 0).confidence_interval(0.95))
+    assert low <= np.mean(x) <= high
+
+
+@given(samples, samples)
+def test_welch_is_scipys(x, y):
+    gap = welch(mean_se(x), mean_se(y))
+    theirs = stats.ttest_ind(x, y, equal_var=False, alternative="less")
+    assert gap.df == pytest.approx(theirs.df)
+    assert t_below(gap) == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-12)
+
+
+def test_welch_with_a_constant_keeps_the_degrees_of_freedom():
+    assert welch(Estimate(3, 0.5, 9), Estimate(1, 0, np.inf)) == pytest.approx(Estimate(2, 0.5, 9))
+
+
+def test_known_error_is_the_normal_test():
+    assert t_below(Estimate(-1.96, 1, np.inf)) == pytest.approx(0.025, abs=1e-4)
+
+
+def test_mann_whitney_is_scipys_asymptotic_form():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 9, 30), rng.integers(2, 11, 25)
+    assert mann_whitney(x, y) == stats.mannwhitneyu(x, y, method="asymptotic").pvalue
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == pytest.approx([1, 1])
+    assert holm([]).size == 0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_at_least_all_is_the_maximum_and_at_least_one_is_bonferroni(p):
+    assert at_least(p, len(p)) == max(p)
+    assert at_least(p, 1) == pytest.approx(min(1, len(p) * min(p)))
+
+
+@given(samples, st.floats(0, 10), st.floats(0.1, 10))
+def test_inside_and_outside_are_never_both_shown(x, centre, half):
+    estimate = mean_se(x)
+    inside, out = (
+        tost(estimate, centre - half, centre + half),
+        outside(estimate, centre - half, centre + half),
+    )
+    assert not (inside < 0.05 and out < 0.05)
+
+
+@given(samples)
+def test_outside_a_point_is_the_two_sided_t_test(x):
+    assert outside(mean_se(x), 1.5, 1.5) == pytest.approx(
+        stats.ttest_1samp(x, 1.5).pvalue, rel=1e-6, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("half", [0.0, 0.3, 1.0, 4.0])
+@pytest.mark.parametrize("test", [tost, outside])
+def test_size_at_the_border(test, half):
+    """A true mean on the border of the interval is called inside, or outside, in 5 % of the runs at most."""
+    rng = np.random.default_rng(7)
+    n, runs = 8, 4000
+    draws = rng.standard_normal((runs, n)) + half / np.sqrt(n)
+    h = half / np.sqrt(n)
+    rate = np.mean([test(mean_se(x), -h, h) < 0.05 for x in draws])
+    assert rate <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_one_repetition_proves_nothing():
+    one = mean_se([3.0])
+    assert [t_below(one, 5), t_above(one, 0), tost(one, 0, 5), outside(one, 8, 9)] == [1, 1, 1, 1]
+    assert np.isnan(t_interval(one)).all()
+
+
+def test_equal_repetitions_are_exact():
+    same = mean_se([0.3, 0.1 + 0.2, 0.3])
+    assert same.se == 0
+    assert [t_below(same, 0.4), t_below(same, 0.2), tost(same, 0.3, 0.4), outside(same, 0, 0.2)] == [
+        0,
+        1,
+        0,
+        0,
+    ]
+    assert t_interval(same) == (same.mean, same.mean)
+
+
+@pytest.mark.parametrize("values", [[], [1, np.nan], [[1, 2]], [np.inf]])
+def test_bad_values_are_named(values):
+    with pytest.raises(ValueError, match=r"^values: "):
+        mean_se(values)
