@@ -1,6 +1,6 @@
 """Parts of figures: rows of a table, means with intervals, grids of panels, curves, dots, legends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 # Inches around and between panels.
-_LEFT, _RIGHT, _TOP, _BOTTOM = 0.66, 0.12, 0.30, 0.46
-_GAP, _GAP_OWN_AXIS, _ROW_TITLE, _LEGEND_LINE = 0.16, 0.50, 0.20, 0.20
+_EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
 
 
 class RenderError(ValueError):
@@ -68,9 +67,11 @@ def grid_of_panels(
     columns: Sequence[str],
     *,
     x_label: str,
-    y_label: str,
+    y_label: str | Sequence[str],
     height: float = 2.1,
     width: float | None = None,
+    left: float = 0.66,
+    bottom: float = 0.46,
     share_y: str = "row",
 ) -> tuple["Figure", NDArray[Any]]:
     """A figure with a panel for each pair of a row and a column.
@@ -78,8 +79,9 @@ def grid_of_panels(
     Parameters
     ----------
     rows, columns : their titles; "" for none.
-    x_label, y_label : axis labels, below the last row and beside the first column.
+    x_label, y_label : axis labels, below the last row and beside the first column (or one for each column).
     height : of one panel, inches. ``width``: of the figure, inches (default: `style.WIDTH` of the columns).
+    left, bottom : room for the labels of the axes, inches.
     share_y : which panels share the y axis, "row", "all" or "none"; the x axis is shared within a column.
 
     Returns
@@ -90,28 +92,28 @@ def grid_of_panels(
 
     m, n = len(rows), len(columns)
     width = width or style.WIDTH[min(n, 3)]
-    gap = _GAP_OWN_AXIS if share_y == "none" else _GAP
-    right = _RIGHT + (_ROW_TITLE if any(rows) else 0)
-    panel = (width - _LEFT - right - gap * (n - 1)) / n
-    total = _BOTTOM + m * height + (m - 1) * _GAP + _TOP
+    y_labels = [y_label] + [""] * (n - 1) if isinstance(y_label, str) else list(y_label)
+    gap = _GAP + _TICK_LABELS * (share_y == "none") + _LABEL * any(y_labels[1:])
+    right, top = _EDGE + _TITLE * any(rows), _EDGE + _TITLE * any(columns)
+    panel = (width - left - right - gap * (n - 1)) / n
+    total = bottom + m * height + (m - 1) * _GAP + top
     figure = Figure(figsize=(width, total))
     axes: NDArray[Any] = np.empty((m, n), dtype=object)
     for i, j in np.ndindex(m, n):
         partner: Axes | None = {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y]
-        box = (_LEFT + j * (panel + gap), _BOTTOM + (m - 1 - i) * (height + _GAP), panel, height)
+        box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + _GAP), panel, height)
         ax = figure.add_axes(
             tuple(np.array(box) / (width, total, width, total)), sharex=axes[0, j], sharey=partner
         )
         ax.tick_params(labelbottom=i == m - 1, labelleft=j == 0 or share_y == "none")
+        ax.set_ylabel(y_labels[j])
         axes[i, j] = ax
     for j, title in enumerate(columns):
         axes[0, j].set_title(title)
         axes[-1, j].set_xlabel(x_label)
-    for i, title in enumerate(rows):
-        axes[i, 0].set_ylabel(y_label)
-        axes[i, -1].annotate(
-            title, (1, 0.5), (6, 0), "axes fraction", "offset points", rotation=270, va="center", fontsize=9.5
-        )
+    for ax, title in zip(axes[:, -1], rows, strict=True):
+        looks = {"rotation": 270, "va": "center", "fontsize": 9.5}
+        ax.annotate(title, (1, 0.5), (6, 0), "axes fraction", "offset points", **looks)
     return figure, axes
 
 
@@ -121,32 +123,45 @@ def curve(
     """The curve of a method, mean over x, in a band mean -/+ half_width; ``changes`` go over `style.line`."""
     x, mean, half_width = (np.asarray(a, dtype=float) for a in (x, mean, half_width))
     looks = style.line(method) | changes
+    shade = {"color": looks["color"], "alpha": style.band(method), "linewidth": 0, "zorder": 1.5}
     if len(x) > 20:  # few markers, at places of its own for each method
         step = max(1, len(x) // 7)
         looks["markevery"] = (sum(method.encode()) % step, step)
     ax.plot(x, mean, **looks)
     if (half_width > 0).any():
-        ax.fill_between(
-            x, mean - half_width, mean + half_width, color=looks["color"], alpha=0.18, linewidth=0, zorder=1.5
-        )
+        ax.fill_between(x, mean - half_width, mean + half_width, **shade)
 
 
-def dots(
-    ax: "Axes",
-    x: ArrayLike,
-    mean: ArrayLike,
-    half_width: ArrayLike,
-    method: str,
-    *,
-    along: str = "y",
-    **changes: Any,
+def learning_curves(
+    ax: "Axes", rows: "pd.DataFrame", *, x_unit: float = 1.0, hollow: bool = False, **changes: Any
 ) -> None:
-    """Values of a method as dots with bars mean -/+ half_width; ``along`` is the axis of the values."""
-    looks = style.dot(method) | changes
-    if along == "y":
-        ax.errorbar(x, mean, yerr=half_width, **looks)
-    else:
-        ax.errorbar(mean, x, xerr=half_width, **looks)
+    """`curve` of every method in the rows of one metric: mean over the repetitions against x / x_unit."""
+    means = mean_interval(rows, ["method", "x"])
+    for method in rows["method"].unique():
+        values = means.loc[method].sort_index()
+        looks = changes | (style.hollow(method) if hollow else {})
+        curve(ax, values.index / x_unit, values["mean"], values["half_width"], method, **looks)
+
+
+def final_dots(
+    ax: "Axes", rows: "pd.DataFrame", places: Mapping[str, float], *, along: str = "y", hollow: bool = False
+) -> None:
+    """Values at the last x as dots with bars mean -/+ half_width.
+
+    Parameters
+    ----------
+    rows : result rows of one metric.
+    places : method -> where it stands on the axis of the methods.
+    along : the axis of the values, "x" or "y".
+    """
+    values = mean_interval(rows[rows["x"] == rows["x"].max()], ["method"])
+    for method, place in places.items():
+        mean, half_width = float(values["mean"][method]), float(values["half_width"][method])
+        looks = style.dot(method) | (style.hollow(method) if hollow else {})
+        if along == "y":
+            ax.errorbar(place, mean, yerr=half_width, **looks)
+        else:
+            ax.errorbar(mean, place, xerr=half_width, **looks)
 
 
 def log_axis(axis: Any) -> None:
@@ -165,15 +180,41 @@ def log_axis(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def handles(methods: Iterable[str]) -> list["Line2D"]:
+def handles(methods: Iterable[str], **changes: Any) -> list["Line2D"]:
     """Legend entries of methods, as `curve` draws them."""
+    return [_handle(style.line(method) | changes) for method in methods]
+
+
+def dot_handles(methods: Iterable[str]) -> list["Line2D"]:
+    """Legend entries of methods, as `final_dots` draws them."""
+    bars = ("elinewidth", "capsize")
+    return [_handle({k: v for k, v in style.dot(m).items() if k not in bars}) for m in methods]
+
+
+def plain_handle(label: str, **looks: Any) -> "Line2D":
+    """A legend entry that stands for no method."""
+    return _handle({"color": style.COLOURS["grey"], "label": label} | looks)
+
+
+def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list["Line2D"]:
+    """Two legend entries: what full and what hollow markers mean."""
+    looks = [{"marker": "o", "linestyle": linestyle} for linestyle in linestyles]
+    return [plain_handle(full, **looks[0]), plain_handle(hollow, markerfacecolor="white", **looks[1])]
+
+
+def _handle(looks: dict[str, Any]) -> "Line2D":
     from matplotlib.lines import Line2D
 
-    return [Line2D([], [], **style.line(method)) for method in methods]
+    return Line2D([], [], **looks)
 
 
-def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, columns: int = 5) -> None:
-    """One legend for all panels, in a strip added below them; the panels keep their size in inches."""
+def shared_legend(
+    figure: "Figure", entries: Sequence["Line2D"], *, columns: int = 5, handle: float = 3.0
+) -> None:
+    """One legend for all panels, in a strip added below them; the panels keep their size in inches.
+
+    ``columns``: entries per line at most; ``handle``: length of the handles in letters.
+    """
     width, height = figure.get_size_inches()
     lines = -(-len(entries) // columns)
     strip = lines * _LEGEND_LINE + 0.08
@@ -181,6 +222,7 @@ def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, columns: int
         box, taller = ax.get_position(), height + strip
         ax.set_position((box.x0, (box.y0 * height + strip) / taller, box.width, box.height * height / taller))
     figure.set_size_inches(width, height + strip)
+    columns = -(-len(entries) // lines)
     figure.legend(
-        handles=list(entries), loc="lower center", ncols=min(columns, len(entries)), borderaxespad=0.3
+        handles=list(entries), loc="lower center", ncols=columns, borderaxespad=0.3, handlelength=handle
     )

@@ -131,7 +131,6 @@ _RC: Any = {
     "lines.linewidth": 1.5,
     "lines.solid_capstyle": "round",
     "legend.frameon": False,
-    "legend.handlelength": 3.0,
     "legend.columnspacing": 1.6,
     "savefig.dpi": 200,
     "svg.hashsalt": "noisylabels",
@@ -191,6 +190,16 @@ def line(method: str) -> dict[str, Any]:
         "markeredgewidth": 0.5,
         "label": label(method),
     } | (thin if chosen.control else thick)
+
+
+def hollow(method: str) -> dict[str, Any]:
+    """Changes of `line` and `dot` that empty the markers: the second of two kinds of values of a method."""
+    return {"markerfacecolor": "white", "markeredgecolor": colour(method), "markeredgewidth": 1.0}
+
+
+def band(method: str) -> float:
+    """Opacity of the band that shows the interval of a curve."""
+    return 0.10 if look_of(method).control else 0.16
 
 
 def dot(method: str) -> dict[str, Any]:

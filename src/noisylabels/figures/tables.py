@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from noisylabels import statistics
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -24,6 +26,17 @@ def mean_se(mean: float, se: float) -> str:
         return f"{mean:.3g}"
     places = max(0, 1 - int(np.floor(np.log10(float(f"{se:.1e}")))))
     return f"{mean:.{places}f} ± {se:.{places}f}"
+
+
+def mean_se_cells(values: "pd.DataFrame", controls: Iterable[str] = ()) -> dict[str, str]:
+    """``m ± s`` per method (rows: methods, columns: repetitions); the smallest that is no control is bold."""
+    best = values.mean(axis=1).drop(index=list(controls), errors="ignore").idxmin()
+    cells = {}
+    for method, row in values.iterrows():
+        estimate = statistics.mean_se(row)
+        text = mean_se(estimate.mean, estimate.se)
+        cells[str(method)] = f"**{text}**" if method == best else text
+    return cells
 
 
 def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
