@@ -14,7 +14,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -28,28 +28,30 @@ BLOCK = 1 << 20
 OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 
 
-def extract(archive: Path, member: str, to: Path, size: int | None = None) -> None:
-    """Copy the member of a zip (wheel) or tar (sdist, npm) archive into the file ``to``; nothing else is
-    unpacked.
+def extract(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> None:
+    """Copy members of a zip (wheel) or tar (sdist, npm) archive into files; nothing else is unpacked.
 
-    ``size`` is its expected length in bytes, if known; more is never written.
+    ``wanted`` maps a member to the file it goes to and its expected length in bytes (None if not known); more
+    is never written. The archive is read once.
 
     Raises
     ------
-    SourceError : no such member, not a regular file, a name that leaves the archive, larger than expected,
-    or an
-        archive that is damaged or of another kind.
+    SourceError : no such member, not a regular file, a name that leaves the archive, another length than
+        expected, or an archive that is damaged or of another kind.
     """
-    pure = PurePosixPath(member)
-    if pure.is_absolute() or ".." in pure.parts or "\\" in member:
-        raise SourceError(f"{archive.name}: member {member!r} would lie outside the archive; refused")
+    for member in wanted:
+        pure = PurePosixPath(member)
+        if pure.is_absolute() or ".." in pure.parts or "\\" in member:
+            raise SourceError(f"{archive.name}: member {member!r} would lie outside the archive; refused")
     with _damage(archive):
         if zipfile.is_zipfile(archive):
-            _from_zip(archive, member, to, size)
+            found = _from_zip(archive, wanted)
         elif tarfile.is_tarfile(archive):
-            _from_tar(archive, member, to, size)
+            found = _from_tar(archive, wanted)
         else:
             raise SourceError(f"{archive.name}: neither a zip nor a tar archive")
+    if missing := sorted(set(wanted) - found):
+        raise SourceError(f"{archive.name}: no member {', '.join(missing)}")
 
 
 def decompress(packed: Path, kind: str, to: Path, size: int | None = None) -> None:
@@ -63,37 +65,44 @@ def decompress(packed: Path, kind: str, to: Path, size: int | None = None) -> No
         _copy(stream, to, size, packed.name)
 
 
-def _from_zip(archive: Path, member: str, to: Path, size: int | None) -> None:
+def _from_zip(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> set[str]:
+    found = set()
     with zipfile.ZipFile(archive) as content:
-        try:
-            info = content.getinfo(member)
-        except KeyError:
-            raise SourceError(f"{archive.name}: no member {member}") from None
-        mode = info.external_attr >> 16
-        if info.is_dir() or (stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
-            raise SourceError(f"{archive.name}: member {member} is not a regular file; refused")
-        if info.flag_bits & 1:
-            raise SourceError(f"{archive.name}: member {member} is encrypted; refused")
-        _declared(info.file_size, size, f"{archive.name}: {member}")
-        with content.open(info) as stream:
-            _copy(stream, to, size, f"{archive.name}: {member}")
-
-
-def _from_tar(archive: Path, member: str, to: Path, size: int | None) -> None:
-    with tarfile.open(archive) as content:
-        for info in content:  # stops at the member: the rest of a large archive is not read
-            if info.name.removeprefix("./") != member:
+        for info in content.infolist():
+            if info.filename not in wanted:
                 continue
-            if not info.isreg():
-                raise SourceError(f"{archive.name}: member {member} is a link or not a regular file; refused")
-            _declared(info.size, size, f"{archive.name}: {member}")
-            stream = content.extractfile(info)
+            what = f"{archive.name}: member {info.filename}"
+            if info.is_dir() or stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+                raise SourceError(f"{what} is a link or not a regular file; refused")
+            if info.flag_bits & 1:
+                raise SourceError(f"{what} is encrypted; refused")
+            to, size = wanted[info.filename]
+            _declared(info.file_size, size, what)
+            with content.open(info) as stream:
+                _copy(stream, to, size, what)
+            found.add(info.filename)
+    return found
+
+
+def _from_tar(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> set[str]:
+    found: set[str] = set()
+    with tarfile.open(archive) as content:
+        for info in content:
+            name = info.name.removeprefix("./")
+            if name not in wanted:
+                continue
+            what = f"{archive.name}: member {name}"
+            stream = content.extractfile(info) if info.isreg() else None
             if stream is None:
-                raise SourceError(f"{archive.name}: member {member} cannot be read")
+                raise SourceError(f"{what} is a link or not a regular file; refused")
+            to, size = wanted[name]
+            _declared(info.size, size, what)
             with stream:
-                _copy(stream, to, size, f"{archive.name}: {member}")
-            return
-    raise SourceError(f"{archive.name}: no member {member}")
+                _copy(stream, to, size, what)
+            found.add(name)
+            if len(found) == len(wanted):  # the rest of a large archive is not read
+                break
+    return found
 
 
 def _declared(declared: int, size: int | None, what: str) -> None:

@@ -101,7 +101,7 @@ def download(
     keywords = {"verify": certificates(), **(options or {}), "timeout": (network.connect, network.read)}
 
     def once() -> None:
-        from pooch import HTTPDownloader
+        from pooch import HTTPDownloader  # type: ignore[import-untyped]
 
         # No content encoding: a .gz must arrive as the .gz whose hash is known.
         plain = {"Accept-Encoding": "identity"}
@@ -138,7 +138,7 @@ def _diagnose(error: Any, network: Network) -> tuple[str, bool, bool]:
 
     cause = error.args[0] if error.args else None
     reason = getattr(cause, "reason", cause)
-    if isinstance(error, requests.HTTPError):
+    if isinstance(error, requests.HTTPError) and error.response is not None:
         answer = error.response
         return (
             f"the server answers {answer.status_code} {answer.reason}",

@@ -11,6 +11,7 @@ from noisylabels.datasets.download import Network
 from noisylabels.datasets.registry import Entry, RawFile, Source, find, sources
 from noisylabels.datasets.sources import Places, obtain
 from noisylabels.datasets.storage import (
+    NotConfiguredError,
     SourceError,
     copy,
     locked,
@@ -23,6 +24,9 @@ from noisylabels.datasets.storage import (
 
 RECORD = "source.json"
 """Beside the raw files: which source, variant, loader and hashes; all that preparing needs to know."""
+
+ORIGIN = ".origin"
+"""Name of the source alone; unlike the record it is no output of a rule, so that it outlives a re-run."""
 
 Record = dict[str, Any]
 
@@ -48,7 +52,7 @@ def fetch(
     """
     name, pin, entry = find(registry, dataset)
     chosen = sources(name, entry, pin)
-    for source in chosen:
+    for source in sorted(chosen, key=lambda source: source.name != _origin(out)):
         if source.files and (hashes := _present(source, out)):
             return _finish(name, entry, source, hashes, out)
     cache = out.parent / ".cache"
@@ -60,13 +64,16 @@ def fetch(
         problems = []
         for source in chosen:
             try:
-                hashes = {}
-                for file in source.files:  # another process, or an earlier run, may have had some of them
-                    hashes[file.name] = _hash(file, out) or _obtain(file, out, places)
+                hashes = {file.name: _hash(file, out) for file in source.files}
+                # another process, or an earlier run, may have had some of them
+                missing = [file for file in source.files if not hashes[file.name]]
+                hashes |= _obtain(missing, out, places)
+                write_atomically(out / ORIGIN, source.name)
                 return _finish(name, entry, source, hashes, out)
             except SourceError as error:
                 problems.append(f"  {source.name}: {error}")
-                print(f"{name}: source {source.name} failed: {error}", file=sys.stderr, flush=True)
+                if not isinstance(error, NotConfiguredError):
+                    print(f"{name}: source {source.name} failed: {error}", file=sys.stderr, flush=True)
     raise FetchError("\n".join([f"{name}: no source could be used", *problems, _advice(chosen, entry, out)]))
 
 
@@ -92,10 +99,8 @@ def fetch_local(dataset: str, registry: dict[str, Entry], out: Path, file: Path)
         if not (target.is_file() and sha256_of(target) == sha256_of(file)):
             copy(file, part_of(target))
             part_of(target).replace(target)
-        source = Source(
-            "local", "local", entry["local"]["loader"], {}, (RawFile(file.name, (sha256_of(target),)),)
-        )
-        return _finish(name, entry, source, out)
+        source = Source("local", "local", entry["local"]["loader"], {}, ())
+        return _finish(name, entry, source, {file.name: sha256_of(target)}, out)
 
 
 def _present(source: Source, out: Path) -> dict[str, str]:
@@ -120,6 +125,14 @@ def _hash(file: RawFile, out: Path) -> str:
     return sha256 if sha256 in accepted else ""
 
 
+def _origin(out: Path) -> str:
+    """The source that the files in ``out`` came from, so that two sources of the same bytes are not
+    confused.
+    """
+    path = out / ORIGIN
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
 def _first_hash(path: Path) -> Path:
     """Where the hash of the first download of a file is kept, if the registry knows none (format of
     sha256sum).
@@ -127,11 +140,12 @@ def _first_hash(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
 
 
-def _obtain(file: RawFile, out: Path, places: Places) -> str:
-    sha256 = obtain(file, out, places)
-    if not file.sha256:
-        write_atomically(_first_hash(out / file.name), f"{sha256}  {file.name}\n")
-    return sha256
+def _obtain(files: list[RawFile], out: Path, places: Places) -> dict[str, str]:
+    hashes = obtain(files, out, places)
+    for file in files:
+        if not file.sha256:
+            write_atomically(_first_hash(out / file.name), f"{hashes[file.name]}  {file.name}\n")
+    return hashes
 
 
 def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path) -> Record:

@@ -59,7 +59,7 @@ def prepare(raw: Path) -> Dataset:
     if expected and digest != expected:
         raise ValueError(
             f"{record['id']}: the prepared arrays of variant {record['variant']} have digest {digest}, "
-            f"expected {expected}; the loader {record['loader']} or a library under it behaves differently here"
+            f"expected {expected}; the loader {record['loader']} or a library below it behaves differently"
         )
     return Dataset(record["id"], record["source"], record["variant"], arrays, digest)
 

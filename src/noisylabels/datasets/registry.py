@@ -128,8 +128,8 @@ def _source(entry: Entry, spec: dict[str, Any]) -> Source:
     return Source(
         name=spec["name"],
         variant=spec.get("variant", "canonical"),
-        loader=spec.get("loader", entry["loader"]),
-        shape=spec.get("shape", entry.get("shape", {})),
+        loader=spec["loader"] if "loader" in spec else entry["loader"],
+        shape=spec["shape"] if "shape" in spec else entry.get("shape", {}),
         files=tuple(RawFile(**file) for file in files),
     )
 

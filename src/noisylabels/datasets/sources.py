@@ -1,8 +1,9 @@
 """One raw file from its one place (URL, mirror, package), unpacked and verified."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from noisylabels.datasets.download import Network, download, is_page
 from noisylabels.datasets.package_index import Location, locations, path_of
 from noisylabels.datasets.registry import RawFile
 from noisylabels.datasets.storage import (
+    NotConfiguredError,
     SourceError,
     copy,
     locked,
@@ -32,35 +34,48 @@ class Places:
     network: Network
 
 
-def obtain(file: RawFile, folder: Path, places: Places) -> str:
-    """Have ``file`` in ``folder`` under its name, verified; its SHA-256. The caller holds the lock of the
-    folder.
+def obtain(files: Sequence[RawFile], folder: Path, places: Places) -> dict[str, str]:
+    """Have ``files`` in ``folder`` under their names, verified; name -> SHA-256. The caller holds the
+    folder's lock.
+
+    Members of one archive are unpacked together, so an archive is downloaded and read once.
 
     Raises
     ------
-    SourceError : it cannot be had from there, or is not what the registry describes; ``folder`` is as before.
-    StorageError : the disk refuses.
+    SourceError : one cannot be had from there, or is not what the registry describes; it is not in
+    ``folder``. StorageError : the disk refuses.
     """
-    part = part_of(folder / file.name)
-    packed = part_of(folder / f"{file.name}.packed")
+    hashes: dict[str, str] = {}
+    for _, group in groupby(
+        files, key=lambda file: (file.url, file.path, file.package) if file.member else file.name
+    ):
+        hashes |= _obtain_from_one_place(list(group), folder, places)
+    return hashes
+
+
+def _obtain_from_one_place(files: Sequence[RawFile], folder: Path, places: Places) -> dict[str, str]:
+    first = files[0]
+    parts = {file.name: part_of(folder / file.name) for file in files}
+    packed = part_of(folder / f"{first.name}.packed")
     try:
-        if file.member or file.unpack:
-            carrier = _carrier(file, packed, None, places)
-            if file.member:
-                archives.extract(carrier, file.member, part, file.bytes)
-            else:
-                archives.decompress(carrier, str(file.unpack), part, file.bytes)
+        if first.member:
+            carrier = _carrier(first, packed, None, places)
+            archives.extract(carrier, {str(file.member): (parts[file.name], file.bytes) for file in files})
+        elif first.unpack:
+            carrier = _carrier(first, packed, None, places)
+            archives.decompress(carrier, first.unpack, parts[first.name], first.bytes)
         else:
-            carrier = _carrier(file, part, file.bytes, places)
-            if carrier != part:
-                copy(carrier, part)
-        sha256 = verify(part, file)
-        with storage_errors(folder / file.name):
-            os.replace(part, folder / file.name)
-        return sha256
+            carrier = _carrier(first, parts[first.name], first.bytes, places)
+            if carrier != parts[first.name]:
+                copy(carrier, parts[first.name])
+        hashes = {file.name: verify(parts[file.name], file) for file in files}
+        for file in files:
+            with storage_errors(folder / file.name):
+                os.replace(parts[file.name], folder / file.name)
+        return hashes
     finally:
-        part.unlink(missing_ok=True)
-        packed.unlink(missing_ok=True)
+        for part in (*parts.values(), packed):
+            part.unlink(missing_ok=True)
 
 
 def verify(path: Path, file: RawFile) -> str:
@@ -99,7 +114,7 @@ def _carrier(file: RawFile, to: Path, size: int | None, places: Places) -> Path:
 
 def _mirrored(path: str, to: Path, size: int | None, places: Places) -> Path:
     if not places.mirror:
-        raise SourceError(f"no mirror is configured (`--mirror` or {MIRROR})")
+        raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
     if "://" in places.mirror:
         download(f"{places.mirror.rstrip('/')}/{path}", to, places.network, size)
         return to
@@ -125,7 +140,7 @@ def _distribution(package: dict[str, Any], places: Places) -> Path:
         if is_right():  # another process had it meanwhile
             return archive
         part = part_of(archive)
-        problems = []
+        problems: list[str] = []
         try:
             for url, options in _patient(package, places.network, problems):
                 try:

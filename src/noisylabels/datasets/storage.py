@@ -19,6 +19,10 @@ class SourceError(Exception):
     """A source has not the file, or the wrong one; the next source may have it."""
 
 
+class NotConfiguredError(SourceError):
+    """The user has not set this source up; nothing to worry about."""
+
+
 class StorageError(Exception):
     """The local disk refuses; no other source would help."""
 
