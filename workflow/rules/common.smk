@@ -189,8 +189,7 @@ def job(wildcards):
             ),
             "seed": config["seed"],
             "settings": artifact.cells[wildcards.cell],
-        },
-        sort_keys=True,
+        }
     )
 
 
@@ -231,8 +230,7 @@ def provenance(wildcards):
             "scale": SCALE,
             "seed": config["seed"],
             "settings": artifact.settings,
-        },
-        sort_keys=True,
+        }
     )
 
 
@@ -259,9 +257,8 @@ def render_settings(wildcards):
     return json.dumps(
         {
             name: ARTIFACTS[artifact.paper, name].settings
-            for name in {artifact.name, *drawn_tables(artifact)}
-        },
-        sort_keys=True,
+            for name in dict.fromkeys([artifact.name, *drawn_tables(artifact)])
+        }
     )
 
 
