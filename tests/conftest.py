@@ -1,4 +1,4 @@
-"""One thread everywhere, set before NumPy is first imported: results must not depend on the number of cores."""
+"""One thread everywhere, set before NumPy is imported: results must not depend on the number of cores."""
 
 import os
 import sys

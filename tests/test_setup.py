@@ -1,0 +1,270 @@
+"""The set-up: one version of everything everywhere; `./run` makes, reuses and repairs its environment."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYTHONS = ["3.11", "3.12", "3.13"]
+
+
+def pins(lock):
+    """Versions per package; a package may have one version for each of several Pythons."""
+    found = {}
+    for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(encoding="utf-8"), re.M):
+        found.setdefault(name, set()).add(version)
+    return found
+
+
+def environment():
+    return yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+
+
+def requirements(*extras):
+    lines = [
+        *PROJECT["dependencies"],
+        *(line for e in extras for line in PROJECT["optional-dependencies"][e]),
+    ]
+    return [Requirement(line) for line in lines]
+
+
+# --- one version everywhere
+
+
+@pytest.mark.parametrize(
+    ("lock", "extras"), [("runtime.lock", ["workflow"]), ("dev.lock", ["workflow", "test"])]
+)
+def test_a_lock_has_every_dependency_in_its_range(lock, extras):
+    locked = pins(lock)
+    for requirement in requirements(*extras):
+        assert requirement.name in locked
+        assert all(version in requirement.specifier for version in locked[requirement.name]), requirement
+
+
+def test_the_locks_agree():
+    runtime, dev = pins("runtime.lock"), pins("dev.lock")
+    assert {name: dev.get(name) for name in runtime} == runtime
+
+
+@pytest.mark.parametrize("lock", ["runtime.lock", "dev.lock"])
+def test_a_lock_holds_hashes_and_no_address(lock):
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "@" not in text
+    blocks = re.split(r"\n(?=[a-z])", text.strip())
+    assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
+
+
+def test_the_lock_brings_the_build_tool():
+    assert "setuptools" in pins(
+        "runtime.lock"
+    )  # so that `./run` can install the package without a further download
+
+
+def test_environment_has_the_versions_of_the_lock():
+    (packages,) = [entry["pip"] for entry in environment() if isinstance(entry, dict)]
+    written = dict(line.split("==") for line in packages)
+    locked = pins("runtime.lock")
+    assert sorted(written) == sorted(requirement.name for requirement in requirements("workflow"))
+    assert {name: {version} for name, version in written.items()} == {name: locked[name] for name in written}
+
+
+def test_every_file_names_the_same_pythons():
+    supported = SpecifierSet(PROJECT["requires-python"])
+    assert [f"3.{minor}" for minor in range(20) if f"3.{minor}" in supported] == PYTHONS
+    classifiers = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if "Python :: 3." in c]
+    assert classifiers == PYTHONS
+    (python,) = [entry for entry in environment() if str(entry).startswith("python")]
+    assert SpecifierSet(python.removeprefix("python").strip()) == supported
+    actions = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    assert actions["jobs"]["test"]["strategy"]["matrix"]["python"] == PYTHONS
+    script = (ROOT / "run").read_text(encoding="utf-8")
+    (low, high) = re.search(r"\((3, \d+)\) <= sys.version_info\[:2\] < \((3, \d+)\)", script).groups()
+    assert SpecifierSet(f">={low.replace(', ', '.')},<{high.replace(', ', '.')}") == supported
+    assert re.search(r"\$\{PYTHON:-(.*?) python3 python\}", script)[1].split() == [
+        f"python{version}" for version in reversed(PYTHONS)
+    ]
+
+
+def test_citation_has_the_version_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(citation["version"]) == PROJECT["version"]
+    assert Version(PROJECT["version"])
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+# --- ./run, with an interpreter that only notes what it is asked to do
+
+FAKE_PYTHON = """#!/bin/bash
+here=$(dirname "$0")
+case "$*" in
+    -V) echo "Python $FAKE_VERSION" ;;
+    "-c "*) [[ $2 != *version_info* || $FAKE_VERSION == 3.1[123].* ]] ;;
+    "-m venv "*) echo venv >>"$FAKE_LOG"; dir="${!#}"; rm -rf "$dir"; mkdir -p "$dir/bin"
+        cp "$0" "$dir/bin/python"; printf '#!/bin/bash\\necho "snakemake $*"\\n' >"$dir/bin/snakemake"
+        chmod +x "$dir/bin/snakemake" ;;
+    *"pip --version") ;;
+    *"pip install "*) echo "pip $*" >>"$FAKE_LOG"; [ -z "$FAKE_ERROR" ] || { echo "$FAKE_ERROR"; exit 1; } ;;
+    -) cat >/dev/null ;;
+    *) echo "unexpected: $*" >&2; exit 9 ;;
+esac
+"""
+TOOLS = [
+    "bash",
+    "env",
+    "dirname",
+    "mkdir",
+    "rm",
+    "mv",
+    "cp",
+    "chmod",
+    "cat",
+    "cksum",
+    "grep",
+    "head",
+    "awk",
+    "tee",
+    "uname",
+]
+
+
+class Checkout:
+    """A directory with `run` and what it reads, a PATH with the tools it may use, and the fake interpreter."""
+
+    def __init__(self, path):
+        self.path, self.log = path / "checkout", path / "log"
+        self.path.mkdir()
+        for name in ["run", "runtime.lock", "dev.lock", "pyproject.toml"]:
+            shutil.copy(ROOT / name, self.path)
+        self.bin = path / "bin"
+        self.bin.mkdir()
+        for tool in TOOLS:
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        fake = self.bin / "python3"
+        fake.write_text(FAKE_PYTHON, encoding="utf-8")
+        fake.chmod(0o755)
+
+    def run(self, *arguments, version="3.12.0", error="", **variables):
+        """Start `./run`; returns the finished process and what the interpreter was asked to do meanwhile."""
+        self.log.write_text("", encoding="utf-8")
+        fakes = {"FAKE_VERSION": version, "FAKE_LOG": str(self.log), "FAKE_ERROR": error}
+        done = subprocess.run(
+            [self.path / "run", *arguments],
+            env={"PATH": str(self.bin), "HOME": str(self.path)} | fakes | variables,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+        return done, self.log.read_text(encoding="utf-8").splitlines()
+
+    @property
+    def stamp(self):
+        return self.path / ".venv/stamp"
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return Checkout(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["3.10.14", "3.14.0"])
+def test_run_refuses_an_unsupported_python_and_writes_nothing(checkout, version):
+    done, asked = checkout.run(version=version)
+    assert done.returncode == 1
+    assert f"no Python 3.11, 3.12 or 3.13 on PATH (python3 is: Python {version})" in done.stderr
+    assert asked == []
+    assert not (checkout.path / ".venv").exists()
+
+
+def test_run_refuses_the_python_that_the_user_names(checkout):
+    done, asked = checkout.run(version="3.9.1", PYTHON="python3")
+    assert done.returncode == 1
+    assert "PYTHON=python3 is not a Python 3.11, 3.12 or 3.13" in done.stderr
+    assert asked == []
+
+
+def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(checkout):
+    done, asked = checkout.run("--cores", "2", "ors")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "snakemake --profile workflow/profiles/default --cores 2 ors\n"
+    assert asked[0] == "venv"
+    (locked,) = [line for line in asked if line.endswith(" runtime.lock")]
+    assert "--require-hashes" in locked
+    assert "--only-binary :all:" in locked
+    assert asked[-1].endswith("-e .")
+    done, asked = checkout.run("-n")
+    assert done.stdout == "snakemake --profile workflow/profiles/default --cores all -n\n"
+    assert asked == []
+
+
+@pytest.mark.parametrize("changed", ["runtime.lock", "pyproject.toml"])
+def test_a_changed_lock_or_project_is_installed_into_the_same_environment(checkout, changed):
+    checkout.run("-n")
+    with (checkout.path / changed).open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    _, asked = checkout.run("-n")
+    assert "venv" not in asked
+    assert asked[-1].endswith("-e .")
+
+
+def test_another_python_or_another_place_makes_a_new_environment(checkout):
+    checkout.run("-n")
+    _, asked = checkout.run("-n", version="3.13.1", PYTHON="python3")
+    assert asked[0] == "venv"
+    _, asked = checkout.run("-n", version="3.13.1", NOISYLABELS_VENV=str(checkout.path / "elsewhere"))
+    assert asked[0] == "venv"
+    assert (checkout.path / "elsewhere/stamp").exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (
+            "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+            "not the file that the lock names",
+        ),
+        ("ERROR: Could not install packages: [Errno 28] No space left on device", "the disk is full"),
+        (
+            "ERROR: No matching distribution found for numpy==2.4.6",
+            "cannot get the packages from the package index",
+        ),
+        (
+            "WARNING: Retrying: Failed to establish a new connection",
+            "cannot get the packages from the package index",
+        ),
+        ("ERROR: something else", "pip failed"),
+    ],
+)
+def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checkout, output, message):
+    done, _ = checkout.run("-n", error=output)
+    assert done.returncode == 1
+    assert output in done.stderr
+    assert message in done.stderr
+    assert "snakemake" not in done.stdout
+    assert not checkout.stamp.exists()
+    done, asked = checkout.run("-n")
+    assert done.returncode == 0
+    assert asked[0] == "venv"
+    assert checkout.stamp.exists()
+
+
+def test_a_profile_of_the_user_replaces_ours(checkout):
+    done, _ = checkout.run("--profile", "workflow/profiles/slurm")
+    assert done.stdout == "snakemake --profile workflow/profiles/slurm\n"
+
+
+@pytest.mark.parametrize("script", ["run", ".ci/run", ".ci/lock"])
+def test_scripts_can_be_started(script):
+    assert os.access(ROOT / script, os.X_OK)
+    subprocess.run(["bash", "-n", ROOT / script], check=True)
