@@ -13,6 +13,6 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 from hypothesis import settings  # noqa: E402
 
-# No deadline: the first call of a kernel compiles it. The same examples in every run, so that a failure repeats.
+# No deadline: the first call of a kernel compiles it. The same examples in every run, so a failure repeats.
 settings.register_profile("noisylabels", deadline=None, derandomize=True)
 settings.load_profile("noisylabels")

@@ -139,7 +139,7 @@ TOOLS = [
 
 
 class Checkout:
-    """A directory with `run` and what it reads, a PATH with the tools it may use, and the fake interpreter."""
+    """A directory: `run` and what it reads, a PATH with a few tools and the fake interpreter."""
 
     def __init__(self, path):
         self.path, self.log = path / "checkout", path / "log"
