@@ -1,6 +1,5 @@
 """Small text tables: comma- or blank-separated, with or without a KEEL header, and Orange ``.tab`` files."""
 
-import io
 import math
 from pathlib import Path
 
@@ -55,7 +54,7 @@ def lines(path: Path, encoding: str = "ascii") -> list[str]:
     """Lines of a (compressed) text file without their ends; ValueError if a byte is not ``encoding``."""
     try:
         with open_bytes(path) as stream:
-            return io.TextIOWrapper(stream, encoding=encoding).read().split("\n")
+            return stream.read().decode(encoding).split("\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name}: byte {error.start} is not {encoding} text; {MEND}") from None
 

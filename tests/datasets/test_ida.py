@@ -1,0 +1,156 @@
+"""IDA sets: genuine points and splits from benchmarks.mat, or points rebuilt, with splits of their sizes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from noisylabels.datasets import generators, ida, ida_mat, uci
+
+LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.FACTS}
+
+
+def benchmarks(name: str, seed: int = 0) -> dict[str, np.ndarray]:
+    """One struct as in benchmarks.mat, of the right sizes, with one-based rows."""
+    facts, rng = ida.FACTS[name], np.random.default_rng(seed)
+    n = facts.negative + facts.positive
+    order = np.array([rng.permutation(n) + 1 for _ in range(facts.splits)])
+    t = rng.permutation(np.repeat([-1.0, 1.0], [facts.negative, facts.positive]))
+    x = rng.standard_normal((n, facts.columns))
+    return {"x": x, "t": t[:, None], "train": order[:, : facts.train], "test": order[:, facts.train :]}
+
+
+def write(path: Path, name: str, struct: dict[str, np.ndarray]) -> dict[str, Path]:
+    key = {"diabetes": "diabetis"}.get(name, name.replace("-", "_"))
+    savemat(path / "benchmarks.mat", {key: struct, "benchmarks": np.array([[key]], object)})
+    return {"benchmarks.mat": path / "benchmarks.mat"}
+
+
+@pytest.mark.parametrize("name", list(ida.FACTS))
+def test_genuine_points_and_splits_become_zero_based(tmp_path: Path, name: str) -> None:
+    struct = benchmarks(name)
+    arrays = LOADERS[name](write(tmp_path, name, struct))
+    assert np.array_equal(arrays["X"], struct["x"])
+    assert np.array_equal(arrays["y"], struct["t"].ravel())
+    assert np.array_equal(arrays["train"], struct["train"] - 1)
+    assert np.array_equal(arrays["test"], struct["test"] - 1)
+    assert arrays["train"].min() == 0 or arrays["test"].min() == 0
+
+
+def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
+    good = benchmarks("thyroid")
+
+    def refused(struct: dict[str, np.ndarray], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            ida.thyroid(write(tmp_path, "thyroid", struct))
+
+    refused(good | {"train": good["train"] - 1}, "not a partition of the rows")
+    refused(good | {"test": good["train"][:, :75]}, "not a partition")
+    refused(good | {"train": good["train"][:20], "test": good["test"][:20]}, "must be 100x140 and 100x75")
+    refused(good | {"t": np.where(good["t"] < 0, 0, 1)}, "labels -1 or \\+1")
+    refused(good | {"x": good["x"][:-1]}, "must hold 214 labels")
+    refused(good | {"x": np.where(good["x"] > 2, np.nan, good["x"])}, "not finite")
+    refused(good | {"t": -good["t"]}, "rows per class")
+    refused({key: good[key] for key in ("x", "t")}, "not a struct with fields x, t, train, test")
+    with pytest.raises(ValueError, match=r"no set 'banana', found .*thyroid"):
+        ida.banana(write(tmp_path, "thyroid", good))
+    (tmp_path / "benchmarks.mat").write_bytes(b"<html>404</html>" * 20)
+    with pytest.raises(ValueError, match=r"benchmarks\.mat: not a readable MATLAB file"):
+        ida_mat.read(tmp_path / "benchmarks.mat", "thyroid", 100, 140)
+
+
+@pytest.mark.parametrize("name", list(ida.FACTS))
+def test_our_splits_are_partitions_of_the_published_sizes(name: str) -> None:
+    facts = ida.FACTS[name]
+    y = np.repeat(np.array([-1, 1], np.int8), [facts.negative, facts.positive])
+    train, test = ida.splits(name, y)
+    assert train.shape == (facts.splits, facts.train)
+    assert (np.sort(np.hstack([train, test]), axis=1) == np.arange(len(y))).all()
+    assert all(len(np.unique(y[rows])) == 2 for rows in train)
+    assert len(np.unique(train, axis=0)) == facts.splits
+    again, _ = ida.splits(name, y)
+    assert np.array_equal(train, again)
+
+
+def test_a_training_part_of_one_class_is_redrawn() -> None:
+    y = np.full(215, -1, np.int8)
+    y[0] = 1
+    train, _ = ida.splits("thyroid", y)
+    assert (train == 0).any(axis=1).all()
+
+
+@pytest.mark.parametrize("name", ["ringnorm", "waveform"])
+def test_generated_sets_are_standardised_and_have_the_published_class_counts(name: str) -> None:
+    arrays = LOADERS[name]({})
+    facts = ida.FACTS[name]
+    assert arrays["X"].shape == (facts.negative + facts.positive, facts.columns)
+    assert (arrays["y"] == 1).sum() == facts.positive
+    assert np.allclose(arrays["X"].mean(axis=0), 0, atol=1e-12)
+    assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
+    assert all(np.array_equal(value, LOADERS[name]({})[key]) for key, value in arrays.items())
+
+
+def test_the_generators_follow_breimans_laws() -> None:
+    rng, n = np.random.default_rng(0), 20_000
+    X, y = generators.ringnorm(rng, n, n)
+    assert X[y == -1].mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)
+    assert X[y == -1].var(axis=0).mean() == pytest.approx(1, abs=0.02)
+    assert X[y == 1].mean() == pytest.approx(0, abs=0.01)
+    assert X[y == 1].var(axis=0).mean() == pytest.approx(4, abs=0.08)
+    X, y = generators.twonorm(rng, n, n)
+    assert [X[y == label].mean() for label in (-1, 1)] == pytest.approx(
+        [-2 / np.sqrt(20), 2 / np.sqrt(20)], abs=0.01
+    )
+    X, y = generators.waveform(rng, n, n)
+    peaks = {p: np.maximum(6 - np.abs(np.arange(1, 22) - p), 0) for p in (7, 11, 15)}
+    assert np.allclose(X[y == 1].mean(axis=0), (peaks[7] + peaks[11]) / 2, atol=0.06)
+    assert np.allclose(X[y == -1].mean(axis=0), peaks[15] / 2 + (peaks[7] + peaks[11]) / 4, atol=0.06)
+
+
+def raw(monkeypatch: pytest.MonkeyPatch, loader: str, X: np.ndarray, y: np.ndarray) -> None:
+    monkeypatch.setattr(uci, loader, lambda files: {"X": X, "y": y})
+
+
+def test_german_keeps_the_artefact_of_category_a410(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).integers(0, 10, (1000, 20)).astype(float)
+    X[7, 3] = 10
+    raw(monkeypatch, "german", X, np.repeat(np.array([-1, 1]), [700, 300]))
+    Z = ida.german({"german.data": Path()})["X"][:, 3]
+    purpose = 40 + X[:, 3]
+    purpose[7] = 410
+    assert np.allclose(Z, (purpose - purpose.mean()) / purpose.std(ddof=1))
+    assert Z[7] > 9
+
+
+def test_image_drops_its_constant_column_and_groups_four_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).standard_normal((2310, 19)), np.repeat(np.arange(1, 8), 330)
+    raw(monkeypatch, "segment", X, y)
+    arrays = ida.image({"segment.dat": Path()})
+    assert np.allclose(np.corrcoef(arrays["X"][:, 2], X[:, 3])[0, 1], 1)
+    assert set(y[arrays["y"] == 1]) == {1, 2, 3, 6}
+
+
+def test_splice_drops_ambiguous_sequences_and_joins_both_junctions(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).integers(1, 5, (3190, 60)).astype(float)
+    y = np.repeat([1, 2, 3], [763, 764, 1663])
+    ambiguous = np.flatnonzero(y == 3)[:15]
+    X[ambiguous, np.arange(15)] = 0
+    raw(monkeypatch, "splice", X, y)
+    arrays = ida.splice({"splice.dat": Path()})
+    assert np.array_equal(arrays["X"], np.delete(X, ambiguous, axis=0))
+    assert np.array_equal(arrays["y"], np.where(np.delete(y, ambiguous) == 3, -1, 1))
+
+
+def test_flare_solar_takes_nine_consecutive_columns_without_the_constant_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.tile(np.arange(12.0), (1066, 1))
+    raw(monkeypatch, "solar_flare", X, np.repeat(np.array([-1, 1]), [477, 589]))
+    assert ida.flare_solar({"flare2.tab": Path()})["X"][0].tolist() == [2, 3, 4, 5, 6, 7, 9, 10, 11]
+
+
+def test_delve_class_zero_is_positive(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).standard_normal((7400, 20)), np.repeat(np.array([-1, 1]), [3703, 3697])
+    raw(monkeypatch, "twonorm", X, y)
+    assert np.array_equal(ida.twonorm({"twonorm.dat": Path()})["y"], -y)
