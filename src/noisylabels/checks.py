@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from noisylabels.selection import INDEX, MissingRows, VerdictError, by_repetition, statistic_rows, steps
+from noisylabels.selection import (
+    INDEX,
+    MissingRows,
+    VerdictError,
+    by_repetition,
+    statistic_rows,
+    steps,
+    varies,
+)
 from noisylabels.statistics import Estimate, at_least, mean_se, outside, t_above, t_below, t_interval, tost
 from noisylabels.vocabulary import TRENDS, Check, place, trend_of, validate
 
@@ -98,15 +106,13 @@ def unnamed(rows: pd.DataFrame, named: set[str]) -> None:
     ------
     VerdictError : names the column and the values found.
     """
-    for column in [column for column in INDEX if column not in named]:
-        per = rows.groupby("dataset") if column == "source" else [("", rows)]
-        for _, part in per:
-            values = part[column].drop_duplicates()
-            if len(values) > 1:
-                found = ", ".join(str(v) for v in sorted(values)[:6])
-                raise VerdictError(
-                    f"the rows differ in {column} ({found}), which is not named; name it in where or for_each"
-                )
+    for column in varies(rows, [column for column in INDEX if column not in named]):
+        if column == "source" and (rows.groupby("dataset")["source"].nunique() == 1).all():
+            continue
+        found = ", ".join(map(str, sorted(rows[column].unique())[:6]))
+        raise VerdictError(
+            f"the rows differ in {column} ({found}), which is not named; name it in where or for_each"
+        )
 
 
 def evaluate(table: pd.DataFrame, check: Check) -> Result:
@@ -177,8 +183,7 @@ def _every(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
     values = rows["value"].to_numpy()
     worst = int(np.argmax(bound.excess(values)))
     wrong = int((~bound.met(values)).sum())
-    varying = [column for column in INDEX if len(rows[column].drop_duplicates()) > 1]
-    at = place({column: rows[column].iloc[worst] for column in varying})
+    at = place({column: rows[column].iloc[worst] for column in varies(rows, INDEX)})
     count = (
         f"{wrong} of {values.size} rows violate it"
         if wrong

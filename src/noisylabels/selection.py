@@ -67,6 +67,20 @@ def _matches(column: pd.Series, wanted: Any) -> pd.Series:
     return column == str(wanted)
 
 
+def varies(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Those of the columns that have more than one value."""
+
+    def constant(column: pd.Series) -> bool:
+        values = (
+            column.cat.codes.to_numpy()
+            if isinstance(column.dtype, pd.CategoricalDtype)
+            else column.to_numpy()
+        )
+        return bool((values == values[0]).all() or column.isna().all())
+
+    return [column for column in columns if not constant(rows[column])]
+
+
 def _offer(values: Iterable[Any], wanted: Any) -> str:
     known = [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(set(values))]
     close = difflib.get_close_matches(str(wanted), known, n=3)
@@ -163,13 +177,11 @@ def _combine(statistic: str, a: pd.Series, b: pd.Series) -> Any:
 
 def _fixed(side: str, rows: pd.DataFrame, columns: list[str]) -> None:
     """A column that one side names must not vary unnoticed on the other."""
-    for column in columns:
-        found = rows[column].drop_duplicates()
-        if len(found) > 1:
-            known = ", ".join(map(str, sorted(found)[:6]))
-            raise VerdictError(
-                f"{side}: the rows differ in {column} ({known}), which the other side names; name it too"
-            )
+    for column in varies(rows, columns):
+        known = ", ".join(map(str, sorted(rows[column].unique())[:6]))
+        raise VerdictError(
+            f"{side}: the rows differ in {column} ({known}), which the other side names; name it too"
+        )
 
 
 def statistic_rows(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame:
@@ -232,7 +244,8 @@ def by_repetition(rows: pd.DataFrame) -> tuple[np.ndarray, int]:
     ------
     MissingRows : no repetition has all rows.
     """
-    curves = len(rows[[column for column in INDEX if column != "repetition"]].drop_duplicates())
+    varying = varies(rows, [column for column in INDEX if column != "repetition"])
+    curves = len(rows[varying].drop_duplicates()) if varying else 1
     _, repetition, sizes = np.unique(rows["repetition"], return_inverse=True, return_counts=True)
     complete = sizes == curves
     if not complete.any():

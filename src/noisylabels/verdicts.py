@@ -8,7 +8,7 @@ every verdict is "ran". ``docs/verdicts.md`` explains all of it on one page.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import inf, sqrt
+from math import inf, isclose, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 
 from noisylabels.checks import Cell, Result, evaluate, unnamed
 from noisylabels.findings import VERDICT_COLUMNS, Finding, Reading, decide, nothing, reduced, with_interval
-from noisylabels.selection import MissingRows, VerdictError, by_repetition, prepare, select
+from noisylabels.selection import ROUNDING, MissingRows, VerdictError, by_repetition, prepare, select
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
 from noisylabels.vocabulary import asked, describe, words
 
@@ -123,6 +123,8 @@ def _compare(
     values, left_out = by_repetition(chosen)
     ours = mean_se(values)
     gap = welch(ours, printed)
+    if isclose(ours.mean, printed.mean, rel_tol=ROUNDING):
+        gap = gap._replace(mean=0.0)
     interval = t_interval(ours)
     sentence = f"ours {with_interval(ours.mean, interval)} (n = {values.size}), printed {_plus(printed)}; "
     sentence += f"difference {with_interval(gap.mean, t_interval(gap))}, margin ±{margin:g}"
