@@ -1,0 +1,100 @@
+"""Answers of a web server that misbehaves on request, and registries of one small data set."""
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+def good(
+    body: bytes, status: int = 200, kind: str = "application/octet-stream", claim: int | None = None
+) -> Answer:
+    """The body; ``claim`` is the Content-Length that is announced (then the connection is closed)."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Content-Type", kind)
+        request.send_header("Content-Length", str(len(body) if claim is None else claim))
+        request.end_headers()
+        request.wfile.write(body)
+        request.close_connection = True
+
+    return answer
+
+
+def redirect(to: str) -> Answer:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(302)
+        request.send_header("Location", to)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    return answer
+
+
+def slow(body: bytes, pause: float, pieces: int = 10) -> Answer:
+    """The body in pieces with a pause before each."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        step = -(-len(body) // pieces)
+        try:
+            for start in range(0, len(body), step):
+                time.sleep(pause)
+                request.wfile.write(body[start : start + step])
+        except OSError:  # the client gave up
+            request.close_connection = True
+
+    return answer
+
+
+def one_after_the_other(*answers: Answer) -> Answer:
+    """A different answer each time, the last one for ever."""
+    left = list(answers)
+    return lambda request: (left.pop(0) if len(left) > 1 else left[0])(request)
+
+
+@dataclass
+class Web:
+    url: str
+    routes: dict[str, Answer] = field(default_factory=dict)
+    hits: Counter[str] = field(default_factory=Counter)
+    logins: list[str] = field(default_factory=list)
+
+    def serve(self, path: str, answer: Answer | bytes) -> str:
+        self.routes[path] = good(answer) if isinstance(answer, bytes) else answer
+        return self.url + path
+
+
+def sha256(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def one_file(*places: dict[str, Any], body: bytes | None, **more: Any) -> dict[str, Any]:
+    """Registry with the data set "toy": one file, to be had from each of the places in turn."""
+    known = {} if body is None else {"sha256": [sha256(body)], "bytes": len(body)}
+    kinds = {"url": "official", "path": "mirror", "package": "package"}
+    sources = [
+        {
+            "name": kinds[next(key for key in place if key in kinds)],
+            "files": [{"name": "toy.data"} | known | place],
+        }
+        for place in places
+    ]
+    entry = {
+        "title": "Toy",
+        "task": "binary",
+        "licence": "none",
+        "citation": "nobody",
+        "homepage": "https://example.org/",
+        "loader": "toy:toy",
+        "sources": sources,
+    }
+    return {"toy": entry | more}

@@ -1,0 +1,241 @@
+"""Whatever a server, a disk or a signal does: a clear error or the correct file, and a later run recovers."""
+
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from loopback import Answer, Web, good, one_after_the_other, one_file, redirect, sha256, slow
+
+from noisylabels.datasets import storage
+from noisylabels.datasets.download import Network
+from noisylabels.datasets.fetch import FetchError, fetch
+from noisylabels.datasets.storage import StorageError
+
+ROOT = Path(__file__).parents[2]
+BODY = bytes(range(256)) * 400
+PAGE = b"<!DOCTYPE html><html><body>Please log in</body></html>"
+
+FAULTS: dict[str, tuple[Answer, str]] = {
+    "404": (good(b"gone", 404), "answers 404"),
+    "500": (good(b"oops", 500), "answers 500.*3 attempts|answers 500"),
+    "dropped midway": (good(BODY[:50_000], claim=len(BODY)), "the connection broke before the end"),
+    "truncated": (good(BODY[:-1]), f"sha256 {sha256(BODY[:-1])}.*expected {sha256(BODY)}"),
+    "wrong bytes": (good(BODY[:-1] + b"x"), f"sha256 {sha256(BODY[:-1] + b'x')}.*expected {sha256(BODY)}"),
+    "too long": (good(BODY + b"x"), f"more than the expected {len(BODY)} bytes"),
+    "web page": (good(PAGE, kind="text/html"), "it is a web page, not the data"),
+    "long web page": (good(PAGE + BODY, kind="text/html"), "it is a web page, not the data"),
+    "silent server": (slow(BODY, pause=0.3, pieces=2), "no data for 0.2 s"),
+    "redirect loop": (redirect("/toy"), "redirects in a circle"),
+}
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*")} if folder.is_dir() else set()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_leaves_nothing_behind_and_a_later_run_recovers(
+    fault: str, web: Web, network: Network, tmp_path: Path
+) -> None:
+    answer, message = FAULTS[fault]
+    registry = one_file({"url": web.serve("/toy", answer)}, body=BODY)
+    out = tmp_path / "raw" / "toy"
+    with pytest.raises(FetchError, match=f"(?s)toy: no source could be used.*official: .*({message})"):
+        fetch("toy", registry, out, network=network)
+    assert files(out) == set()
+    web.serve("/toy", BODY)
+    fetch("toy", registry, out, network=network)
+    assert (out / "toy.data").read_bytes() == BODY
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_after_a_fault_the_next_source_is_tried(
+    fault: str, web: Web, network: Network, tmp_path: Path
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "copy").write_bytes(BODY)
+    registry = one_file({"url": web.serve("/toy", FAULTS[fault][0])}, {"path": "copy"}, body=BODY)
+    record = fetch(
+        "toy", registry, tmp_path / "raw" / "toy", mirror=str(tmp_path / "mirror"), network=network
+    )
+    assert record["source"] == "mirror"
+    assert record["files"] == {"toy.data": sha256(BODY)}
+    assert files(tmp_path / "raw" / "toy") == {"toy.data", "source.json", ".origin"}
+
+
+@pytest.mark.parametrize("first", ["500", "dropped midway", "silent server"])
+def test_a_passing_fault_is_tried_again(first: str, web: Web, network: Network, tmp_path: Path) -> None:
+    url = web.serve("/toy", one_after_the_other(FAULTS[first][0], good(BODY)))
+    assert (
+        fetch("toy", one_file({"url": url}, body=BODY), tmp_path / "toy", network=network)["source"]
+        == "official"
+    )
+    assert (tmp_path / "toy" / "toy.data").read_bytes() == BODY
+    assert web.hits["/toy"] == 2
+
+
+def test_a_lasting_fault_is_not_tried_again(web: Web, network: Network, tmp_path: Path) -> None:
+    with pytest.raises(FetchError):
+        fetch(
+            "toy",
+            one_file({"url": web.serve("/toy", good(b"", 404))}, body=BODY),
+            tmp_path / "t",
+            network=network,
+        )
+    assert web.hits["/toy"] == 1
+
+
+def test_a_crawling_server_is_given_up(web: Web, tmp_path: Path) -> None:
+    crawl = slow(BODY, pause=0.02, pieces=200)
+    impatient = Network(read=1.0, patience=0.3, slowest=1e6)
+    with pytest.raises(FetchError, match=r"bytes in 0 s are too slow"):
+        fetch(
+            "toy", one_file({"url": web.serve("/toy", crawl)}, body=BODY), tmp_path / "toy", network=impatient
+        )
+
+
+def test_a_web_page_is_refused_even_if_no_hash_is_known(web: Web, network: Network, tmp_path: Path) -> None:
+    registry = one_file({"url": web.serve("/toy", good(PAGE))}, body=None)
+    with pytest.raises(FetchError, match=r"toy\.data: the server sent a web page, not the data"):
+        fetch("toy", registry, tmp_path / "toy", network=network)
+
+
+def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = one_file({"url": "http://127.0.0.1:9/toy"}, body=BODY)  # nothing listens there
+    monkeypatch.setenv("NOISYLABELS_RUN", "one")
+    network.memory = tmp_path / ".cache" / "unreachable.json"
+    with pytest.raises(FetchError, match="host unreachable"):
+        fetch("toy", registry, tmp_path / "toy", network=network)
+    other_process = Network(memory=network.memory)
+    with pytest.raises(FetchError, match="not asked again in this run"):
+        fetch("toy", registry, tmp_path / "toy", network=other_process)
+    monkeypatch.setenv("NOISYLABELS_RUN", "two")
+    assert Network(memory=network.memory).dead == {}
+
+
+# processes: killed, two at once, a full disk
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Just enough of a checkout for the command line: a registry beside its schema."""
+    schema = "workflow/schemas/datasets.schema.yaml"
+    (tmp_path / schema).parent.mkdir(parents=True)
+    (tmp_path / schema).write_text((ROOT / schema).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "config").mkdir()
+    return tmp_path
+
+
+def command(checkout: Path, registry: dict[str, Any], *more: str) -> dict[str, Any]:
+    """Arguments of Popen for `fetch.py --dataset toy`."""
+    config = checkout / "config" / "datasets.yaml"
+    config.write_text(yaml.safe_dump({"packages": {}, "datasets": registry}), encoding="utf-8")
+    script = [
+        sys.executable,
+        str(ROOT / "src/scripts/fetch.py"),
+        "--dataset",
+        "toy",
+        "--registry",
+        str(config),
+    ]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        "args": [*script, "--out", str(checkout / "raw/toy"), *more],
+        "env": environment,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+
+
+def wait_for(condition: Any, seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "did not happen in time"
+        time.sleep(0.01)
+
+
+def test_a_run_killed_in_the_middle_leaves_no_data_and_the_next_run_recovers(
+    web: Web, checkout: Path
+) -> None:
+    big = BODY * 40
+    registry = one_file({"url": web.serve("/toy", slow(big, pause=0.2, pieces=10))}, body=big)
+    run = command(checkout, registry)
+    process = subprocess.Popen(**run)
+    part = checkout / "raw/toy/.toy.data.part"
+    wait_for(lambda: part.is_file() and part.stat().st_size > 0)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert files(checkout / "raw/toy") == {".toy.data.part"}
+    web.serve("/toy", big)
+    done = subprocess.run(**run, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (checkout / "raw/toy/toy.data").read_bytes() == big
+    assert files(checkout / "raw/toy") == {"toy.data", "source.json", ".origin"}
+
+
+def test_two_processes_at_once_download_once_and_both_succeed(web: Web, checkout: Path) -> None:
+    registry = one_file({"url": web.serve("/toy", slow(BODY, pause=0.05, pieces=20))}, body=BODY)
+    run = command(checkout, registry)
+    processes = [subprocess.Popen(**run) for _ in range(2)]
+    outputs = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert web.hits["/toy"] == 1
+    assert (checkout / "raw/toy/toy.data").read_bytes() == BODY
+
+
+def test_no_space_left_is_said_and_nothing_is_kept(web: Web, checkout: Path) -> None:
+    def small_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    registry = one_file({"url": web.serve("/toy", BODY)}, {"url": web.serve("/other", BODY)}, body=BODY)
+    run = command(checkout, registry)
+    done = subprocess.run(**run, check=False, preexec_fn=small_disk)
+    assert done.returncode == 1
+    assert "error: no space left for" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert web.hits["/other"] == 0  # no other source would help
+    assert files(checkout / "raw/toy") == set()
+    assert subprocess.run(**run, check=False).returncode == 0
+
+
+def test_a_read_only_cache_is_said_when_cold_and_good_enough_when_warm(
+    web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = one_file({"url": web.serve("/toy", BODY)}, body=BODY)
+    fetch("toy", registry, tmp_path / "warm", network=network)
+
+    def refuse(path: Any, *_: Any, **__: Any) -> Any:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(storage.os, "open", refuse)
+    monkeypatch.setattr(storage.os, "replace", refuse)
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(
+        StorageError, match=r"cannot be written \(Read-only file system\); make the folder writable"
+    ):
+        fetch("toy", registry, tmp_path / "cold", network=network)
+    assert fetch("toy", registry, tmp_path / "warm", network=network)["source"] == "official"
+    assert web.hits["/toy"] == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_must_not_be_written_is_named(web: Web, network: Network, tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir(mode=0o555)
+    with pytest.raises(StorageError, match="cannot be written"):
+        fetch(
+            "toy",
+            one_file({"url": web.serve("/toy", BODY)}, body=BODY),
+            tmp_path / "raw/toy",
+            network=network,
+        )
