@@ -122,7 +122,12 @@ class NoisySequence:
     @property
     def d(self) -> int:
         """Entries of a row."""
-        return self.x.d if isinstance(self.x, Sliding) else self.x.shape[1]
+        return self.rows.d
+
+    @property
+    def rows(self) -> Rows:
+        """x for the compiled loops."""
+        return Rows.checked(self.x)
 
 
 def _spread(value: ArrayLike, n: int) -> ArrayLike:
@@ -144,12 +149,17 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, X: ArrayLike | Sliding) -> Rows:
         """Rows of an array (n, d) or of a sliding window, checked."""
+        return cls.checked(X if isinstance(X, Sliding) else finite("X", X, (None, None)))
+
+    @classmethod
+    def checked(cls, X: Floats | Sliding) -> Rows:
+        """`of` for a contiguous array that is known to be finite."""
         if isinstance(X, Sliding):
             return cls(X.padded, 1, len(X), X.d, True)
-        array = finite("X", X, (None, None))
-        if array.shape[1] < 1:
+        n, d = X.shape
+        if d < 1:
             raise ValueError("X: rows need d >= 1 columns")
-        return cls(array.ravel(), array.shape[1], array.shape[0], array.shape[1], False)
+        return cls(X.ravel(), d, n, d, False)
 
 
 class Side(NamedTuple):
@@ -158,6 +168,13 @@ class Side(NamedTuple):
     v: Floats | None = None
     second: Floats | None = None
     clean: Floats | None = None
+
+
+def known_variance(filter_: Filter, side: Side) -> Floats:
+    """side.v, or a ValueError that says who needs it."""
+    if side.v is None:
+        raise ValueError(f"v: {filter_.name} needs the noise variance of every row")
+    return side.v
 
 
 class Filter:

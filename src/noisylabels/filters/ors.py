@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from noisylabels.filters.arithmetic import energies
 from noisylabels.filters.base import (
     Filter,
     Floats,
@@ -18,36 +17,35 @@ from noisylabels.filters.base import (
     window_means,
     window_starts,
 )
-from noisylabels.filters.ors_kernels import BLOCK, CLEAN, MEAN, ONE, RULE, losses_rows, run_rows, run_windows
+from noisylabels.filters.ors_kernels import BLOCK, losses_rows, run_rows, run_windows, table
+from noisylabels.filters.ors_step import Rule
 from noisylabels.filters.simd import LANES
 
 WINDOW_TAPS = 64
 """Sliding windows of at least so many taps are filtered in blocks."""
 
 
-class Rule(NamedTuple):
-    """What one variant puts into the step: its label, the proxies ybar and vbar, and what it must be told."""
+class Variant(NamedTuple):
+    """One line of the table: the step's proxies, and the side information they need."""
 
-    label: int
-    ybar: int
+    rule: Rule
     needs: tuple[str, ...] = ()
-    delta: float = 1.0  # (ybar - yhat)^2 times this: 1/4 where ybar is half way between label and prediction
-    v: float = 0.0  # vbar = v * v_t + e * e_t^2 + spread * (label 1 - label 2)^2 / 4
-    e: float = 0.0
-    spread: float = 0.0
 
+
+_CLEAN, _ONE, _MEAN = ({f"label_{name}": 1.0} for name in ("clean", "one", "mean"))
+_YBAR_CLEAN, _YBAR_ONE, _YBAR_MEAN = ({f"ybar_{name}": 1.0} for name in ("clean", "one", "mean"))
 
 VARIANTS = {
-    "clean": Rule(CLEAN, CLEAN, ("clean",)),
-    "noisy": Rule(ONE, ONE),
-    "beta": Rule(ONE, ONE, ("v",)),
-    "opt": Rule(ONE, CLEAN, ("v", "clean"), v=1),
-    "one": Rule(ONE, ONE, ("v",), v=1),
-    "one_pred": Rule(ONE, ONE, ("v",), delta=1 / 4, v=1),
-    "two": Rule(MEAN, MEAN, ("v", "second"), v=1 / 2),
-    "one_pred_u": Rule(ONE, ONE, delta=1 / 4, e=1 / 4),
-    "two_u": Rule(MEAN, MEAN, ("second",), spread=1),
-    "two_noisy": Rule(MEAN, MEAN, ("second",)),
+    "clean": Variant(Rule(**_CLEAN, **_YBAR_CLEAN), ("clean",)),
+    "noisy": Variant(Rule(**_ONE, **_YBAR_ONE)),
+    "beta": Variant(Rule(**_ONE, **_YBAR_ONE), ("v",)),
+    "opt": Variant(Rule(**_ONE, **_YBAR_CLEAN, v=1.0), ("v", "clean")),
+    "one": Variant(Rule(**_ONE, **_YBAR_ONE, v=1.0), ("v",)),
+    "one_pred": Variant(Rule(**_ONE, **_YBAR_ONE, delta=1 / 4, v=1.0), ("v",)),
+    "two": Variant(Rule(**_MEAN, **_YBAR_MEAN, v=1 / 2), ("v", "second")),
+    "one_pred_u": Variant(Rule(**_ONE, **_YBAR_ONE, delta=1 / 4, e=1 / 4)),
+    "two_u": Variant(Rule(**_MEAN, **_YBAR_MEAN, spread=1.0), ("second",)),
+    "two_noisy": Variant(Rule(**_MEAN, **_YBAR_MEAN), ("second",)),
 }
 """The table of the paper's Section 3 (`two_noisy` is ours, a control). vbar = 0 means no scaling."""
 
@@ -56,9 +54,9 @@ class ORS(Filter):
     """w_t = w_{t-1} + g_t e_t x_t / (r + X_t),  g_t = delta_t^2 / (delta_t^2 + vbar_t).
 
     e_t = label - w_{t-1}.x_t, delta_t = ybar_t - w_{t-1}.x_t, X_t = ||x_t||^2; the variant says which
-    label, ybar_t and vbar_t (see `VARIANTS`). "beta" takes w_t = w_{t-1} + e_t x_t / (r (1 + beta v_t) + X_t).
-    This is the paper's step (4) with r_t = r + (r + X_t) vbar_t / delta_t^2, in the form that never divides by
-    delta_t or alpha_t.
+    label, ybar_t and vbar_t (see `VARIANTS`). "beta": w_t = w_{t-1} + e_t x_t / (r (1 + beta v_t) + X_t).
+    This is the paper's step (4) with r_t = r + (r + X_t) vbar_t / delta_t^2, in the form that never divides
+    by delta_t or alpha_t.
 
     variant: one of `VARIANTS`.
     r: weight of the last w, >= 0, in units of X.
@@ -72,7 +70,7 @@ class ORS(Filter):
     with r' = 2 r + X_t; what it gains over "noisy" at the same r is the smaller step.
 
     Raises ValueError: unknown variant, r < 0, beta < 0 or out of place, missing side information.
-    Source: Moroshko and Crammer, Online Regression with Controlled Label Noise Rate, ECML PKDD 2017, Section 3.
+    Source: Moroshko, Crammer, Online Regression with Controlled Label Noise Rate, ECML PKDD 2017, Section 3.
     """
 
     name = "ors"
@@ -97,31 +95,31 @@ class ORS(Filter):
         self.beta = None if beta is None else number("beta", beta, least=0)
         self.two_variance = two_variance
 
-    def _rule(self) -> np.ndarray:
-        """The variant as one record for the compiled loops."""
-        rule = VARIANTS[self.variant]
+    def _rule(self) -> Floats:
+        """The variant's `Rule` as (12,) numbers for the compiled loops."""
+        rule = VARIANTS[self.variant].rule
         v = 1.0 if self.variant == "two" and self.two_variance == "full" else rule.v
-        row = (rule.label, rule.ybar, rule.delta, v, rule.e, rule.spread, self.r, self.beta or 0.0)
-        return np.array([row], dtype=RULE)
+        return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
-    def _seen(self, n: int, y: Floats, side: Side) -> Floats:
-        """(n, 6) table of what the loops read (X_t still missing); what the variant does not need stays 0."""
-        needs = VARIANTS[self.variant].needs
-        for name, what in (("v", "noise variance"), ("second", "second label"), ("clean", "clean label")):
-            if name in needs and getattr(side, name) is None:
-                raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row")
+    def _told(self, n: int, side: Side) -> list[Floats]:
+        """Clean label, second label and v, as far as the variant needs them; zeros otherwise."""
         zero = np.zeros(n)
-        clean = side.clean if side.clean is not None and "clean" in needs else zero
-        second = side.second if side.second is not None and "second" in needs else y
-        v = side.v if side.v is not None and "v" in needs else zero
-        return np.column_stack([clean, y, (y + second) / 2, v, (y - second) ** 2 / 4, zero])
+        values = []
+        for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
+            value = getattr(side, name) if name in VARIANTS[self.variant].needs else zero
+            if value is None:
+                raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row")
+            values.append(value)
+        return values
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        seen, rule = self._seen(rows.n, y, side), self._rule()
-        if rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0:
+        clean, second, v = self._told(rows.n, side)
+        blocks = rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0
+        seen = table(rows.flat, rows.step, 0 if blocks else rows.d, clean, y, second, v)
+        rule = self._rule()[:, None]
+        if blocks:
             yhat[:] = _windows(rows, seen, rule, w[None, :])[0]
         else:
-            seen[:, -1] = energies(rows.flat, rows.step, rows.n, rows.d)
             run_rows(rows.flat, rows.step, seen, rule, w, yhat)
 
     @classmethod
@@ -130,57 +128,46 @@ class ORS(Filter):
         own = [f for f in filters if isinstance(f, ORS)]
         if len(own) != len(filters):
             raise ValueError("filters: ORS.losses needs ORS filters only")
-        starts = window_starts(len(data), windows)
-        rows = Rows.of(data.x)
-        seen = _table(own, data)
+        second = min(1, data.labels.shape[1] - 1)
+        for f in own:
+            if second == 0 and "second" in VARIANTS[f.variant].needs:
+                raise ValueError(f"labels: variant {f.variant!r} needs a second column")
+        starts, rows = window_starts(len(data), windows), data.rows
         result = np.empty((len(own), windows))
-        blocks = rows.reversed and rows.d >= WINDOW_TAPS
-        in_blocks = [i for i, f in enumerate(own) if blocks and f.r > 0]
-        in_rows = [i for i, f in enumerate(own) if not (blocks and f.r > 0)]
-        for group in _groups(in_blocks, 4):
+        blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
+        d = 0 if all(blocks) else rows.d
+        seen = table(rows.flat, rows.step, d, data.y, data.labels[:, 0], data.labels[:, second], data.v)
+        for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             size = 1 if len(group) == 1 else 4
             yhat = _windows(rows, seen, _rules(own, group, size), np.zeros((size, rows.d)))
             for i, prediction in zip(group, yhat, strict=False):
                 result[i] = window_means((prediction - data.y) ** 2, starts)
-        if in_rows:
-            seen[:, -1] = energies(rows.flat, rows.step, rows.n, rows.d)
         bounds = np.append(starts, len(data))
-        for group in _groups(in_rows, LANES):
+        for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             part = np.empty((LANES, windows))
             losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group, LANES), bounds, part)
             result[group] = part[: len(group)]
         return result
 
 
-def _table(filters: Sequence[ORS], data: NoisySequence) -> Floats:
-    """`ORS._seen` for all filters together; each one's rule reads its own columns only."""
-    needs = {need for f in filters for need in VARIANTS[f.variant].needs}
-    if "second" in needs and data.labels.shape[1] < 2:
-        which = next(f.variant for f in filters if "second" in VARIANTS[f.variant].needs)
-        raise ValueError(f"labels: variant {which!r} needs a second column")
-    first, second = data.labels[:, 0], data.labels[:, 1 if data.labels.shape[1] > 1 else 0]
-    columns = [data.y, first, (first + second) / 2, data.v, (first - second) ** 2 / 4, np.zeros(len(data))]
-    return np.column_stack(columns)
-
-
 def _groups(members: list[int], size: int) -> list[list[int]]:
     return [members[i : i + size] for i in range(0, len(members), size)]
 
 
-def _rules(filters: Sequence[ORS], group: list[int], size: int) -> np.ndarray:
-    """The rules of a group, the last one repeated up to `size`."""
+def _rules(filters: Sequence[ORS], group: list[int], size: int) -> Floats:
+    """The rules of a group as columns (12, size), the last one repeated."""
     rules = [filters[i]._rule() for i in group]
-    return np.concatenate(rules + rules[-1:] * (size - len(rules)))
+    return np.column_stack(rules + rules[-1:] * (size - len(rules)))
 
 
-def _windows(rows: Rows, seen: Floats, rules: np.ndarray, w: Floats) -> Floats:
+def _windows(rows: Rows, seen: Floats, rules: Floats, w: Floats) -> Floats:
     """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; predictions (F, n)."""
     D = -(-rows.d // LANES) * LANES
-    wide = _aligned(len(rules), D)
+    wide = _aligned(len(w), D)
     wide[:, : rows.d] = w
     s = _aligned(rows.n + D + 2 * BLOCK)
     s[: len(rows.flat)] = rows.flat
-    yhat = np.empty((len(rules), rows.n))
+    yhat = np.empty((len(w), rows.n))
     run_windows(s, rows.d, seen, rules, wide, yhat)
     w[:] = wide[:, : rows.d]
     return yhat

@@ -5,47 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.arithmetic import add, dot
+from noisylabels.filters.arithmetic import add, dot, energy
+from noisylabels.filters.ors_step import CLEAN, ENERGY, MEAN, ONE, SPREAD, VARIANCE, step_lanes, step_one
 from noisylabels.filters.simd import LANES, add_windows, advance_lanes, dot_windows
-
-CLEAN, ONE, MEAN, VARIANCE, SPREAD, ENERGY = range(6)
-"""Columns of ``seen``, (n, 6): y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4, X_t."""
-
-RULE = np.dtype(
-    [("label", "u8"), ("proxy", "u8")] + [(name, "f8") for name in ("delta", "v", "e", "spread", "r", "beta")]
-)
-"""One filter: columns used as label and as ybar; weights of delta^2, v_t, e_t^2 and the spread; r, beta."""
 
 BLOCK = 8  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them
 REFRESH = 4096  # rounds between two exact recomputations of the lag products
 
 
-@njit(inline="always", error_model="numpy")
-def coefficient(rule, seen, X, yhat):  # type: ignore[no-untyped-def]
-    """c_t of w_t = w_{t-1} + c_t x_t:  c = g e / (r (1 + beta v) + X),  g = delta^2 / (delta^2 + vbar).
-
-    Nothing is divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
-    """
-    e = seen[rule.label] - yhat
-    delta = seen[rule.proxy] - yhat
-    square = rule.delta * delta * delta
-    total = square + (rule.v * seen[VARIANCE] + rule.e * e * e + rule.spread * seen[SPREAD])
-    g = square / total if total > 0 else 1.0
-    size = rule.r * (1 + rule.beta * seen[VARIANCE]) + X
-    return g * e / size if size > 0 else 0.0
+@njit(cache=True)
+def table(x, step, d, clean, one, two, v):  # type: ignore[no-untyped-def]
+    """The array ``seen`` of `ors_step.Seen`, one row a round; with d = 0 its energies are 0."""
+    n = len(one)
+    seen = np.empty((n, 6))
+    for t in range(n):
+        seen[t, CLEAN], seen[t, ONE], seen[t, MEAN] = clean[t], one[t], (one[t] + two[t]) / 2
+        seen[t, VARIANCE], seen[t, SPREAD] = v[t], (one[t] - two[t]) ** 2 / 4
+        seen[t, ENERGY] = energy(x, t * step, d)
+    return seen
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True)
 def run_rows(x, step, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
     """One filter, row by row: the definition."""
-    rule = rules[0]
     for t in range(len(yhat)):
         yhat[t] = dot(x, t * step, w)
-        add(w, coefficient(rule, seen[t], seen[t, ENERGY], yhat[t]), x, t * step)
+        add(w, step_one(rules, 0, seen[t], seen[t, ENERGY], yhat[t]), x, t * step)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True)
 def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-untyped-def]
     """Eight filters side by side: losses[f, i] = mean of (yhat_t - y_t)^2 for bounds[i] <= t < bounds[i+1].
 
@@ -58,10 +47,8 @@ def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-unt
         for t in range(bounds[i], bounds[i + 1]):
             new = x[t * step : t * step + d]
             advance_lanes(w, c, old, new, yhat, d)
-            old, now = new, seen[t]
-            for f in range(LANES):
-                total[f] += (yhat[f] - now[CLEAN]) ** 2
-                c[f] = coefficient(rules[f], now, now[ENERGY], yhat[f])
+            step_lanes(rules, seen[t], yhat, c, total)
+            old = new
         losses[:, i] = total / (bounds[i + 1] - bounds[i])
 
 
@@ -96,7 +83,7 @@ def run_windows(s, d, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
                 for j in range(i):
                     total += c[f, j] * G[j, i - j]
                 yhat[f, t + i] = total
-                c[f, i] = coefficient(rules[f], seen[t + i], max(G[i, 0], 0.0), total)
+                c[f, i] = step_one(rules, f, seen[t + i], max(G[i, 0], 0.0), total)
     _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
 
 

@@ -17,6 +17,7 @@ from numba.core import cgutils
 
 intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
 LANES = 8
+INT64 = ir.IntType(64)
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 
@@ -33,15 +34,25 @@ class Emit:
         """Address of the first element."""
         return self.context.make_array(array_type)(self.context, self.builder, value=array).data
 
-    def _at(self, data: Any, *offsets: Any) -> Any:
+    def offset(self, data: Any, *offsets: Any) -> Any:
+        """Address of data[offset]; several offsets are added up."""
         for offset in offsets:
-            offset = ir.Constant(ir.IntType(64), offset) if isinstance(offset, int) else offset
+            offset = INT64(offset) if isinstance(offset, int) else offset
             data = self.builder.gep(data, [offset])
         return data
 
+    def columns(self, array_type: Any, array: Any) -> Any:
+        """shape[1]."""
+        shape = self.context.make_array(array_type)(self.context, self.builder, value=array).shape
+        return self.builder.extract_value(shape, 1)
+
+    def number(self, data: Any, *offsets: Any) -> Any:
+        """data[offset]."""
+        return self.builder.load(self.offset(data, *offsets))
+
     def one(self, data: Any, *offsets: Any) -> Any:
         """data[offset], repeated in all lanes."""
-        value = self.builder.load(self._at(data, *offsets))
+        value = self.number(data, *offsets)
         vector = self.builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.IntType(32)(0))
         mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
         return self.builder.shuffle_vector(vector, ir.Constant(_VECTOR, ir.Undefined), mask)
@@ -55,7 +66,7 @@ class Emit:
         self.builder.store(vector, self._vector_at(data, *offsets), align=8)
 
     def _vector_at(self, data: Any, *offsets: Any) -> Any:
-        return self.builder.bitcast(self._at(data, *offsets), _VECTOR.as_pointer())
+        return self.builder.bitcast(self.offset(data, *offsets), _VECTOR.as_pointer())
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """a b + c, rounded once."""
@@ -72,33 +83,66 @@ class Emit:
     @contextmanager
     def steps(self, start: Any, stop: Any, step: int) -> Iterator[Any]:
         """for k in range(start, stop, step)."""
-        size = ir.Constant(ir.IntType(64), step)
-        with cgutils.for_range_slice(self.builder, start, stop, size, ir.IntType(64)) as (k, _):
+        with cgutils.for_range_slice(self.builder, start, stop, INT64(step), INT64) as (k, _):
             yield k
 
 
+class Value:
+    """A number or a vector of the code being emitted, so that a formula can be written as one."""
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        self.builder, self.value = builder, value
+
+    def _same(self, other: Value | float) -> Any:
+        if isinstance(other, Value):
+            return other.value
+        kind = self.value.type
+        return ir.Constant(kind, [other] * LANES if isinstance(kind, ir.VectorType) else other)
+
+    def __add__(self, other: Value | float) -> Value:
+        return Value(self.builder, self.builder.fadd(self.value, self._same(other)))
+
+    def __sub__(self, other: Value | float) -> Value:
+        return Value(self.builder, self.builder.fsub(self.value, self._same(other)))
+
+    def __mul__(self, other: Value | float) -> Value:
+        return Value(self.builder, self.builder.fmul(self.value, self._same(other)))
+
+    def over(self, other: Value, otherwise: float) -> Value:
+        """self / other where other > 0, else `otherwise`."""
+        positive = self.builder.fcmp_ordered(">", other.value, self._same(0.0))
+        ratio = self.builder.fdiv(self.value, other.value)
+        return Value(self.builder, self.builder.select(positive, ratio, self._same(otherwise)))
+
+
 @intrinsic
-def dot_lanes(typingctx, a, b, n):  # type: ignore[no-untyped-def]
-    """sum of a[k] b[k] over k < n, n a multiple of 32; a, b contiguous."""
+def dot_lanes(typingctx, a, i, b, j, n):  # type: ignore[no-untyped-def]
+    """sum of a[i+k] b[j+k] over k < n: 32, then 8 partial sums as far as they go, then one by one."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         emit = Emit(context, builder)
-        x, y = (emit.data(t, v) for t, v in zip(signature.args[:2], args[:2], strict=True))
+        a = emit.offset(emit.data(signature.args[0], args[0]), args[1])
+        b = emit.offset(emit.data(signature.args[2], args[2]), args[3])
+        n = args[4]
         sums = [emit.variable(emit.zero()) for _ in range(4)]
-        with emit.steps(ir.IntType(64)(0), args[2], 4 * LANES) as k:
-            for i, total in enumerate(sums):
-                product = emit.fma(
-                    emit.load(x, k, i * LANES), emit.load(y, k, i * LANES), builder.load(total)
-                )
-                builder.store(product, total)
-        a, b, c, e = (builder.load(total) for total in sums)
-        vector = builder.fadd(builder.fadd(a, b), builder.fadd(c, e))
-        lanes = [builder.extract_element(vector, ir.IntType(32)(i)) for i in range(LANES)]
+        wide, whole = builder.and_(n, INT64(-4 * LANES)), builder.and_(n, INT64(-LANES))
+        for start, stop, totals in ((INT64(0), wide, sums), (wide, whole, sums[:1])):
+            with emit.steps(start, stop, len(totals) * LANES) as k:
+                for lane, total in enumerate(totals):
+                    p, q = emit.load(a, k, lane * LANES), emit.load(b, k, lane * LANES)
+                    builder.store(emit.fma(p, q, builder.load(total)), total)
+        parts = [builder.load(total) for total in sums]
+        vector = builder.fadd(builder.fadd(parts[0], parts[1]), builder.fadd(parts[2], parts[3]))
+        lanes = [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(LANES)]
         while len(lanes) > 1:
             lanes = [builder.fadd(p, q) for p, q in zip(lanes[::2], lanes[1::2], strict=True)]
-        return lanes[0]
+        rest = emit.variable(lanes[0])
+        with emit.steps(whole, n, 1) as k:
+            product = builder.fmul(emit.number(a, k), emit.number(b, k))
+            builder.store(builder.fadd(builder.load(rest), product), rest)
+        return builder.load(rest)
 
-    return types.float64(a, b, types.int64), codegen
+    return types.float64(a, types.int64, b, types.int64, types.int64), codegen
 
 
 @intrinsic
@@ -111,11 +155,11 @@ def advance_lanes(typingctx, w, c, old, new, yhat, d):  # type: ignore[no-untype
         coefficient = emit.load(c)
         sums = [emit.variable(emit.zero()) for _ in range(4)]
         d = args[5]
-        fours = builder.and_(d, ir.IntType(64)(-4))
-        for start, stop, totals in ((ir.IntType(64)(0), fours, sums), (fours, d, sums[:1])):
+        fours = builder.and_(d, INT64(-4))
+        for start, stop, totals in ((INT64(0), fours, sums), (fours, d, sums[:1])):
             with emit.steps(start, stop, len(totals)) as k:
                 for i, total in enumerate(totals):
-                    at = builder.mul(builder.add(k, ir.IntType(64)(i)), ir.IntType(64)(LANES))
+                    at = builder.mul(builder.add(k, INT64(i)), INT64(LANES))
                     weights = emit.fma(coefficient, emit.one(old, k, i), emit.load(w, at))
                     emit.store(weights, w, at)
                     builder.store(emit.fma(weights, emit.one(new, k, i), builder.load(total)), total)
@@ -136,12 +180,11 @@ def add_windows(typingctx, F, B, w, c, j, s, at, start, stop):  # type: ignore[n
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         emit = Emit(context, builder)
         weights, c = (emit.data(signature.args[i], args[i]) for i in (2, 3))
-        shape = context.make_array(signature.args[2])(context, builder, value=args[2]).shape
-        taps = builder.extract_value(shape, 1)
+        taps = emit.columns(signature.args[2], args[2])
         j, at, start, stop = args[4], args[6], args[7], args[8]
-        signal = emit._at(emit.data(signature.args[5], args[5]), at, j)
+        signal = emit.offset(emit.data(signature.args[5], args[5]), at, j)
         c = [[emit.one(c, f * LANES + i, j) for i in range(n_rows)] for f in range(n_filters)]
-        lines = [emit._at(weights, builder.mul(taps, ir.IntType(64)(f))) for f in range(n_filters)]
+        lines = [emit.offset(weights, builder.mul(taps, INT64(f))) for f in range(n_filters)]
         with emit.steps(start, stop, LANES) as k:
             windows = [emit.load(signal, k, i) for i in range(n_rows)]
             for f, line in enumerate(lines):
@@ -162,14 +205,13 @@ def dot_windows(typingctx, F, B, w, sums, j, s, at, start, stop):  # type: ignor
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         emit = Emit(context, builder)
         weights, sums = (emit.data(signature.args[i], args[i]) for i in (2, 3))
-        shape = context.make_array(signature.args[2])(context, builder, value=args[2]).shape
-        taps = builder.extract_value(shape, 1)
+        taps = emit.columns(signature.args[2], args[2])
         j, at, start, stop = args[4], args[6], args[7], args[8]
-        signal = emit._at(emit.data(signature.args[5], args[5]), at, j)
-        sums = emit._at(sums, builder.mul(j, ir.IntType(64)(LANES)))
+        signal = emit.offset(emit.data(signature.args[5], args[5]), at, j)
+        sums = emit.offset(sums, builder.mul(j, INT64(LANES)))
         cells = [(f, i) for f in range(n_filters) for i in range(n_rows)]
         totals = {cell: emit.variable(emit.load(sums, (cell[0] * LANES + cell[1]) * LANES)) for cell in cells}
-        lines = [emit._at(weights, builder.mul(taps, ir.IntType(64)(f))) for f in range(n_filters)]
+        lines = [emit.offset(weights, builder.mul(taps, INT64(f))) for f in range(n_filters)]
         with emit.steps(start, stop, LANES) as k:
             windows = [emit.load(signal, k, i) for i in range(n_rows)]
             taps_now = [emit.load(line, k) for line in lines]

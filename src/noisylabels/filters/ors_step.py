@@ -1,0 +1,92 @@
+"""The step of ORS: one formula, emitted into the compiled loops for one filter or for eight side by side."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import types
+
+from noisylabels.filters.simd import INT64, LANES, Emit, Value, intrinsic
+
+
+class Rule(NamedTuple):
+    """What one filter puts into the step; as rows of an array (12, filters) in the compiled loops.
+
+    The label is label_clean y_t + label_one (label 1) + label_mean (mean of labels 1 and 2), with two
+    weights 0 and one weight 1; ybar_t likewise.  vbar_t = v v_t + e e_t^2 + spread (label 1 - label 2)^2 / 4.
+    delta weighs (ybar_t - yhat_t)^2: it is 1/4 where ybar_t lies half way between label and prediction.
+    """
+
+    label_clean: Any = 0.0
+    label_one: Any = 0.0
+    label_mean: Any = 0.0
+    ybar_clean: Any = 0.0
+    ybar_one: Any = 0.0
+    ybar_mean: Any = 0.0
+    delta: Any = 1.0
+    v: Any = 0.0
+    e: Any = 0.0
+    spread: Any = 0.0
+    r: Any = 0.0
+    beta: Any = 0.0
+
+
+class Seen(NamedTuple):
+    """What a round shows: y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4, X_t."""
+
+    clean: Any
+    one: Any
+    mean: Any
+    v: Any
+    spread: Any
+    energy: Any
+
+
+CLEAN, ONE, MEAN, VARIANCE, SPREAD, ENERGY = range(6)
+"""Columns of the array ``seen``, (n, 6), in the order of `Seen`."""
+
+
+def coefficient(rule: Rule, seen: Seen, yhat: Any) -> Any:
+    """c_t of w_t = w_{t-1} + c_t x_t:  c = g e / (r (1 + beta v) + X),  g = delta^2 / (delta^2 + vbar).
+
+    Nothing is divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
+    """
+    e = rule.label_clean * seen.clean + rule.label_one * seen.one + rule.label_mean * seen.mean - yhat
+    delta = rule.ybar_clean * seen.clean + rule.ybar_one * seen.one + rule.ybar_mean * seen.mean - yhat
+    square = rule.delta * delta * delta
+    vbar = rule.v * seen.v + rule.e * e * e + rule.spread * seen.spread
+    g = square.over(square + vbar, 1.0)
+    return (g * e).over(rule.r * (rule.beta * seen.v + 1.0) + seen.energy, 0.0)
+
+
+@intrinsic
+def step_one(typingctx, rules, f, seen, energy, yhat):  # type: ignore[no-untyped-def]
+    """c_t of filter f; rules (12, F), seen (6,), X_t = energy instead of that in seen."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        data, row = emit.data(signature.args[0], args[0]), emit.data(signature.args[2], args[2])
+        filters = emit.columns(signature.args[0], args[0])
+        rule = [emit.number(data, builder.mul(filters, INT64(i)), args[1]) for i in range(len(Rule._fields))]
+        shown = [emit.number(row, i) for i in range(ENERGY)] + [args[3]]
+        wrap = [Value(builder, value) for value in (*rule, *shown, args[4])]
+        return coefficient(Rule(*wrap[:12]), Seen(*wrap[12:18]), wrap[18]).value
+
+    return types.float64(rules, types.int64, seen, types.float64, types.float64), codegen
+
+
+@intrinsic
+def step_lanes(typingctx, rules, seen, yhat, c, loss):  # type: ignore[no-untyped-def]
+    """c_t of eight filters and loss += (yhat_t - y_t)^2; rules (12, 8), seen (6,), yhat, c and loss (8,)."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        rules, row, yhat, c, loss = (emit.data(t, v) for t, v in zip(signature.args, args, strict=True))
+        rule = Rule(*(Value(builder, emit.load(rules, LANES * i)) for i in range(len(Rule._fields))))
+        seen = Seen(*(Value(builder, emit.one(row, i)) for i in range(len(Seen._fields))))
+        prediction = Value(builder, emit.load(yhat))
+        error = prediction - seen.clean
+        emit.store(coefficient(rule, seen, prediction).value, c)
+        emit.store((Value(builder, emit.load(loss)) + error * error).value, loss)
+
+    return types.void(rules, seen, yhat, c, loss), codegen
