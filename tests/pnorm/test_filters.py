@@ -1,0 +1,223 @@
+"""The compiled filters against plain NumPy, against each other, and their errors."""
+
+import numpy as np
+import pytest
+
+from noisylabels.filters.base import Sliding
+from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS
+from noisylabels.filters.eg import EG
+from noisylabels.filters.eg_pm import EGPlusMinus
+from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS
+from noisylabels.filters.link import dual, exponent, link, norm
+from noisylabels.filters.lms import LMS
+from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.normalized_pnorm_lms import NormalizedPNormLMS
+from noisylabels.filters.pnlms import PNLMS
+from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.powers import power_inplace
+from noisylabels.filters.unnormalized_eg import UnnormalizedEG
+from noisylabels.filters.za_lms import ZALMS
+from noisylabels.loss_bounds import best_alpha, checked_ratio, filtering, moving, prediction, rate
+
+ALL = [
+    PNormLMS(0.02, 3.0),
+    BoundedPNormLMS(0.02, 3.0, 0.8),
+    NormalizedPNormLMS(0.5, 3.0),
+    ImplicitPNormLMS(0.2, 3.0),
+    EG(0.05),
+    EGPlusMinus(0.05, 2.0),
+    UnnormalizedEG(0.01),
+    ZALMS(0.02, 1e-4),
+    PNLMS(0.5),
+]
+
+
+def data(n=23, T=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((T, n))
+    return X, X[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(T)
+
+
+def reference(X, y, eta, p, radius=np.inf):
+    theta, yhat = np.zeros(X.shape[1]), []
+    for x, label in zip(X, y, strict=True):
+        yhat.append(link(theta, p) @ x)
+        theta = theta + eta * (label - yhat[-1]) * x
+        theta = theta * min(1.0, radius / norm(theta, p))
+    return np.array(yhat), theta
+
+
+@pytest.mark.parametrize("p", [2.0, 2.5, 7.3, 14.0, 40.0])
+@pytest.mark.parametrize("n", [1, 7, 64, 100])
+def test_pnorm_lms_follows_its_definition(n, p):
+    X, y = data(n, T=60) if n >= 3 else (data(5)[0][:, :n], data(5)[1])
+    eta = 0.5 * rate(p, norm(X, p).max())
+    f = PNormLMS(eta, p)
+    yhat, theta = reference(X, y, eta, p)
+    assert np.allclose(f.run(X, y), yhat, rtol=1e-10, atol=1e-12)
+    assert np.allclose(f.theta, theta, rtol=1e-10, atol=1e-13)
+    assert np.allclose(f.w, link(theta, p), rtol=1e-10, atol=1e-13)
+    bounded = BoundedPNormLMS(eta, p, radius=0.3)
+    yhat, theta = reference(X, y, eta, p, 0.3)
+    assert np.allclose(bounded.run(X, y), yhat, rtol=1e-10, atol=1e-12)
+    assert np.allclose(bounded.theta, theta, rtol=1e-10, atol=1e-13)
+    assert norm(bounded.w, dual(p)) <= 0.3 * (1 + 1e-12)
+
+
+def test_power_agrees_with_plain_pow_to_1e_12():
+    rng = np.random.default_rng(0)
+    z = np.concatenate([10 ** rng.uniform(-30, 0, 4000), rng.uniform(0.5, 1, 4000), [0.0, 1.0]])
+    for a in (1.0, 1.5, 6.8, 13.0, 23.0, 60.0):
+        out = z.copy()
+        power_inplace(out, np.full_like(z, a))
+        plain = z**a
+        normal = plain > 1e-300
+        assert np.abs(out[normal] / plain[normal] - 1).max() < 1e-12
+        assert out[~normal].max(initial=0) < 1e-299
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e25])
+def test_no_overflow_at_extreme_dual_weights(size):
+    X, y = data()
+    plain = PNormLMS(0.01, 14.0).run(X, y)
+    scaled = PNormLMS(0.01, 14.0).run(X, size * y)
+    assert np.allclose(scaled / size, plain, rtol=1e-9)
+
+
+def test_p_2_is_lms_to_1e_12():
+    X, y = data(50, 500)
+    assert np.abs(PNormLMS(0.01, 2.0).run(X, y) - LMS(0.01).run(X, y)).max() < 1e-12
+    normalized = NormalizedPNormLMS(0.7, 2.0, eps=0.1).run(X, y)
+    assert np.abs(normalized - NLMS(0.7, 0.1).run(X, y)).max() < 1e-12
+
+
+def test_implicit_at_2_is_regularised_nlms_and_tends_to_unit_nlms():
+    X, y = data(9, 80)
+    assert np.allclose(ImplicitPNormLMS(4.0, 2.0).run(X, y), NLMS(1.0, 0.25).run(X, y), atol=1e-9)
+    assert np.allclose(ImplicitPNormLMS(1e9, 2.0).run(X, y), NLMS(1.0, 0.0).run(X, y), atol=1e-5)
+
+
+@pytest.mark.parametrize("eta", [0.1, 1.0, 100.0])
+def test_a_posteriori_filter_needs_no_small_step(eta):
+    X, y = data(6, 100)
+    u = np.linspace(-1, 1, 6)
+    f = ImplicitPNormLMS(eta, 2.0)
+    after = 0.0
+    for x, label in zip(X, y, strict=True):
+        f.partial_fit(x[None], [label])
+        after += float((u - f.w) @ x) ** 2
+    assert after <= ((y - X @ u) ** 2).sum() + u @ u / eta
+
+
+def test_rotation_changes_the_p_norm_filter_but_not_lms():
+    X, y = data(8, 200)
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((8, 8)))[0]
+    assert np.allclose(LMS(0.02).run(X @ Q, y), LMS(0.02).run(X, y), atol=1e-12)
+    assert np.abs(PNormLMS(0.02, 6.0).run(X @ Q, y) - PNormLMS(0.02, 6.0).run(X, y)).max() > 0.1
+
+
+@pytest.mark.parametrize("f", ALL, ids=lambda f: f.name)
+def test_sliding_windows_and_chunks_change_nothing(f):
+    rng = np.random.default_rng(2)
+    signal, y = rng.standard_normal(80), rng.standard_normal(80)
+    window = Sliding(signal, 9, delay=2)
+    f.fit(window, y)
+    w = f.w
+    f.fit(window.rows(0, 30), y[:30])
+    f.partial_fit(window.rows(30, 80), y[30:])
+    assert np.allclose(f.w, w, rtol=1e-9, atol=1e-12)
+    assert np.allclose(f.predict(window), window.rows(0, 80) @ w)
+
+
+def test_several_filters_in_one_pass_equal_single_runs():
+    X, y = data(33, 70)
+    filters = [PNormLMS(0.01, 2.0), PNormLMS(0.02, 9.0), PNormLMS(0.005, "auto")]
+    together = PNormLMS.run_many(filters, X, np.array([y, -y, 2 * y]))
+    for f, row, label in zip(filters, together, (y, -y, 2 * y), strict=True):
+        single = PNormLMS(f.eta, f.p)
+        assert np.allclose(single.run(X, label), row, rtol=1e-10, atol=1e-12)
+        assert np.allclose(single.w, f.w, rtol=1e-10)
+
+
+def test_exponentiated_gradient_follows_its_definition():
+    X, y = data(11, 50)
+    w, v = np.full(11, 1 / 11), np.full(22, 1 / 22)
+    g = np.full(11, 0.2)
+    pairs = np.hstack([1.5 * X, -1.5 * X])
+    expected = []
+    for x, z, label in zip(X, pairs, y, strict=True):
+        expected.append((w @ x, v @ z, g @ x))
+        w = w * np.exp(-0.1 * (w @ x - label) * x)
+        w /= w.sum()
+        v = v * np.exp(-0.1 * (v @ z - label) * z)
+        v /= v.sum()
+        g = g * np.exp(-0.02 * (g @ x - label) * x)
+    got = EG(0.05).run(X, y), EGPlusMinus(0.05, 1.5).run(X, y), UnnormalizedEG(0.01, 0.2).run(X, y)
+    assert np.allclose(np.array(got).T, expected, rtol=1e-9, atol=1e-11)
+
+
+def test_exponentiated_gradient_survives_large_exponents():
+    X, y = data(11, 50)
+    assert np.isfinite(EG(50.0).run(X, 100 * y)).all()
+    assert np.isfinite(EGPlusMinus(50.0, 2.0).run(X, 100 * y)).all()
+
+
+def test_sparse_competitors_reduce_to_the_plain_ones():
+    X, y = data(12, 90)
+    assert np.allclose(ZALMS(0.02, 0.0).run(X, y), LMS(0.02).run(X, y), atol=1e-12)
+    assert np.allclose(PNLMS(0.5, 1.0, eps=0.0).run(X, y), NLMS(0.5, 0.0).run(X, y), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (lambda: PNormLMS(0.0), "eta"),
+        (lambda: PNormLMS(0.1, 1.9), "p:"),
+        (lambda: PNormLMS(0.1, np.inf), "p:"),
+        (lambda: ImplicitPNormLMS(0.1, np.nan), "p:"),
+        (lambda: BoundedPNormLMS(0.1, 3.0, 0.0), "radius"),
+        (lambda: NormalizedPNormLMS(0.1, 3.0, -1.0), "eps"),
+        (lambda: EG(-1.0), "eta"),
+        (lambda: EGPlusMinus(1.0, 0.0), "budget"),
+        (lambda: UnnormalizedEG(1.0, 0.0), "start"),
+        (lambda: ZALMS(0.1, -1.0), "rho"),
+        (lambda: PNLMS(0.1, 2.0), "rho"),
+        (lambda: rate(3.0, 1.0, 1.5), "alpha"),
+        (lambda: rate(3.0, 0.0), "x_size"),
+        (lambda: prediction(1.0, 1.0, 1.0), "alpha"),
+        (lambda: dual(1.0), "p:"),
+        (lambda: link([1.0, np.nan], 3.0), "finite"),
+        (lambda: PNormLMS(0.1, 3.0).run([[1.0, np.inf]], [0.0]), "X"),
+        (lambda: PNormLMS(0.1, 3.0).run([[1.0, 2.0]], [0.0, 1.0]), "y"),
+        (lambda: PNormLMS(10.0, 3.0).run(np.full((2000, 4), 9.0), np.ones(2000)), "diverged"),
+        (
+            lambda: PNormLMS.run_many([PNormLMS(10.0, 3.0)], np.full((2000, 4), 9.0), np.ones(2000)),
+            "diverged",
+        ),
+    ],
+)
+def test_errors_name_the_argument(make, names):
+    with pytest.raises(ValueError, match=names):
+        make()
+
+
+def test_auto_is_twice_ln_n_and_warns_where_that_is_below_2():
+    assert exponent("auto", 1024) == 2 * np.log(1024)
+    with pytest.warns(UserWarning, match="n >= 3"):
+        assert exponent("auto", 2) == 2.0
+
+
+def test_bounds():
+    K, noise = 7.0, 3.0
+    alpha = best_alpha(noise, K)
+    assert np.isclose(prediction(noise, K, alpha), (np.sqrt(noise) + np.sqrt(K)) ** 2)
+    assert prediction(noise, K, alpha) <= min(prediction(noise, K, a) for a in np.linspace(0.01, 0.99, 99))
+    assert prediction(0.0, K, 1.0) == K == prediction(0.0, K, best_alpha(0.0, K))
+    assert filtering(noise, 2.0, 2.0, 3.0) == noise + 36
+    assert moving(noise, 3.0, 1.0, 2.0, 0.5) == noise + 2 * (4 + 2)
+    for n in (3, 10, 1000):
+        x = np.random.default_rng(n).standard_normal(n)
+        assert norm(x, exponent("auto", n)) <= np.sqrt(np.e) * np.abs(x).max() * (1 + 1e-12)
+    assert checked_ratio(1.0, 2.0, "x") == 0.5
+    with pytest.raises(RuntimeError, match="exceeds"):
+        checked_ratio(1.0 + 1e-8, 1.0, "x")

@@ -1,0 +1,144 @@
+"""Identities and inequalities of the p-norm algorithms, on random vectors."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisylabels.bregman import divergence, divergence_dual, potential, project
+from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS
+from noisylabels.filters.link import dual, link, norm
+from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.loss_bounds import rate
+
+powers = st.floats(2.0, 14.0)
+seeds = st.integers(0, 2**32 - 1)
+lengths = st.integers(1, 30)
+quick = settings(max_examples=40, deadline=None)
+
+
+def vectors(seed: int, count: int, n: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((count, n)) * rng.choice([0.0, 1.0, 5.0], (count, n), p=[0.1, 0.6, 0.3])
+
+
+@quick
+@given(seeds, lengths, powers)
+def test_link_inverts_its_dual_and_keeps_norms(seed, n, p):
+    q, w = dual(p), vectors(seed, 1, n)[0]
+    theta = link(w, q)
+    assert np.allclose(link(theta, p), w, rtol=1e-9, atol=1e-12)
+    assert math.isclose(norm(theta, p), norm(w, q), rel_tol=1e-12, abs_tol=1e-300)
+    assert math.isclose(w @ theta, norm(w, q) ** 2, rel_tol=1e-12, abs_tol=1e-300)
+    assert np.allclose(link(3.7 * w, q), 3.7 * theta, rtol=1e-12)
+    assert np.array_equal(link(-w, q), -theta)
+
+
+@quick
+@given(seeds, lengths, powers)
+def test_link_is_the_gradient_of_the_potential(seed, n, p):
+    q, w = dual(p), np.random.default_rng(seed).uniform(0.5, 2.0, n)
+    h = 1e-6
+    slopes = [(potential(w + h * e, q) - potential(w - h * e, q)) / (2 * h) for e in np.eye(n)]
+    assert np.allclose(link(w, q), slopes, rtol=1e-7, atol=1e-8)
+
+
+def test_link_at_two_is_the_identity_and_zero_stays_zero():
+    w = vectors(0, 4, 6)
+    assert np.allclose(link(w, 2.0), w, rtol=1e-15)
+    assert not link(np.zeros(5), 7.0).any()
+
+
+@pytest.mark.parametrize("size", [1e25, 1e-25, 1e150, 1e-150])
+@pytest.mark.parametrize("p", [2.0, 14.0, 50.0])
+def test_link_neither_over_nor_underflows(size, p):
+    theta = vectors(3, 1, 20)[0]
+    assert np.allclose(link(size * theta, p) / size, link(theta, p), rtol=1e-12)
+
+
+@quick
+@given(seeds, lengths, powers)
+def test_divergence_is_positive_dual_and_obeys_the_three_point_identity(seed, n, p):
+    q = dual(p)
+    u, v, w = vectors(seed, 3, n)
+    scale = float(sum(norm(a, q) ** 2 for a in (u, v, w))) + 1e-300
+    assert divergence(u, w, q) >= -1e-12 * scale
+    assert abs(divergence(w, w, q)) <= 1e-12 * scale
+    definition = potential(u, q) - potential(w, q) - link(w, q) @ (u - w)
+    assert abs(divergence(u, w, q) - definition) <= 1e-11 * scale
+    assert abs(divergence(u, w, q) - divergence(link(w, q), link(u, q), p)) <= 1e-9 * scale
+    three = divergence(u, v, q) + divergence(v, w, q) + (link(v, q) - link(w, q)) @ (u - v)
+    assert abs(divergence(u, w, q) - three) <= 1e-11 * scale
+    between = 0.3 * u + 0.7 * v
+    assert divergence(between, w, q) <= 0.3 * divergence(u, w, q) + 0.7 * divergence(v, w, q) + 1e-12 * scale
+
+
+def test_divergence_is_euclidean_at_two_and_not_symmetric_otherwise():
+    u, w = np.array([1.0, 0.0]), np.array([1.0, 1.0])
+    assert math.isclose(divergence(u, w, 2.0), 0.5)
+    assert abs(divergence(u, w, 1.2) - divergence(w, u, 1.2)) > 0.1
+
+
+@quick
+@given(seeds, lengths, powers, st.floats(0.1, 1.0))
+def test_every_single_step_makes_the_progress_of_the_theorem(seed, n, p, alpha):
+    """Progress identity, lemma, and the per-step inequalities for filtering and for prediction."""
+    rng = np.random.default_rng(seed)
+    X, u = rng.standard_normal((25, n)), rng.standard_normal(n)
+    y = X @ u + rng.standard_normal(25)
+    eta = rate(p, norm(X, p).max(), alpha)
+    f = PNormLMS(eta=eta, p=p)
+    f._start(n)
+    scale = float(norm(u, dual(p)) ** 2) + 1.0
+    for x, label in zip(X, y, strict=True):
+        w, before = f.w.copy(), f.theta.copy()
+        guess = f.run(x[None], [label])[0]
+        gain = divergence_dual(u, before, p) - divergence_dual(u, f.theta, p)
+        move = divergence_dual(w, f.theta, p)
+        assert abs(gain - (eta * (label - guess) * (x @ (u - w)) - move)) <= 1e-10 * scale
+        largest = (p - 1) / 2 * eta**2 * (label - guess) ** 2 * norm(x, p) ** 2
+        assert move <= largest + 1e-10 * scale
+        filtering = eta / 2 * ((u @ x - guess) ** 2 - (label - u @ x) ** 2)
+        assert filtering <= gain + 1e-10 * scale
+        if alpha < 0.99:
+            prediction = eta / 2 * ((label - guess) ** 2 - (label - u @ x) ** 2 / (1 - alpha))
+            assert prediction <= gain + 1e-10 * scale
+
+
+def test_the_lemma_is_an_equality_at_two():
+    rng = np.random.default_rng(5)
+    x, theta, step = rng.standard_normal(7), rng.standard_normal(7), 0.3
+    move = divergence_dual(theta, theta + step * x, 2.0)
+    assert math.isclose(move, 0.5 * step**2 * (x @ x), rel_tol=1e-12)
+
+
+@quick
+@given(seeds, st.integers(2, 12), powers, st.floats(0.01, 50.0))
+def test_the_implicit_update_minimises_its_objective(seed, n, p, eta):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((3, n)), rng.standard_normal(3)
+    f = ImplicitPNormLMS(eta=eta, p=p).fit(X[:2], y[:2])
+    before = f.theta.copy()
+    f.partial_fit(X[2:], y[2:])
+    x, label = X[2], y[2]
+    assert np.allclose(f.theta, before + eta * (label - f.w @ x) * x, rtol=1e-9, atol=1e-9 * (1 + eta))
+
+    def objective(w: np.ndarray) -> float:
+        return float(divergence_dual(w, before, p)) + 0.5 * eta * (label - w @ x) ** 2
+
+    best = objective(f.w)
+    for direction in rng.standard_normal((10, n)):
+        assert objective(f.w + 1e-3 * direction) >= best - 1e-12 * (1 + abs(best))
+
+
+@quick
+@given(seeds, st.integers(1, 20), powers, st.floats(0.1, 3.0))
+def test_radial_scaling_is_the_bregman_projection(seed, n, p, radius):
+    q = dual(p)
+    theta, u = vectors(seed, 2, n)
+    u *= radius * 0.999 / max(float(norm(u, q)), radius)
+    near = project(theta, p, radius)
+    assert norm(link(near, p), q) <= radius * (1 + 1e-12)
+    assert divergence_dual(u, near, p) <= divergence_dual(u, theta, p) + 1e-10 * (1 + norm(theta, p) ** 2)
