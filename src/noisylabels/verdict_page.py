@@ -28,11 +28,14 @@ table { border-collapse: collapse; width: 100%; }
 th, td { padding: .4rem .6rem; vertical-align: top; }
 th { text-align: left; font-size: .8rem; color: var(--soft); border-bottom: 2px solid var(--line); }
 td { border-bottom: 1px solid var(--line); }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
 .summary { width: auto; }
+.verdicts { table-layout: fixed; }
+.verdicts th:nth-child(1) { width: 9rem; }
+.verdicts th:nth-child(2) { width: 9.5rem; }
+.verdicts th:nth-child(3) { width: 36%; }
 .what { display: block; }
 .expected, .evidence { display: block; color: var(--soft); font-size: .87rem; overflow-wrap: anywhere; }
-.id { font-weight: 600; overflow-wrap: anywhere; }
+.id { font-weight: 600; overflow-wrap: break-word; }
 .verdict { display: inline-block; padding: .1rem .55rem; border-radius: 1rem; font-size: .85rem;
            font-weight: 600; white-space: nowrap; }
 .good { background: #d5f0e3; color: #0b5137; }
@@ -44,7 +47,7 @@ td { border-bottom: 1px solid var(--line); }
   .verdicts thead { display: none; }
   .verdicts tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .verdicts td { display: block; border: 0; padding: .12rem 0; }
-  .summary th, .summary td { padding: .3rem .35rem; }
+  .summary td { padding: .3rem .35rem; }
 }
 """
 _INTRO = (
@@ -70,19 +73,17 @@ def page(verdicts: pd.DataFrame) -> str:
     )
 
 
-def _badge(verdict: str) -> str:
-    return f'<span class="verdict {TONES.get(verdict, "none")}">{escape(verdict)}</span>'
+def _badge(verdict: str, count: str = "") -> str:
+    return f'<span class="verdict {TONES.get(verdict, "none")}">{count}{escape(verdict)}</span>'
 
 
 def _summary(verdicts: pd.DataFrame) -> str:
-    found = [verdict for verdict in TONES if (verdicts["verdict"] == verdict).any()]
-    head = "".join(f'<th class="number">{_badge(verdict)}</th>' for verdict in found)
     body = ""
     for paper, rows in verdicts.groupby("paper", sort=False):
-        counts = [int((rows["verdict"] == verdict).sum()) for verdict in found]
-        cells = "".join(f'<td class="number">{count or "·"}</td>' for count in counts)
-        body += f'<tr><td class="id">{escape(str(paper))}</td>{cells}</tr>'
-    return f'<table class="summary"><thead><tr><th>paper</th>{head}</tr></thead><tbody>{body}</tbody></table>'
+        counts = {verdict: int((rows["verdict"] == verdict).sum()) for verdict in TONES}
+        badges = " ".join(_badge(verdict, f"{count} ") for verdict, count in counts.items() if count)
+        body += f'<tr><td class="id">{escape(str(paper))}</td><td>{badges}</td></tr>\n'
+    return f'<table class="summary"><tbody>\n{body}</tbody></table>'
 
 
 def _rows(rows: pd.DataFrame) -> str:
