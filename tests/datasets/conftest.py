@@ -4,10 +4,11 @@ import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Web, good
+from loopback import ROOT, Web, good
 
 from noisylabels.datasets.download import Network
 
@@ -54,3 +55,13 @@ def fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def network(fresh_machine: None) -> Network:
     """Impatient: no test waits for long."""
     return Network(connect=1.0, read=0.2, attempts=3, pause=0.01)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Just enough of a checkout for the command line: a registry beside its schema."""
+    schema = "workflow/schemas/datasets.schema.yaml"
+    (tmp_path / schema).parent.mkdir(parents=True)
+    (tmp_path / schema).write_text((ROOT / schema).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "config").mkdir()
+    return tmp_path

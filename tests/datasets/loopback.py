@@ -1,12 +1,20 @@
 """Answers of a web server that misbehaves on request, and registries of one small data set."""
 
 import hashlib
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -98,3 +106,25 @@ def one_file(*places: dict[str, Any], body: bytes | None, **more: Any) -> dict[s
         "sources": sources,
     }
     return {"toy": entry | more}
+
+
+def command(checkout: Path, registry: dict[str, Any], *more: str) -> dict[str, Any]:
+    """Arguments of Popen for `fetch.py --dataset toy`."""
+    config = checkout / "config" / "datasets.yaml"
+    config.write_text(yaml.safe_dump({"packages": {}, "datasets": registry}), encoding="utf-8")
+    script = [
+        sys.executable,
+        str(ROOT / "src/scripts/fetch.py"),
+        "--dataset",
+        "toy",
+        "--registry",
+        str(config),
+    ]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        "args": [*script, "--out", str(checkout / "raw/toy"), *more],
+        "env": environment,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }

@@ -5,21 +5,18 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from loopback import Answer, Web, good, one_after_the_other, one_file, redirect, sha256, slow
+from loopback import Answer, Web, command, good, one_after_the_other, one_file, redirect, sha256, slow
 
 from noisylabels.datasets import storage
 from noisylabels.datasets.download import Network
 from noisylabels.datasets.fetch import FetchError, fetch
 from noisylabels.datasets.storage import StorageError
 
-ROOT = Path(__file__).parents[2]
 BODY = bytes(range(256)) * 400
 PAGE = b"<!DOCTYPE html><html><body>Please log in</body></html>"
 
@@ -124,38 +121,6 @@ def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
 
 
 # processes: killed, two at once, a full disk
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """Just enough of a checkout for the command line: a registry beside its schema."""
-    schema = "workflow/schemas/datasets.schema.yaml"
-    (tmp_path / schema).parent.mkdir(parents=True)
-    (tmp_path / schema).write_text((ROOT / schema).read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "config").mkdir()
-    return tmp_path
-
-
-def command(checkout: Path, registry: dict[str, Any], *more: str) -> dict[str, Any]:
-    """Arguments of Popen for `fetch.py --dataset toy`."""
-    config = checkout / "config" / "datasets.yaml"
-    config.write_text(yaml.safe_dump({"packages": {}, "datasets": registry}), encoding="utf-8")
-    script = [
-        sys.executable,
-        str(ROOT / "src/scripts/fetch.py"),
-        "--dataset",
-        "toy",
-        "--registry",
-        str(config),
-    ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return {
-        "args": [*script, "--out", str(checkout / "raw/toy"), *more],
-        "env": environment,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "text": True,
-    }
 
 
 def wait_for(condition: Any, seconds: float = 10.0) -> None:
