@@ -24,17 +24,19 @@ def read(
     try:
         with (
             open_bytes(path) as stream,
-            pd.read_csv(stream, header=None, chunksize=block, dtype=np.dtype(dtype)) as blocks,
+            pd.read_csv(stream, header=None, chunksize=block, dtype=np.float64) as blocks,
         ):
             for frame in blocks:
                 values = frame.to_numpy()
                 if values.shape[1] != columns or done + len(values) > rows:
                     found = f"{done + len(values)} or more rows of {values.shape[1]} columns"
                     raise ValueError(f"{found}, expected {rows} of {columns}")
-                if not np.isfinite(values).all():
-                    row = done + int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0]) + 1
+                part = out[done : done + len(values)]
+                with np.errstate(over="ignore"):
+                    part[:] = values
+                if not np.isfinite(part).all():
+                    row = done + int(np.flatnonzero(~np.isfinite(part).all(axis=1))[0]) + 1
                     raise ValueError(f"row {row} has a field that is missing or not a finite number")
-                out[done : done + len(values)] = values
                 done += len(values)
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         raise ValueError(f"{path.name}: {str(error).strip()}; {MEND}") from error

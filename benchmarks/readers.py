@@ -1,0 +1,90 @@
+"""Time and memory of preparing the two largest sets, from synthetic files of their size.
+
+    python benchmarks/readers.py [--folder DIR] [--fraction 1.0]
+
+SUSY: gzipped CSV, 5,000,000 x 19 (goal 120 s, 3 GiB). real-sim: bzip2 svmlight, 72,309 x 20,958, 51 nonzeros
+a row (goal 30 s). Each is prepared in a process of its own, so that its peak of memory is its own.
+"""
+
+import argparse
+import bz2
+import gzip
+import multiprocessing
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def write_susy(path: Path, rows: int) -> None:
+    block = np.random.default_rng(0).standard_normal((min(rows, 50_000), 18))
+    lines = [
+        ",".join(f"{v:.18e}" for v in (i % 2, *row))
+        for i, row in enumerate(block.astype(np.float32).tolist())
+    ]
+    content = ("\n".join(lines) + "\n").encode()
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        for _ in range(rows // len(block)):
+            stream.write(content)
+
+
+def write_real_sim(path: Path, rows: int) -> None:
+    from noisylabels.datasets.matrices import unpack
+    from noisylabels.datasets.standins import real_sim
+
+    X, y = unpack(real_sim({}, n=rows))
+    with bz2.open(path, "wb", compresslevel=1) as stream:
+        for i, label in enumerate(y):
+            pieces = range(X.indptr[i], X.indptr[i + 1])
+            cells = " ".join(f"{X.indices[k] + 1}:{X.data[k]:.6f}" for k in pieces)
+            stream.write(f"{label:+d} {cells}\n".encode())
+
+
+def measure(loader: str, path: Path, out: Path, rows: int) -> None:
+    from noisylabels.datasets import libsvm
+    from noisylabels.datasets.checks import supervised
+    from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
+
+    start = time.perf_counter()
+    if loader == "susy":
+        arrays = libsvm.susy({path.name: path}, rows=rows, test=rows // 10)
+    else:
+        libsvm.supervised = lambda name, X, y, d, classes, _: supervised(name, X, y, d, classes, rows)
+        arrays = libsvm.real_sim({path.name: path})
+    read = time.perf_counter() - start
+    write_prepared(Dataset(loader, "benchmark", "benchmark", arrays, array_digest(arrays)), out)
+    total, cpu = time.perf_counter() - start, time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    seconds = f"read {read:.1f} s, with digest and .npz {total:.1f} s (CPU {cpu:.1f} s)"
+    print(f"{loader}: {seconds}, peak {peak:.2f} GiB", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path, help="where the files go (default: a temporary folder)")
+    parser.add_argument("--fraction", type=float, default=1.0, help="of the rows")
+    arguments = parser.parse_args()
+    spawn = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        for loader, name, rows, write in (
+            ("real_sim", "real-sim.bz2", 72_309, write_real_sim),
+            ("susy", "SUSY.csv.gz", 5_000_000, write_susy),
+        ):
+            n = (
+                int(rows * arguments.fraction) // 50_000 * 50_000
+                if loader == "susy"
+                else int(rows * arguments.fraction)
+            )
+            path = Path(folder) / name
+            write(path, n)
+            process = spawn.Process(target=measure, args=(loader, path, Path(folder) / "out.npz", n))
+            process.start()
+            process.join()
+
+
+if __name__ == "__main__":
+    main()
