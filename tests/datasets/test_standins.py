@@ -1,5 +1,7 @@
 """Stand-ins have the shape, sparsity, class rates and difficulty that they promise, the same in every run."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -7,6 +9,8 @@ from sklearn.svm import LinearSVC
 
 from noisylabels.datasets import keel, standins
 from noisylabels.datasets.matrices import unpack
+from noisylabels.datasets.prepare import check_shape
+from noisylabels.datasets.registry import load_registry
 
 
 def linear_error(X, y, X_test, y_test) -> float:
@@ -61,6 +65,13 @@ def test_covtype_has_one_area_and_one_soil_a_row() -> None:
 def test_a_stand_in_is_the_same_in_every_run(name: str) -> None:
     one, two = (getattr(standins, name)({}, n=500) for _ in range(2))
     assert all(np.array_equal(one[key], two[key]) for key in one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ijcnn1", "real_sim", "covtype", "susy"])
+def test_a_stand_in_has_the_registered_shape(name: str) -> None:
+    entry = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")[name]
+    check_shape(name, "stand-in", getattr(standins, name)({}), entry["stand_in"]["shape"])
 
 
 def test_keel_attributes_become_one_column_per_level(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
