@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
@@ -115,7 +115,7 @@ def _linked(url: str, package: dict[str, Any], network: Network, options: dict[s
     except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError) as error:
         raise SourceError(f"{shown(url)}: not a page of a package index ({error})") from None
     for link in links.packages:
-        if link.filename == archive:
+        if archive in (link.filename, unquote(PurePosixPath(urlsplit(link.url).path).name)):
             return _with_login(link.url.partition("#")[0], url)
     raise SourceError(f"{shown(url)} does not list {archive}")
 
