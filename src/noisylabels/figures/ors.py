@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-Tables = Mapping[str, "pd.DataFrame"]
-Settings = Mapping[str, Mapping[str, Any]]
-Selection = dict[str, Any]
+    from noisylabels.figures.panels import Settings, Tables
 
 TOLD_VARIANCE = ("beta", "opt", "one", "one_pred", "two")
 NOT_TOLD = ("one_pred_u", "two_u", "two_noisy")
@@ -30,14 +28,14 @@ SPEECH_RATE = 16_000
 ROUNDS: dict[str, Any] = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
 
 
-def regression_curves(results: Tables, settings: Settings) -> "Figure":
+def regression_curves(results: "Tables", settings: "Settings") -> "Figure":
     """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
     own = settings[next(iter(results))]
     rows = {MODES.get(mode, mode): {"setting": mode} for mode in own["modes"]}
     return _curves(results, rows, _sides(own["methods"]), **ROUNDS)
 
 
-def equalizer_curves(results: Tables, settings: Settings) -> "Figure":
+def equalizer_curves(results: "Tables", settings: "Settings") -> "Figure":
     """Fig. 4: cumulative error; rows: told the variance or not, columns: the largest variance M."""
     own = settings[next(iter(results))]
     rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own["methods"]).items()}
@@ -45,7 +43,7 @@ def equalizer_curves(results: Tables, settings: Settings) -> "Figure":
     return _curves(results, rows, columns, **ROUNDS, share_y="none")
 
 
-def speech_curves(results: Tables, settings: Settings) -> "Figure":
+def speech_curves(results: "Tables", settings: "Settings") -> "Figure":
     """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
     own = settings[next(iter(results))]
     rows = {task: {"noise": task, "setting": "shared_r"} for task in own["tasks"] if ";" not in task}
@@ -57,7 +55,7 @@ def speech_curves(results: Tables, settings: Settings) -> "Figure":
     return _curves(results, rows, _sides(own["methods"]), **axes)
 
 
-def _sides(methods: Iterable[str]) -> dict[str, Selection]:
+def _sides(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Methods that are told the variance and methods that are not; clean and noisy stand on both sides."""
     shown = [method for method in methods if method not in IN_TABLES_ONLY]
     return {
@@ -67,9 +65,9 @@ def _sides(methods: Iterable[str]) -> dict[str, Selection]:
 
 
 def _curves(
-    results: Tables,
-    rows: Mapping[str, Selection],
-    columns: Mapping[str, Selection],
+    results: "Tables",
+    rows: Mapping[str, dict[str, Any]],
+    columns: Mapping[str, dict[str, Any]],
     *,
     x_label: str,
     y_label: str,
@@ -83,17 +81,20 @@ def _curves(
     )
     pairs = itertools.product(rows.values(), columns.values())
     drawn: dict[str, None] = {}
+    final = np.inf
     for ax, (row, column) in zip(axes.flat, pairs, strict=True):
         where = row | column
-        panels.learning_curves(ax, panels.select(table, artifact, metric="mse", **where), x_unit=x_unit)
+        selected = panels.select(table, artifact, metric="mse", **where)
+        panels.learning_curves(ax, selected, x_unit=x_unit)
         drawn |= dict.fromkeys(where["method"])
-    for ax in axes.flat:
-        panels.log_axis(ax.yaxis)
+        final = min(final, selected.loc[selected["x"] == selected["x"].max(), "value"].min())
+    for ax in axes.flat if share_y == "none" else axes[:, 0]:
+        panels.log_axis(ax.yaxis, low=0.6 * final)  # lower values are silence before the first word
     panels.shared_legend(figure, panels.handles(drawn))
     return figure
 
 
-def label_budgets(results: Tables, settings: Settings) -> "Figure":
+def label_budgets(results: "Tables", settings: "Settings") -> "Figure":
     """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
@@ -118,7 +119,7 @@ def label_budgets(results: Tables, settings: Settings) -> "Figure":
     return figure
 
 
-def budget_trace(results: Tables, settings: Settings) -> "Figure":
+def budget_trace(results: "Tables", settings: "Settings") -> "Figure":
     """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
     artifact, table = next(iter(results.items()))
     budget = settings[artifact]["budgets"][0]
@@ -148,7 +149,7 @@ def budget_trace(results: Tables, settings: Settings) -> "Figure":
     return figure
 
 
-def tuning_modes(results: Tables, settings: Settings) -> "Figure":
+def tuning_modes(results: "Tables", settings: "Settings") -> "Figure":
     """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
     rules = {m: None for name in results for m in settings[name]["methods"] if m not in IN_TABLES_ONLY}
     places = {rule: float(place) for place, rule in enumerate(rules)}
@@ -169,7 +170,7 @@ def tuning_modes(results: Tables, settings: Settings) -> "Figure":
     return figure
 
 
-def conditions(results: Tables, settings: Settings) -> "Figure":
+def conditions(results: "Tables", settings: "Settings") -> "Figure":
     """Final error of every rule under every condition, with noisy as a reference."""
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
@@ -202,7 +203,7 @@ def conditions(results: Tables, settings: Settings) -> "Figure":
     return figure
 
 
-def vss(results: Tables, settings: Settings) -> "Figure":
+def vss(results: "Tables", settings: "Settings") -> "Figure":
     """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
@@ -231,7 +232,7 @@ def vss(results: Tables, settings: Settings) -> "Figure":
     return figure
 
 
-def scheme(results: Tables, settings: Settings) -> "Figure":
+def scheme(results: "Tables", settings: "Settings") -> "Figure":
     """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
     draw = diagrams.Diagram(style.WIDTH[2], 2.75)
     fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
@@ -261,7 +262,7 @@ def scheme(results: Tables, settings: Settings) -> "Figure":
         (noise + 0.08, signal + 0.36): "noise $n(t)$",
         (noise + 0.35, signal + 0.1): "$x(t)$",
         (error + 0.1, signal + 0.1): "$\\hat s(t)$",
-        (noise + 0.08, label + 0.32): "$\\epsilon_t$",
+        (noise + 0.08, label + 0.32): "label noise $\\epsilon_t$",
         (noise + 0.35, label + 0.1): "$\\tilde s_t=s(t)+\\epsilon_t$",
         (noise - 1.12, step - 0.05): "variance $v_t$, if known",
         (error + 0.1, step + 0.17): "$-$",
@@ -272,7 +273,7 @@ def scheme(results: Tables, settings: Settings) -> "Figure":
     return draw.figure
 
 
-def final_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+def final_errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
     import pandas as pd
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+Tables = Mapping[str, "pd.DataFrame"]
+"""Artifact -> its result table; the one that is drawn comes first."""
+Settings = Mapping[str, Mapping[str, Any]]
+"""Artifact -> its settings at the scale of the tables."""
+
 # Inches around and between panels.
 _EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
 
@@ -164,19 +169,22 @@ def final_dots(
             ax.errorbar(mean, place, xerr=half_width, **looks)
 
 
-def log_axis(axis: Any) -> None:
+def log_axis(axis: Any, low: float | None = None) -> None:
     """Make the x or y axis (``ax.xaxis``) logarithmic, with plain numbers at 1, 2, 5 or at powers of ten.
 
-    Call it after drawing: the ticks depend on the range.
+    Call it after drawing: the ticks depend on the range. ``low``: what lies below is cut off.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log", nonpositive="clip")
-    low, high = axis.get_view_interval()
-    narrow = high < 30 * low
+    lowest, high = axis.get_view_interval()
+    if low is not None:
+        lowest = low
+        getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
+    narrow = high < 30 * lowest
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator() if narrow else LogLocator(subs=range(2, 10), numticks=12))
+    axis.set_minor_locator(NullLocator() if narrow else LogLocator(subs=(2, 5), numticks=12))
     axis.set_minor_formatter(NullFormatter())
 
 

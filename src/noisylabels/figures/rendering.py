@@ -3,14 +3,17 @@
 import difflib
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisylabels.figures.panels import RenderError
 from noisylabels.results import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PACKAGE = "noisylabels.figures"
 
@@ -58,7 +61,8 @@ def render(
 
     Returns
     -------
-    matplotlib Figure or pandas DataFrame, whatever the function makes. Draw inside ``with style.context():``.
+    matplotlib Figure or pandas DataFrame, whatever the function makes, with a note if the data are stand-ins.
+    Draw inside ``with style.context():``.
 
     Raises
     ------
@@ -71,4 +75,22 @@ def render(
             raise RenderError(
                 f"{artifact}: the result table of {table} ({tables[table]}) has no rows; run it again"
             )
-    return function(frames, dict(settings))
+    result = function(frames, dict(settings))
+    if note := _stand_ins(frames.values()):
+        _annotate(result, note)
+    return result
+
+
+def _stand_ins(frames: Iterable["pd.DataFrame"]) -> str:
+    """A line that names every data set that is only a stand-in; "" where there is none."""
+    names: set[str] = set()
+    for frame in frames:
+        names.update(frame.loc[frame["source"].str.contains("stand-in", regex=False).astype(bool), "dataset"])
+    return f"stand-in data, not comparable: {', '.join(sorted(names))}" if names else ""
+
+
+def _annotate(result: Any, note: str) -> None:
+    if hasattr(result, "attrs"):  # a data frame; tables.save prints the note
+        result.attrs["note"] = note
+    else:
+        result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")

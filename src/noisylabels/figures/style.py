@@ -53,9 +53,9 @@ class Look(NamedTuple):
 
 LOOKS = {
     # controls: what no method can have
-    "clean": Look("silver", "solid", "o", True),
+    "clean": Look("silver", "solid", "<", True),
     "opt": Look("grey", "dash", "d", True),
-    "two_noisy": Look("grey", "dot", "<", True),
+    "two_noisy": Look("grey", "dot", "h", True),
     # ORS: rules for the step on a noisy label
     "noisy": Look("black", "solid", "s"),
     "beta": Look("vermillion", "solid", "o"),
@@ -72,13 +72,14 @@ LOOKS = {
     "self_tuned": Look("vermillion", "solid", "o"),
     # adaptive filters with variable step, and the LMS family
     "lms": Look("olive", "dashdot", "<"),
-    "nlms": Look("black", "dash", "h"),
+    "nlms": Look("black", "dash", "s"),
     "sm_nlms": Look("pink", "solid", "^"),
     "npvss_nlms": Look("teal", "dash", "v"),
     "jo_nlms": Look("indigo", "solid", "X"),
+    "jo_nlms_mean": Look("indigo", "dot", "d"),
     "inlms": Look("wine", "dashdot", ">"),
     "rls": Look("green", "solid", "*"),
-    "kalman": Look("green", "short", "p"),
+    "rls_unweighted": Look("green", "dot", "p"),
     "pnorm_lms": Look("vermillion", "solid", "o"),
     "pnlms": Look("sky", "short", "D"),
     "eg": Look("orange", "dash", "^"),
@@ -203,7 +204,7 @@ def band(method: str) -> float:
 
 
 def dot(method: str) -> dict[str, Any]:
-    """Keyword arguments of ``errorbar`` for one value of a method with its interval; hollow for a control."""
+    """Keyword arguments of ``errorbar`` for one value of a method with its interval."""
     chosen = look_of(method)
     shade = COLOURS[chosen.colour]
     return {
@@ -211,7 +212,6 @@ def dot(method: str) -> dict[str, Any]:
         "linestyle": "none",
         "marker": chosen.marker,
         "markersize": _size(chosen.marker) + 0.5,
-        "markerfacecolor": "white" if chosen.control else shade,
         "markeredgecolor": shade,
         "markeredgewidth": 1.0,
         "elinewidth": 1.0,

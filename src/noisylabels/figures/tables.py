@@ -1,7 +1,8 @@
 """Tables as CSV, Markdown, LaTeX and HTML from one data frame.
 
 Cells are text. ``**text**`` is printed bold where the format can. The index, where it is named, holds the
-sections: its levels become the first columns, and only the CSV repeats them in every row.
+sections: its levels become the first columns, and only the CSV repeats them in every row. `attrs["note"]`
+of the frame stands below the table (not in the CSV).
 """
 
 import html
@@ -52,7 +53,7 @@ def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
             raise ValueError(f"{path}: tables are written as {', '.join(_WRITERS)}")
     header, rows = _cells(frame)
     for path in targets:
-        text = _WRITERS[path.suffix](header, rows)
+        text = _WRITERS[path.suffix](header, rows, str(frame.attrs.get("note", "")))
         part = path.with_name(f".{path.name}.part")
         part.write_text(text, encoding="utf-8", newline="\n")
         os.replace(part, path)
@@ -81,7 +82,7 @@ def _styled(cell: str, escape: Callable[[str], str], bold: str) -> str:
     return escape(cell)
 
 
-def _csv(header: list[str], rows: Rows) -> str:
+def _csv(header: list[str], rows: Rows, note: str) -> str:
     def quoted(cell: str) -> str:
         text = _styled(cell, str, "{}")
         return f'"{text.replace(chr(34), chr(34) * 2)}"' if any(c in text for c in ',"\n') else text
@@ -89,12 +90,13 @@ def _csv(header: list[str], rows: Rows) -> str:
     return "".join(",".join(map(quoted, row)) + "\n" for row in [header, *rows])
 
 
-def _markdown(header: list[str], rows: Rows) -> str:
+def _markdown(header: list[str], rows: Rows, note: str) -> str:
     lines = [header, ["---"] * len(header), *_unrepeated(rows)]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in lines)
+    table = "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in lines)
+    return table + (f"\n{note}\n" if note else "")
 
 
-def _latex(header: list[str], rows: Rows) -> str:
+def _latex(header: list[str], rows: Rows, note: str) -> str:
     special = {c: f"\\{c}" for c in "&%$#_{}"}
     special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "±": r"$\pm$"}
     translation = str.maketrans(special)
@@ -108,7 +110,8 @@ def _latex(header: list[str], rows: Rows) -> str:
         body += [r"\midrule"] if number and cells[0] else []
         body.append(row(cells))
     head = [rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\toprule", row(header), r"\midrule"]
-    return "\n".join([*head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    foot = [rf"\multicolumn{{{len(header)}}}{{l}}{{{note.translate(translation)}}} \\"] if note else []
+    return "\n".join([*head, *body, r"\bottomrule", *foot, r"\end{tabular}"]) + "\n"
 
 
 _PAGE = """<!DOCTYPE html>
@@ -125,18 +128,19 @@ tr.section td {{ border-top: 1px solid #999; }}
 {body}
 </tbody>
 </table>
-</body></html>
+{note}</body></html>
 """
 
 
-def _html(header: list[str], rows: Rows) -> str:
+def _html(header: list[str], rows: Rows, note: str) -> str:
     def row(cells: list[str], number: int) -> str:
         start = '<tr class="section">' if number and cells[0] else "<tr>"
         styled = [_styled(cell, html.escape, "<strong>{}</strong>") for cell in cells]
         return start + "".join(f"<td>{cell}</td>" for cell in styled) + "</tr>"
 
     body = "\n".join(row(cells, number) for number, cells in enumerate(_unrepeated(rows)))
-    return _PAGE.format(head="".join(f"<th>{html.escape(c)}</th>" for c in header), body=body)
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
+    return _PAGE.format(head=head, body=body, note=f"<p>{html.escape(note)}</p>\n" if note else "")
 
 
 _WRITERS = {".csv": _csv, ".md": _markdown, ".tex": _latex, ".html": _html}

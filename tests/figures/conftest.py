@@ -1,0 +1,15 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from noisylabels.figures import style
+
+sys.path.insert(0, str(Path(__file__).parent))  # figure_inputs
+
+
+@pytest.fixture
+def look():
+    """Draw as the workflow does."""
+    with style.context():
+        yield

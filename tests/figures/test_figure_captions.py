@@ -1,0 +1,46 @@
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from docutils.core import publish_parts
+from docutils.utils import Reporter
+from figure_inputs import EXPERIMENTS, ROOT
+from jinja2 import Environment, StrictUndefined
+
+PAGES = ROOT / "workflow/report"
+ARTIFACTS = {f"{file.parent.name}/{file.stem}": file for file in sorted(EXPERIMENTS.glob("*/*.yaml"))}
+
+
+def html(page, **snakemake):
+    """A page as the report shows it; anything that reST finds odd is an error."""
+    template = Environment(undefined=StrictUndefined).from_string((PAGES / page).read_text(encoding="utf-8"))
+    text = template.render(snakemake=SimpleNamespace(**snakemake))
+    strict = {"halt_level": Reporter.WARNING_LEVEL, "report_level": Reporter.INFO_LEVEL}
+    return publish_parts(text, writer="html", settings_overrides=strict)["html_body"]
+
+
+def caption(content, scale="full"):
+    return html(
+        "artifact.rst", params=SimpleNamespace(artifact=content, scale=scale), config={"scale": scale}
+    )
+
+
+@pytest.mark.parametrize("name", ARTIFACTS)
+def test_captions_deviations_and_notes_are_valid(name):
+    content = yaml.safe_load(ARTIFACTS[name].read_text(encoding="utf-8"))
+    shown = caption(content)
+    assert shown.count("<li>") == len(content.get("deviations", [])) + len(content.get("notes", []))
+
+
+def test_a_reduced_scale_is_announced():
+    content = {"caption": "A curve.", "source": "a paper", "origin": "ours"}
+    assert "smoke, reduced" in caption(content, scale="smoke")
+    assert "reduced" not in caption(content)
+    assert "not in the paper" in caption(content)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "quick", "full"])
+def test_the_pages_of_the_report_say_whether_they_judge(scale):
+    config = {"scale": scale, "papers": ["ors"], "seed": 7}
+    assert ("judges nothing" in html("workflow.rst", config=config)) == (scale != "full")
+    assert ("ran" in html("verdicts.rst", config=config)) == (scale != "full")

@@ -1,0 +1,66 @@
+import numpy as np
+import pandas as pd
+import pytest
+from figure_inputs import ARTIFACTS, synthetic
+
+from noisylabels import statistics
+from noisylabels.figures import panels
+
+
+@pytest.fixture(scope="module")
+def table():
+    return synthetic(ARTIFACTS["fig2"])
+
+
+def test_select_names_the_artifact_the_missing_value_and_what_there_is(table):
+    with pytest.raises(
+        panels.RenderError, match=r"fig2: the results hold no rows with method nobody; found: clean"
+    ):
+        panels.select(table, "fig2", metric="mse", method=["noisy", "nobody"])
+
+
+def test_select_says_when_the_table_is_empty(table):
+    with pytest.raises(panels.RenderError, match="the table is empty"):
+        panels.select(table.iloc[:0], "fig2", metric="mse")
+
+
+def test_interval_is_the_t_interval_of_the_statistics(table):
+    rows = panels.select(table, "fig2", metric="mse", setting="shared_r", method=["noisy"])
+    shown = panels.mean_interval(rows, ["method", "x"]).loc["noisy"]
+    for x, values in rows.groupby("x")["value"]:
+        low, high = statistics.t_interval(statistics.mean_se(values))
+        assert shown.loc[x, "mean"] - shown.loc[x, "half_width"] == pytest.approx(low)
+        assert shown.loc[x, "mean"] + shown.loc[x, "half_width"] == pytest.approx(high)
+        assert shown.loc[x, "n"] == 3
+
+
+def test_one_repetition_has_no_interval():
+    rows = pd.DataFrame({"method": ["a", "b"], "value": [1.0, 2.0]})
+    assert (panels.mean_interval(rows, ["method"])["half_width"] == 0).all()
+
+
+@pytest.mark.usefixtures("look")
+def test_the_legend_grows_the_figure_and_keeps_the_panels():
+    figure, axes = panels.grid_of_panels(["a", "b"], ["c"], x_label="x", y_label="y")
+    before = figure.get_size_inches()[1] * axes[0, 0].get_position().height
+    panels.shared_legend(figure, panels.handles(["clean", "noisy", "beta", "one", "two", "opt"]))
+    assert figure.get_size_inches()[1] * axes[0, 0].get_position().height == pytest.approx(before)
+    assert axes[1, 0].get_position().y0 * figure.get_size_inches()[1] > 0.46
+
+
+@pytest.mark.usefixtures("look")
+@pytest.mark.parametrize(("values", "expected"), [([0.03, 0.05], "0.05"), ([0.001, 10], "0.01")])
+def test_log_axes_show_plain_numbers(values, expected):
+    figure, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
+    axes[0, 0].plot([0, 1], values)
+    panels.log_axis(axes[0, 0].yaxis)
+    figure.draw_without_rendering()
+    assert expected in [label.get_text() for label in axes[0, 0].get_yticklabels()]
+
+
+@pytest.mark.usefixtures("look")
+def test_bands_cover_the_interval():
+    _, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
+    panels.curve(axes[0, 0], [1, 2], [1.0, 2.0], [0.5, 0.25], "noisy")
+    y = axes[0, 0].collections[0].get_paths()[0].vertices[:, 1]
+    assert np.isclose([y.min(), y.max()], [0.5, 2.25]).all()

@@ -1,0 +1,103 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from figure_inputs import ARTIFACTS, ROOT, inputs, synthetic
+
+from noisylabels.figures.panels import RenderError
+from noisylabels.figures.rendering import find, render
+from noisylabels.results import COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("regression_curves", "not of the form module:function"),
+        ("nobody:curves", "has no module 'nobody'"),
+        ("ors:regresion_curves", "no function 'regresion_curves'; close names: regression_curves"),
+        ("ors:_curves", "no function '_curves'"),
+        ("ors:Path", "no function 'Path'"),
+    ],
+)
+def test_a_wrong_render_name_is_explained(name, message):
+    with pytest.raises(RenderError, match=message):
+        find(name)
+
+
+@pytest.mark.parametrize("name", ARTIFACTS)
+def test_every_artifact_names_a_function(name):
+    assert callable(find(ARTIFACTS[name].content["render"]))
+
+
+def _write(table, path):
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_an_empty_table_is_named(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(",".join(COLUMNS) + "\n")
+    with pytest.raises(RenderError, match=r"fig2: the result table of fig2 \(.*table.csv\) has no rows"):
+        render("ors:regression_curves", "fig2", {"fig2": path}, {})
+
+
+@pytest.mark.usefixtures("look")
+def test_a_missing_method_is_named(tmp_path):
+    table = synthetic(ARTIFACTS["fig2"])
+    path = _write(table[table["method"] != "beta"], tmp_path / "table.csv")
+    with pytest.raises(RenderError, match=r"fig2: the results hold no rows with method beta"):
+        render("ors:regression_curves", "fig2", {"fig2": path}, {"fig2": ARTIFACTS["fig2"].settings})
+
+
+@pytest.mark.usefixtures("look")
+def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
+    paths = {}
+    for name in ("fig2", "fig4", "fig5"):
+        table = synthetic(ARTIFACTS[name])
+        if name == "fig5":
+            table = table.assign(dataset="speech", source="stand-in")
+        paths[name] = _write(table, tmp_path / f"{name}.csv")
+    settings = {name: ARTIFACTS[name].settings for name in paths}
+    note = "stand-in data, not comparable: speech"
+    figure = render("ors:speech_curves", "fig5", {"fig5": paths["fig5"]}, settings)
+    assert note in [text.get_text() for text in figure.texts]
+    assert render("ors:final_errors", "final_errors", paths, settings).attrs["note"] == note
+
+
+def _script(script, name, tmp_path, suffixes, **changes):
+    tables, settings = inputs(name)
+    paths = [_write(table, tmp_path / f"{used}.csv") for used, table in tables.items()]
+    options = {
+        "render": [ARTIFACTS[name].content["render"]],
+        "artifact": [name],
+        "settings": [json.dumps(settings)],
+        "names": list(tables),
+        "tables": paths,
+        "out": [tmp_path / "out" / f"{name}.{suffix}" for suffix in suffixes],
+    } | changes
+    (tmp_path / "out").mkdir()
+    arguments = [str(a) for option, values in options.items() for a in (f"--{option}", *values)]
+    command = [sys.executable, "-W", "error", str(ROOT / "src/scripts" / script), *arguments]
+    environment = {"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(Path.home())}
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def test_the_figure_script_draws_without_tables(tmp_path):
+    done = _script("figure.py", "fig3", tmp_path, ["png", "pdf", "svg"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_the_table_script_writes_every_format(tmp_path):
+    done = _script("table.py", "final_errors", tmp_path, ["csv", "md", "tex", "html"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list((tmp_path / "out").iterdir())) == 4
+
+
+def test_a_script_fails_with_one_line(tmp_path):
+    done = _script("figure.py", "fig3", tmp_path, ["png"], render=["ors:schema"])
+    assert done.returncode == 1
+    assert done.stderr == "render: 'ors:schema': no function 'schema'; close names: scheme\n"
+    assert list((tmp_path / "out").iterdir()) == []

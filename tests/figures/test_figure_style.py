@@ -1,0 +1,111 @@
+import itertools
+import os
+import subprocess
+import sys
+
+import matplotlib
+import pytest
+import yaml
+from figure_inputs import EXPERIMENTS
+
+from noisylabels.figures import style
+
+DRAW = """
+import sys
+from noisylabels.figures import panels, style
+with style.context():
+    figure, axes = panels.grid_of_panels([""], ["a"], x_label="x", y_label=r"$\\epsilon$")
+    panels.curve(axes[0, 0], [1, 2, 3], [1, 2, 4], [0.1, 0.2, 0.3], "noisy")
+    panels.shared_legend(figure, panels.handles(["noisy", "somebody's own"]))
+    style.save(figure, sys.argv[1:])
+"""
+
+
+def _run(code, *arguments, seed):
+    environment = os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def saved_twice(tmp_path_factory):
+    folders = [tmp_path_factory.mktemp(name) for name in ("first", "second")]
+    for seed, folder in enumerate(folders):
+        _run(DRAW, *(folder / f"figure.{suffix}" for suffix in ("png", "pdf", "svg")), seed=seed)
+    return folders
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_two_processes_write_the_same_bytes(saved_twice, suffix):
+    first, second = (folder / f"figure.{suffix}" for folder in saved_twice)
+    assert first.read_bytes() == second.read_bytes()
+    assert first.stat().st_size > 1000
+
+
+def test_only_the_files_asked_for_are_left(saved_twice):
+    assert sorted(file.name for file in saved_twice[0].iterdir()) == [
+        "figure.pdf",
+        "figure.png",
+        "figure.svg",
+    ]
+
+
+def test_an_interrupted_save_leaves_nothing(tmp_path):
+    class Broken:
+        def savefig(self, path, **_):
+            path.write_text("half")
+            raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full"):
+        style.save(Broken(), [tmp_path / "figure.png"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match=r"figure.jpeg: figures are written as .png, .pdf, .svg"):
+        style.save(None, [tmp_path / "figure.png", tmp_path / "figure.jpeg"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_look_of_an_unknown_method_depends_on_its_label_only():
+    code = "from noisylabels.figures import style; print(style.look_of('somebody''s own'))"
+    assert _run(code, seed=1) == _run(code, seed=2) == f"{style.look_of('somebodys own')}\n"
+
+
+def test_unknown_methods_spread_over_many_looks():
+    assert len({style.look_of(f"method {i}") for i in range(100)}) > 85
+
+
+def test_listed_looks_use_known_colours_dashes_and_markers():
+    for look in style.LOOKS.values():
+        assert look.colour in style.COLOURS
+        assert look.dash in style.DASHES
+        assert look.marker in style.MARKERS
+
+
+def _shown_together():
+    for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
+        settings = yaml.safe_load(file.read_text(encoding="utf-8")).get("settings", {})
+        methods = list(settings.get("methods", settings.get("strategies", [])))
+        yield pytest.param(methods, id=f"{file.parent.name}/{file.stem}")
+
+
+@pytest.mark.parametrize("methods", list(_shown_together()))
+def test_methods_shown_together_differ_even_without_colour(methods):
+    for one, other in itertools.combinations(methods, 2):
+        a, b = style.look_of(one), style.look_of(other)
+        assert a.marker != b.marker, f"{one} and {other} share a marker: list one of them in style.LOOKS"
+        assert (a.colour, a.dash) != (b.colour, b.dash), f"{one} and {other} share a line"
+
+
+def test_controls_step_back():
+    assert style.line("clean")["linewidth"] < style.line("noisy")["linewidth"]
+    assert style.line("clean")["marker"] == ""
+    assert style.label("opt") == "opt (oracle)"
+
+
+def test_the_users_own_settings_have_no_effect():
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9}):
+        with style.context():
+            assert matplotlib.rcParams["font.size"] == 9
+        assert matplotlib.rcParams["font.size"] == 30

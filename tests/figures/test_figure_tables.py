@@ -1,0 +1,74 @@
+import pandas as pd
+import pytest
+
+from noisylabels.figures import tables
+
+
+@pytest.fixture
+def frame():
+    rows = [("A & B", "x_1", "**0.10 ± 0.01**"), ("A & B", "x_2", "0.2 | 3"), ("C", "x_1", "5 % <")]
+    frame = pd.DataFrame(rows, columns=["section", "method", "error, all"]).set_index("section")
+    frame.attrs["note"] = "stand-in data: a_b"
+    return frame
+
+
+@pytest.fixture
+def written(frame, tmp_path):
+    tables.save(frame, [tmp_path / f"table.{suffix}" for suffix in ("csv", "md", "tex", "html")])
+    return {file.suffix: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
+
+
+def test_csv_repeats_sections_and_has_no_markup(written):
+    assert written[".csv"].splitlines() == [
+        'section,method,"error, all"',
+        "A & B,x_1,0.10 ± 0.01",
+        "A & B,x_2,0.2 | 3",
+        "C,x_1,5 % <",
+    ]
+
+
+def test_markdown_blanks_repeated_sections(written):
+    assert written[".md"].splitlines()[2:5] == [
+        "| A & B | x_1 | **0.10 ± 0.01** |",
+        "|  | x_2 | 0.2 \\| 3 |",
+        "| C | x_1 | 5 % < |",
+    ]
+
+
+def test_latex_escapes_and_sets_bold(written):
+    assert r"A \& B & x\_1 & \textbf{0.10 $\pm$ 0.01} \\" in written[".tex"]
+    assert r"5 \% <" in written[".tex"]
+    assert r"\multicolumn{3}{l}{stand-in data: a\_b} \\" in written[".tex"]
+
+
+def test_html_escapes_and_sets_bold(written):
+    assert "<td><strong>0.10 ± 0.01</strong></td>" in written[".html"]
+    assert "<td>A &amp; B</td>" in written[".html"]
+    assert "<td>5 % &lt;</td>" in written[".html"]
+    assert "<p>stand-in data: a_b</p>" in written[".html"]
+
+
+def test_a_plain_index_is_not_shown(tmp_path):
+    tables.save(pd.DataFrame({"a": ["1"]}), [tmp_path / "table.csv"])
+    assert (tmp_path / "table.csv").read_text() == "a\n1\n"
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(frame, tmp_path):
+    with pytest.raises(ValueError, match=r"table\.xlsx"):
+        tables.save(frame, [tmp_path / "table.csv", tmp_path / "table.xlsx"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("mean", "se", "text"),
+    [
+        (0.11634, 0.00488, "0.1163 ± 0.0049"),
+        (12.34, 1.26, "12.3 ± 1.3"),
+        (1234.6, 23.4, "1235 ± 23"),
+        (0.925, 0.00996, "0.925 ± 0.010"),
+        (0.5, 0.0, "0.5"),
+        (0.1234567, float("nan"), "0.123"),
+    ],
+)
+def test_the_error_has_two_digits(mean, se, text):
+    assert tables.mean_se(mean, se) == text

@@ -1,0 +1,102 @@
+import warnings
+
+import numpy as np
+import pytest
+from figure_inputs import ARTIFACTS, inputs, synthetic
+
+from noisylabels.figures import ors
+from noisylabels.figures.rendering import find
+
+FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "figure"]
+VSS = {
+    "tasks": {"M=5": {}},
+    "modes": ["per_variant"],
+    "methods": dict.fromkeys(["clean", "noisy", "beta", "jo_nlms", "rls", "somebody's own"]),
+}
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.mark.usefixtures("look")
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_draws_without_a_warning(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = find(ARTIFACTS[name].content["render"])(*inputs(name))
+        figure.draw_without_rendering()
+    width, height = figure.get_size_inches()
+    assert 4 < width < 9.5
+    assert 2 < height < 8
+    for ax in figure.axes:
+        assert ax.get_title() == "" or len(ax.get_title()) < 36
+
+
+def curves_artifact():
+    artifact = ARTIFACTS["fig2"]
+    return type(artifact)("ors", "vss", "smoke", artifact.content | {"settings": VSS, "reductions": {}})
+
+
+@pytest.mark.usefixtures("look")
+def test_filters_beside_ors_are_drawn():
+    figure = ors.vss({"vss": synthetic(curves_artifact())}, {"vss": VSS})
+    assert {"jo_nlms", "rls", "somebody's own"} <= set(legend(figure))
+
+
+@pytest.mark.usefixtures("look")
+def test_known_and_unknown_variance_show_their_own_rules():
+    figure = ors.regression_curves(*inputs("fig2"))
+    known, unknown = ({line.get_label() for line in ax.get_lines()} for ax in figure.axes[:2])
+    assert known >= {"clean (control)", "noisy", "beta", "opt (oracle)", "one", "one_pred", "two"}
+    assert unknown == {"clean (control)", "noisy", "one_pred_u", "two_u", "two_noisy (control)"}
+    assert "two_full" not in legend(figure)
+
+
+@pytest.mark.usefixtures("look")
+def test_a_users_own_method_is_drawn_in_both_columns():
+    tables, settings = inputs("fig2")
+    mine = tables["fig2"].query("method == 'noisy'").assign(method="mine")
+    tables["fig2"] = type(mine)(np.vstack([tables["fig2"], mine]), columns=mine.columns).astype(mine.dtypes)
+    settings["fig2"] = settings["fig2"] | {"methods": settings["fig2"]["methods"] | {"mine": {}}}
+    figure = ors.regression_curves(tables, settings)
+    assert all("mine" in {line.get_label() for line in ax.get_lines()} for ax in figure.axes)
+
+
+@pytest.mark.usefixtures("look")
+def test_the_short_delay_is_not_in_the_speech_figure():
+    figure = ors.speech_curves(*inputs("fig5"))
+    assert len(figure.axes) == 4
+    assert figure.axes[0].get_lines()[0].get_xdata()[-1] == pytest.approx(3000 / 16000)
+
+
+@pytest.mark.usefixtures("look")
+def test_budget_figure_separates_strategies_by_colour_and_scaling_by_dash():
+    figure = ors.label_budgets(*inputs("fig6"))
+    lines = figure.axes[0].get_lines()
+    assert len({line.get_color() for line in lines}) == 4
+    assert len({line.get_linestyle() for line in lines}) == 2
+
+
+def final_errors():
+    """fig2 with errors of exactly 1 in the first fifth of the rounds and c > 1 afterwards, c by method."""
+    tables, settings = inputs("fig2")
+    table = tables["fig2"]
+    c = table["method"].map({method: 2.0 + i for i, method in enumerate(settings["fig2"]["methods"])})
+    x = table["x"]
+    table["value"] = (np.minimum(x, 600) + c * np.maximum(x - 600, 0)) / x
+    return ors.final_errors({"fig2": table}, settings)
+
+
+def test_final_errors_of_known_sequences():
+    shared = final_errors().loc["Fig. 2, regression", "M=5", "one r for all rules"].set_index("rule")
+    assert shared.loc["noisy", "MSE, last 80 %"] == "**3**"
+    assert shared.loc["beta", "MSE, last 80 %"] == "4"
+    assert shared.loc["noisy", "MSE, all rounds"] == "**2.6**"
+
+
+def test_the_best_rule_is_bold_and_never_an_oracle():
+    bold = final_errors()["MSE, all rounds"].str.startswith("**")
+    rules = final_errors()["rule"]
+    assert set(rules[bold]) == {"noisy"}  # clean has less, but is no rule
+    assert bold.sum() == 2  # one in each mode
