@@ -11,7 +11,8 @@ from noisylabels.filters.simd import LANES, add_windows, advance_lanes, dot_wind
 
 BLOCK = 8  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them
-REFRESH = 4096  # rounds between two exact recomputations of the lag products
+REFRESH = 4096  # rounds between two exact computations of the lag products
+QUIET = 1e-3  # a fall of the energy to this share of its past calls for one, too
 
 
 @njit(cache=True)
@@ -66,14 +67,12 @@ def run_windows(s, d, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
     refreshed, highest = -REFRESH, 0.0
     for t in range(0, n, BLOCK):
         _advance(w, d, c, s, max(t - BLOCK, 0), sums, t)
-        if (
-            t - refreshed >= REFRESH or lags[0] < 1e-3 * highest
-        ):  # rounding errors are those of the loudest past
-            for lag in range(BLOCK):
-                lags[lag] = dot(s, t + lag, s[t : t + d])
-            refreshed, highest = t, 0.0
-        highest = max(highest, lags[0])
-        _lag_products(s, d, t, lags, G)
+        exact = t - refreshed >= REFRESH
+        low, high = _lag_products(s, d, t, lags, G, exact)
+        if low < QUIET * max(highest, high) and not exact:
+            exact = True
+            low, high = _lag_products(s, d, t, lags, G, exact)
+        refreshed, highest = (t, G[-1, 0]) if exact else (refreshed, max(highest, high))
         c[:] = 0.0
         for i in range(min(BLOCK, n - t)):
             for f in range(F):
@@ -109,10 +108,17 @@ def _advance(w, d, c, s, old, sums, new):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _lag_products(s, d, t, lags, G):  # type: ignore[no-untyped-def]
-    """G[j, l] = x_{t+j}.x_{t+j+l} for one block; lags moves on to t+8, one product in and one out a step."""
+def _lag_products(s, d, t, lags, G, exact):  # type: ignore[no-untyped-def]
+    """G[j, l] = x_{t+j}.x_{t+j+l} for one block, from lags = G[0], which moves on to round t+8.
+
+    A round takes one product out and one in; the error stays that of the loudest past, unless exact.
+    Returns the smallest and the largest energy of the block.
+    """
+    low, high = np.inf, 0.0
     for j in range(BLOCK):
         first, last = s[t + j : t + j + BLOCK], s[t + j + d : t + j + d + BLOCK]
         for lag in range(BLOCK):
-            G[j, lag] = lags[lag]
-            lags[lag] += last[0] * last[lag] - first[0] * first[lag]
+            G[j, lag] = dot(s, t + j + lag, s[t + j : t + j + d]) if exact else lags[lag]
+            lags[lag] = G[j, lag] + last[0] * last[lag] - first[0] * first[lag]
+        low, high = min(low, G[j, 0]), max(high, G[j, 0])
+    return low, high

@@ -1,0 +1,173 @@
+"""What every filter promises: chunks, windows, state, losses, and errors that name what is wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import as_rows, sequence, told
+
+from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
+from noisylabels.filters.inlms import INLMS
+from noisylabels.filters.jo_nlms import JONLMS
+from noisylabels.filters.lms import LMS
+from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.npvss_nlms import NPVSSNLMS
+from noisylabels.filters.ors import ORS, VARIANTS
+from noisylabels.filters.rls import RLS
+from noisylabels.filters.sm_nlms import SMNLMS
+
+EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
+EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
+every = pytest.mark.parametrize("f", EVERY, ids=lambda f: f"{f.name}-{getattr(f, 'variant', '')}")
+
+
+@every
+def test_chunks_equal_one_pass(f: Filter) -> None:
+    data = sequence(200, 7)
+    y = data.labels[:, 0]
+    whole = f.fit(data.x, y, **told(data)).w.copy()
+    f._start(7)
+    for part in (slice(0, 1), slice(1, 90), slice(90, 200)):
+        f.partial_fit(data.x[part], y[part], **told(data, part))
+    assert np.array_equal(f.w, whole)
+
+
+@every
+@pytest.mark.parametrize("d", [1, 7, 70])
+def test_a_sliding_window_equals_its_rows(f: Filter, d: int) -> None:
+    data = sequence(250, d, sliding=True, delay=d // 2)
+    rows, more = as_rows(data), sequence(20, d, seed=1)
+    results = []
+    for seen in (data, rows):
+        f._start(d)
+        yhat = f.run(seen.x, seen.labels[:, 0], **told(seen))
+        w = f.w.copy()
+        results.append(
+            (yhat, w, f.run(more.x, more.labels[:, 0], **told(more)))
+        )  # goes on from the same state
+    for window, row in zip(*results, strict=True):
+        assert window == pytest.approx(row, rel=1e-9, abs=1e-11)
+
+
+@every
+def test_predictions_precede_learning(f: Filter) -> None:
+    data = sequence(30, 5)
+    y = data.labels[:, 0]
+    f._start(5)
+    for t in range(30):
+        part = slice(t, t + 1)
+        before = f.predict(data.x[t])
+        assert f.run(data.x[part], y[part], **told(data, part))[0] == pytest.approx(
+            before, rel=1e-12, abs=1e-14
+        )
+
+
+@every
+def test_losses_are_windows_of_the_squared_clean_error(f: Filter) -> None:
+    data = sequence(103, 4)
+    f._start(4)
+    loss = (f.run(data.x, data.labels[:, 0], **told(data)) - data.y) ** 2
+    wanted = [loss[i * 25 : (i + 1) * 25 if i < 3 else 103].mean() for i in range(4)]
+    assert type(f).losses([f], data, 4)[0] == pytest.approx(np.array(wanted), rel=1e-11)
+
+
+@given(st.integers(1, 60), st.integers(1, 40), st.integers(-50, 50), st.integers(0, 99))
+def test_rows_of_a_sliding_window_are_its_definition(T: int, d: int, delay: int, seed: int) -> None:
+    d = min(d, T)
+    s = np.random.default_rng(seed).normal(size=T)
+    x = Sliding(s, d, delay=delay)
+    rows = x.rows(0, T)
+    for t in range(T):
+        wanted = [s[i] if 0 <= (i := t + delay - k) < T else 0.0 for k in range(d)]
+        assert np.array_equal(rows[t], wanted)
+        assert np.array_equal(rows[t, ::-1], x.padded[t : t + d])
+
+
+def test_predict_takes_one_row_many_rows_or_a_window() -> None:
+    data = sequence(60, 8, sliding=True)
+    assert NLMS().predict(np.ones(3)) == 0
+    f = NLMS().fit(data.x, data.y)
+    rows = data.x.rows(0, 60)
+    assert f.predict(data.x) == pytest.approx(rows @ f.w, rel=1e-12, abs=1e-14)
+    assert f.predict(rows)[3] == pytest.approx(f.predict(rows[3]), rel=1e-12)
+
+
+def test_scalars_stand_for_constant_variances() -> None:
+    data = sequence(40, 3)
+    runs = [RLS().run(data.x, data.y, v=v) for v in (2.0, np.full(40, 2.0))]
+    assert np.array_equal(*runs)
+    assert np.array_equal(NoisySequence(data.x, data.y, data.labels, 2.0).v, np.full(40, 2.0))
+
+
+def test_windows_take_the_remainder_at_the_end() -> None:
+    assert window_starts(10, 3).tolist() == [0, 3, 6]
+    assert window_means(np.arange(10.0), window_starts(10, 3)).tolist() == [1, 4, 7.5]
+
+
+def nan_at(index: int | tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+    array = np.ones(shape)
+    array[index] = np.nan
+    return array
+
+
+X, Y = np.ones((5, 2)), np.ones(5)
+ERRORS = {
+    "X: value at index (3, 1) is not finite": lambda: NLMS().run(nan_at((3, 1), (5, 2)), Y),
+    "y: value at index 4 is not finite": lambda: NLMS().run(X, nan_at(4, (5,))),
+    "v: value at index 2 is not finite": lambda: ORS("one").run(X, Y, v=nan_at(2, (5,))),
+    "v: value at index 1 is negative": lambda: ORS("one").run(X, Y, v=[0, -1, 0, 0, 0]),
+    "y: expected shape (5), got (4,)": lambda: NLMS().run(X, Y[:4]),
+    "second: expected shape (5), got (3,)": lambda: ORS("two_u").run(X, Y, second=Y[:3]),
+    "X: expected shape (*, *), got (5,)": lambda: NLMS().run(Y, Y),
+    "X: rows have 3 entries, the filter has 2": lambda: NLMS().fit(X, Y).partial_fit(np.ones((5, 3)), Y),
+    "X: rows need d >= 1": lambda: NLMS().run(np.ones((5, 0)), Y),
+    "v: variant 'one' needs the noise variance of every row": lambda: ORS("one").run(X, Y),
+    "v: variant 'beta' needs": lambda: ORS("beta", beta=1).run(X, Y),
+    "second: variant 'two_u' needs the second label of every row": lambda: ORS("two_u").run(X, Y),
+    "clean: variant 'clean' needs the clean label of every row": lambda: ORS("clean").run(X, Y),
+    "clean: variant 'opt' needs": lambda: ORS("opt").run(X, Y, v=1),
+    "labels: variant 'two' needs a second column": lambda: ORS.losses(
+        [ORS("one"), ORS("two")], NoisySequence(X, Y, Y[:, None], Y), 1
+    ),
+    "filters: ORS.losses needs ORS filters only": lambda: ORS.losses([NLMS()], NoisySequence(X, Y, X, Y), 1),
+    "windows: must be between 1 and the 5 rounds, got 6": lambda: NLMS.losses(
+        [NLMS()], NoisySequence(X, Y, X, Y), 6
+    ),
+    "variant: 'tow' is unknown, choose from clean": lambda: ORS("tow"),
+    "r: must be a finite number >= 0, got -1": lambda: ORS("one", r=-1),
+    "beta: must be a finite number >= 0, got -2": lambda: ORS("beta", beta=-2),
+    "beta: needed by variant 'beta'": lambda: ORS("beta"),
+    "beta: has no meaning for variant 'one'": lambda: ORS("one", beta=1),
+    "two_variance: must be": lambda: ORS("two", two_variance="all"),
+    "r: must be a finite number >= 0, got nan": lambda: ORS("one", r=float("nan")),
+    "mu: must be a finite number > 0, got 0": lambda: LMS(0),
+    "eps: must be": lambda: NLMS(eps=-1),
+    "tau: must be": lambda: SMNLMS(tau=-1),
+    "v: sm_nlms needs the noise variance": lambda: SMNLMS().run(X, Y),
+    "v: npvss_nlms needs": lambda: NPVSSNLMS().run(X, Y),
+    "v: jo_nlms needs": lambda: JONLMS().run(X, Y),
+    "v: rls needs": lambda: RLS().run(X, Y),
+    "K: must be": lambda: NPVSSNLMS(K=0.1).run(X, Y, v=1),
+    "eta: must be a finite number > 0 and <= 1": lambda: INLMS(eta=2),
+    "prior: must be": lambda: RLS(prior=0),
+    "lms: diverged at row": lambda: LMS(10.0).run(1e3 * np.ones((200, 2)), np.ones(200)),
+    "signal: 3 samples are fewer than the filter's d = 4 taps": lambda: Sliding(np.ones(3), 4),
+    "signal: value at index 1 is not finite": lambda: Sliding(nan_at(1, (3,)), 2),
+    "d: must be at least 1": lambda: Sliding(np.ones(3), 0),
+    "n: must be between 1 and the 3 samples": lambda: Sliding(np.ones(3), 2, n=4),
+    "rows: need": lambda: Sliding(np.ones(3), 2).rows(2, 2),
+    "x: value at index (0, 1) is not finite": lambda: NoisySequence(nan_at((0, 1), (5, 2)), Y, X, Y),
+    "labels: expected shape (5, *), got (4, 2)": lambda: NoisySequence(X, Y, X[:4], Y),
+    "labels: value at index (2, 0) is not finite": lambda: NoisySequence(X, Y, nan_at((2, 0), (5, 2)), Y),
+    "labels: needs at least one column": lambda: NoisySequence(X, Y, np.ones((5, 0)), Y),
+    "v: value at index 0 is negative": lambda: NoisySequence(X, Y, X, -Y),
+    "y: expected shape (5), got (6,)": lambda: NoisySequence(X, np.ones(6), X, Y),
+}
+
+
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors_say_what_is_wrong_and_where(message: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is checked literally
+        ERRORS[message]()
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)

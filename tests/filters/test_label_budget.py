@@ -1,0 +1,173 @@
+"""Who gets several labels: budgets are kept, strategies meet where they must, scaling follows the table."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisylabels.filters.base import Sliding
+from noisylabels.filters.label_budget import LARGEST, SMALLEST, STRATEGIES, VARIANCES, run_budget, tune_a
+from noisylabels.filters.ors import ORS
+
+T, D, R = 3000, 10, 8.0
+
+
+class Data:
+    """A noisy linear target with K labels a round and one uniform number."""
+
+    def __init__(self, seed: int = 0, K: int = 4, T: int = T, d: int = D) -> None:
+        rng = np.random.default_rng(seed)
+        self.X = rng.normal(size=(T, d))
+        self.y = self.X @ rng.normal(size=d) + 0.1 * rng.normal(size=T)
+        deviation = np.sqrt(rng.uniform(0, 5, size=(T, 1)))
+        self.labels = self.y[:, None] + deviation * rng.normal(size=(T, K))
+        self.uniforms = rng.uniform(size=T)
+
+    def run(self, **options):
+        return run_budget(self.X, self.y, self.labels, **({"r": R, "uniforms": self.uniforms} | options))
+
+
+DATA, SHORT = Data(), Data(T=600)
+both = pytest.mark.parametrize("scaling", [True, False])
+
+
+def reference(data: Data, B: float, strategy: str, scaling: bool, variance: str, a: float):
+    """The rules as they stand in the paper, in plain Python."""
+    k = math.ceil(B)
+    p = (B - 1) / (k - 1) if k > 1 else 0.0
+    w, losses, used, trace = np.zeros(data.X.shape[1]), [], [], []
+    for t, x in enumerate(data.X):
+        yhat, u = w @ x, data.uniforms[t]
+        losses.append((yhat - data.y[t]) ** 2)
+        first = data.labels[t, 0]
+        several = {
+            "const": u < p,
+            "begin": t < len(data.y) * p,
+            "auto": k > 1 and (p == 1 or u >= a / (a + (first - yhat) ** 2)),
+            "self_tuned": k > 1 and u >= a / (a + (first - yhat) ** 2),
+        }[strategy]
+        label, g = first, 0.5 if scaling else 1.0
+        if several:
+            seen = data.labels[t, :k]
+            label = seen.mean()
+            s2 = seen.var(ddof=1)
+            vbar = {"mean_var": s2 / k, "unbiased": s2, "biased": seen.var()}[variance]
+            g = (label - yhat) ** 2 / ((label - yhat) ** 2 + vbar) if scaling else 1.0
+        w = w + g * (label - yhat) * x / (R + x @ x)
+        used.append(k if several else 1)
+        if (t + 1) % 100 == 0:
+            if strategy == "self_tuned":
+                a = min(2 * a, 2.0**60) if sum(used) > 0.95 * B * (t + 1) else max(a / 2, 2.0**-60)
+            trace.append(a)
+    return np.array(losses), np.array(used), np.array(trace)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("B", [1, 1.5, 2, 2.5, 4])
+@pytest.mark.parametrize(("scaling", "variance"), [(False, "mean_var")] + [(True, v) for v in VARIANCES])
+def test_every_strategy_equals_its_rules(strategy: str, B: float, scaling: bool, variance: str) -> None:
+    got = SHORT.run(B=B, strategy=strategy, scaling=scaling, variance=variance, a=1.0)
+    loss, used, trace = reference(SHORT, B, strategy, scaling, variance, 1.0)
+    assert np.array_equal(got.used, used)
+    assert got.loss == pytest.approx(loss, rel=1e-9, abs=1e-12)
+    if strategy == "self_tuned":
+        assert np.array_equal(got.a, trace)
+
+
+@both
+def test_all_strategies_meet_at_integer_budgets(scaling: bool) -> None:
+    for B in (1, 2, 3):
+        results = [DATA.run(B=B, strategy=s, scaling=scaling) for s in ("const", "begin", "auto")]
+        assert all(np.array_equal(r.loss, results[0].loss) for r in results)
+        assert np.all(results[0].used == B)
+
+
+def test_budget_one_is_plain_filtering() -> None:
+    first = DATA.labels[:, 0]
+    for scaling, variant in ((True, "one_pred_u"), (False, "noisy")):
+        loss = (ORS(variant, r=R).run(DATA.X, first) - DATA.y) ** 2
+        assert np.array_equal(DATA.run(B=1, strategy="const", scaling=scaling).loss, loss)
+
+
+def test_two_labels_every_round_are_the_two_label_variants() -> None:
+    first, second = DATA.labels[:, 0], DATA.labels[:, 1]
+    for scaling, variant in ((True, "two_u"), (False, "two_noisy")):
+        loss = (ORS(variant, r=R).run(DATA.X, first, second=second) - DATA.y) ** 2
+        assert DATA.run(B=2, strategy="begin", scaling=scaling).loss == pytest.approx(loss, rel=1e-10)
+
+
+@given(st.floats(1, 4), st.integers(0, 1000))
+def test_const_and_begin_spend_the_budget(B: float, seed: int) -> None:
+    data, k = Data(seed, T=1000, d=2), math.ceil(B)
+    begin = data.run(B=B, strategy="begin", scaling=True).used.mean()
+    assert B - (k - 1) / 1000 - 1e-9 <= begin <= B + 1e-9
+    const = data.run(B=B, strategy="const", scaling=True).used.mean()
+    assert abs(const - B) <= 5 * (k - 1) * 0.5 / np.sqrt(1000)
+
+
+@both
+@pytest.mark.parametrize("B", [1.25, 2.5, 3.75])
+def test_tuned_threshold_spends_the_budget(scaling: bool, B: float) -> None:
+    a = tune_a(DATA.X, DATA.y, DATA.labels, r=R, B=B, scaling=scaling, uniforms=DATA.uniforms)
+    used = DATA.run(B=B, strategy="auto", scaling=scaling, a=a).used
+    assert abs(used.mean() - B) <= 0.03
+
+
+def test_fewer_labels_at_a_larger_threshold() -> None:
+    spent = [DATA.run(B=2.5, strategy="auto", scaling=True, a=a).used.mean() for a in (1e-9, 0.1, 10, 1e9)]
+    assert spent == sorted(spent, reverse=True)
+    assert spent[0] == pytest.approx(3, abs=0.01)
+    assert spent[-1] == pytest.approx(1, abs=0.01)
+
+
+@both
+@pytest.mark.parametrize("B", [1.5, 2.25, 3.5])
+def test_self_tuning_stays_just_below_the_budget(scaling: bool, B: float) -> None:
+    result = Data(1, T=10_000).run(B=B, strategy="self_tuned", scaling=scaling)
+    assert 0.9 * B < result.used.mean() <= B
+    assert len(result.a) == 100
+    assert set(np.abs(np.diff(np.log2(result.a)))) == {1.0}
+
+
+def test_the_threshold_is_clamped() -> None:
+    data = Data(2, T=7000, d=2)
+    assert data.run(B=1, strategy="self_tuned", scaling=True).a[-1] == LARGEST  # 0.95 is out of reach
+    quiet = run_budget(data.X, data.y, data.y[:, None].repeat(2, 1), r=0, B=1.9, strategy="self_tuned",
+                       scaling=False, uniforms=np.zeros(7000))  # fmt: skip
+    assert quiet.a[-1] == SMALLEST  # uniforms of 0 never ask for a second label
+
+
+def test_a_sliding_window_equals_its_rows() -> None:
+    x = Sliding(np.random.default_rng(0).normal(size=T), D)
+    options = {"r": R, "B": 2.5, "strategy": "auto", "scaling": True, "a": 0.5, "uniforms": DATA.uniforms}
+    a, b = (run_budget(rows, DATA.y, DATA.labels, **options) for rows in (x, x.rows(0, T)))
+    assert np.array_equal(a.used, b.used)
+    assert a.loss == pytest.approx(b.loss, rel=1e-9)
+
+
+ERRORS = {
+    "strategy: 'cost' is unknown, choose from const, begin, auto, self_tuned": {"strategy": "cost"},
+    "B: must be a finite number >= 1, got 0.5": {"B": 0.5},
+    "labels: B = 4.5 needs 5 columns, got 4": {"B": 4.5},
+    "variance: 'sample' is unknown": {"variance": "sample"},
+    "a: must be a finite number > 0, got 0": {"strategy": "auto", "a": 0},
+    "a: strategy 'auto' needs its threshold": {"strategy": "auto"},
+    "uniforms: strategy 'const' needs one random number for every round": {"uniforms": None},
+    "uniforms: value at index 7 is not in [0, 1)": {"uniforms": np.where(np.arange(T) == 7, 1.0, 0.5)},
+    "uniforms: expected shape (3000), got (2,)": {"uniforms": [0.1, 0.2]},
+    "r: must be a finite number >= 0, got -1": {"r": -1},
+}
+
+
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors_say_what_is_wrong(message: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is checked literally
+        DATA.run(**({"B": 2.5, "strategy": "const", "scaling": True} | ERRORS[message]))
+    assert message in str(error.value)
+
+
+def test_no_threshold_at_an_integer_budget() -> None:
+    with pytest.raises(ValueError, match="B: auto has no threshold at the integer 2"):
+        tune_a(DATA.X, DATA.y, DATA.labels, r=R, B=2, scaling=True, uniforms=DATA.uniforms)

@@ -1,0 +1,202 @@
+"""What the ORS paper says about one step, in exact expectation over a two-point noise +-sqrt(v)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import alpha
+from scipy.optimize import minimize_scalar
+
+from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.ors import ORS, VARIANTS
+
+positive = st.floats(0.05, 20.0)
+seeds = st.integers(0, 2**32 - 1)
+
+
+class Step:
+    """One round with a known w, x, clean label y, variance v, weight r."""
+
+    def __init__(self, seed: int, r: float, v: float, d: int = 4) -> None:
+        rng = np.random.default_rng(seed)
+        self.w, self.x = rng.normal(size=d), rng.normal(size=d)
+        self.yhat, self.X = float(self.w @ self.x), float(self.x @ self.x)
+        self.y = self.yhat + rng.choice([-1, 1]) * rng.uniform(0.1, 3)
+        self.delta, self.r, self.v = self.y - self.yhat, r, v
+        self.labels = (self.y - np.sqrt(v), self.y + np.sqrt(v))
+
+    def update(self, label: float, r_t: float) -> np.ndarray:
+        """Equation (4)."""
+        return self.w + (label - self.yhat) * self.x / (r_t + self.X)
+
+    def cost(self, w: np.ndarray, label: float, share: float = 1.0) -> float:
+        """The objective C, or C~ with the example shrunk by sqrt(share)."""
+        return float(0.5 * np.sum((w - self.w) ** 2) + share / (2 * self.r) * (label - w @ self.x) ** 2)
+
+    def expected_cost(self, r_t: float) -> float:
+        """E C(w_t) over the two labels."""
+        return float(np.mean([self.cost(self.update(label, r_t), self.y) for label in self.labels]))
+
+    @property
+    def best_r(self) -> float:
+        """Equation (5)."""
+        return self.r + (self.r + self.X) * self.v / self.delta**2
+
+    def ors(self, variant: str, label: float, **side: float) -> np.ndarray:
+        """w after one round of the class."""
+        beta = side.pop("beta", None)
+        f = ORS(variant, r=self.r, beta=beta)
+        f._start(len(self.w))
+        f.w = self.w.copy()
+        f.run(self.x[None], [label], **{name: [value] for name, value in side.items()})
+        return f.w
+
+
+@given(seeds, positive, positive)
+def test_equation_5_minimises_the_expected_clean_cost(seed: int, r: float, v: float) -> None:
+    step = Step(seed, r, v)
+    found = minimize_scalar(
+        lambda q: step.expected_cost(1 / q - step.X), bounds=(1e-9, 1 / step.X), method="bounded"
+    )
+    # a quadratic in q = 1/(r_t + X_t): its vertex is known to about the square root of the rounding error
+    assert found.x == pytest.approx(1 / (step.best_r + step.X), rel=1e-4)
+    assert step.expected_cost(step.best_r) <= found.fun * (1 + 1e-12)
+
+
+@given(seeds, positive, positive, st.floats(0.0, 50.0))
+def test_expected_cost_has_the_closed_form(seed: int, r: float, v: float, more: float) -> None:
+    step = Step(seed, r, v)
+    X, d2, r_t = step.X, step.delta**2, r + more
+    closed = (d2 + v) * X * (r + X) / (2 * r * (r_t + X) ** 2) + d2 / (2 * r) - d2 * X / (r * (r_t + X))
+    assert step.expected_cost(r_t) == pytest.approx(closed, rel=1e-10, abs=1e-12)
+
+
+@given(seeds, positive, positive, st.floats(0.5, 2.0).filter(lambda f: abs(f - 1) > 0.01))
+def test_equation_5_brings_w_nearest_to_the_clean_update(
+    seed: int, r: float, v: float, factor: float
+) -> None:
+    """Remark 1: the same r_t minimises E ||w_t - clean update||^2."""
+    step = Step(seed, r, v)
+    clean = step.update(step.y, r)
+
+    def distance(r_t: float) -> float:
+        return float(np.mean([np.sum((step.update(label, r_t) - clean) ** 2) for label in step.labels]))
+
+    assert distance(step.best_r) < distance(step.best_r * factor)
+
+
+@given(seeds, positive, positive)
+def test_the_first_definition_of_alpha_is_degenerate(seed: int, r: float, v: float) -> None:
+    """min_w C~(w) = e^2 / (2 (r/alpha + X)) grows with alpha, so minimising it over alpha always gives 0."""
+    step = Step(seed, r, v)
+    shares = np.linspace(0.05, 1, 20)
+    label = step.labels[1] if abs(step.labels[1] - step.yhat) > 1e-3 else step.labels[0]
+    least = [step.cost(step.update(label, r / share), label, share) for share in shares]
+    assert np.all(np.diff(least) > 0)
+    assert least == pytest.approx((label - step.yhat) ** 2 / (2 * (r / shares + step.X)), rel=1e-10)
+
+
+@given(seeds, positive, positive, st.floats(0.01, 1.0))
+def test_equation_4_is_the_minimiser_of_the_shrunk_objective(
+    seed: int, r: float, v: float, share: float
+) -> None:
+    step = Step(seed, r, v)
+    label = step.labels[0]
+    w = step.update(label, r / share)
+    gradient = w - step.w - share / r * (label - w @ step.x) * step.x
+    assert gradient == pytest.approx(
+        0, abs=1e-12 * (1 + np.abs(w).max() + abs(label) / r * np.abs(step.x).max())
+    )
+
+
+@given(seeds, positive, positive)
+def test_the_reduced_update_equals_4_with_5(seed: int, r: float, v: float) -> None:
+    step = Step(seed, r, v)
+    for label in step.labels:
+        w = step.ors("opt", label, v=v, clean=step.y)
+        assert w == pytest.approx(step.update(label, step.best_r), rel=1e-12, abs=1e-12)
+
+
+@given(seeds, positive, st.floats(0.0, 1e12), st.sampled_from(sorted(set(VARIANTS) - {"beta"})))
+def test_alpha_lies_between_0_and_1(seed: int, r: float, v: float, variant: str) -> None:
+    step = Step(seed, r, v)
+    assert 0 <= alpha(variant, r, step.X, step.yhat, step.y, *step.labels, v) <= 1
+
+
+@given(seeds, positive)
+def test_without_noise_nothing_is_scaled(seed: int, r: float) -> None:
+    step = Step(seed, r, 0.0)
+    plain = step.update(step.y, r)
+    for variant in ("opt", "one", "one_pred", "two", "beta"):
+        beta = {"beta": 5.0} if variant == "beta" else {}
+        w = step.ors(variant, step.y, v=0.0, second=step.y, clean=step.y, **beta)
+        assert w == pytest.approx(plain, rel=1e-13)
+
+
+@pytest.mark.parametrize("variant", ["opt", "one", "one_pred", "two"])
+def test_under_infinite_noise_nothing_moves(variant: str) -> None:
+    step = Step(1, 1.0, 1.0)
+    moved = step.ors(variant, step.labels[0], v=1e18, second=step.labels[1], clean=step.y) - step.w
+    assert np.abs(moved).max() < 1e-14
+
+
+@given(seeds, positive, positive)
+def test_a_posteriori_error_is_e_times_r_over_r_plus_x(seed: int, r: float, v: float) -> None:
+    step = Step(seed, r, v)
+    label = step.labels[0]
+    left = label - step.ors("noisy", label) @ step.x
+    assert left == pytest.approx((label - step.yhat) * r / (r + step.X), rel=1e-9, abs=1e-12)
+
+
+@given(seeds)
+def test_at_r_zero_the_new_label_is_interpolated(seed: int) -> None:
+    step = Step(seed, 0.0, 1.0)
+    assert step.ors("noisy", step.labels[0]) @ step.x == pytest.approx(step.labels[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_zero_rows_and_exact_predictions_do_no_harm(variant: str) -> None:
+    """r = 0 with x = 0, delta = v = 0: the 0/0 of the formulas."""
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    y = np.array([1.0, 1.0, 1.0, 0.0])
+    for r in (0.0, 1.0):
+        f = ORS(variant, r=r, beta=1.0 if variant == "beta" else None)
+        f.fit(x, y, v=0.0, second=y, clean=y)
+        assert np.isfinite(f.w).all()
+    assert np.array_equal(ORS("noisy", r=0).fit(x, y).w, [1.0, 0.0])
+
+
+@given(seeds, positive, positive)
+def test_one_pred_u_is_nlms_with_half_a_step(seed: int, r: float, v: float) -> None:
+    """Its two proxies cancel: g = 1/2 whatever the noise. So it is "noisy" with r' = 2 r + X."""
+    step = Step(seed, r, v)
+    for label in step.labels:
+        w = step.ors("one_pred_u", label)
+        half = NLMS(mu=0.5, eps=r)
+        half._start(len(step.w))
+        half.w = step.w.copy()
+        assert w == pytest.approx(half.partial_fit(step.x[None], [label]).w, rel=1e-13, abs=1e-13)
+        assert w == pytest.approx(step.update(label, 2 * r + step.X), rel=1e-13, abs=1e-13)
+
+
+@given(seeds, positive, positive, st.floats(0.0, 10.0))
+def test_beta_follows_rule_6(seed: int, r: float, v: float, beta: float) -> None:
+    step = Step(seed, r, v)
+    w = step.ors("beta", step.labels[0], v=v, beta=beta)
+    assert w == pytest.approx(step.update(step.labels[0], r * (1 + beta * v)), rel=1e-13, abs=1e-13)
+
+
+@given(seeds, positive)
+def test_the_spread_of_two_labels_estimates_the_variance_of_their_mean(seed: int, v: float) -> None:
+    """E (label 1 - label 2)^2 / 4 = v / 2, and so is the variance of (label 1 + label 2) / 2."""
+    step = Step(seed, 1.0, v)
+    pairs = [(a, b) for a in step.labels for b in step.labels]
+    assert np.mean([(a - b) ** 2 / 4 for a, b in pairs]) == pytest.approx(v / 2, rel=1e-10)
+    assert np.mean([((a + b) / 2 - step.y) ** 2 for a, b in pairs]) == pytest.approx(v / 2, rel=1e-10)
+
+
+def test_two_full_is_two_with_twice_the_variance() -> None:
+    rng = np.random.default_rng(0)
+    x, y, second, v = rng.normal(size=(50, 3)), rng.normal(size=50), rng.normal(size=50), rng.uniform(size=50)
+    full = ORS("two", r=1, two_variance="full").run(x, y, second=second, v=v)
+    assert np.array_equal(full, ORS("two", r=1).run(x, y, second=second, v=2 * v))
