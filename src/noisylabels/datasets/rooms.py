@@ -82,8 +82,10 @@ def recorded(h: Response, rate: int, taps: int = 1024, to_rate: int = RATE) -> R
 
 
 def decaying(taps: int, rate: int, reverberation: float, rng: np.random.Generator) -> Response:
-    """h_k = g_k exp(-6.9 k / (rate T60)), g ~ N(0, 1), h_0 = 1, behind 5 zeros; ``reverberation`` is T60 in
-    s.
+    """h_k = g_k exp(-6.9 k / (rate T60)), g ~ N(0, 0.01), h_0 = 1, behind 5 zeros; T60 is ``reverberation``
+    in s.
+
+    The noise starts 20 dB below the direct path, so that the direct path is the strongest tap.
 
     Raises
     ------
@@ -93,7 +95,7 @@ def decaying(taps: int, rate: int, reverberation: float, rng: np.random.Generato
     if not reverberation > 0:
         raise ValueError(f"reverberation must be positive, got {reverberation} s")
     k = np.arange(taps - DIRECT)
-    h = rng.standard_normal(len(k)) * np.exp(-6.9 * k / (rate * reverberation))
+    h = 0.1 * rng.standard_normal(len(k)) * np.exp(-6.9 * k / (rate * reverberation))
     h[0] = 1.0
     return _cut(h, 0, taps)
 

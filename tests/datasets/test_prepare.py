@@ -1,0 +1,184 @@
+"""A prepared file depends on its content only, says what it is, and is refused if it is not what was
+registered.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from noisylabels.datasets import prepare as module
+from noisylabels.datasets.prepare import (
+    Dataset,
+    array_digest,
+    check_shape,
+    find_loader,
+    load,
+    load_prepared,
+    prepare,
+    write_prepared,
+)
+from noisylabels.datasets.readme import readme
+from noisylabels.datasets.registry import load_registry
+
+ROOT = Path(__file__).parents[2]
+ARRAYS = {
+    "X": np.arange(6.0).reshape(3, 2),
+    "y": np.array([-1, 1, 1], np.int8),
+    "rate": np.array(16_000),
+    "names": np.array(["a", "bc"]),
+    "empty": np.zeros((0, 4), np.float32),
+}
+
+
+def dataset(**changes: Any) -> Dataset:
+    values = {
+        "id": "toy",
+        "source": "official",
+        "variant": "canonical",
+        "arrays": ARRAYS,
+        "digest": array_digest(ARRAYS),
+    }
+    return Dataset(**(values | changes))
+
+
+def raw(folder: Path, **changes: Any) -> Path:
+    """A raw folder with one second of noise."""
+    soundfile.write(folder / "x.wav", 0.1 * np.random.default_rng(0).standard_normal(16_000), 16_000)
+    record = {
+        "id": "toy",
+        "source": "official",
+        "variant": "canonical",
+        "loader": "audio:recording",
+        "shape": {"samples": 16_000, "rate": 16_000},
+        "prepared_sha256": "",
+        "files": {"x.wav": "..."},
+    }
+    (folder / "source.json").write_text(json.dumps(record | changes), encoding="utf-8")
+    return folder
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "toy.npz")
+    found = load("toy", tmp_path)
+    assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
+    assert found.digest == array_digest(found.arrays) == array_digest(ARRAYS)
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+        assert (found.arrays[name].dtype, found.arrays[name].shape) == (array.dtype, array.shape)
+
+
+def test_a_prepared_file_is_the_same_bytes_each_time_and_readable_by_numpy(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "a.npz")
+    write_prepared(dataset(arrays=dict(reversed(ARRAYS.items()))), tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with np.load(tmp_path / "a.npz") as archive:
+        np.testing.assert_array_equal(archive["X"], ARRAYS["X"])
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "b.npz"}
+
+
+def test_the_digest_sees_name_type_shape_and_values_but_not_the_memory_layout() -> None:
+    base = array_digest({"X": ARRAYS["X"]})
+    assert array_digest({"X": np.asfortranarray(ARRAYS["X"])}) == base
+    others = [{"Z": ARRAYS["X"]}, {"X": ARRAYS["X"].astype(np.float32)}, {"X": ARRAYS["X"].reshape(2, 3)}]
+    others += [{"X": ARRAYS["X"] + 1e-16 + 1.0}]
+    assert len({base, *map(array_digest, others)}) == 5
+
+
+def test_a_failing_write_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="allow_pickle"):
+        write_prepared(dataset(arrays={"X": np.array([object()])}), tmp_path / "toy.npz")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", "cut"])
+def test_a_damaged_prepared_file_is_named(content: Any, tmp_path: Path) -> None:
+    path = tmp_path / "toy.npz"
+    write_prepared(dataset(), path)
+    path.write_bytes(path.read_bytes()[:-200] if content == "cut" else content)
+    with pytest.raises(ValueError, match=r"toy\.npz is not a prepared data set or is damaged.*prepare again"):
+        load_prepared(path)
+    with pytest.raises(FileNotFoundError, match=r"none\.npz does not exist; prepare the data set first"):
+        load("none", tmp_path)
+
+
+def test_raw_files_become_a_data_set(tmp_path: Path) -> None:
+    found = prepare(raw(tmp_path))
+    assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
+    assert found.arrays["signal"].shape == (16_000,)
+    assert prepare(raw(tmp_path, prepared_sha256=found.digest)).digest == found.digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shape": {"samples": 15_999}}, "toy from source official: samples is 16000, expected 15999"),
+        ({"shape": {"rows": 3}}, "rows is missing, expected 3"),
+        ({"prepared_sha256": "0" * 64}, "variant canonical have digest .*, expected 000"),
+        ({"loader": "nowhere:toy"}, "loader nowhere:toy: No module named .*; mend `loader` in the registry"),
+        ({"loader": "audio:nothing"}, "loader audio:nothing: no function nothing in"),
+    ],
+)
+def test_what_is_not_as_registered_is_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        prepare(raw(tmp_path, **changes))
+
+
+def test_a_missing_record_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"source\.json is missing; fetch the data set first"):
+        prepare(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"rows": 4}, "rows is 3, expected 4"),
+        ({"columns": 3}, "columns is 2, expected 3"),
+        ({"classes": {-1: 2, 1: 1}}, r"classes is \{'-1': 1, '1': 2\}, expected \{'-1': 2, '1': 1\}"),
+    ],
+)
+def test_rows_columns_and_classes_are_checked(shape: dict[str, Any], message: str) -> None:
+    check_shape("toy", "official", ARRAYS, {"rows": 3, "columns": 2, "classes": {-1: 1, 1: 2}})
+    with pytest.raises(ValueError, match=message):
+        check_shape("toy", "official", ARRAYS, shape)
+
+
+def test_a_sparse_matrix_has_its_shape_checked() -> None:
+    sparse = {"data": np.ones(2), "shape": np.array([3, 50]), "y": ARRAYS["y"]}
+    check_shape("toy", "official", sparse, {"rows": 3, "columns": 50})
+    with pytest.raises(ValueError, match="columns is 50, expected 2"):
+        check_shape("toy", "official", sparse, {"columns": 2})
+
+
+def test_a_loader_is_a_function_of_the_data_layer() -> None:
+    assert find_loader("audio:recording").__name__ == "recording"
+    assert module.META not in ARRAYS
+
+
+def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path: Path) -> None:
+    run = [sys.executable, str(ROOT / "src/scripts/prepare.py"), "--raw", str(raw(tmp_path)), "--out"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [*run, str(tmp_path / "p/toy.npz")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("toy from official (canonical): rate (), signal (16000,); digest ")
+    raw(tmp_path, shape={"samples": 1})
+    done = subprocess.run(
+        [*run, str(tmp_path / "q/toy.npz")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: toy from source official: samples is 16000, expected 1")
+    assert not (tmp_path / "q/toy.npz").exists()
+
+
+def test_the_data_readme_is_in_step_with_the_registry() -> None:
+    expected = readme(load_registry(ROOT / "config/datasets.yaml"))
+    found = (ROOT / "data/README.md").read_text(encoding="utf-8")
+    assert found == expected, "run: python src/scripts/data_readme.py"
