@@ -1,0 +1,248 @@
+"""Linear classification by stochastic gradient descent with a robust (or any other) margin loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from noisylabels.classifiers import sgd_schedules as steps
+from noisylabels.classifiers.sgd_kernels import Problem, epoch
+from noisylabels.classifiers.sgd_orders import block_order, permutation
+from noisylabels.classifiers.sgd_rows import as_rows, largest_square
+from noisylabels.losses import Loss, resolve
+
+AVERAGES = ("none", "epoch", "run")
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+
+
+def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
+    """The two sorted classes of y (or of ``classes``).
+
+    Raises
+    ------
+    ValueError : not a classification target, or not exactly two classes.
+    """
+    check_classification_targets(y)
+    found = np.unique(y if classes is None else np.asarray(classes))
+    if len(found) > 2:
+        kind = type_of_target(found, input_name="y")
+        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+    if len(found) < 2:
+        raise ValueError(f"the labels must have two classes, got one class only: {found.tolist()}")
+    if classes is not None and not np.isin(y, found).all():
+        raise ValueError(f"y has labels outside classes = {found.tolist()}")
+    return found
+
+
+class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
+    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,);  classes_[1] if f(x) >= 0, else classes_[0]."""
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """f(x) per row of X (n, d), dense or sparse; ValueError: not fitted, other features."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X (n, d); f(x) = 0 counts as the second class."""
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def _checked(self, X: Any, y: ArrayLike, classes: Any, first: bool) -> tuple[Any, NDArray[np.float64]]:
+        """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=False,
+            reset=first,
+        )
+        if first:
+            self.classes_ = two_classes(y, classes)
+        elif not np.isin(y, self.classes_).all():
+            raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
+        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+class RobustSGDClassifier(LinearBinaryClassifier):
+    """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by w <- w - eta_t grad g_i(w).
+
+    loss : name or `noisylabels.losses.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
+    lam : lambda >= 0.   epochs : passes over the data.
+    schedule : name of a step-size rule, see `noisylabels.classifiers.sgd_schedules`.
+    eta0 : first step size; None: multiplier / (L max ||x||^2), for "constant" 1/(12 (L max ||x||^2 +
+        lambda)), and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
+    average : "none", the last weights (option A); "epoch", every epoch ends at, and the next starts from, its
+        mean (option B); "run", the mean over all steps from the second epoch on (ASGD).
+    fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
+    noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
+        unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.
+    shuffle : go through the rows in random order (`sgd_orders`), else as given.
+    random_state : seed of the orders.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), schedule_, t_ (steps done), n_iter_ (epochs done).
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters, eta0 lambda >= 1,
+    weights that are no longer finite.
+    Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1.
+    """
+
+    name = "robust_sgd"
+
+    def __init__(
+        self,
+        loss: str | Loss = "rgomp",
+        *,
+        lam: float = 1e-4,
+        epochs: int = 15,
+        schedule: str = "warm_inv_epoch",
+        multiplier: float = 1.0,
+        eta0: float | None = None,
+        average: str = "none",
+        fit_intercept: bool = True,
+        regularise_intercept: bool = True,
+        noise_rates: tuple[float, float] | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.lam = lam
+        self.epochs = epochs
+        self.schedule = schedule
+        self.multiplier = multiplier
+        self.eta0 = eta0
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.regularise_intercept = regularise_intercept
+        self.noise_rates = noise_rates
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> RobustSGDClassifier:
+        """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0."""
+        for _ in self.fit_epochs(X, y):
+            pass
+        return self
+
+    def fit_epochs(self, X: Any, y: ArrayLike) -> Iterator[RobustSGDClassifier]:
+        """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
+        X, labels = self._checked(X, y, None, first=True)
+        self._start(X, labels)
+        n = len(labels)
+        rng = generator(self.random_state)
+        base = permutation(n, rng) if self.shuffle else np.arange(n, dtype=np.uint32)
+        stored = self.shuffle and not isinstance(X, np.ndarray)  # sparse rows are stored in the order `base`
+        rows, labels = (as_rows(X[base]), labels[base]) if stored else (as_rows(X), labels)
+        for _ in range(self.epochs):
+            order = block_order(n, rng) if self.shuffle else base
+            self._epoch(rows, labels, order if stored or not self.shuffle else base[order])
+            yield self
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:
+        """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
+
+        The first call fixes the step sizes: its rows count as one epoch, and their largest norm scales eta0.
+        """
+        first = not hasattr(self, "t_")
+        X, labels = self._checked(X, y, classes, first=first)
+        if first:
+            self._start(X, labels)
+        self._epoch(as_rows(X), labels, np.arange(len(labels), dtype=np.uint32))
+        return self
+
+    def objective(self, X: Any, y: ArrayLike) -> float:
+        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights; b only if
+        regularised."""
+        f = self.decision_function(X)
+        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
+        square = (
+            float(self.coef_[0] @ self.coef_[0]) + self.regularise_intercept * float(self.intercept_[0]) ** 2
+        )
+        return float(resolve(self.loss).value(signs * f).mean()) + 0.5 * self.lam * square
+
+    def _problem(self) -> tuple[Loss, Problem]:
+        loss = resolve(self.loss)
+        if not (self.lam >= 0 and np.isfinite(self.lam)):
+            raise ValueError(f"lam, the weight of the penalty, must be finite and >= 0, got {self.lam}")
+        if self.average not in AVERAGES:
+            raise ValueError(f"unknown average {self.average!r}; known: {', '.join(AVERAGES)}")
+        if self.epochs < 1:
+            raise ValueError(f"epochs must be at least 1, got {self.epochs}")
+        if not self.multiplier > 0:
+            raise ValueError(f"multiplier, of the first step size, must be > 0, got {self.multiplier}")
+        positive, negative = (1.0, 0.0), (1.0, 0.0)
+        if self.noise_rates is not None:
+            up, down = self.noise_rates
+            if not (0 <= up <= 1 and 0 <= down <= 1 and up + down < 1):
+                raise ValueError(
+                    f"noise_rates must lie in [0, 1] and sum to less than 1, got {self.noise_rates}"
+                )
+            left = 1.0 - up - down
+            positive, negative = ((1 - down) / left, -up / left), ((1 - up) / left, -down / left)
+        bias = float(self.fit_intercept)
+        bias_lam = self.lam if self.regularise_intercept else 0.0
+        return loss, Problem(*loss.code, positive, negative, float(self.lam), bias, float(bias_lam))
+
+    def _start(self, X: Any, labels: NDArray[np.float64]) -> None:
+        """Weights, sums and step sizes of a new run."""
+        loss, self._task = self._problem()
+        n, d = X.shape
+        self._w, self._sum = np.zeros(d + 1), np.zeros(d + 1)
+        self.t_ = self._summed = self.n_iter_ = 0
+        eta0 = self.eta0
+        if eta0 is None:
+            size = largest_square(X) + self._task.bias
+            if self.schedule == "constant":
+                eta0 = steps.theorem_1_step(loss, size, self.lam)
+            elif self.schedule == "bottou":
+                eta0 = self.multiplier * steps.searched_step(X, labels, self._task, loss)
+            else:
+                eta0 = steps.scaled_step(self.multiplier, loss, size, self.lam)
+        self.schedule_ = steps.schedule(self.schedule, eta0, self.lam, n)
+
+    def _epoch(self, rows: Any, labels: NDArray[np.float64], order: NDArray[np.uint32]) -> None:
+        """One pass; then coef_ and intercept_ are the weights that the averaging option tells."""
+        w, total = self._w, self._sum
+        averaged = self.average == "epoch" or (self.average == "run" and self.n_iter_ > 0)
+        if self.average == "epoch":
+            total[:] = 0.0
+        epoch(rows, labels, order, w, total, averaged, self._task, self.schedule_, self.t_)
+        self.t_ += len(order)
+        self.n_iter_ += 1
+        if not np.isfinite(w).all():
+            raise ValueError(
+                f"the weights are not finite after epoch {self.n_iter_}: eta0 = {self.schedule_.eta0:g} is "
+                "too large for these data; give a smaller eta0 or multiplier, or scale the features"
+            )
+        if self.average == "epoch":
+            w[:] = total / len(order)
+        elif averaged:
+            self._summed += len(order)
+        learned = total / self._summed if self._summed else w
+        self.coef_ = learned[np.newaxis, :-1].copy()
+        self.intercept_ = self._task.bias * learned[-1:]

@@ -1,0 +1,336 @@
+"""SGD: the compiled learners against plain loops, scikit-learn and each other."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import SGDClassifier
+
+from noisylabels import losses
+from noisylabels.classifiers.pegasos import PegasosClassifier
+from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.sgd_kernels import Schedule, step_size
+from noisylabels.classifiers.sgd_models import Candidate, fit_models
+from noisylabels.classifiers.sgd_orders import block_order, permutation
+from noisylabels.classifiers.sgd_schedules import SCHEDULES, scaled_step, schedule
+
+SOME_LOSSES = ["log", "hinge", "ramp", "smooth_ramp", "rgomp", "squared_hinge", "savage"]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(7)
+    X = rng.uniform(-1, 1, (300, 11)) * (rng.uniform(size=(300, 11)) < 0.6)
+    y = np.where(X @ rng.standard_normal(11) + 0.3 > 0, 1, -1)
+    y[:40] *= -1
+    return X, y
+
+
+def plain_sgd(X, y, loss, lam, eta, epochs, average="none", bias=1.0, bias_lam=None, mix=None):
+    """Algorithm 1 typed literally, rows in the given order, the bias last."""
+    Z = np.column_stack([X, np.full(len(X), bias)])
+    penalty = np.full(Z.shape[1], lam)
+    penalty[-1] = lam if bias_lam is None else bias_lam
+    w, steps, summed = np.zeros(Z.shape[1]), [], np.zeros(Z.shape[1])
+    for t in range(epochs * len(Z)):
+        x, label = Z[t % len(Z)], y[t % len(Z)]
+        z = label * (x @ w)
+        u, v = mix[label] if mix else (1.0, 0.0)
+        slope = u * loss.slope(z) - (v * loss.slope(-z) if v else 0.0)
+        w = w - eta(t) * (penalty * w + slope * label * x)
+        steps.append(w)
+        if (t + 1) % len(Z) == 0 and average == "epoch":
+            w = np.mean(steps[-len(Z) :], axis=0)
+    if average == "run":
+        summed = np.mean(steps[len(Z) :], axis=0)
+        return summed
+    return w
+
+
+def weights(model):
+    return np.append(model.coef_[0], model.intercept_)
+
+
+@pytest.mark.parametrize("name", SOME_LOSSES)
+@pytest.mark.parametrize("storage", ["dense", "sparse", "float32"])
+def test_equals_a_plain_loop(problem, name, storage):
+    X, y = problem
+    loss, lam, n = losses.resolve(name), 1e-2, len(X)
+    given = {"dense": X, "sparse": sp.csr_matrix(X), "float32": X.astype(np.float32)}[storage]
+    model = RobustSGDClassifier(name, lam=lam, epochs=2, eta0=0.3, shuffle=False).fit(given, y)
+    expected = plain_sgd(np.asarray(X.astype(np.float32), float) if storage == "float32" else X, y, loss, lam,
+                         lambda t: 0.3 * min(1, (t + 1) / n) / (1 + t / n), 2)  # fmt: skip
+    np.testing.assert_allclose(weights(model), expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_equal_their_formulas(problem, name):
+    X, y = problem
+    n, lam, eta0 = len(X), 0.02, 0.25
+    formula = {
+        "warm_inv_epoch": lambda t: eta0 * min(1, (t + 1) / n) / (1 + t / n),
+        "inv_sqrt_epoch": lambda t: eta0 / math.sqrt(1 + t / n),
+        "bottou": lambda t: eta0 / (1 + lam * eta0 * t),
+        "asgd": lambda t: eta0 / (1 + lam * eta0 * t) ** 0.75,
+        "constant": lambda t: eta0,
+    }[name]
+    rule = schedule(name, eta0, lam, n)
+    for t in (0, 1, n // 2, n - 1, n, 17 * n):
+        assert step_size(rule, t) == pytest.approx(formula(t), rel=1e-14)
+    model = RobustSGDClassifier("log", lam=lam, epochs=3, schedule=name, eta0=eta0, shuffle=False).fit(X, y)
+    np.testing.assert_allclose(weights(model), plain_sgd(X, y, losses.log(), lam, formula, 3), atol=1e-13)
+
+
+@pytest.mark.parametrize("average", ["none", "epoch", "run"])
+@pytest.mark.parametrize("eta0", [0.5, 20.0])  # 20 makes the lazy scale fall below its smallest value
+def test_averages_equal_a_plain_loop(problem, average, eta0):
+    X, y = problem
+    lam = 0.045
+    options = {
+        "lam": lam,
+        "epochs": 4,
+        "schedule": "constant",
+        "eta0": eta0,
+        "shuffle": False,
+        "average": average,
+    }
+    expected = plain_sgd(X, y, losses.hinge(), lam, lambda t: eta0, 4, average)
+    for given in (X, sp.csr_matrix(X)):
+        np.testing.assert_allclose(
+            weights(RobustSGDClassifier("hinge", **options).fit(given, y)), expected, rtol=1e-9, atol=1e-10
+        )
+
+
+def test_unregularised_or_absent_intercept(problem):
+    X, y = problem
+    options = {"lam": 0.05, "epochs": 2, "schedule": "constant", "eta0": 0.1, "shuffle": False}
+    free = RobustSGDClassifier("log", regularise_intercept=False, **options).fit(X, y)
+    expected = plain_sgd(X, y, losses.log(), 0.05, lambda t: 0.1, 2, bias_lam=0.0)
+    np.testing.assert_allclose(weights(free), expected, rtol=1e-12)
+    none = RobustSGDClassifier("log", fit_intercept=False, **options).fit(X, y)
+    expected = plain_sgd(X, y, losses.log(), 0.05, lambda t: 0.1, 2, bias=0.0)
+    np.testing.assert_allclose(weights(none), expected, atol=1e-13)
+    assert none.intercept_ == 0
+
+
+@pytest.mark.parametrize("rule", ["constant", "invscaling", "optimal"])
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_equals_scikit_learn_without_shuffling(problem, loss, rule):
+    X, y = problem
+    lam, epochs = 1e-2, 5
+    Z = np.column_stack([X, np.ones(len(X))])  # scikit-learn does not regularise its own intercept
+    theirs = SGDClassifier(
+        loss="log_loss" if loss == "log" else loss, alpha=lam, learning_rate=rule, eta0=0.1, power_t=0.5,
+        fit_intercept=False, shuffle=False, max_iter=epochs, tol=None,
+    ).fit(Z, y)  # fmt: skip
+    model = RobustSGDClassifier(loss, lam=lam, epochs=epochs, eta0=0.1, shuffle=False, schedule="constant")
+    if rule != "constant":  # eta0 / t^p with t = 1, 2, ...; and 1/(lam (t0 + t - 1))
+        typical = math.sqrt(1 / math.sqrt(lam))
+        slope = abs(float(losses.resolve(loss).slope(-typical)))
+        t0 = 1 / (typical / max(1.0, slope) * lam)
+        wanted = (
+            Schedule(0.1, 1.0, 0.5, 1.0)
+            if rule == "invscaling"
+            else Schedule(1 / (lam * t0), 1 / t0, 1.0, 1.0)
+        )
+        model = _with_schedule(model, wanted)
+    np.testing.assert_allclose(weights(model.fit(X, y)), theirs.coef_[0], rtol=1e-10, atol=1e-10)
+
+
+def _with_schedule(model, wanted):
+    """The model with any schedule of the common formula, also one without a name."""
+
+    class Scheduled(RobustSGDClassifier):
+        def _start(self, X, labels):
+            super()._start(X, labels)
+            self.schedule_ = wanted
+
+    return Scheduled(**model.get_params())
+
+
+def test_natarajan_is_unbiased_and_equals_a_plain_loop(problem):
+    X, y = problem
+    up, down = 0.3, 0.1
+    left = 1 - up - down
+    mix = {1: ((1 - down) / left, -up / left), -1: ((1 - up) / left, -down / left)}
+    for z in np.linspace(-2, 2, 9):  # E over flips of the corrected loss = clean loss
+        loss = losses.log()
+        for label, flip in ((1, up), (-1, down)):
+            kept = mix[label][0] * loss.value(z) + mix[label][1] * loss.value(-z)
+            flipped = mix[-label][0] * loss.value(-z) + mix[-label][1] * loss.value(z)
+            assert (1 - flip) * kept + flip * flipped == pytest.approx(float(loss.value(z)))
+    options = {"lam": 0.05, "epochs": 2, "schedule": "constant", "eta0": 0.1, "shuffle": False}
+    model = RobustSGDClassifier("log", noise_rates=(up, down), **options).fit(X, y)
+    expected = plain_sgd(X, y, losses.log(), 0.05, lambda t: 0.1, 2, mix=mix)
+    np.testing.assert_allclose(weights(model), expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("average", ["none", "epoch", "run"])
+def test_many_models_equal_single_ones(problem, average):
+    X, y = problem
+    grid = [
+        Candidate(losses.smooth_ramp(s, *preset), lam, m)
+        for s, preset in ((-0.7, (3.0, -0.15)), (-2.0, (1.5, 0.5)))
+        for lam in (0.0, 1e-3, 10.0)
+        for m in (0.3, 3.0)
+    ]
+    train = np.arange(20, 280)
+    for given in (X, sp.csr_matrix(X)):
+        W = fit_models(
+            given, y.astype(float), train, grid, np.random.default_rng(5), epochs=4, average=average
+        )
+        rng = np.random.default_rng(5)
+        orders = [train[permutation(len(train), rng)] for _ in range(4)]
+        for column, (loss, lam, m) in zip(W.T, grid, strict=True):
+            size = (X[train] ** 2).sum(axis=1).max() + 1
+            eta0 = scaled_step(m, loss, size, lam)
+            model = RobustSGDClassifier(loss, lam=lam, eta0=eta0, average=average, shuffle=False)
+            for order in orders:
+                model.partial_fit(given[order], y[order])
+            np.testing.assert_allclose(weights(model), column, rtol=1e-10, atol=1e-12)
+
+
+def test_dense_and_sparse_input_learn_the_same(problem):
+    X, y = problem
+    for average in ("none", "epoch", "run"):
+        models = [
+            RobustSGDClassifier(average=average, random_state=3).fit(Z, y) for Z in (X, sp.csr_matrix(X))
+        ]
+        np.testing.assert_allclose(weights(models[0]), weights(models[1]), rtol=1e-12)
+
+
+def test_epochs_can_be_watched_and_objective_falls(problem):
+    X, y = problem
+    model = RobustSGDClassifier("smooth_ramp", lam=1e-3, epochs=8, random_state=0)
+    values = [fitted.objective(X, y) for fitted in model.fit_epochs(X, y)]
+    assert len(values) == model.n_iter_ == 8
+    assert values[-1] < values[0]
+    again = RobustSGDClassifier("smooth_ramp", lam=1e-3, epochs=8, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(weights(model), weights(again))
+
+
+def test_bottou_search_finds_a_good_power_of_two(problem):
+    X, y = problem
+    eta0 = RobustSGDClassifier("log", schedule="bottou", lam=1e-3, epochs=1).fit(X, y).schedule_.eta0
+    assert math.log2(eta0) == int(math.log2(eta0))
+
+    def cost(step):
+        rule = schedule("bottou", step, 1e-3, len(X))
+        w = plain_sgd(X, y, losses.log(), 1e-3, lambda t: step_size(rule, t), 1)
+        return losses.log().value(y * (X @ w[:-1] + w[-1])).mean() + 0.0005 * w[:-1] @ w[:-1]
+
+    assert cost(eta0) <= min(cost(eta0 / 2), cost(eta0 * 2))
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 200, 40_000])
+def test_orders_are_permutations(n):
+    rng = np.random.default_rng(n)
+    for order in (permutation(n, rng), block_order(n, rng)):
+        np.testing.assert_array_equal(np.sort(order), np.arange(n))
+
+
+def test_orders_are_uniform():
+    rng = np.random.default_rng(0)
+    counts = np.zeros((5, 5))
+    for _ in range(5000):
+        counts[permutation(5, rng), np.arange(5)] += 1
+    assert ((counts - 1000) ** 2 / 1000).sum() < 40  # chi-square, 16 degrees of freedom, p < 0.001
+    first = np.array([permutation(30_000, rng)[0] for _ in range(300)])  # several buckets
+    assert abs(first.mean() - 15_000) < 3 * 30_000 / math.sqrt(12 * 300) * 1.5
+
+
+@pytest.mark.parametrize("project", [True, False])
+def test_pegasos_equals_a_plain_loop(problem, project):
+    X, y = problem
+    lam = 0.05
+    model = PegasosClassifier(lam, project=project, random_state=4).fit(sp.csr_matrix(X), y)
+    Z, w = np.column_stack([X, np.ones(len(X))]), np.zeros(12)
+    draws = np.random.default_rng(np.random.RandomState(4).randint(2**31 - 1)).integers(
+        300, size=300, dtype=np.uint32
+    )
+    for t, i in enumerate(draws, start=1):
+        eta = 1 / (lam * t)
+        z = y[i] * (Z[i] @ w)
+        w = (1 - eta * lam) * w + (eta * y[i] * Z[i] if z < 1 else 0)
+        if project:
+            w *= min(1, 1 / (math.sqrt(lam) * np.linalg.norm(w))) if w.any() else 1
+    assert model.t_ == 300
+    np.testing.assert_allclose(weights(model), w, rtol=1e-12)
+
+
+def test_pegasos_length_is_ten_over_lambda_and_capped(problem):
+    X, y = problem
+    assert PegasosClassifier(1e-3, random_state=0).fit(X, y).t_ == 10_000
+    assert PegasosClassifier(1e-6, max_passes=2, random_state=0).fit(X, y).t_ == 600
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "huber"}, "unknown loss 'huber'"),
+        ({"lam": -1.0}, "lam, the weight of the penalty, must be finite and >= 0, got -1"),
+        ({"lam": 0.5, "eta0": 2.0}, "eta0 lambda = 2 x 0.5 must be < 1"),
+        ({"eta0": 0.0}, "eta0, the first step size, must be finite and > 0, got 0"),
+        ({"schedule": "cosine"}, "unknown schedule 'cosine'; known: warm_inv_epoch"),
+        ({"average": "last"}, "unknown average 'last'; known: none, epoch, run"),
+        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"multiplier": -3.0}, "multiplier, of the first step size, must be > 0"),
+        ({"noise_rates": (0.5, 0.5)}, "noise_rates must lie in"),
+        (
+            {"loss": "squared_hinge", "eta0": 1e9, "lam": 0.0, "schedule": "constant"},
+            "weights are not finite after epoch 1",
+        ),
+    ],
+)
+def test_wrong_options_are_refused(problem, options, message):
+    with pytest.raises(ValueError, match=message):
+        RobustSGDClassifier(**options).fit(*problem)
+
+
+def test_wrong_data_are_refused(problem):
+    X, y = problem
+    model = RobustSGDClassifier(random_state=0)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        model.fit(X, np.arange(300) % 3)
+    with pytest.raises(ValueError, match="must have two classes, got one class only"):
+        model.fit(X, np.ones(300))
+    for bad in (np.nan, np.inf):
+        broken = X.copy()
+        broken[3, 2] = bad
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            model.fit(broken, y)
+    with pytest.raises(ValueError, match="not fitted"):
+        RobustSGDClassifier().predict(X)
+    with pytest.raises(ValueError, match="expecting 11 features"):
+        model.fit(X, y).predict(X[:, :5])
+    with pytest.raises(ValueError, match="outside the classes of the first call"):
+        model.partial_fit(X, np.where(y > 0, 7, -1))
+    for bad_lam in (0.0, math.inf):
+        with pytest.raises(ValueError, match="lam, the weight of the penalty, must be finite and > 0"):
+            PegasosClassifier(bad_lam).fit(X, y)
+    with pytest.raises(ValueError, match="max_passes must be > 0 or None"):
+        PegasosClassifier(max_passes=0).fit(X, y)
+
+
+def test_grids_refuse_what_they_cannot_share(problem):
+    X, y = problem
+    grid = [Candidate(losses.log(), 0.1, 1.0), Candidate(losses.hinge(), 0.1, 1.0)]
+    with pytest.raises(ValueError, match="must share the kind of loss"):
+        fit_models(X, y.astype(float), np.arange(9), grid, np.random.default_rng(0), epochs=1)
+    with pytest.raises(ValueError, match="'bottou' chooses its own step size"):
+        fit_models(
+            X,
+            y.astype(float),
+            np.arange(9),
+            grid[:1],
+            np.random.default_rng(0),
+            epochs=1,
+            schedule_name="bottou",
+        )
+
+
+def test_zero_decision_is_the_second_class():
+    X, y = np.zeros((4, 2)), np.array(["a", "b", "a", "b"])
+    model = RobustSGDClassifier(fit_intercept=False).fit(X, y)
+    assert list(model.predict(X)) == ["b"] * 4
