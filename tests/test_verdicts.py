@@ -19,7 +19,7 @@ from synthetic_tables import ORS, curve, noisy_mean, table
 from noisylabels.results import write_rows
 from noisylabels.selection import MissingRows, VerdictError
 from noisylabels.verdict_page import page
-from noisylabels.verdicts import collect, judge, write_verdicts
+from noisylabels.verdicts import judge, judge_files
 
 ROOT = Path(__file__).resolve().parent.parent
 ORS_CLAIMS = yaml.safe_load((ROOT / "tests/data/ors_claims_example.yaml").read_text(encoding="utf-8"))
@@ -593,54 +593,45 @@ def run(script, *arguments):
     return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
-def write_inputs(folder):
+def write_inputs(folder, content=None):
     entries, frame = everything(np.random.default_rng(0))
-    (folder / "artifact.yaml").write_text(yaml.safe_dump({"title": "t", **entries}), encoding="utf-8")
+    artifact = folder / "ors/fig2.yaml"
+    artifact.parent.mkdir(exist_ok=True)
+    artifact.write_text(yaml.safe_dump(content or {"title": "t", **entries}), encoding="utf-8")
     write_rows(frame.to_dict("records"), folder / "table.csv")
-    return ["--artifact", folder / "artifact.yaml", "--table", folder / "table.csv", "--scale", "full"]
+    return artifact, folder / "table.csv"
 
 
-def test_scripts_write_the_same_bytes_twice(tmp_path):
-    inputs = write_inputs(tmp_path)
+def test_the_script_writes_the_same_bytes_twice(tmp_path):
+    artifact, table = write_inputs(tmp_path)
     made = []
     for name in ("1", "2"):
-        out = tmp_path / f"{name}.csv"
-        assert run("verdict.py", *inputs, "--out", out).returncode == 0
-        page_arguments = ["--csv", tmp_path / f"all{name}.csv", "--html", tmp_path / f"{name}.html"]
-        done = run(
-            "verdict_table.py", "--inputs", out, out, "--names", "ors/fig2", "pnorm/p1", *page_arguments
-        )
+        csv, html = tmp_path / f"{name}.csv", tmp_path / f"{name}.html"
+        inputs = ["--artifacts", artifact, artifact, "--tables", table, table, "--scale", "full"]
+        done = run("verdict.py", *inputs, "--csv", csv, "--html", html)
         assert done.returncode == 0, done.stderr
-        made.append(
-            [
-                out.read_bytes(),
-                (tmp_path / f"all{name}.csv").read_bytes(),
-                (tmp_path / f"{name}.html").read_bytes(),
-            ]
-        )
+        made.append([csv.read_bytes(), html.read_bytes()])
     assert made[0] == made[1]
-    assert made[0][1].startswith(b"paper,artifact,id,kind,statement,expected,verdict,")
+    assert made[0][0].startswith(b"paper,artifact,id,kind,statement,expected,verdict,")
+    assert b"\nors,fig2," in made[0][0]
     assert b"\r" not in made[0][0]
 
 
-def test_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
-    inputs = write_inputs(tmp_path)
-    wrong = {"claims": [claim(below(a={"method": "our"}))]}
-    (tmp_path / "artifact.yaml").write_text(yaml.safe_dump(wrong), encoding="utf-8")
-    done = run("verdict.py", *inputs, "--out", tmp_path / "out.csv")
+def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
+    artifact, table = write_inputs(tmp_path, {"claims": [claim(below(a={"method": "our"}))]})
+    csv = tmp_path / "out.csv"
+    done = run("verdict.py", "--artifacts", artifact, "--tables", table, "--scale", "full", "--csv", csv)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"{tmp_path / 'artifact.yaml'}: claim c: check 1: no row has method = our")
+    assert done.stderr.startswith(f"{artifact}: claim c: check 1: no row has method = our")
     assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "out.csv").exists()
+    assert not csv.exists()
 
 
 def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
     nasty = claim(below(), id="<b>", statement="a < b & <script>alert(1)</script>")
-    write_verdicts(
-        judge({"published": [printed()], "claims": [nasty]}, GOOD.query("setting == 's'"), "full"),
-        tmp_path / "v.csv",
-    )
-    html = page(collect({"ors/fig2": tmp_path / "v.csv"}))
+    artifact, table = write_inputs(tmp_path, {"published": [printed()], "claims": [nasty]})
+    write_rows(GOOD.query("setting == 's'").to_dict("records"), table)
+    html = page(judge_files([artifact], [table], "full"))
     assert "a &lt; b &amp; &lt;script&gt;" in html
     assert "<script>" not in html
     assert "http" not in html
@@ -649,4 +640,4 @@ def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
 
 
 def test_page_without_verdicts_is_still_a_page():
-    assert "<h1>Verdicts</h1>" in page(collect({}))
+    assert "<h1>Verdicts</h1>" in page(judge_files([], [], "full"))

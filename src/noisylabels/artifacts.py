@@ -29,6 +29,7 @@ class Artifact:
     name: str
     scale: str
     content: dict[str, Any]
+    file: Path
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -150,7 +151,7 @@ def load(path: Path, scale: str, schemas: Path) -> Artifact:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
     content = _read_yaml(path)
     check(content, schemas, "experiment.schema.yaml", str(path))
-    artifact = Artifact(path.parent.name, path.stem, scale, content)
+    artifact = Artifact(path.parent.name, path.stem, scale, content, path)
     if "protocol" in content:
         _check_settings(artifact, schemas, str(path))
         _check_shards(artifact, str(path))

@@ -6,20 +6,23 @@ p-values are Holm-adjusted over the published values, and over the claims, of th
 every verdict is "ran". ``docs/verdicts.md`` explains all of it on one page.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isclose, sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
+import yaml
 
 from noisylabels.checks import Cell, Result, evaluate, unnamed
 from noisylabels.findings import VERDICT_COLUMNS, Finding, Reading, decide, nothing, reduced, with_interval
+from noisylabels.results import read_table
 from noisylabels.selection import ROUNDING, MissingRows, VerdictError, by_repetition, prepare, select
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
 from noisylabels.vocabulary import asked, describe, words
 
+T = TypeVar("T")
 PUBLISHED_KEYS = ("id", "value", "se", "sd", "n", "where", "margin", "reason", "not_comparable")
 CLAIM_KEYS = ("id", "statement", "expected", "checks", "not_comparable")
 
@@ -51,26 +54,31 @@ def write_verdicts(verdicts: pd.DataFrame, path: str | Path) -> None:
     verdicts.to_csv(path, index=False, float_format="%.6g", lineterminator="\n", encoding="utf-8")
 
 
-def collect(tables: Mapping[str, str | Path]) -> pd.DataFrame:
-    """All verdict tables as one frame of text: columns paper, artifact, then those of `VERDICT_COLUMNS`.
+def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -> pd.DataFrame:
+    """Verdicts of several artifacts: columns paper, artifact, then those of `VERDICT_COLUMNS`.
 
     Parameters
     ----------
-    tables : "paper/artifact" -> file that `write_verdicts` wrote.
+    artifacts : files ``<paper>/<artifact>.yaml``.
+    tables : their result tables, in the same order.
+
+    Raises
+    ------
+    VerdictError : as `judge`; names the file.
     """
-    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS], dtype=str)]
-    for name, path in tables.items():
-        paper, _, artifact = name.partition("/")
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frame.insert(0, "paper", paper)
-        frame.insert(1, "artifact", artifact)
+    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
+    for artifact, table in zip(artifacts, tables, strict=True):
+        content = yaml.safe_load(artifact.read_text(encoding="utf-8"))
+        frame = _named(str(artifact), judge, content, read_table(table), scale)
+        frame.insert(0, "paper", artifact.parent.name)
+        frame.insert(1, "artifact", artifact.stem)
         parts.append(frame)
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _named(name: str, examine: Callable[..., Finding], rows: pd.DataFrame, entry: Any, scale: str) -> Finding:
+def _named(name: str, examine: Callable[..., T], *arguments: Any) -> T:
     try:
-        return examine(rows, entry, scale)
+        return examine(*arguments)
     except VerdictError as error:
         raise type(error)(f"{name}: {error}") from None
 

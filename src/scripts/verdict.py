@@ -1,28 +1,26 @@
-"""Judge artifacts: artifact files and their result tables in, as many tables of verdicts out."""
+"""Judge artifacts: their files and result tables in, one table of verdicts and its page for readers out."""
 
 import argparse
 from pathlib import Path
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument(
-    "--artifact", nargs="+", type=Path, required=True, help="YAML or JSON with published, claims"
-)
-parser.add_argument("--table", nargs="+", required=True, help="tidy result tables, in the same order")
+parser.add_argument("--artifacts", nargs="+", type=Path, required=True, help="<paper>/<artifact>.yaml files")
+parser.add_argument("--tables", nargs="+", type=Path, required=True, help="result tables, in the same order")
 parser.add_argument("--scale", required=True, help="full gives verdicts, any other scale says that it ran")
-parser.add_argument("--out", nargs="+", required=True, help="tables of verdicts, in the same order")
+parser.add_argument("--csv", type=Path, required=True)
+parser.add_argument("--html", type=Path)
 arguments = parser.parse_args()
-if not len(arguments.artifact) == len(arguments.table) == len(arguments.out):
-    parser.error("--artifact, --table and --out need the same number of files")
+if len(arguments.artifacts) != len(arguments.tables):
+    parser.error("--artifacts and --tables need the same number of files")
 
-import yaml  # noqa: E402  (a wrong command line should not wait for the imports)
+from noisylabels.selection import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
+from noisylabels.verdict_page import page  # noqa: E402
+from noisylabels.verdicts import judge_files, write_verdicts  # noqa: E402
 
-from noisylabels.results import read_table  # noqa: E402
-from noisylabels.selection import VerdictError  # noqa: E402
-from noisylabels.verdicts import judge, write_verdicts  # noqa: E402
-
-for artifact, table, out in zip(arguments.artifact, arguments.table, arguments.out, strict=True):
-    content = yaml.safe_load(artifact.read_text(encoding="utf-8"))
-    try:
-        write_verdicts(judge(content, read_table(table), arguments.scale), out)
-    except VerdictError as error:
-        parser.exit(1, f"{artifact}: {error}\n")
+try:
+    verdicts = judge_files(arguments.artifacts, arguments.tables, arguments.scale)
+except VerdictError as error:
+    parser.exit(1, f"{error}\n")
+write_verdicts(verdicts, arguments.csv)
+if arguments.html:
+    arguments.html.write_text(page(verdicts), encoding="utf-8", newline="\n")

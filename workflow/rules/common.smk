@@ -60,6 +60,10 @@ def of(wildcards):
         ) from None
 
 
+def file_of(artifact):
+    return str(artifact.file.relative_to(ROOT))
+
+
 def title(paper):
     return (EXPERIMENTS / paper / "TITLE").read_text(encoding="utf-8").strip()
 
@@ -262,7 +266,7 @@ def render_settings(wildcards):
     )
 
 
-def verdict_artifacts():
+def judged_artifacts():
     return [
         a
         for a in ARTIFACTS.values()
@@ -270,21 +274,29 @@ def verdict_artifacts():
     ]
 
 
+def judged(artifact):
+    """What a verdict depends on beside the table: a change of it judges again, a change of a caption does not."""
+    return json.dumps([artifact.content.get(key) for key in ("published", "claims")])
+
+
 def outputs(artifact):
-    """Every file that an artifact promises."""
+    """Figure or table, and provenance, of an artifact."""
     stem = f"{FIGURES}/{artifact.paper}/{artifact.name}"
-    suffixes = (
-        config["formats"]
-        if artifact.content["kind"] == "figure"
-        else ["csv", "md", "tex", "html"]
+    table = artifact.content["kind"] == "table"
+    suffixes = ["csv", "md", "tex", "html"] if table else config["formats"]
+    kept = [f"{RESULTS}/{artifact.paper}/{artifact.name}/provenance.json"]
+    return [f"{stem}.{suffix}" for suffix in suffixes] + kept * (
+        "protocol" in artifact.content
     )
-    results = f"{RESULTS}/{artifact.paper}/{artifact.name}"
-    judged = [f"{results}/verdicts.csv"] if artifact in verdict_artifacts() else []
-    kept = [f"{results}/provenance.json"] if "protocol" in artifact.content else []
-    return [f"{stem}.{suffix}" for suffix in suffixes] + kept + judged
+
+
+def outputs_and_verdict(artifact):
+    """Every file that one artifact promises, when it is asked for by its name."""
+    verdict = f"{RESULTS}/{artifact.paper}/{artifact.name}/verdicts.csv"
+    return outputs(artifact) + [verdict] * (artifact in judged_artifacts())
 
 
 def everything():
-    return [file for artifact in ARTIFACTS.values() for file in outputs(artifact)] + [
-        f"{RESULTS}/verdicts.html"
-    ]
+    """Every figure and table; the verdicts of all artifacts are reached in one go."""
+    drawn = [file for artifact in ARTIFACTS.values() for file in outputs(artifact)]
+    return drawn + [f"{RESULTS}/verdicts.html"]

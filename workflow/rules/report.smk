@@ -1,12 +1,10 @@
 """the report judges it: all verdicts in one table, the first page of `snakemake --report`."""
 
 
-rule verdict_table:
+rule verdicts:
     input:
-        verdicts=[
-            f"{RESULTS}/{a.paper}/{a.name}/verdicts.csv" for a in verdict_artifacts()
-        ],
-        library=library("verdicts"),
+        tables=[f"{RESULTS}/{a.paper}/{a.name}/table.csv" for a in judged_artifacts()],
+        library=library("verdicts", "verdict_page"),
     output:
         csv=f"{RESULTS}/verdicts.csv",
         html=report(
@@ -20,14 +18,15 @@ rule verdict_table:
             },
         ),
     log:
-        f"{LOGS}/verdict_table.log",
+        f"{LOGS}/verdicts.log",
     conda:
         ENVIRONMENT
     threads: 1
     params:
-        names=[f"{a.paper}/{a.name}" for a in verdict_artifacts()],
+        files=[file_of(a) for a in judged_artifacts()],
+        judged=[judged(a) for a in judged_artifacts()],
     message:
-        "Put all verdicts into one table"
+        "Judge every artifact against what was printed and claimed"
     shell:
-        "python src/scripts/verdict_table.py --inputs {input.verdicts} --names {params.names}"
-        " --csv {output.csv} --html {output.html} > {log} 2>&1"
+        "python src/scripts/verdict.py --artifacts {params.files} --tables {input.tables}"
+        " --scale {SCALE} --csv {output.csv} --html {output.html} > {log} 2>&1"

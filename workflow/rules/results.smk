@@ -26,7 +26,7 @@ rule collect:
 rule verdict:
     input:
         table=f"{RESULTS}/{{paper}}/{{artifact}}/table.csv",
-        library=library("verdicts"),
+        library=library("verdicts", "verdict_page"),
     output:
         f"{RESULTS}/{{paper}}/{{artifact}}/verdicts.csv",
     log:
@@ -35,13 +35,10 @@ rule verdict:
         ENVIRONMENT
     threads: 1
     params:
-        artifact=lambda wildcards: f"config/experiments/{wildcards.paper}/{wildcards.artifact}.yaml",
-        judged=lambda wildcards: json.dumps(
-            [of(wildcards).content.get(key) for key in ("published", "claims")]
-        ),
-        scale=SCALE,
+        file=lambda wildcards: file_of(of(wildcards)),
+        judged=lambda wildcards: judged(of(wildcards)),
     message:
         "Judge {wildcards.paper} {wildcards.artifact} against what was printed and claimed"
     shell:
-        "python src/scripts/verdict.py --artifact {params.artifact} --table {input.table}"
-        " --scale {params.scale} --out {output} > {log} 2>&1"
+        "python src/scripts/verdict.py --artifacts {params.file} --tables {input.table}"
+        " --scale {SCALE} --csv {output} > {log} 2>&1"

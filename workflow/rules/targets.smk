@@ -36,7 +36,7 @@ for (paper, name), artifact in ARTIFACTS.items():
         name:
             f"{paper}_{name}"
         input:
-            outputs(artifact),
+            outputs_and_verdict(artifact),
         localrule: True
         message:
             f"Done: {paper} {name}"

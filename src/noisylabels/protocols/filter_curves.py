@@ -2,7 +2,7 @@
 
 For every task, tuning mode, method and repetition: mse_t = (1/t) sum_{s<=t} (yhat_s - y_s)^2, against the
 clean label, and mse_window, the mean over the rounds since the previous point; at the ends of `windows`
-equal windows.
+equal windows. mse_tail is the mean over the last fifth of the windows: the long run without the start.
 """
 
 from typing import Any
@@ -51,7 +51,10 @@ def run(
 def _curve(window: np.ndarray, rounds: np.ndarray, columns: dict[str, Any]) -> list[dict[str, Any]]:
     lengths = np.diff(rounds, prepend=0)
     cumulative = np.cumsum(window * lengths) / rounds
-    return [
+    last = -max(1, len(window) // 5)
+    tail = np.average(window[last:], weights=lengths[last:])
+    rows = [columns | {"metric": "mse_tail", "x": float(rounds[-1]), "value": float(tail)}]
+    return rows + [
         columns | {"metric": metric, "x": float(x), "value": float(value)}
         for metric, values in (("mse", cumulative), ("mse_window", window))
         for x, value in zip(rounds, values, strict=True)

@@ -59,9 +59,11 @@ def best(
     """The grid point of the parameters ``names`` with the smallest final error; the first one where several
     tie.
 
-    Returns parameters (tuned and fixed), their error, and which of them sit at an end of their grid.
+    A grid of the specification itself, ``spec["grids"]``, goes before the common one. Returns parameters
+    (tuned and fixed), their error, and which of them sit at an end of their grid.
     """
-    values = {name: grid(grids[name]) for name in names}
+    own = grids | spec.get("grids", {})
+    values = {name: grid(own[name]) for name in names}
     candidates = [dict(zip(names, point, strict=True)) for point in itertools.product(*values.values())]
     errors = losses([(spec, fixed | candidate) for candidate in candidates], data, 1)[:, 0]
     winner = candidates[int(np.argmin(errors))]
