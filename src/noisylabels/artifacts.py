@@ -113,7 +113,7 @@ def check(content: object, schemas: Path, schema: str, where: str) -> None:
     from referencing.jsonschema import DRAFT202012
 
     def retrieve(uri: str) -> Resource[Any]:
-        return Resource(contents=_read_yaml(schemas / uri), specification=DRAFT202012)
+        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
 
     validator = Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
     error = best_match(validator.iter_errors(content))

@@ -43,7 +43,7 @@ def _processor() -> str:
 def _blas() -> str:
     import numpy as np
 
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index]
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return f"{blas['name']} {blas['version']}"
 
 

@@ -99,7 +99,7 @@ def read_table(path: str | Path) -> "pd.DataFrame":
     import pandas as pd
 
     types = dict.fromkeys(_TEXT, "object") | {"repetition": "int64", "x": "float64", "value": "float64"}
-    frame = pd.read_csv(path, keep_default_na=False, na_values={"x": [""]}, dtype=types)  # type: ignore[arg-type]
+    frame = pd.read_csv(path, keep_default_na=False, na_values={"x": [""]}, dtype=types)
     if list(frame.columns) != COLUMNS:
         raise ValueError(f"{path} has the columns {list(frame.columns)}, a result table has {COLUMNS}")
     return frame
