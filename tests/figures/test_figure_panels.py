@@ -64,3 +64,15 @@ def test_bands_cover_the_interval():
     panels.curve(axes[0, 0], [1, 2], [1.0, 2.0], [0.5, 0.25], "noisy")
     y = axes[0, 0].collections[0].get_paths()[0].vertices[:, 1]
     assert np.isclose([y.min(), y.max()], [0.5, 2.25]).all()
+
+
+@pytest.mark.usefixtures("look")
+@pytest.mark.parametrize("count", [1, 4, 7, 12, 20])
+def test_the_legend_fits_into_the_figure(count):
+    figure, _ = panels.grid_of_panels([""], [""], x_label="x", y_label="y", width=7.2)
+    panels.shared_legend(figure, panels.handles([f"method number {i}" for i in range(count)]))
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+    assert box.y1 <= figure.axes[0].get_window_extent().y0

@@ -2,17 +2,12 @@ import warnings
 
 import numpy as np
 import pytest
-from figure_inputs import ARTIFACTS, inputs, synthetic
+from figure_inputs import ARTIFACTS, inputs
 
 from noisylabels.figures import ors
 from noisylabels.figures.rendering import find
 
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "figure"]
-VSS = {
-    "tasks": {"M=5": {}},
-    "modes": ["per_variant"],
-    "methods": dict.fromkeys(["clean", "noisy", "beta", "jo_nlms", "rls", "somebody's own"]),
-}
 
 
 def legend(figure):
@@ -33,15 +28,11 @@ def test_every_figure_draws_without_a_warning(name):
         assert ax.get_title() == "" or len(ax.get_title()) < 36
 
 
-def curves_artifact():
-    artifact = ARTIFACTS["fig2"]
-    return type(artifact)("ors", "vss", "smoke", artifact.content | {"settings": VSS, "reductions": {}})
-
-
 @pytest.mark.usefixtures("look")
 def test_filters_beside_ors_are_drawn():
-    figure = ors.vss({"vss": synthetic(curves_artifact())}, {"vss": VSS})
-    assert {"jo_nlms", "rls", "somebody's own"} <= set(legend(figure))
+    figure = ors.vss(*inputs("vss"))
+    assert {"beta", "jo_nlms", "rls"} <= set(legend(figure))
+    assert "rls" in [label.get_text() for label in figure.axes[1].get_xticklabels()]
 
 
 @pytest.mark.usefixtures("look")

@@ -115,7 +115,7 @@ def label_budgets(results: "Tables", settings: "Settings") -> "Figure":
         ax.set_xticks(np.arange(1, max(own["budgets"]) + 1))
     panels.log_axis(axes[0, 0].yaxis)
     kinds = panels.full_and_hollow("scaling", "no scaling", linestyles=list(dashes.values()))
-    panels.shared_legend(figure, panels.handles(own["strategies"]) + kinds, columns=6)
+    panels.shared_legend(figure, panels.handles(own["strategies"]) + kinds)
     return figure
 
 
@@ -197,9 +197,7 @@ def conditions(results: "Tables", settings: "Settings") -> "Figure":
     ax.set_xticks(range(len(own["conditions"])), [textwrap.fill(name, 10) for name in own["conditions"]])
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
-    panels.shared_legend(
-        figure, panels.handles(["noisy"], **dashed) + panels.dot_handles(dotted), columns=6, handle=2
-    )
+    panels.shared_legend(figure, panels.handles(["noisy"], **dashed) + panels.dot_handles(dotted), handle=2)
     return figure
 
 
@@ -214,7 +212,7 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         x_label="",
         y_label="MSE",
         height=2.8,
-        bottom=1.0,
+        bottom=1.15,
     )
     places = {method: float(place) for place, method in enumerate(methods)}
     for (curves, errors), task in zip(axes, own["tasks"], strict=True):
@@ -227,7 +225,7 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         errors.set_xticks(range(len(methods)), methods, rotation=90)
         panels.log_axis(curves.yaxis)
     axes[-1, 0].set_xlabel("round t / 1000")
-    kinds = panels.full_and_hollow("cumulative MSE", "MSE in the last window")
+    kinds = panels.full_and_hollow("cumulative", "last window")
     panels.shared_legend(figure, panels.handles(methods) + kinds)
     return figure
 

@@ -1,5 +1,6 @@
 """Parts of figures: rows of a table, means with intervals, grids of panels, curves, dots, legends."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -216,21 +217,29 @@ def _handle(looks: dict[str, Any]) -> "Line2D":
     return Line2D([], [], **looks)
 
 
-def shared_legend(
-    figure: "Figure", entries: Sequence["Line2D"], *, columns: int = 5, handle: float = 3.0
-) -> None:
+def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, handle: float = 3.0) -> None:
     """One legend for all panels, in a strip added below them; the panels keep their size in inches.
 
-    ``columns``: entries per line at most; ``handle``: length of the handles in letters.
+    ``handle``: length of the handles in letters.
     """
     width, height = figure.get_size_inches()
-    lines = -(-len(entries) // columns)
-    strip = lines * _LEGEND_LINE + 0.08
+    columns = _legend_columns([str(entry.get_label()) for entry in entries], width, handle)
+    lines = math.ceil(len(entries) / columns)
+    taller = height + lines * _LEGEND_LINE + 0.08
     for ax in figure.axes:
-        box, taller = ax.get_position(), height + strip
-        ax.set_position((box.x0, (box.y0 * height + strip) / taller, box.width, box.height * height / taller))
-    figure.set_size_inches(width, height + strip)
-    columns = -(-len(entries) // lines)
-    figure.legend(
-        handles=list(entries), loc="lower center", ncols=columns, borderaxespad=0.3, handlelength=handle
-    )
+        box = ax.get_position()
+        y0 = (box.y0 * height + taller - height) / taller
+        ax.set_position((box.x0, y0, box.width, box.height * height / taller))
+    figure.set_size_inches(width, taller)
+    looks: dict[str, Any] = {"borderaxespad": 0.3, "handlelength": handle}
+    figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
+
+
+def _legend_columns(labels: Sequence[str], width: float, handle: float) -> int:
+    """The most columns that fit into a width; a letter is 0.072 inches, a handle and its gaps come on top."""
+    for columns in range(len(labels), 1, -1):
+        lines = math.ceil(len(labels) / columns)
+        longest = [max(map(len, labels[i : i + lines])) for i in range(0, len(labels), lines)]
+        if sum(0.072 * letters + 0.118 * (handle + 2.4) for letters in longest) < width:
+            return columns
+    return 1
