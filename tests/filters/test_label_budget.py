@@ -44,7 +44,7 @@ def reference(data: Data, B: float, strategy: str, scaling: bool, variance: str,
         first = data.labels[t, 0]
         several = {
             "const": u < p,
-            "begin": t < len(data.y) * p,
+            "begin": t + 1 <= len(data.y) * p,
             "auto": k > 1 and (p == 1 or u >= a / (a + (first - yhat) ** 2)),
             "self_tuned": k > 1 and u >= a / (a + (first - yhat) ** 2),
         }[strategy]

@@ -116,11 +116,11 @@ class ORS(Filter):
         clean, second, v = self._told(rows.n, side)
         blocks = rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0
         seen = table(rows.flat, rows.step, 0 if blocks else rows.d, clean, y, second, v)
-        rule = self._rule()[:, None]
+        rules = _rules([self], [0])
         if blocks:
-            yhat[:] = _windows(rows, seen, rule, w[None, :])[0]
+            yhat[:] = _windows(rows, seen, rules, w[None, :])[0]
         else:
-            run_rows(rows.flat, rows.step, seen, rule, w, yhat)
+            run_rows(rows.flat, rows.step, seen, rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -139,13 +139,13 @@ class ORS(Filter):
         seen = table(rows.flat, rows.step, d, data.y, data.labels[:, 0], data.labels[:, second], data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             size = 1 if len(group) == 1 else 4
-            yhat = _windows(rows, seen, _rules(own, group, size), np.zeros((size, rows.d)))
+            yhat = _windows(rows, seen, _rules(own, group), np.zeros((size, rows.d)))
             for i, prediction in zip(group, yhat, strict=False):
                 result[i] = window_means((prediction - data.y) ** 2, starts)
         bounds = np.append(starts, len(data))
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             part = np.empty((LANES, windows))
-            losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group, LANES), bounds, part)
+            losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, part)
             result[group] = part[: len(group)]
         return result
 
@@ -154,10 +154,10 @@ def _groups(members: list[int], size: int) -> list[list[int]]:
     return [members[i : i + size] for i in range(0, len(members), size)]
 
 
-def _rules(filters: Sequence[ORS], group: list[int], size: int) -> Floats:
-    """The rules of a group as columns (12, size), the last one repeated."""
-    rules = [filters[i]._rule() for i in group]
-    return np.column_stack(rules + rules[-1:] * (size - len(rules)))
+def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
+    """The rules of a group as columns (12, 8), the last one repeated."""
+    columns = [filters[i]._rule() for i in group]
+    return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
 
 def _windows(rows: Rows, seen: Floats, rules: Floats, w: Floats) -> Floats:

@@ -7,7 +7,7 @@ from numba import njit
 
 from noisylabels.filters.arithmetic import add, dot, energy
 from noisylabels.filters.ors_step import CLEAN, ENERGY, MEAN, ONE, SPREAD, VARIANCE, step_lanes, step_one
-from noisylabels.filters.simd import LANES, add_windows, advance_lanes, dot_windows
+from noisylabels.filters.simd import LANES, add_lanes, add_windows, advance_lanes, dot_windows
 
 BLOCK = 8  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them
@@ -60,9 +60,11 @@ def run_windows(s, d, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
     w: (F, D), F = 1 or 4, D = d rounded up to 8, zero beyond d.  s: n + D + 16 samples.  yhat: (F, n).
+    rules: (12, 8), the first F columns count.
     """
     F, n = yhat.shape
-    c, sums = np.zeros((F, BLOCK)), np.zeros((F, BLOCK, LANES))
+    c, p, sums = np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES)), np.zeros((F, BLOCK, LANES))
+    loss = np.zeros(LANES)
     lags, G = np.zeros(BLOCK), np.zeros((BLOCK, BLOCK))
     refreshed, highest = -REFRESH, 0.0
     for t in range(0, n, BLOCK):
@@ -73,16 +75,16 @@ def run_windows(s, d, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
             exact = True
             low, high = _lag_products(s, d, t, lags, G, exact)
         refreshed, highest = (t, G[-1, 0]) if exact else (refreshed, max(highest, high))
+        for i in range(BLOCK):
+            for f in range(F):
+                p[i, f] = sums[f, i].sum()
         c[:] = 0.0
         for i in range(min(BLOCK, n - t)):
+            seen[t + i, ENERGY] = max(G[i, 0], 0.0)
+            step_lanes(rules, seen[t + i], p[i], c[i], loss)
+            add_lanes(p[i + 1 :], c[i], G[i, 1:], BLOCK - i - 1)  # p[j] += c[i] G[i, j-i]
             for f in range(F):
-                total = 0.0
-                for lane in range(LANES):
-                    total += sums[f, i, lane]
-                for j in range(i):
-                    total += c[f, j] * G[j, i - j]
-                yhat[f, t + i] = total
-                c[f, i] = step_one(rules, f, seen[t + i], max(G[i, 0], 0.0), total)
+                yhat[f, t + i] = p[i, f]
     _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
 
 

@@ -55,8 +55,8 @@ def coefficient(rule: Rule, seen: Seen, yhat: Any) -> Any:
     delta = rule.ybar_clean * seen.clean + rule.ybar_one * seen.one + rule.ybar_mean * seen.mean - yhat
     square = rule.delta * delta * delta
     vbar = rule.v * seen.v + rule.e * e * e + rule.spread * seen.spread
-    g = square.over(square + vbar, 1.0)
-    return (g * e).over(rule.r * (rule.beta * seen.v + 1.0) + seen.energy, 0.0)
+    size = rule.r * (rule.beta * seen.v + 1.0) + seen.energy
+    return square.over(square + vbar, 1.0) * e.over(size, 0.0)
 
 
 @intrinsic

@@ -169,9 +169,24 @@ def advance_lanes(typingctx, w, c, old, new, yhat, d):  # type: ignore[no-untype
     return types.void(w, c, old, new, yhat, types.int64), codegen
 
 
+@intrinsic
+def add_lanes(typingctx, w, c, x, n):  # type: ignore[no-untyped-def]
+    """w[k] += c x[k], k < n, in eight lanes; w (n, 8), c (8,)."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        w, c, x = (emit.data(t, v) for t, v in zip(signature.args[:3], args[:3], strict=True))
+        c = emit.load(c)
+        with emit.steps(INT64(0), args[3], 1) as k:
+            at = builder.mul(k, INT64(LANES))
+            emit.store(emit.fma(c, emit.one(x, k), emit.load(w, at)), w, at)
+
+    return types.void(w, c, x, types.int64), codegen
+
+
 @intrinsic(prefer_literal=True)
 def add_windows(typingctx, F, B, w, c, j, s, at, start, stop):  # type: ignore[no-untyped-def]
-    """w[f, k] += sum_{i<B} c[f, j+i] s[at+j+i+k], start <= k < stop, for F filters; w (F, D), c (F, 8).
+    """w[f, k] += sum_{i<B} c[j+i, f] s[at+j+i+k], start <= k < stop, for F filters; w (F, D), c (8, 8).
 
     F and B are written as numbers in the call: B rows of the window stay in registers for F filters.
     """
@@ -183,7 +198,8 @@ def add_windows(typingctx, F, B, w, c, j, s, at, start, stop):  # type: ignore[n
         taps = emit.columns(signature.args[2], args[2])
         j, at, start, stop = args[4], args[6], args[7], args[8]
         signal = emit.offset(emit.data(signature.args[5], args[5]), at, j)
-        c = [[emit.one(c, f * LANES + i, j) for i in range(n_rows)] for f in range(n_filters)]
+        c = emit.offset(c, builder.mul(j, INT64(LANES)))
+        c = [[emit.one(c, i * LANES + f) for i in range(n_rows)] for f in range(n_filters)]
         lines = [emit.offset(weights, builder.mul(taps, INT64(f))) for f in range(n_filters)]
         with emit.steps(start, stop, LANES) as k:
             windows = [emit.load(signal, k, i) for i in range(n_rows)]
