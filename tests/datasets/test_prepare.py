@@ -59,6 +59,7 @@ def raw(folder: Path, **changes: Any) -> Path:
         "shape": {"samples": 16_000, "rate": 16_000},
         "prepared_sha256": "",
         "files": {"x.wav": "..."},
+        "unverified": [],
     }
     (folder / "source.json").write_text(json.dumps(record | changes), encoding="utf-8")
     return folder
@@ -120,6 +121,10 @@ def test_raw_files_become_a_data_set(tmp_path: Path) -> None:
     [
         ({"shape": {"samples": 15_999}}, "toy from source official: samples is 16000, expected 15999"),
         ({"shape": {"rows": 3}}, "rows is missing, expected 3"),
+        (
+            {"shape": {"rows": 3}, "unverified": ["x.wav"]},
+            r"expected 3.*hash of x\.wav was not known beforehand: .* remove .* and fetch again",
+        ),
         ({"prepared_sha256": "0" * 64}, "variant canonical have digest .*, expected 000"),
         ({"loader": "nowhere:toy"}, "loader nowhere:toy: No module named .*; mend `loader` in the registry"),
         ({"loader": "audio:nothing"}, "loader audio:nothing: no function nothing in"),

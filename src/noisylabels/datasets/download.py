@@ -176,14 +176,15 @@ class _Sink:
             self.stream = path.open("wb", buffering=1 << 20)
         # disable=None: no bar unless stderr is a terminal; delay: none for what is quick
         self.bar = tqdm(total=size, desc=self.name, unit="B", unit_scale=True, disable=None, delay=1)
-        if size and size > LONG and not sys.stderr.isatty():
-            print(f"downloading {self.name} ({size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
         self.start, self.count, self.page = time.monotonic(), 0, False
 
     def write(self, chunk: bytes) -> None:
         with storage_errors(self.path):
             self.stream.write(chunk)
-        self.page = is_page(chunk) if not self.count else self.page
+        if not self.count:
+            self.page = is_page(chunk)
+            if self.size and self.size > LONG and not sys.stderr.isatty():
+                print(f"downloading {self.name} ({self.size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
         self.count += len(chunk)
         self.bar.update(len(chunk))
         if self.size is not None and self.count > self.size:

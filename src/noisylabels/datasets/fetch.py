@@ -61,7 +61,8 @@ def fetch(
         with storage_errors(out):
             out.mkdir(parents=True, exist_ok=True)
         remove_parts(out)
-        problems = []
+        problems: list[str] = []
+        unset: list[str] = []
         for source in chosen:
             try:
                 hashes = {file.name: _hash(file, out) for file in source.files}
@@ -69,12 +70,15 @@ def fetch(
                 missing = [file for file in source.files if not hashes[file.name]]
                 hashes |= _obtain(missing, out, places)
                 write_atomically(out / ORIGIN, source.name)
+                for passed_over in problems:
+                    print(f"{name}: {passed_over}", file=sys.stderr)
                 return _finish(name, entry, source, hashes, out)
+            except NotConfiguredError as error:
+                unset.append(f"{source.name}: {error}")
             except SourceError as error:
-                problems.append(f"  {source.name}: {error}")
-                if not isinstance(error, NotConfiguredError):
-                    print(f"{name}: source {source.name} failed: {error}", file=sys.stderr, flush=True)
-    raise FetchError("\n".join([f"{name}: no source could be used", *problems, _advice(chosen, entry, out)]))
+                problems.append(f"{source.name}: {error}")
+    lines = [f"  {problem}" for problem in unset + problems]
+    raise FetchError("\n".join([f"{name}: no source could be used", *lines, *_advice(chosen, entry, out)]))
 
 
 def fetch_local(dataset: str, registry: dict[str, Entry], out: Path, file: Path) -> Record:
@@ -157,26 +161,25 @@ def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out
         "shape": source.shape,
         "prepared_sha256": entry.get("prepared_sha256", {}).get(source.variant, ""),
         "files": hashes,
+        "unverified": [file.name for file in source.files if not file.sha256],
     }
     write_atomically(out / RECORD, json.dumps(record, indent=1) + "\n")
     return record
 
 
-def _advice(chosen: list[Source], entry: Entry, out: Path) -> str:
-    known = [file for source in chosen for file in source.files if file.sha256]
-    lines = [
-        "What helps: a network connection, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"
-    ]
+def _advice(chosen: list[Source], entry: Entry, out: Path) -> list[str]:
+    lines = ["What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"]
+    known = next((s.files for s in chosen if s.files and all(file.sha256 for file in s.files)), ())
     if known:
-        file = known[0]
-        size = f"{file.bytes} bytes, " if file.bytes else ""
-        lines.append(f"or the files put into {out} by hand, as {file.name} ({size}sha256 {file.sha256[0]}).")
+        lines.append(f"or these files put into {out} by hand:")
+        for file in known:
+            size = f"{file.bytes} bytes, " if file.bytes else ""
+            lines.append(f"  {file.name} ({size}sha256 {file.sha256[0]})")
     else:
-        lines.append(f"or the files put into {out} by hand; see {entry['homepage']}")
+        lines.append(f"or a look at {entry['homepage']}.")
     if "local" in entry:
         lines.append("A file of your own may take its place: `--local FILE`.")
     if "stand_in" in entry:
-        lines.append(
-            f"An artifact that can do with a stand-in ({entry['stand_in']['note']}) says `id.or_stand_in`."
-        )
-    return "\n".join(lines)
+        lines.append("An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:")
+        lines.append(f"  {entry['stand_in']['note'].strip()}")
+    return lines

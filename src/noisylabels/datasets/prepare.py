@@ -50,10 +50,19 @@ def prepare(raw: Path) -> Dataset:
         raise FileNotFoundError(f"{record_file} is missing; fetch the data set first")
     record = json.loads(record_file.read_text(encoding="utf-8"))
     loader = find_loader(record["loader"])
-    arrays = {
-        name: np.asarray(array) for name, array in loader({f: raw / f for f in record["files"]}).items()
-    }
-    check_shape(record["id"], record["source"], arrays, record["shape"])
+    try:
+        arrays = {
+            name: np.asarray(array) for name, array in loader({f: raw / f for f in record["files"]}).items()
+        }
+        check_shape(record["id"], record["source"], arrays, record["shape"])
+    except ValueError as error:
+        if not record["unverified"]:
+            raise
+        names = ", ".join(record["unverified"])
+        raise ValueError(
+            f"{error}; the hash of {names} was not known beforehand: if the download went wrong, "
+            f"remove {raw} and fetch again"
+        ) from None
     digest = array_digest(arrays)
     expected = record["prepared_sha256"]
     if expected and digest != expected:
