@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from loopback import Web, good, one_file, sha256
 
+from noisylabels.datasets import package_index
 from noisylabels.datasets.download import Network
 from noisylabels.datasets.fetch import FetchError, fetch
 from noisylabels.datasets.package_index import pip_settings
@@ -66,6 +67,19 @@ def serve(web: Web, archive: bytes, kind: str = "text/html") -> str:
     web.serve("/simple/toy-set/", good(pages[kind].encode(), kind=kind))
     web.serve("/files/toy_set-1.0.tar.gz", archive)
     return f"{web.url}/simple"
+
+
+@pytest.fixture
+def files_of_pip() -> None:
+    """Asked for by a test that wants pip itself to read its configuration files (a process of half a
+    second).
+    """
+
+
+@pytest.fixture(autouse=True)
+def no_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "files_of_pip" not in request.fixturenames:
+        monkeypatch.setattr(package_index, "_output", lambda command: "")
 
 
 @pytest.fixture
@@ -193,7 +207,7 @@ def test_without_any_index_the_message_says_so(network: Network, tmp_path: Path)
 
 
 def test_files_of_pip_are_read_and_the_environment_wins(
-    fresh_machine: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fresh_machine: None, files_of_pip: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tmp_path / "pip.conf"
     config.write_text(

@@ -1,5 +1,4 @@
-"""Members of archives, compressed files and pickles from strangers: only what was asked for, never more
-than expected.
+"""Archives, compressed files and pickles from strangers: only what was asked for, never more than expected.
 
 Nothing is ever extracted to a name that the archive chooses: one member is copied into a file that the
 caller names.

@@ -1,6 +1,4 @@
-"""The raw files of a data set: from the cache, or from the first source that has them, or an error that
-says all.
-"""
+"""The raw files of a data set: from the cache, from the first source that has them, or a full account."""
 
 import json
 import sys

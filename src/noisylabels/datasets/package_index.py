@@ -1,5 +1,4 @@
-"""Where a pinned package distribution can be had: the package index that the user's pip (or npm) is
-configured for.
+"""Where a pinned package distribution can be had: the index that the user's pip (or npm) is set up for.
 
 The distribution is fetched as a file. Nothing of it is installed, built or run.
 """
@@ -62,9 +61,7 @@ def pip_settings() -> Pip:
 
 
 def npm_registry() -> str:
-    """The registry that npm is configured for; SourceError if there is neither npm nor a variable that
-    names it.
-    """
+    """The registry that npm is configured for; SourceError if neither npm nor a variable names one."""
     url = os.environ.get("NPM_CONFIG_REGISTRY") or _output(["npm", "config", "get", "registry"]).strip()
     if not url.startswith("http"):
         raise SourceError("no npm registry: install npm, or set NPM_CONFIG_REGISTRY to the URL of one")
@@ -143,9 +140,7 @@ def _get(url: str, network: Network, options: dict[str, Any], accept: bool = Fal
 
 
 def _with_login(link: str, page: str) -> str:
-    """The link with user name and password of the page, if it leads to the same host and has none of its
-    own.
-    """
+    """The link, with the login of the page if it leads to the same host and has none of its own."""
     parts, base = urlsplit(link), urlsplit(page)
     if "@" in base.netloc and parts.netloc == host_of(page):
         return urlunsplit(parts._replace(netloc=base.netloc))

@@ -35,8 +35,7 @@ class Places:
 
 
 def obtain(files: Sequence[RawFile], folder: Path, places: Places) -> dict[str, str]:
-    """Have ``files`` in ``folder`` under their names, verified; name -> SHA-256. The caller holds the
-    folder's lock.
+    """Have ``files`` in ``folder``, verified; name -> SHA-256. The caller holds the lock of the folder.
 
     Members of one archive are unpacked together, so an archive is downloaded and read once.
 
