@@ -1,0 +1,93 @@
+"""Flipped labels of binary classification: which of the labels y in {-1, +1} are wrong.
+
+Every model flips an exact number of labels, so that the realised rate is the nominal one, and returns a new
+array. Test labels are never passed through here.
+
+Source: Han, Tsang, Chen, ECML PKDD 2016, Section 5.1 (symmetric); class-conditional: Natarajan et al., NIPS
+2013.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Labels = NDArray[np.int8]
+
+
+def _rate(name: str, rate: float) -> float:
+    if not 0 <= rate <= 1:
+        raise ValueError(f"{name}, a share of the labels, must lie in [0, 1], got {rate}")
+    return float(rate)
+
+
+def _flipped(y: Labels, chosen: NDArray[Any]) -> Labels:
+    noisy = y.copy()
+    noisy[chosen] *= -1
+    return noisy
+
+
+def symmetric(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
+    """round(rate n) labels, drawn without replacement, are flipped; beyond 1/2 the noise outweighs the
+    labels."""
+    count = round(_rate("rate", rate) * len(y))
+    return _flipped(y, rng.choice(len(y), count, replace=False))
+
+
+def compound(y: Labels, rng: np.random.Generator, *, rate: float, times: int) -> Labels:
+    """`symmetric` applied ``times`` times over: the effective rate is (1 - (1 - 2 rate)^times) / 2 <= 1/2."""
+    if times < 1:
+        raise ValueError(f"times must be at least 1, got {times}")
+    for _ in range(times):
+        y = symmetric(y, rng, rate=rate)
+    return y
+
+
+def uniform(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
+    """round(rate n) labels are replaced by fair coins: an effective rate of about rate / 2."""
+    noisy = y.copy()
+    chosen = rng.choice(len(y), round(_rate("rate", rate) * len(y)), replace=False)
+    noisy[chosen] = np.where(rng.random(len(chosen)) < 0.5, 1, -1)
+    return noisy
+
+
+def class_conditional(y: Labels, rng: np.random.Generator, *, positive: float, negative: float) -> Labels:
+    """round(positive n+) of the labels +1 and round(negative n-) of the labels -1 are flipped."""
+    noisy = y.copy()
+    for label, rate in ((1, _rate("positive", positive)), (-1, _rate("negative", negative))):
+        members = np.flatnonzero(y == label)
+        noisy[rng.choice(members, round(rate * len(members)), replace=False)] *= -1
+    return noisy
+
+
+def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray[np.float64]) -> Labels:
+    """The round(rate n) labels with the largest |f| are flipped, f (n,) a good classifier's decision values.
+
+    These are the points of which Theorem 2 speaks: far from the boundary, on the wrong side. No randomness.
+    """
+    farthest = np.argsort(-np.abs(f), kind="stable")
+    return _flipped(y, farthest[: round(_rate("rate", rate) * len(y))])
+
+
+MODELS: dict[str, Callable[..., Labels]] = {
+    "symmetric": symmetric,
+    "compound": compound,
+    "uniform": uniform,
+    "class_conditional": class_conditional,
+    "far_outliers": far_outliers,
+}
+
+
+def corrupt(y: Labels, model: str, rng: np.random.Generator, **parameters: Any) -> Labels:
+    """Labels y (n,) of -1 and +1 after the noise model of that name.
+
+    Raises
+    ------
+    ValueError : an unknown model, other labels than -1 and +1, a rate outside [0, 1].
+    """
+    if model not in MODELS:
+        raise ValueError(f"unknown noise model {model!r}; known: {', '.join(MODELS)}")
+    if not np.isin(y, (-1, 1)).all():
+        raise ValueError(f"labels must be -1 or +1, got {np.unique(y)[:5].tolist()}")
+    return MODELS[model](y, rng, **parameters)
