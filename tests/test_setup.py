@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -114,8 +116,9 @@ case "$*" in
         cp "$0" "$dir/bin/python"; printf '#!/bin/bash\\necho "snakemake $*"\\n' >"$dir/bin/snakemake"
         chmod +x "$dir/bin/snakemake" ;;
     *"pip --version") ;;
-    *"pip install "*) echo "pip $*" >>"$FAKE_LOG"; [ -z "$FAKE_ERROR" ] || { echo "$FAKE_ERROR"; exit 1; } ;;
-    -) cat >/dev/null ;;
+    *"pip install "*) sleep "${FAKE_SECONDS:-0}"; echo "pip $*" >>"$FAKE_LOG"
+        [ -z "$FAKE_ERROR" ] || { echo "$FAKE_ERROR"; exit 1; } ;;
+    -) exec "$REAL_PYTHON" - ;;
     *) echo "unexpected: $*" >&2; exit 9 ;;
 esac
 """
@@ -125,6 +128,7 @@ TOOLS = [
     "dirname",
     "mkdir",
     "rm",
+    "sleep",
     "mv",
     "cp",
     "chmod",
@@ -154,19 +158,30 @@ class Checkout:
         fake.write_text(FAKE_PYTHON, encoding="utf-8")
         fake.chmod(0o755)
 
-    def run(self, *arguments, version="3.12.0", error="", **variables):
-        """Start `./run`; returns the finished process and what the interpreter was asked to do meanwhile."""
-        self.log.write_text("", encoding="utf-8")
+    def start(self, *arguments, version="3.12.0", error="", **variables):
         fakes = {"FAKE_VERSION": version, "FAKE_LOG": str(self.log), "FAKE_ERROR": error}
-        done = subprocess.run(
+        return subprocess.Popen(
             [self.path / "run", *arguments],
-            env={"PATH": str(self.bin), "HOME": str(self.path)} | fakes | variables,
-            capture_output=True,
-            text=True,
+            env={"PATH": str(self.bin), "HOME": str(self.path), "REAL_PYTHON": sys.executable}
+            | fakes
+            | variables,
             stdin=subprocess.DEVNULL,
-            timeout=60,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        return done, self.log.read_text(encoding="utf-8").splitlines()
+
+    def run(self, *arguments, **options):
+        """Run to the end; return the finished process and what the interpreter was asked to do meanwhile."""
+        self.log.write_text("", encoding="utf-8")
+        process = self.start(*arguments, **options)
+        stdout, stderr = process.communicate(timeout=60)
+        done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+        return done, self.asked
+
+    @property
+    def asked(self):
+        return self.log.read_text(encoding="utf-8").splitlines()
 
     @property
     def stamp(self):
@@ -257,6 +272,27 @@ def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checko
     assert done.returncode == 0
     assert asked[0] == "venv"
     assert checkout.stamp.exists()
+
+
+def test_two_starts_at_once_set_up_once(checkout):
+    both = [checkout.start("-n", FAKE_SECONDS="0.3") for _ in range(2)]
+    outputs = [process.communicate(timeout=60) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert all(stdout.startswith("snakemake ") for stdout, _ in outputs)
+    assert checkout.asked.count("venv") == 1
+    assert sum("Waiting for another ./run" in stderr for _, stderr in outputs) == 1
+
+
+def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
+    killed = checkout.start("-n", FAKE_SECONDS="0.5")
+    while not checkout.log.exists() or "venv" not in checkout.asked:
+        time.sleep(0.01)
+    killed.kill()
+    killed.communicate(timeout=60)
+    assert not checkout.stamp.exists()
+    done, asked = checkout.run("-n")
+    assert done.returncode == 0
+    assert asked[0] == "venv"
 
 
 def test_a_profile_of_the_user_replaces_ours(checkout):
