@@ -1,50 +1,45 @@
-"""A scratch copy of the checkout in which Snakemake may do as it likes."""
+"""Snakemake in a scratch folder: on the files of this checkout, or on a copy that a test may edit."""
 
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ["Snakefile", "config", "workflow", "src", "environment.yml"]
-# A small overlay: synthetic data only, so that no test needs a package index.
-TINY = """
-scale: smoke
-papers: [ors]
-formats: [png]
-"""
+OVERLAY = "scale: smoke\npapers: [ors]\nformats: [png]\n"
 
 
-class Checkout:
-    """Runs snakemake in a copy of the checkout."""
+class Run:
+    """Runs the Snakefile of ``checkout`` in ``folder``; results, figures and data stay in the folder."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        for part in PARTS:
-            source = ROOT / part
-            copy = shutil.copytree if source.is_dir() else shutil.copy2
-            copy(source, path / part)
-        (path / "tiny.yaml").write_text(TINY)
+    def __init__(self, folder: Path, checkout: Path = ROOT) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / "overlay.yaml").write_text(OVERLAY)
+        self.folder, self.checkout = folder, checkout
 
-    def command(self, *arguments: str, cores: int = 1) -> list[str]:
-        base = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "tiny.yaml"]
-        return [*base, "--nocolor", *arguments]
+    def command(self, targets: Sequence[str], options: Sequence[str] = (), cores: int = 1) -> list[str]:
+        place = ["--snakefile", str(self.checkout / "Snakefile"), "--directory", str(self.folder)]
+        overlay = ["--configfile", str(self.folder / "overlay.yaml")]
+        base = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--nocolor", *place, *overlay]
+        return [*base, *options, "--", *targets]
 
     def environment(self) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
-        return kept | {"NUMBA_CACHE_DIR": str(ROOT / ".cache/numba-workflow-tests")}
+        return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
 
-    def snakemake(self, *arguments: str, cores: int = 1, fail: bool = False) -> str:
+    def snakemake(
+        self, *targets: str, options: Sequence[str] = (), cores: int = 1, fail: bool = False
+    ) -> str:
         done = subprocess.run(
-            self.command(*arguments, cores=cores),
-            cwd=self.path,
+            self.command(targets, options, cores),
+            cwd=self.folder,
             env=self.environment(),
             capture_output=True,
             text=True,
-            timeout=300,
         )
         output = done.stdout + done.stderr
         assert (done.returncode != 0) == fail, output
@@ -52,29 +47,31 @@ class Checkout:
 
     def files(self) -> dict[str, bytes]:
         """Every result and figure with its bytes."""
-        found = [
-            f for folder in ("results", "figures") for f in (self.path / folder).rglob("*") if f.is_file()
-        ]
-        return {str(file.relative_to(self.path)): file.read_bytes() for file in sorted(found)}
+        found = [f for part in ("results", "figures") for f in (self.folder / part).rglob("*") if f.is_file()]
+        return {str(file.relative_to(self.folder)): file.read_bytes() for file in sorted(found)}
 
     def edit(self, file: str, old: str, new: str) -> None:
-        text = (self.path / file).read_text()
+        """Change the first ``old`` of a file of the copied checkout."""
+        assert self.checkout != ROOT
+        text = (self.checkout / file).read_text()
         assert old in text
-        (self.path / file).write_text(text.replace(old, new))
+        (self.checkout / file).write_text(text.replace(old, new, 1))
 
 
 @pytest.fixture
-def checkout(tmp_path):
-    return Checkout(tmp_path)
+def run(tmp_path):
+    """Make runs of this checkout: run("name")."""
+    return lambda name: Run(tmp_path / name)
 
 
 @pytest.fixture
-def new_checkout(tmp_path):
-    """Make several copies: new_checkout("name")."""
-
-    def make(name: str) -> Checkout:
-        folder = tmp_path / name
-        folder.mkdir()
-        return Checkout(folder)
-
-    return make
+def copy(tmp_path):
+    """A copy of the checkout that may be edited, and is run in its own folder."""
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(
+                ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+            )
+        else:
+            shutil.copy2(ROOT / part, tmp_path / part)
+    return Run(tmp_path, tmp_path)

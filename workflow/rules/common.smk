@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,6 +11,7 @@ from snakemake.utils import validate
 
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
+SCRIPTS = LIBRARY / "scripts"
 SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
@@ -28,6 +30,8 @@ os.environ["PATH"] = os.pathsep.join(
 for variable in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]:
     os.environ[f"{variable}_NUM_THREADS"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+# One name for the whole run: a host that one download found unreachable is not asked again by the next.
+os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{time.time()}")
 
 validate(config, SCHEMAS / "config.schema.yaml")
 
@@ -61,7 +65,7 @@ def of(wildcards):
 
 
 def file_of(artifact):
-    return str(artifact.file.relative_to(ROOT))
+    return paths([artifact.file])[0]
 
 
 def title(paper):

@@ -17,7 +17,7 @@ rule fetch:
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
-        "python src/scripts/fetch.py --dataset {wildcards.dataset} --registry config/datasets.yaml"
+        "python {SCRIPTS}/fetch.py --dataset {wildcards.dataset} --registry {REGISTRY}"
         " --out data/raw/{wildcards.dataset} {params.options:q} > {log}"
 
 
@@ -37,4 +37,4 @@ rule prepare:
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:
-        "python src/scripts/prepare.py --raw data/raw/{wildcards.dataset} --out {output} > {log} 2>&1"
+        "python {SCRIPTS}/prepare.py --raw data/raw/{wildcards.dataset} --out {output} > {log} 2>&1"

@@ -16,7 +16,7 @@ rule tune:
     message:
         "Tune {wildcards.paper} {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python src/scripts/tune.py --job {params.job:q} --data {input.data} --out {output} > {log} 2>&1"
+        "python {SCRIPTS}/tune.py --job {params.job:q} --data {input.data} --out {output} > {log} 2>&1"
 
 
 rule run:
@@ -38,5 +38,5 @@ rule run:
     message:
         "Run {wildcards.paper} {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "python src/scripts/run.py --job {params.job:q} --repetitions {params.repetitions} {params.tuned}"
+        "python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions} {params.tuned}"
         " --data {input.data} --out {output} > {log} 2>&1"

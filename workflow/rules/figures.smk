@@ -34,7 +34,7 @@ rule figure:
     message:
         "Draw {wildcards.paper} {wildcards.artifact}"
     shell:
-        "python src/scripts/figure.py --render {params.render} --artifact {wildcards.artifact} --settings {params.settings:q}"
+        "python {SCRIPTS}/figure.py --render {params.render} --artifact {wildcards.artifact} --settings {params.settings:q}"
         " --names {params.names} --tables {input.tables} --out {output} > {log} 2>&1"
 
 
@@ -69,5 +69,5 @@ rule table:
     message:
         "Write the table {wildcards.paper} {wildcards.artifact}"
     shell:
-        "python src/scripts/table.py --render {params.render} --artifact {wildcards.artifact} --settings {params.settings:q}"
+        "python {SCRIPTS}/table.py --render {params.render} --artifact {wildcards.artifact} --settings {params.settings:q}"
         " --names {params.names} --tables {input.tables} --out {output} > {log} 2>&1"

@@ -28,5 +28,5 @@ rule verdicts:
     message:
         "Judge every artifact against what was printed and claimed"
     shell:
-        "python src/scripts/verdict.py --artifacts {params.files} --tables {input.tables}"
+        "python {SCRIPTS}/verdict.py --artifacts {params.files} --tables {input.tables}"
         " --scale {SCALE} --csv {output.csv} --html {output.html} > {log} 2>&1"

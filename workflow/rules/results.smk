@@ -19,7 +19,7 @@ rule collect:
     message:
         "Collect the results of {wildcards.paper} {wildcards.artifact}"
     shell:
-        "python src/scripts/collect.py --parts {input.parts} --tuned {input.tuned} --data {input.data}"
+        "python {SCRIPTS}/collect.py --parts {input.parts} --tuned {input.tuned} --data {input.data}"
         " --about {params.provenance:q} --table {output.table} --provenance {output.provenance} > {log} 2>&1"
 
 
@@ -40,5 +40,5 @@ rule verdict:
     message:
         "Judge {wildcards.paper} {wildcards.artifact} against what was printed and claimed"
     shell:
-        "python src/scripts/verdict.py --artifacts {params.file} --tables {input.table}"
+        "python {SCRIPTS}/verdict.py --artifacts {params.file} --tables {input.table}"
         " --scale {SCALE} --csv {output} > {log} 2>&1"
