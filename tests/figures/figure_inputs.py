@@ -25,6 +25,8 @@ def _filter_curves(settings):
     for task, mode, method, x in labels:
         for metric in ("mse", "mse_window"):
             yield {"noise": task, "setting": mode, "method": method, "metric": metric, "x": x}
+        if x == ROUNDS[-1]:
+            yield {"noise": task, "setting": mode, "method": method, "metric": "mse_tail", "x": x}
 
 
 def _label_budget(settings):

@@ -11,11 +11,15 @@ PAGES = ROOT / "workflow/report"
 ARTIFACTS = {f"{file.parent.name}/{file.stem}": file for file in sorted(EXPERIMENTS.glob("*/*.yaml"))}
 
 
+LINKS = "\n\n.. _Workflow: javascript:show_panel('workflow')\n"  # Snakemake adds such lines to every page
+
+
 def html(page, **snakemake):
-    """A page as the report shows it; anything that reST finds odd is an error."""
-    template = Environment(undefined=StrictUndefined).from_string((PAGES / page).read_text(encoding="utf-8"))
+    """A page as Snakemake's report shows it; anything that reST finds odd is an error."""
+    environment = Environment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    template = environment.from_string((PAGES / page).read_text(encoding="utf-8") + LINKS)
     text = template.render(snakemake=SimpleNamespace(**snakemake))
-    strict = {"halt_level": Reporter.WARNING_LEVEL, "report_level": Reporter.INFO_LEVEL}
+    strict = {"halt_level": Reporter.WARNING_LEVEL, "report_level": Reporter.WARNING_LEVEL}
     return publish_parts(text, writer="html", settings_overrides=strict)["html_body"]
 
 
@@ -36,11 +40,30 @@ def test_a_reduced_scale_is_announced():
     content = {"caption": "A curve.", "source": "a paper", "origin": "ours"}
     assert "smoke, reduced" in caption(content, scale="smoke")
     assert "reduced" not in caption(content)
-    assert "not in the paper" in caption(content)
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "full"])
 def test_the_pages_of_the_report_say_whether_they_judge(scale):
     config = {"scale": scale, "papers": ["ors"], "seed": 7}
-    assert ("judges nothing" in html("workflow.rst", config=config)) == (scale != "full")
+    assert ("It judges nothing" in html("workflow.rst", config=config)) == (scale != "full")
     assert ("ran" in html("verdicts.rst", config=config)) == (scale != "full")
+
+
+def test_markup_in_deviations_is_shown_as_it_is():
+    content = {
+        "caption": "A curve.",
+        "source": "a paper",
+        "origin": "paper",
+        "deviations": ["|u|_q, `x` * y_", "b"],
+    }
+    shown = caption(content)
+    assert "|u|_q, `x` * y_" in shown
+    assert shown.count("<li>") == 2
+
+
+def test_datasets_deviations_and_notes_follow_the_caption():
+    content = {"caption": "A curve.", "source": "a paper", "origin": "paper"}
+    extra = {"datasets": ["living_room"], "deviations": ["first"], "notes": ["second"]}
+    shown = caption(content | extra)
+    order = [shown.index(text) for text in ("A curve.", "a paper", "living_room", "first", "Notes", "second")]
+    assert order == sorted(order)

@@ -48,9 +48,11 @@ def test_html_escapes_and_sets_bold(written):
     assert "<p>stand-in data: a_b</p>" in written[".html"]
 
 
-def test_a_plain_index_is_not_shown(tmp_path):
-    tables.save(pd.DataFrame({"a": ["1"]}), [tmp_path / "table.csv"])
-    assert (tmp_path / "table.csv").read_text() == "a\n1\n"
+def test_a_plain_index_is_not_shown_and_nothing_is_blanked(tmp_path):
+    frame = pd.DataFrame({"a": ["1", "1"], "b": ["2", "3"]})
+    tables.save(frame, [tmp_path / "table.csv", tmp_path / "table.md"])
+    assert (tmp_path / "table.csv").read_text() == "a,b\n1,2\n1,3\n"
+    assert (tmp_path / "table.md").read_text().splitlines()[3] == "| 1 | 3 |"
 
 
 def test_an_unknown_format_is_refused_before_anything_is_written(frame, tmp_path):

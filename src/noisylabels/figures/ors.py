@@ -220,12 +220,12 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         rows = panels.select(table, artifact, metric="mse", **where)
         panels.learning_curves(curves, rows, x_unit=1e3)
         panels.final_dots(errors, rows, places)
-        rows = panels.select(table, artifact, metric="mse_window", **where)
+        rows = panels.select(table, artifact, metric="mse_tail", **where)
         panels.final_dots(errors, rows, places, hollow=True)
         errors.set_xticks(range(len(methods)), methods, rotation=90)
         panels.log_axis(curves.yaxis)
     axes[-1, 0].set_xlabel("round t / 1000")
-    kinds = panels.full_and_hollow("cumulative", "last window")
+    kinds = panels.full_and_hollow("all rounds", "last fifth")
     panels.shared_legend(figure, panels.handles(methods) + kinds)
     return figure
 

@@ -7,9 +7,9 @@ of the frame stands below the table (not in the CSV).
 
 import html
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from noisylabels import statistics
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Rows = list[list[str]]
 
 
 def mean_se(mean: float, se: float) -> str:
@@ -51,29 +49,38 @@ def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
     for path in targets:
         if path.suffix not in _WRITERS:
             raise ValueError(f"{path}: tables are written as {', '.join(_WRITERS)}")
-    header, rows = _cells(frame)
+    content = _content(frame)
     for path in targets:
-        text = _WRITERS[path.suffix](header, rows, str(frame.attrs.get("note", "")))
+        text = _WRITERS[path.suffix](content)
         part = path.with_name(f".{path.name}.part")
         part.write_text(text, encoding="utf-8", newline="\n")
         os.replace(part, path)
 
 
-def _cells(frame: "pd.DataFrame") -> tuple[list[str], Rows]:
-    plain = frame.index.nlevels == 1 and frame.index.name is None
-    full = frame if plain else frame.reset_index()
-    return list(map(str, full.columns)), [list(map(str, row)) for row in full.itertuples(index=False)]
+class _Content(NamedTuple):
+    """What every format shows; the first ``sections`` columns are those of the index."""
+
+    header: list[str]
+    rows: list[list[str]]
+    sections: int
+    note: str
+
+    def shown(self) -> Iterator[tuple[list[str], int | None]]:
+        """Rows with repeated sections blanked, and the outermost section that starts there, if any."""
+        above: list[str] = []
+        for row in self.rows:
+            same = 0
+            while same < self.sections and row[: same + 1] == above[: same + 1]:
+                same += 1
+            yield [""] * same + row[same:], (same if above and same < self.sections else None)
+            above = row
 
 
-def _unrepeated(rows: Rows) -> Rows:
-    """Blank the leading cells that equal those of the row above."""
-    shown = []
-    for above, row in zip([[], *rows], rows, strict=False):
-        same = 0
-        while same < len(row) - 1 and row[: same + 1] == above[: same + 1]:
-            same += 1
-        shown.append([""] * same + row[same:])
-    return shown
+def _content(frame: "pd.DataFrame") -> _Content:
+    sections = 0 if frame.index.names == [None] else frame.index.nlevels
+    full = frame.reset_index() if sections else frame
+    rows = [list(map(str, row)) for row in full.itertuples(index=False)]
+    return _Content(list(map(str, full.columns)), rows, sections, str(frame.attrs.get("note", "")))
 
 
 def _styled(cell: str, escape: Callable[[str], str], bold: str) -> str:
@@ -82,21 +89,21 @@ def _styled(cell: str, escape: Callable[[str], str], bold: str) -> str:
     return escape(cell)
 
 
-def _csv(header: list[str], rows: Rows, note: str) -> str:
+def _csv(content: _Content) -> str:
     def quoted(cell: str) -> str:
         text = _styled(cell, str, "{}")
         return f'"{text.replace(chr(34), chr(34) * 2)}"' if any(c in text for c in ',"\n') else text
 
-    return "".join(",".join(map(quoted, row)) + "\n" for row in [header, *rows])
+    return "".join(",".join(map(quoted, row)) + "\n" for row in [content.header, *content.rows])
 
 
-def _markdown(header: list[str], rows: Rows, note: str) -> str:
-    lines = [header, ["---"] * len(header), *_unrepeated(rows)]
+def _markdown(content: _Content) -> str:
+    lines = [content.header, ["---"] * len(content.header), *(row for row, _ in content.shown())]
     table = "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in lines)
-    return table + (f"\n{note}\n" if note else "")
+    return table + (f"\n{content.note}\n" if content.note else "")
 
 
-def _latex(header: list[str], rows: Rows, note: str) -> str:
+def _latex(content: _Content) -> str:
     special = {c: f"\\{c}" for c in "&%$#_{}"}
     special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}", "±": r"$\pm$"}
     translation = str.maketrans(special)
@@ -105,22 +112,26 @@ def _latex(header: list[str], rows: Rows, note: str) -> str:
         styled = [_styled(cell, lambda text: text.translate(translation), r"\textbf{{{}}}") for cell in cells]
         return " & ".join(styled) + r" \\"
 
+    rules = {None: [], 0: [r"\midrule"]}
     body = []
-    for number, cells in enumerate(_unrepeated(rows)):
-        body += [r"\midrule"] if number and cells[0] else []
-        body.append(row(cells))
-    head = [rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\toprule", row(header), r"\midrule"]
-    foot = [rf"\multicolumn{{{len(header)}}}{{l}}{{{note.translate(translation)}}} \\"] if note else []
-    return "\n".join([*head, *body, r"\bottomrule", *foot, r"\end{tabular}"]) + "\n"
+    for cells, start in content.shown():
+        body += [*rules.get(start, [r"\addlinespace"]), row(cells)]
+    columns = len(content.header)
+    head = [rf"\begin{{tabular}}{{{'l' * columns}}}", r"\toprule", row(content.header), r"\midrule"]
+    note = rf"\multicolumn{{{columns}}}{{l}}{{{content.note.translate(translation)}}} \\"
+    return (
+        "\n".join([*head, *body, r"\bottomrule", *([note] if content.note else []), r"\end{tabular}"]) + "\n"
+    )
 
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><style>
 body {{ font: 14px/1.35 sans-serif; margin: 1em; }}
 table {{ border-collapse: collapse; }}
-th, td {{ padding: 0.2em 0.9em; text-align: left; white-space: nowrap; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: 0.15em 0.6em; text-align: left; white-space: nowrap; font-variant-numeric: tabular-nums; }}
 th {{ border-bottom: 2px solid #444; position: sticky; top: 0; background: white; }}
-tr.section td {{ border-top: 1px solid #999; }}
+tr.section td {{ border-top: 1.5px solid #444; }}
+tr.part td {{ border-top: 1px solid #ccc; }}
 </style></head><body>
 <table>
 <thead><tr>{head}</tr></thead>
@@ -132,15 +143,15 @@ tr.section td {{ border-top: 1px solid #999; }}
 """
 
 
-def _html(header: list[str], rows: Rows, note: str) -> str:
-    def row(cells: list[str], number: int) -> str:
-        start = '<tr class="section">' if number and cells[0] else "<tr>"
+def _html(content: _Content) -> str:
+    def row(cells: list[str], start: int | None) -> str:
+        opening = {None: "<tr>", 0: '<tr class="section">'}.get(start, '<tr class="part">')
         styled = [_styled(cell, html.escape, "<strong>{}</strong>") for cell in cells]
-        return start + "".join(f"<td>{cell}</td>" for cell in styled) + "</tr>"
+        return opening + "".join(f"<td>{cell}</td>" for cell in styled) + "</tr>"
 
-    body = "\n".join(row(cells, number) for number, cells in enumerate(_unrepeated(rows)))
-    head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
-    return _PAGE.format(head=head, body=body, note=f"<p>{html.escape(note)}</p>\n" if note else "")
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in content.header)
+    note = f"<p>{html.escape(content.note)}</p>\n" if content.note else ""
+    return _PAGE.format(head=head, body="\n".join(row(*shown) for shown in content.shown()), note=note)
 
 
 _WRITERS = {".csv": _csv, ".md": _markdown, ".tex": _latex, ".html": _html}
