@@ -1,8 +1,9 @@
+# ruff: noqa: E402 - the thread variables must be set before NumPy is imported
 """Speed of the filters beside padasip and pyroomacoustics, in one process: ``python benchmarks/filters.py``.
 
-Every repetition runs all candidates one after the other and takes their CPU time, so that a busy machine disturbs all
-of them alike; the tables show medians. A filter-sample is one filter that predicts one row and learns from it,
-2 d multiply-adds; "of peak" compares them with a loop that multiplies and adds in registers only.
+Every repetition runs all candidates one after the other and takes their CPU time, so that a busy machine
+disturbs all of them alike; the table shows medians. A filter-sample is one filter that predicts one row and
+learns from it, 2 d multiply-adds; "of peak" compares with a loop that multiplies and adds in registers only.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def processor() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Speed of the filters, as a table.")
     parser.add_argument("--repetitions", type=int, default=9)
     options = parser.parse_args()
 

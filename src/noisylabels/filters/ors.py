@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisylabels.filters.base import (
     Filter,
@@ -14,7 +15,6 @@ from noisylabels.filters.base import (
     Rows,
     Side,
     number,
-    window_means,
     window_starts,
 )
 from noisylabels.filters.ors_kernels import BLOCK, losses_rows, run_rows, run_windows, table
@@ -115,10 +115,10 @@ class ORS(Filter):
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         clean, second, v = self._told(rows.n, side)
         blocks = rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0
-        seen = table(rows.flat, rows.step, 0 if blocks else rows.d, clean, y, second, v)
+        seen = table(clean, y, second, v)
         rules = _rules([self], [0])
         if blocks:
-            yhat[:] = _windows(rows, seen, rules, w[None, :])[0]
+            _windows(rows, seen, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
         else:
             run_rows(rows.flat, rows.step, seen, rules, w, yhat)
 
@@ -132,21 +132,17 @@ class ORS(Filter):
         for f in own:
             if second == 0 and "second" in VARIANTS[f.variant].needs:
                 raise ValueError(f"labels: variant {f.variant!r} needs a second column")
-        starts, rows = window_starts(len(data), windows), data.rows
+        bounds, rows = np.append(window_starts(len(data), windows), len(data)), data.rows
         result = np.empty((len(own), windows))
         blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
-        d = 0 if all(blocks) else rows.d
-        seen = table(rows.flat, rows.step, d, data.y, data.labels[:, 0], data.labels[:, second], data.v)
+        seen = table(data.y, data.labels[:, 0], data.labels[:, second], data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
-            size = 1 if len(group) == 1 else 4
-            yhat = _windows(rows, seen, _rules(own, group), np.zeros((size, rows.d)))
-            for i, prediction in zip(group, yhat, strict=False):
-                result[i] = window_means((prediction - data.y) ** 2, starts)
-        bounds = np.append(starts, len(data))
+            w = np.zeros((1 if len(group) == 1 else 4, rows.d))
+            result[group] = _windows(rows, seen, _rules(own, group), w, bounds, w[:, :0].copy())[: len(group)]
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
-            part = np.empty((LANES, windows))
-            losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, part)
-            result[group] = part[: len(group)]
+            losses = np.empty((LANES, windows))
+            losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
+            result[group] = losses[: len(group)]
         return result
 
 
@@ -160,17 +156,19 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
     return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
 
-def _windows(rows: Rows, seen: Floats, rules: Floats, w: Floats) -> Floats:
-    """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; predictions (F, n)."""
+def _windows(
+    rows: Rows, seen: Floats, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
+) -> Floats:
+    """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; losses (8, windows)."""
     D = -(-rows.d // LANES) * LANES
-    wide = _aligned(len(w), D)
+    wide = _aligned(len(w), D + (72 - D) % 512)  # one tap of two filters must differ in the low address bits
     wide[:, : rows.d] = w
     s = _aligned(rows.n + D + 2 * BLOCK)
     s[: len(rows.flat)] = rows.flat
-    yhat = np.empty((len(w), rows.n))
-    run_windows(s, rows.d, seen, rules, wide, yhat)
+    losses = np.empty((LANES, len(bounds) - 1))
+    run_windows(s, rows.d, seen, rules, wide, bounds, losses, yhat)
     w[:] = wide[:, : rows.d]
-    return yhat
+    return losses
 
 
 def _aligned(*shape: int) -> Floats:

@@ -16,14 +16,14 @@ QUIET = 1e-3  # a fall of the energy to this share of its past calls for one, to
 
 
 @njit(cache=True)
-def table(x, step, d, clean, one, two, v):  # type: ignore[no-untyped-def]
-    """The array ``seen`` of `ors_step.Seen`, one row a round; with d = 0 its energies are 0."""
+def table(clean, one, two, v):  # type: ignore[no-untyped-def]
+    """The array ``seen`` of `ors_step.Seen`, one row a round; the loops fill in the energies."""
     n = len(one)
     seen = np.empty((n, 6))
     for t in range(n):
         seen[t, CLEAN], seen[t, ONE], seen[t, MEAN] = clean[t], one[t], (one[t] + two[t]) / 2
         seen[t, VARIANCE], seen[t, SPREAD] = v[t], (one[t] - two[t]) ** 2 / 4
-        seen[t, ENERGY] = energy(x, t * step, d)
+        seen[t, ENERGY] = 0.0
     return seen
 
 
@@ -32,7 +32,8 @@ def run_rows(x, step, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
     """One filter, row by row: the definition."""
     for t in range(len(yhat)):
         yhat[t] = dot(x, t * step, w)
-        add(w, step_one(rules, 0, seen[t], seen[t, ENERGY], yhat[t]), x, t * step)
+        X = energy(x, t * step, len(w))
+        add(w, step_one(rules, 0, seen[t], X, yhat[t]), x, t * step)
 
 
 @njit(cache=True)
@@ -47,6 +48,7 @@ def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-unt
         total[:] = 0.0
         for t in range(bounds[i], bounds[i + 1]):
             new = x[t * step : t * step + d]
+            seen[t, ENERGY] = energy(x, t * step, d)
             advance_lanes(w, c, old, new, yhat, d)
             step_lanes(rules, seen[t], yhat, c, total)
             old = new
@@ -54,17 +56,18 @@ def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def run_windows(s, d, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
+def run_windows(s, d, seen, rules, w, bounds, losses, yhat):  # type: ignore[no-untyped-def]
     """Filters on one sliding window, x_t = s[t : t+d], in blocks of 8 rounds; the same algebra as `run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
-    w: (F, D), F = 1 or 4, D = d rounded up to 8, zero beyond d.  s: n + D + 16 samples.  yhat: (F, n).
-    rules: (12, 8), the first F columns count.
+    w: (F, D), F = 1 or 4, D at least d rounded up to 8, zero beyond d.  s: n + D + 16 samples.
+    rules: (12, 8), the first F columns count.  losses: (8, windows), as in `losses_rows`.
+    yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
-    F, n = yhat.shape
+    F, n = w.shape[0], len(seen)
     c, p, sums = np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES)), np.zeros((F, BLOCK, LANES))
-    loss = np.zeros(LANES)
+    loss, window = np.zeros(LANES), 0
     lags, G = np.zeros(BLOCK), np.zeros((BLOCK, BLOCK))
     refreshed, highest = -REFRESH, 0.0
     for t in range(0, n, BLOCK):
@@ -77,21 +80,27 @@ def run_windows(s, d, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
         refreshed, highest = (t, G[-1, 0]) if exact else (refreshed, max(highest, high))
         for i in range(BLOCK):
             for f in range(F):
-                p[i, f] = sums[f, i].sum()
+                q = sums[f, i]
+                p[i, f] = ((q[0] + q[1]) + (q[2] + q[3])) + ((q[4] + q[5]) + (q[6] + q[7]))
         c[:] = 0.0
         for i in range(min(BLOCK, n - t)):
             seen[t + i, ENERGY] = max(G[i, 0], 0.0)
             step_lanes(rules, seen[t + i], p[i], c[i], loss)
             add_lanes(p[i + 1 :], c[i], G[i, 1:], BLOCK - i - 1)  # p[j] += c[i] G[i, j-i]
-            for f in range(F):
-                yhat[f, t + i] = p[i, f]
+            if yhat.shape[1]:
+                for f in range(F):
+                    yhat[f, t + i] = p[i, f]
+            if t + i + 1 == bounds[window + 1]:
+                losses[:, window] = loss / (bounds[window + 1] - bounds[window])
+                loss[:] = 0.0
+                window += 1
     _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
 
 
 @njit(cache=True)
 def _advance(w, d, c, s, old, sums, new):  # type: ignore[no-untyped-def]
     """w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. One pass over the taps."""
-    F, D = w.shape
+    F, D = w.shape[0], (d + LANES - 1) // LANES * LANES
     sums[:] = 0.0
     for start in range(0, D, TILE):
         stop = min(start + TILE, D)

@@ -56,7 +56,7 @@ def coefficient(rule: Rule, seen: Seen, yhat: Any) -> Any:
     square = rule.delta * delta * delta
     vbar = rule.v * seen.v + rule.e * e * e + rule.spread * seen.spread
     size = rule.r * (rule.beta * seen.v + 1.0) + seen.energy
-    return square.over(square + vbar, 1.0) * e.over(size, 0.0)
+    return square.over(square + vbar, 1.0) * e * size.inverse(0.0)
 
 
 @intrinsic

@@ -108,6 +108,10 @@ class Value:
     def __mul__(self, other: Value | float) -> Value:
         return Value(self.builder, self.builder.fmul(self.value, self._same(other)))
 
+    def inverse(self, otherwise: float) -> Value:
+        """1 / self where self > 0, else `otherwise`."""
+        return Value(self.builder, self._same(1.0)).over(self, otherwise)
+
     def over(self, other: Value, otherwise: float) -> Value:
         """self / other where other > 0, else `otherwise`."""
         positive = self.builder.fcmp_ordered(">", other.value, self._same(0.0))
