@@ -24,7 +24,7 @@ PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig
 COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
 """The task of each figure that the comparison of the tuning modes shows."""
 SPEECH_RATE = 16_000
-"""Samples per second of the recording in the registry."""
+"""Samples per second of the speech (other rates are refused when it is read)."""
 ROUNDS: dict[str, Any] = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
 
 
@@ -194,7 +194,8 @@ def conditions(results: "Tables", settings: "Settings") -> "Figure":
         noisy = panels.mean_interval(rows, ["method"]).loc[["noisy", "noisy"]]
         ends = [place - 0.42, place + 0.42]
         panels.curve(ax, ends, noisy["mean"], noisy["half_width"], "noisy", **dashed)
-    ax.set_xticks(range(len(own["conditions"])), [textwrap.fill(name, 10) for name in own["conditions"]])
+    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own["conditions"]]
+    ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
     panels.shared_legend(figure, panels.handles(["noisy"], **dashed) + panels.dot_handles(dotted), handle=2)
