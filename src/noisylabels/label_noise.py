@@ -7,6 +7,7 @@ Source: Han, Tsang, Chen, ECML PKDD 2016, Section 5.1 (symmetric); class-conditi
 2013.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -79,15 +80,37 @@ MODELS: dict[str, Callable[..., Labels]] = {
 }
 
 
-def corrupt(y: Labels, model: str, rng: np.random.Generator, **parameters: Any) -> Labels:
-    """Labels y (n,) of -1 and +1 after the noise model of that name.
+def parse(label: str) -> tuple[str, dict[str, float]]:
+    """``"compound 0.2 3"`` -> ("compound", {"rate": 0.2, "times": 3}): the model, then its numbers in order.
 
     Raises
     ------
-    ValueError : an unknown model, other labels than -1 and +1, a rate outside [0, 1].
+    ValueError : an unknown model, something that is no number, too few or too many numbers.
     """
+    model, *numbers = label.split()
     if model not in MODELS:
-        raise ValueError(f"unknown noise model {model!r}; known: {', '.join(MODELS)}")
+        raise ValueError(f"noise {label!r}: unknown model {model!r}; known: {', '.join(MODELS)}")
+    names = [name for name in inspect.signature(MODELS[model]).parameters if name not in ("y", "rng", "f")]
+    try:
+        values = [
+            int(number) if name == "times" else float(number)
+            for name, number in zip(names, numbers, strict=False)
+        ]
+    except ValueError as error:
+        raise ValueError(f"noise {label!r}: {error}") from None
+    if len(names) != len(numbers):
+        raise ValueError(f"noise {label!r}: {model} takes {' and '.join(names)}, got {len(numbers)} numbers")
+    return model, dict(zip(names, values, strict=True))
+
+
+def corrupt(y: Labels, label: str, rng: np.random.Generator, f: NDArray[np.float64] | None = None) -> Labels:
+    """Labels y (n,) of -1 and +1 after the noise that ``label`` tells (see `parse`); f: see `far_outliers`.
+
+    Raises
+    ------
+    ValueError : a label that cannot be parsed, other classes than -1 and +1, a rate outside [0, 1].
+    """
+    model, parameters = parse(label)
     if not np.isin(y, (-1, 1)).all():
         raise ValueError(f"labels must be -1 or +1, got {np.unique(y)[:5].tolist()}")
-    return MODELS[model](y, rng, **parameters)
+    return MODELS[model](y, rng, **parameters, **({} if f is None else {"f": f}))

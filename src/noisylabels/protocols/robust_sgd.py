@@ -1,13 +1,16 @@
-"""Test error of linear classifiers with robust and convex losses under label noise (Han, Tsang, Chen,
-Section 5).
+"""Test error of linear classifiers with robust and convex losses under label noise.
 
-Metrics: error, the test error in % after epoch x (methods without epochs: at the last x); objective, G(w) on
-the noisy training data after epoch x, for the methods listed under `objectives`; spread, the largest minus
-the smallest final error in a family of methods.
+Metrics: error, wrong test labels in % after epoch x (methods without epochs: at the last x); reversed_error,
+100 - error at the last x; settled, the first epoch after which the error stays within a tenth of its last
+value; objective, G(w) on the noisy training data after epoch x, for the methods under `objectives`; spread,
+the largest minus the smallest last error within a family of methods.
+
+Source: Han, Tsang, Chen, ECML PKDD 2016, Section 5.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,17 +22,16 @@ from noisylabels.seeding import Seeds
 SHARED = "data"
 """The repetition under whose name split and noise are drawn: the trials differ in shuffling only."""
 
+Curves = dict[str, dict[int, float]]
+
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
-    """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, chosen by
-    cross-validation."""
+    """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, by cross-validation."""
     tuned: dict[str, Any] = {}
-    for name, dataset in _datasets(settings, data).items():
-        own = Seeds(seeds.seed, seeds.experiment, name)
-        clean = clean_problem(dataset, settings["datasets"][name] or {}, own)
+    for name, _, clean, own in _problems(settings, data, seeds):
         tuned[name] = {}
-        for label, model in settings["noise"].items():
-            problem = with_noise(clean, label, model, own, SHARED)
+        for label in settings["noise"]:
+            problem = with_noise(clean, label, own, SHARED)
             problem = selection.tuning_rows(problem, settings["cv_rows"], own.generator("tuning", "rows"))
             rng = own.generator("tuning", f"folds {label}")
             fold = selection.folds(problem.noisy, settings["folds"], rng)
@@ -53,55 +55,64 @@ def run(
 ) -> list[dict[str, Any]]:
     """Rows of all repetitions; source = where the data set came from."""
     rows = []
-    for name, dataset in _datasets(settings, data).items():
-        own = Seeds(seeds.seed, seeds.experiment, name)
-        clean = clean_problem(dataset, settings["datasets"][name] or {}, own)
-        for label, model in settings["noise"].items():
-            problem = with_noise(clean, label, model, own, SHARED)
+    for name, source, clean, own in _problems(settings, data, seeds):
+        for label in settings["noise"]:
+            problem = with_noise(clean, label, own, SHARED)
             for repetition in repetitions:
-                if settings.get("resample_noise"):
-                    problem = with_noise(clean, label, model, own, repetition)
-                columns = {"dataset": name, "source": dataset.source, "noise": label}
-                columns |= {"repetition": repetition}
-                points = tuned[name][label]
-                rows += _trial(settings, points, problem, own, columns)
+                if settings["resample_noise"]:
+                    problem = with_noise(clean, label, own, repetition)
+                columns = {"dataset": name, "source": source, "noise": label, "repetition": repetition}
+                rows += _trial(settings, tuned[name][label], problem, own, columns)
     return rows
 
 
 def _trial(
-    settings: dict[str, Any], points: dict[str, Any], problem: Problem, seeds: Seeds, columns: dict[str, Any]
+    settings: dict[str, Any],
+    points: dict[str, Any],
+    problem: Problem,
+    seeds: Seeds,
+    columns: dict[str, Any],
 ) -> list[dict[str, Any]]:
+    """Rows of one repetition: every method with the same shuffles."""
     rows = []
     final: dict[str, float] = {}
     for method, spec in settings["methods"].items():
-        watched = method in settings.get("objectives", [])
         rng = seeds.generator(columns["repetition"], f"shuffle {columns['noise']}")
         model = selection.build(spec, points[method], settings["epochs"], rng)
-        curves = _curves(model, problem, settings["epochs"], watched)
+        curves = _curves(model, problem, settings["epochs"], method in settings["objectives"])
         final[method] = curves["error"][settings["epochs"]]
         rows += [
             columns | {"method": method, "metric": metric, "x": x, "value": value}
             for metric, curve in curves.items()
             for x, value in curve.items()
         ]
-    for family, members in settings.get("families", {}).items():
+    for family, members in settings["families"].items():
         values = [final[method] for method in members]
         rows.append(columns | {"method": family, "metric": "spread", "value": max(values) - min(values)})
     return rows
 
 
-def _curves(model: Any, problem: Problem, epochs: int, watched: bool) -> dict[str, dict[int, float]]:
+def _curves(model: Any, problem: Problem, epochs: int, watched: bool) -> Curves:
     """metric -> {epoch: value}."""
-    if not hasattr(model, "fit_epochs"):
-        return {"error": {epochs: _error(model.fit(problem.X, problem.noisy), problem)}}
-    errors, objectives = {}, {}
-    for epoch, fitted in enumerate(model.fit_epochs(problem.X, problem.noisy), start=1):
-        errors[epoch] = _error(fitted, problem)
+    curves: Curves = {"error": {}}
+    if hasattr(model, "fit_epochs"):
+        objective = {}
+        for epoch, fitted in enumerate(model.fit_epochs(problem.X, problem.noisy), start=1):
+            curves["error"][epoch] = _error(fitted, problem)
+            if watched:
+                objective[epoch] = fitted.objective(problem.X, problem.noisy)
         if watched:
-            objectives[epoch] = fitted.objective(problem.X, problem.noisy)
-    if watched:
-        objectives = {0: float(model.loss.value(0.0))} | objectives
-    return {"error": errors, "objective": objectives}
+            curves["objective"] = {0: float(model.loss.value(0.0))} | objective
+        curves["settled"] = {epochs: _settled(list(curves["error"].values()))}
+    else:
+        curves["error"] = {epochs: _error(model.fit(problem.X, problem.noisy), problem)}
+    return curves | {"reversed_error": {epochs: 100.0 - curves["error"][epochs]}}
+
+
+def _settled(errors: list[float]) -> float:
+    """The first epoch (from 1) from which every error is within 10 % of the last one."""
+    far = [epoch for epoch, error in enumerate(errors, start=1) if abs(error - errors[-1]) > 0.1 * errors[-1]]
+    return float(far[-1] + 1 if far else 1)
 
 
 def _error(model: Any, problem: Problem) -> float:
@@ -109,12 +120,17 @@ def _error(model: Any, problem: Problem) -> float:
     return 100.0 * float(np.mean(model.predict(problem.X_test) != problem.y_test))
 
 
-def _datasets(settings: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """The prepared data sets that the settings name, in their order."""
+def _problems(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds
+) -> Iterator[tuple[str, str, Problem, Seeds]]:
+    """(name, source, clean problem, seeds) of the data sets that the settings name."""
     by_name = {identifier.partition(".")[0]: dataset for identifier, dataset in data.items()}
-    missing = [name for name in settings["datasets"] if name not in by_name]
-    if missing:
-        raise ValueError(
-            f"settings.datasets: {missing[0]} is not among the artifact's datasets {sorted(by_name)}"
-        )
-    return {name: by_name[name] for name in settings["datasets"]}
+    for name in settings["datasets"]:
+        if name not in by_name:
+            known = ", ".join(sorted(by_name))
+            raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
+        dataset = by_name[name]
+        own = Seeds(seeds.seed, seeds.experiment, name)
+        rows = settings["stand_in_rows"] if "stand-in" in dataset.source else settings["rows"]
+        problem = clean_problem(dataset, own, official=name in settings["official"], rows=rows)
+        yield name, dataset.source, problem, own

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.datasets.matrices import unpack
-from noisylabels.label_noise import corrupt
+from noisylabels.label_noise import corrupt, parse
 from noisylabels.seeding import Seeds
 
 SPARSE_BELOW = 0.25
@@ -33,18 +33,22 @@ class Problem:
         return self.noisy.astype(np.float64)
 
 
-def clean_problem(data: Any, options: dict[str, Any], seeds: Seeds) -> Problem:
+def clean_problem(data: Any, seeds: Seeds, *, official: bool, rows: int = 0) -> Problem:
     """The split and scaled problem of a prepared data set; split and scaling do not depend on the repetition.
 
-    options: ``split`` "official" (the set's own test part) or "pooled" (everything there is, 4:1, classes in
-    proportion); ``rows``: keep that many training and test rows at most, classes in proportion.
+    official: use the set's own test part, else pool all rows and split them 4:1, classes in proportion.
+    rows: keep that many training and test rows at most, classes in proportion; 0: all.
+
+    Raises
+    ------
+    ValueError : no official test part, or a class that would be empty in one of the parts.
     """
     rng = seeds.generator("data", "split")
     train, labels = unpack(data.arrays)
     has_test = "y_test" in data.arrays
-    if options["split"] == "official":
+    if official:
         if not has_test:
-            raise ValueError(f"data set {data.id} has no official test part; give it `split: pooled`")
+            raise ValueError(f"data set {data.id} has no official test part; take it off `official`")
         test, test_labels = unpack(data.arrays, "test")
     else:
         if has_test:
@@ -52,24 +56,20 @@ def clean_problem(data: Any, options: dict[str, Any], seeds: Seeds) -> Problem:
             train, labels = _stack(train, extra), np.concatenate([labels, extra_labels])
         kept = stratified_mask(labels, 0.8, rng)
         test, test_labels, train, labels = train[~kept], labels[~kept], train[kept], labels[kept]
-    if limit := options.get("rows"):
-        some = stratified_mask(labels, limit / len(labels), rng)
+    if rows:
+        some = stratified_mask(labels, rows / len(labels), rng)
         train, labels = train[some], labels[some]
-        some = stratified_mask(test_labels, limit / len(test_labels), rng)
+        some = stratified_mask(test_labels, rows / len(test_labels), rng)
         test, test_labels = test[some], test_labels[some]
     train, test = scaled(_stored(train), _stored(test))
     return Problem(train, labels, labels, test, test_labels)
 
 
-def with_noise(
-    problem: Problem, label: str, model: dict[str, Any], seeds: Seeds, repetition: int | str
-) -> Problem:
+def with_noise(problem: Problem, label: str, seeds: Seeds, repetition: int | str) -> Problem:
     """The problem with corrupted training labels; ``repetition`` is "data" if all trials share the noise."""
-    parameters = {key: value for key, value in model.items() if key != "model"}
-    if model["model"] == "far_outliers":
-        parameters["f"] = _reference(problem)
-    rng = seeds.generator(repetition, f"noise {label}")
-    return replace(problem, noisy=corrupt(problem.clean, model["model"], rng, **parameters))
+    f = _reference(problem) if parse(label)[0] == "far_outliers" else None
+    noisy = corrupt(problem.clean, label, seeds.generator(repetition, f"noise {label}"), f)
+    return replace(problem, noisy=noisy)
 
 
 def _reference(problem: Problem) -> NDArray[np.float64]:
