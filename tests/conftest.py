@@ -11,6 +11,14 @@ for name in THREAD_VARIABLES:
     os.environ[name] = "1"
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+from pathlib import Path  # noqa: E402
+
+from noisylabels.dependencies import kernel_digest  # noqa: E402
+
+# The cache that the workflow uses: named by the kernels' sources, so that no stale kernel is ever run.
+CACHE = Path(__file__).resolve().parents[1] / ".cache/numba"
+os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE / kernel_digest()))
+
 from hypothesis import settings  # noqa: E402
 
 # No deadline: the first call of a kernel compiles it. The same examples in every run, so a failure repeats.

@@ -51,6 +51,18 @@ def test_a_missing_module_is_named():
         dependencies.defines("protocols.nothing", "tune")
 
 
+def test_the_kernel_digest_follows_kernels_and_nothing_else(tmp_path, monkeypatch):
+    kernel, other = tmp_path / "kernel.py", tmp_path / "other.py"
+    kernel.write_text("from numba import njit")
+    other.write_text("x = 1")
+    monkeypatch.setattr(dependencies, "ROOT", tmp_path)
+    before = dependencies.kernel_digest()
+    other.write_text("x = 2")
+    assert dependencies.kernel_digest() == before
+    kernel.write_text("from numba import njit, int64")
+    assert dependencies.kernel_digest() != before
+
+
 def test_functions_are_seen_without_importing():
     assert dependencies.defines("protocols.filter_curves", "tune")
     assert not dependencies.defines("protocols.filter_curves", "nothing")

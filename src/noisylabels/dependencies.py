@@ -7,6 +7,7 @@ only.
 
 import ast
 import difflib
+import hashlib
 import importlib.util
 from collections.abc import Iterable
 from functools import cache
@@ -105,3 +106,14 @@ def defines(module: str, function: str) -> bool:
         )
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body)
+
+
+def kernel_digest() -> str:
+    """Digest of every library file that holds compiled kernels: the name of their cache.
+
+    The compiler's own cache does not notice when a kernel changes that another file inlines; a cache folder
+    of this name does.
+    """
+    files = sorted(file for file in ROOT.rglob("*.py") if "numba" in file.read_text(encoding="utf-8"))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
+    return digest.hexdigest()[:16]

@@ -30,6 +30,9 @@ os.environ["PATH"] = os.pathsep.join(
 for variable in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]:
     os.environ[f"{variable}_NUM_THREADS"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+os.environ["NUMBA_CACHE_DIR"] = str(
+    ROOT / ".cache/numba" / dependencies.kernel_digest()
+)
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{time.time()}")
 
@@ -256,8 +259,19 @@ def render_inputs(wildcards):
     ]
     return {
         "tables": tables,
-        "library": library(f"figures.{artifact.content['render'].partition(':')[0]}"),
+        "library": library(
+            "figures.rendering",
+            "figures.tables",
+            f"figures.{artifact.content['render'].partition(':')[0]}",
+        ),
     }
+
+
+def about(wildcards):
+    """What the report tells about an artifact."""
+    told = ("title", "source", "origin", "caption", "datasets", "deviations", "notes")
+    content = of(wildcards).content
+    return {key: content[key] for key in told if key in content}
 
 
 def render_settings(wildcards):

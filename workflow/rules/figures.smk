@@ -29,7 +29,7 @@ rule figure:
         render=lambda wildcards: of(wildcards).content["render"],
         names=lambda wildcards: drawn_tables(of(wildcards)),
         settings=render_settings,
-        artifact=lambda wildcards: of(wildcards).content,
+        artifact=about,
         scale=SCALE,
     message:
         "Draw {wildcards.paper} {wildcards.artifact}"
@@ -64,7 +64,7 @@ rule table:
         render=lambda wildcards: of(wildcards).content["render"],
         names=lambda wildcards: drawn_tables(of(wildcards)),
         settings=render_settings,
-        artifact=lambda wildcards: of(wildcards).content,
+        artifact=about,
         scale=SCALE,
     message:
         "Write the table {wildcards.paper} {wildcards.artifact}"
