@@ -8,6 +8,8 @@ rule tune:
         f"{RESULTS}/{{paper}}/{{artifact}}/cells/{{cell}}/tuned.json",
     log:
         f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.tune.log",
+    benchmark:
+        f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.tune.time.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -26,6 +28,8 @@ rule run:
         f"{RESULTS}/{{paper}}/{{artifact}}/cells/{{cell}}/{{block,[0-9]+}}.csv",
     log:
         f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.{{block}}.log",
+    benchmark:
+        f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
     conda:
         ENVIRONMENT
     threads: 1
