@@ -18,7 +18,7 @@ from synthetic_tables import ORS, curve, noisy_mean, table
 
 from noisylabels.results import write_rows
 from noisylabels.selection import MissingRows, VerdictError
-from noisylabels.verdict_page import page
+from noisylabels.verdict_page import markdown, page
 from noisylabels.verdicts import judge, judge_files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -637,6 +637,14 @@ def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
     assert "http" not in html
     for word in ("reproduced", "holds", "ors · fig2"):
         assert word in html
+
+
+def test_the_markdown_page_has_a_row_per_verdict_and_escapes_bars(tmp_path):
+    artifact, table = write_inputs(tmp_path, {"claims": [claim(below(), statement="|a| < b")]})
+    write_rows(GOOD.query("setting == 's'").to_dict("records"), table)
+    text = markdown(judge_files([artifact], [table], "full"))
+    assert "## ors, fig2" in text
+    assert "| c | **holds** | \\|a\\| < b |" in text
 
 
 def test_page_without_verdicts_is_still_a_page():

@@ -1,4 +1,4 @@
-"""All verdicts on one self-contained HTML page: counts per paper, then one row per verdict."""
+"""All verdicts on one page: self-contained HTML with counts per paper, or Markdown."""
 
 from html import escape
 
@@ -71,6 +71,19 @@ def page(verdicts: pd.DataFrame) -> str:
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
+
+
+def markdown(verdicts: pd.DataFrame) -> str:
+    """The same frame as a Markdown page with one table per artifact: id, verdict, statement and evidence."""
+    parts = ["# Verdicts", _INTRO]
+    for (paper, artifact), rows in verdicts.groupby(["paper", "artifact"], sort=False):
+        parts.append(f"## {paper}, {artifact}")
+        lines = ["| id | verdict | what | evidence |", "|---|---|---|---|"]
+        for row in rows.itertuples():
+            cells = (row.id, f"**{row.verdict}**", row.statement, row.evidence)
+            lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
 
 
 def _badge(verdict: str, count: str = "") -> str:

@@ -8,13 +8,14 @@ parser.add_argument("--artifacts", nargs="+", type=Path, required=True, help="<p
 parser.add_argument("--tables", nargs="+", type=Path, required=True, help="result tables, in the same order")
 parser.add_argument("--scale", required=True, help="full gives verdicts, any other scale says that it ran")
 parser.add_argument("--csv", type=Path, required=True)
-parser.add_argument("--html", type=Path)
+parser.add_argument("--html", type=Path, help="page for browsers")
+parser.add_argument("--md", type=Path, help="page for repositories")
 arguments = parser.parse_args()
 if len(arguments.artifacts) != len(arguments.tables):
     parser.error("--artifacts and --tables need the same number of files")
 
 from noisylabels.selection import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.verdict_page import page  # noqa: E402
+from noisylabels.verdict_page import markdown, page  # noqa: E402
 from noisylabels.verdicts import judge_files, write_verdicts  # noqa: E402
 
 try:
@@ -24,3 +25,5 @@ except VerdictError as error:
 write_verdicts(verdicts, arguments.csv)
 if arguments.html:
     arguments.html.write_text(page(verdicts), encoding="utf-8", newline="\n")
+if arguments.md:
+    arguments.md.write_text(markdown(verdicts), encoding="utf-8", newline="\n")

@@ -7,6 +7,7 @@ rule verdicts:
         library=library("verdicts", "verdict_page"),
     output:
         csv=f"{RESULTS}/verdicts.csv",
+        md=f"{RESULTS}/verdicts.md",
         html=report(
             f"{RESULTS}/verdicts.html",
             caption="../report/verdicts.rst",
@@ -29,4 +30,4 @@ rule verdicts:
         "Judge every artifact against what was printed and claimed"
     shell:
         "python {SCRIPTS}/verdict.py --artifacts {params.files} --tables {input.tables}"
-        " --scale {SCALE} --csv {output.csv} --html {output.html} > {log} 2>&1"
+        " --scale {SCALE} --csv {output.csv} --html {output.html} --md {output.md} > {log} 2>&1"
