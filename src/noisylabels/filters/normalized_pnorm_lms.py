@@ -26,7 +26,13 @@ class NormalizedPNormLMS(PNormLMS):
 
     def _rates(self, rows: Rows, p: float) -> Floats:
         windows = np.lib.stride_tricks.sliding_window_view(rows.flat, rows.d)[:: rows.step]
-        block = max(1, 2**20 // rows.d)  # rows at a time: a sliding window is never stored whole
-        size = np.concatenate([norm(windows[i : i + block], p) for i in range(0, rows.n, block)])
+        block = max(1, 2**16 // rows.d)  # rows at a time: a sliding window is never stored whole
+        if rows.step == 1:  # each sample is raised to p once, over the largest of all
+            top = max(float(np.abs(rows.flat).max()), 1e-290)
+            windows = np.lib.stride_tricks.sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
+            total = np.concatenate([windows[i : i + block].sum(axis=1) for i in range(0, rows.n, block)])
+            size = top * total ** (1.0 / p)
+        else:
+            size = np.concatenate([norm(windows[i : i + block], p) for i in range(0, rows.n, block)])
         energy = self.eps + (p - 1.0) * size**2
         return np.divide(self.eta, energy, out=np.zeros(rows.n), where=energy > 0)

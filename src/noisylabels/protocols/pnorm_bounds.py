@@ -1,0 +1,16 @@
+"""The filtering, prediction and expected bounds beside the losses they bound (spec P5, P8 and P9)."""
+
+from typing import Any
+
+from noisylabels.protocols import pnorm_expected, pnorm_filtering, pnorm_prediction
+from noisylabels.protocols.pnorm_data import Row
+from noisylabels.seeding import Seeds
+
+
+def run(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
+) -> list[Row]:
+    """Rows of `pnorm_filtering`, `pnorm_prediction` and `pnorm_expected`."""
+    rows = pnorm_filtering.rows_of(settings["filtering"], seeds, repetitions)
+    rows += pnorm_prediction.rows_of(settings["prediction"], seeds, repetitions)
+    return rows + pnorm_expected.rows_of(settings["expected"], seeds, repetitions)
