@@ -32,8 +32,10 @@ def targets(scenario: str, T: int, n: int) -> Floats:
 def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[Row]:
-    """Rows; noise = scenario, setting = "U=.. eta=..", x: round (tracking_error) or path length
-    (excess_loss)."""
+    """Rows; noise = scenario, setting = "U=.. eta=..", x: round (tracking_error) or share of the run.
+
+    settled_error is the mean error in the last eighth of T up to there; loss_slope is explained in `_slopes`.
+    """
     n, T, rows = settings["n"], settings["rounds"], []
     lengths: dict[tuple[str, str], float] = {}
     paths = {scenario: targets(scenario, T, n) for scenario in settings["scenarios"]}
@@ -60,6 +62,10 @@ def run(
                 lengths[scenario, method] = path_length(paths[scenario], dual(theorem.p))
             path = lengths[scenario, method]
             rows += _measures(errors, float(noise @ noise), theorem, paths[scenario], path, U, eta, columns)
+            rows += [
+                columns | {"metric": "settled_error", "x": x, "value": float(part[-T // 8 :].mean())}
+                for x, part in ((0.5, errors[: T // 2]), (1.0, errors))
+            ]
             if scenario in settings["all_factors"] and (U, eta) in ((1, 1), (1, 0.2), ("inf", 1)):
                 starts = window_starts(T, settings["windows"])
                 ends = np.append(starts[1:], T)
