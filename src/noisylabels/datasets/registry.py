@@ -10,6 +10,12 @@ import yaml
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
 
+PACKAGED = "packaged"
+"""`id.packaged` is what every machine with a package index gets: from a package, or generated."""
+
+KINDS = ("official", "mirror", "package", "generated")
+"""Names of sources; with `PACKAGED`, "" and the variants of a set, all that a pin may say before `OR_STAND_IN`."""
+
 Entry = dict[str, Any]
 
 
@@ -90,29 +96,47 @@ def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:
     return name, pin, entries[name]
 
 
+def with_source(dataset: str, source: str) -> str:
+    """``dataset`` pinned to ``source``, unless it has a pin of its own; an allowed stand-in stays allowed:
+    ``("ijcnn1.or_stand_in", "packaged")`` -> "ijcnn1.packaged.or_stand_in".
+    """
+    name, _, pin = dataset.partition(".")
+    if not source or pin not in ("", OR_STAND_IN):
+        return dataset
+    return ".".join(filter(None, (name, source, pin)))
+
+
 def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
-    """The sources to try, in order: all of them, or those whose name or variant is ``pin``; last an allowed
-    stand-in.
+    """The sources to try, in order: all of them, or those that ``pin`` names; last an allowed stand-in.
+
+    A pin is a kind of source, a variant, "packaged", or "stand_in"; "or_stand_in" may stand alone or, after a
+    dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
+    stand-in), so that what it gives does not depend on the machine.
 
     Raises
     ------
     ValueError : nothing of that name; the message lists what there is.
     """
     found = [_source(entry, spec) for spec in entry["sources"]]
-    stand_in = entry.get("stand_in")
-    substitute = [
+    variants = {source.variant for source in found}
+    stand_in = [
         Source("stand-in", "stand-in", spec["loader"], spec.get("shape", {}), ())
-        for spec in ([stand_in] if stand_in else [])
+        for spec in ([entry["stand_in"]] if "stand_in" in entry else [])
     ]
-    if pin == OR_STAND_IN and substitute:
-        return found + substitute
-    if pin == STAND_IN:
-        chosen = substitute
-    else:
-        chosen = [source for source in found if pin in ("", source.name, source.variant)]
+    allowed = stand_in if pin.endswith(OR_STAND_IN) else []
+    wanted = pin.removesuffix(OR_STAND_IN).removesuffix(".") if allowed else pin
+    chosen: list[Source] = []
+    if wanted == STAND_IN:
+        chosen = stand_in
+    elif wanted == PACKAGED:
+        kinds = [[source for source in found if source.name == kind] for kind in ("package", "generated")]
+        chosen = next(filter(None, [*kinds, allowed]), [])
+    elif wanted in ("", *KINDS, *variants):
+        chosen = [source for source in found if wanted in ("", source.name, source.variant)] + allowed
     if not chosen:
-        known = sorted({name for source in found for name in (source.name, source.variant)})
-        known += [STAND_IN, OR_STAND_IN] if substitute else []
+        known = sorted({source.name for source in found} | variants)
+        known += [PACKAGED] if {"package", "generated"} & set(known) else []
+        known += [STAND_IN, OR_STAND_IN] if stand_in else []
         raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(known)}")
     return chosen
 

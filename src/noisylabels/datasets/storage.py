@@ -78,6 +78,16 @@ def copy(path: Path, to: Path) -> None:
         shutil.copyfile(path, to)
 
 
+def link_or_copy(path: Path, to: Path) -> None:
+    """A second name for a file, or a copy where the file system has no links. Files here are replaced, never
+    changed in place, so the two names cannot disturb each other.
+    """
+    try:
+        os.link(path, to)
+    except OSError:
+        copy(path, to)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file ``path``; wait if another process holds it. A killed process holds nothing."""

@@ -110,7 +110,7 @@ def run(
                 f = filter_of(spec, tuned[room][method], task)
                 seen, levels = task.misalignment(f, settings["points"])
                 columns = {
-                    "dataset": "speech", "source": data["speech"].source, "noise": room, "method": method,
+                    "dataset": "speech", "source": data["speech"].variant, "noise": room, "method": method,
                     "repetition": repetition,
                 }  # fmt: skip
                 rows += [

@@ -8,6 +8,9 @@ from noisylabels.datasets.sequences import equalizer, regression, speech_filter
 from noisylabels.filters.base import NoisySequence
 from noisylabels.seeding import Seeds
 
+CANONICAL = "canonical"
+"""The variant of a data set that is the published one."""
+
 TUNING = "tuning"
 """Name of the repetition that is used for tuning and never for evaluation."""
 
@@ -48,7 +51,12 @@ def room_response(room: str, data: dict[str, Any], rate: int, taps: int) -> np.n
 
 
 def source_of(task: dict[str, Any], data: dict[str, Any]) -> dict[str, str]:
-    """Columns ``dataset`` and ``source`` of the rows of a task."""
+    """Columns ``dataset`` and ``source`` of the rows of a task; source = variant of the data, which says
+    what they are (canonical, local, stand-in), not where the bytes came from. What is not canonical shows,
+    be it the speech or the recorded room.
+    """
     if task["kind"] != "speech":
         return {"dataset": "synthetic", "source": "synthetic"}
-    return {"dataset": "speech", "source": data["speech"].source}
+    used = ["speech"] + [task["room"]] * (task["room"] != "simulated")
+    variants = dict.fromkeys(data[name].variant for name in used)
+    return {"dataset": "speech", "source": " + ".join(v for v in variants if v != CANONICAL) or CANONICAL}
