@@ -1,0 +1,103 @@
+"""Every artifact of the project runs from its file to its picture and its verdicts, on small made-up data."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisylabels import artifacts
+from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
+from noisylabels.datasets.rooms import decaying
+from noisylabels.datasets.speech_synthesis import synthetic_speech
+from noisylabels.figures import style, tables
+from noisylabels.figures.rendering import render
+from noisylabels.jobs import Job
+from noisylabels.provenance import describe
+from noisylabels.results import concatenate, write_rows
+from noisylabels.verdicts import judge_files
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPERIMENTS = ROOT / "config/experiments"
+PAPERS = sorted(folder.name for folder in EXPERIMENTS.iterdir() if folder.is_dir())
+EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "smoke", ROOT / "workflow/schemas")
+
+
+def made_up(dataset):
+    """Arrays of the form of the data set, small."""
+    rng = np.random.default_rng(len(dataset))
+    if dataset == "speech":
+        return {"signal": synthetic_speech(48_000, 16_000, rng), "rate": np.array(16_000)}
+    if dataset == "living_room":
+        return {"signal": decaying(2000, 16_000, 0.3, rng), "rate": np.array(16_000)}
+    y = np.where(rng.uniform(size=600) < 0.5, 1, -1).astype(np.int8)
+    X = rng.uniform(size=(600, 12)) + 0.4 * (y[:, None] > 0)
+    return {"X": X[:400], "y": y[:400], "X_test": X[400:], "y_test": y[400:]}
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory):
+    """Tables of artifacts, each made once: workshop(paper, name) -> path of its table."""
+    root = tmp_path_factory.mktemp("every")
+
+    def data_file(dataset):
+        path = root / f"{dataset}.npz"
+        if not path.exists():
+            arrays = made_up(dataset)
+            write_prepared(Dataset(dataset, "package", "canonical", arrays, array_digest(arrays)), path)
+        return path
+
+    @cache
+    def make(paper, name):
+        artifact = EVERY[paper, name]
+        files = [data_file(dataset.partition(".")[0]) for dataset in artifact.content.get("datasets", [])]
+        folder = root / paper / name
+        folder.mkdir(parents=True)
+        parts, tuned = [], {}
+        for cell, settings in artifact.cells.items():
+            job = Job.read(
+                json.dumps(
+                    {
+                        "protocol": artifact.content["protocol"],
+                        "experiment": settings.get("experiment", f"{paper}/{name}"),
+                        "seed": 1,
+                        "settings": settings,
+                    }
+                ),
+                [str(file) for file in files],
+            )
+            if hasattr(job.protocol, "tune"):
+                tuned[cell] = json.loads(json.dumps(job.protocol.tune(job.settings, job.data, job.seeds)))
+            for number, block in enumerate(artifact.blocks):
+                parts.append(folder / f"{cell}.{number}.csv")
+                rows = job.protocol.run(job.settings, job.data, job.seeds, range(*block), tuned.get(cell, {}))
+                write_rows(rows, parts[-1])
+        concatenate(parts, folder / "table.csv")
+        about = describe({"settings": artifact.settings}, tuned, files, folder / "table.csv")
+        json.dumps(about)
+        assert about["packages"]["numpy"] == np.__version__
+        return folder / "table.csv"
+
+    return make
+
+
+@pytest.mark.parametrize(("paper", "name"), EVERY)
+def test_an_artifact_runs_is_drawn_and_is_judged(paper, name, workshop, tmp_path):
+    artifact = EVERY[paper, name]
+    own = [name] if "protocol" in artifact.content else []
+    shown = {used: workshop(paper, used) for used in own + artifact.content.get("uses", [])}
+    settings = {each: EVERY[paper, each].settings for each in dict.fromkeys([name, *shown])}
+    drawn = render(artifact.content["render"], name, shown, settings)
+    if artifact.content["kind"] == "figure":
+        style.save(drawn, [tmp_path / "f.png"])
+        assert (tmp_path / "f.png").stat().st_size > 5000
+    else:
+        tables.save(drawn, [tmp_path / f"t.{suffix}" for suffix in ("csv", "md", "tex", "html")])
+        assert len((tmp_path / "t.csv").read_text().splitlines()) > 1
+    if own and (artifact.content.get("claims") or artifact.content.get("published")):
+        verdicts = judge_files([artifact.file], [shown[name]], "smoke")
+        assert set(verdicts["verdict"]) <= {"ran", "not comparable"}
+        assert len(verdicts) == len(artifact.content.get("claims", [])) + len(
+            artifact.content.get("published", [])
+        )
