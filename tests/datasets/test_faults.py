@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from loopback import Answer, Web, command, good, one_after_the_other, one_file, redirect, sha256, slow
 
 from noisylabels.datasets import storage
-from noisylabels.datasets.download import Network
+from noisylabels.datasets.download import Network, download
 from noisylabels.datasets.fetch import FetchError, fetch
 from noisylabels.datasets.storage import StorageError
 
@@ -118,6 +119,37 @@ def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
         fetch("toy", registry, tmp_path / "toy", network=other_process)
     monkeypatch.setenv("NOISYLABELS_RUN", "two")
     assert Network(memory=network.memory).dead == {}
+
+
+def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(
+    network: Network, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:  # the kernel drops what does not fit
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]
+        for caller in waiting:
+            caller.setblocking(False)
+            caller.connect_ex(("127.0.0.1", port))
+        network.connect, network.read = 0.2, 30.0
+        registry = one_file(*[{"url": f"http://127.0.0.1:{port}/{k}"} for k in range(3)], body=BODY)
+        start = time.monotonic()
+        with pytest.raises(FetchError, match=r"no connection within 0\.2 s.*\n.*not asked again in this run"):
+            fetch("toy", registry, tmp_path / "toy", network=network)
+        assert time.monotonic() - start < 5  # one time-out, not three, and none of the read
+        for caller in waiting:
+            caller.close()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_every_kind_of_full_disk_is_named(number: int, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="no space left for"), storage.storage_errors(tmp_path):
+        raise OSError(number, os.strerror(number))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_device_is_named(web: Web, network: Network) -> None:
+    with pytest.raises(StorageError, match="no space left for /dev/full"):
+        download(web.serve("/toy", BODY * 20), Path("/dev/full"), network)
 
 
 # processes: killed, two at once, a full disk

@@ -9,7 +9,7 @@ import yaml
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
 from noisylabels.datasets.prepare import find_loader
-from noisylabels.datasets.registry import find, load_registry, loaders, sources
+from noisylabels.datasets.registry import find, load_registry, loaders, sources, with_source
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/datasets.schema.yaml"
@@ -149,12 +149,50 @@ def test_an_unknown_data_set_gets_the_nearest_name(tmp_path: Path) -> None:
         ("canonical", ["official"]),
         ("stand_in", ["stand-in"]),
         ("or_stand_in", ["official", "package", "stand-in"]),
+        ("packaged", ["package"]),
+        ("packaged.or_stand_in", ["package"]),  # one kind only: the same on every machine
+        ("official.or_stand_in", ["official", "stand-in"]),
+        ("mirror.or_stand_in", ["stand-in"]),
     ],
 )
 def test_a_pin_chooses_by_source_or_variant(pin: str, names: list[str], tmp_path: Path) -> None:
     name, found, entry = find(load(tmp_path), f"toy.{pin}" if pin else "toy")
     assert (name, found) == ("toy", pin)
     assert [source.name for source in sources(name, entry, pin)] == names
+
+
+OFFICIAL = toy()["sources"][0]
+GENERATED = {"name": "generated", "variant": "generated", "loader": "uci:other"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "pin", "names"),
+    [
+        ({"sources": [OFFICIAL, GENERATED]}, "packaged", ["generated"]),
+        ({"sources": [OFFICIAL, GENERATED]}, "packaged.or_stand_in", ["generated"]),
+        ({"sources": [OFFICIAL]}, "packaged.or_stand_in", ["stand-in"]),
+    ],
+)
+def test_packaged_is_generated_or_a_stand_in_where_no_package_has_it(
+    changes: dict[str, Any], pin: str, names: list[str], tmp_path: Path
+) -> None:
+    entry = load(tmp_path, **changes)["toy"]
+    assert [source.name for source in sources("toy", entry, pin)] == names
+
+
+@pytest.mark.parametrize(
+    ("dataset", "source", "expected"),
+    [
+        ("toy", "", "toy"),
+        ("toy", "packaged", "toy.packaged"),
+        ("toy.genuine", "packaged", "toy.genuine"),
+        ("toy.stand_in", "packaged", "toy.stand_in"),
+        ("toy.or_stand_in", "", "toy.or_stand_in"),
+        ("toy.or_stand_in", "packaged", "toy.packaged.or_stand_in"),
+    ],
+)
+def test_a_configured_source_leaves_a_pin_alone(dataset: str, source: str, expected: str) -> None:
+    assert with_source(dataset, source) == expected
 
 
 def test_a_source_takes_loader_and_shape_of_the_entry_unless_it_has_its_own(tmp_path: Path) -> None:
@@ -172,3 +210,10 @@ def test_an_unknown_pin_lists_what_there_is(tmp_path: Path) -> None:
         sources("toy", registry["toy"], "mirror")
     with pytest.raises(ValueError, match="no source or variant 'or_stand_in'"):
         sources("toy", registry["toy"], "or_stand_in")
+    registry = load(tmp_path, sources=[OFFICIAL])
+    with pytest.raises(
+        ValueError, match="no source or variant 'packaged'; it has: canonical, official, stand_in"
+    ):
+        sources("toy", registry["toy"], "packaged")
+    with pytest.raises(ValueError, match=r"no source or variant 'oficial\.or_stand_in'"):
+        sources("toy", registry["toy"], "oficial.or_stand_in")

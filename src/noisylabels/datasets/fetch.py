@@ -1,5 +1,6 @@
 """The raw files of a data set: from the cache, from the first source that has them, or a full account."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from noisylabels.datasets.sources import Places, obtain
 from noisylabels.datasets.storage import (
     NotConfiguredError,
     SourceError,
+    StorageError,
     copy,
     link_or_copy,
     locked,
@@ -26,6 +28,9 @@ RECORD = "source.json"
 
 ORIGIN = ".origin"
 """Name of the source alone; unlike the record it is no output of a rule, so that it outlives a re-run."""
+
+LARGE = 100_000_000
+"""Bytes; the hash of a larger file (SUSY) takes seconds, and is computed once."""
 
 Record = dict[str, Any]
 
@@ -124,8 +129,27 @@ def _hash(file: RawFile, out: Path) -> str:
     accepted = file.sha256
     if not accepted and _first_hash(path).is_file():
         accepted = (_first_hash(path).read_text(encoding="utf-8")[:64],)
-    sha256 = sha256_of(path)
+    sha256 = _sha256_once(path)
     return sha256 if sha256 in accepted else ""
+
+
+def _sha256_once(path: Path) -> str:
+    """SHA-256 of a file; of a large one it is kept beside the file, with its size and times, and not computed
+    again until one of them changes.
+    """
+    found = path.stat()
+    if found.st_size < LARGE:
+        return sha256_of(path)
+    stamp = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+    kept = path.with_name(f".{path.name}.hashed")
+    if kept.is_file():
+        sha256, _, then = kept.read_text(encoding="utf-8").partition(" ")
+        if then == stamp:
+            return sha256
+    sha256 = sha256_of(path)
+    with contextlib.suppress(StorageError):  # a read-only cache only costs the time
+        write_atomically(kept, f"{sha256} {stamp}")
+    return sha256
 
 
 def _origin(out: Path) -> str:

@@ -14,7 +14,7 @@ PACKAGED = "packaged"
 """`id.packaged` is what every machine with a package index gets: from a package, or generated."""
 
 KINDS = ("official", "mirror", "package", "generated")
-"""Names of sources; with `PACKAGED`, "" and the variants of a set, all that a pin may say before `OR_STAND_IN`."""
+"""Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
 
 Entry = dict[str, Any]
 

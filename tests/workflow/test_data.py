@@ -1,0 +1,70 @@
+"""The target `data`: what it fetches at which scale, from where, and that offline means offline."""
+
+import numpy as np
+import pytest
+import soundfile
+
+pytestmark = pytest.mark.workflow
+
+GUARD = """
+import os
+import socket
+
+with open(os.path.join(os.path.dirname(__file__), "processes"), "a") as processes:
+    processes.write(f"{os.getpid()}\\n")
+
+class NetworkUsed(BaseException):
+    pass
+
+def refuse(*arguments, **options):
+    raise NetworkUsed(arguments)
+
+socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = socket.getaddrinfo = refuse
+"""
+
+
+def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
+    here = run("smoke")
+    papers = sorted(path.parent.name for path in (here.checkout / "config/experiments").glob("*/TITLE"))
+    smoke = [
+        "--configfile",
+        str(here.folder / "overlay.yaml"),
+        str(here.checkout / "config/smoke.yaml"),
+        "--config",
+        f"papers=[{','.join(papers)}]",
+        "data={offline: true, mirror: /a/mirror}",
+    ]
+    planned = here.snakemake("data", options=["-n", "-p", *smoke])
+    commands = [line for line in planned.splitlines() if "scripts/fetch.py" in line]
+    assert any("--dataset speech.packaged " in line for line in commands)
+    assert all(".packaged" in line for line in commands)
+    assert all("--mirror /a/mirror --offline" in line for line in commands)
+
+
+def test_a_set_that_no_package_has_stops_the_smoke_scale_before_any_job(copy):
+    copy.edit("overlay.yaml", "formats:", "data: {source: packaged}\nformats:")
+    copy.edit("config/experiments/ors/fig5.yaml", "[speech,", "[parkinsons, speech,")
+    assert "parkinsons has no source or variant 'packaged'; it has: canonical, mirror" in copy.snakemake(
+        "data", options=["-n"], fail=True
+    )
+
+
+def test_offline_data_of_the_user_are_prepared_without_any_network(run, monkeypatch):
+    here = run("offline")
+    (here.folder / "guard").mkdir()
+    (here.folder / "guard/sitecustomize.py").write_text(GUARD)
+    rng = np.random.default_rng(0)
+    for name in ("talk", "room"):
+        soundfile.write(here.folder / f"{name}.wav", rng.uniform(-0.5, 0.5, 16_000), 16_000)
+    local = "data={offline: true, local: {speech: talk.wav, living_room: room.wav}}"
+    monkeypatch.setattr(
+        here, "environment", lambda: type(here).environment(here) | {"PYTHONPATH": str(here.folder / "guard")}
+    )
+    here.snakemake("data", options=["--config", local])
+    assert "speech from local (local)" in (here.folder / "logs/data/fetch.speech.log").read_text()
+    assert {path.name for path in (here.folder / "data/prepared").iterdir()} == {
+        "speech.npz",
+        "living_room.npz",
+    }
+    guarded = (here.folder / "guard/processes").read_text().split()
+    assert len(guarded) >= 5  # the workflow and its four jobs
