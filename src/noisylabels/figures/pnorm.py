@@ -21,17 +21,13 @@ ROOM = {
     "normalized_pnorm_lms": "normalised p-norm LMS",
     "rls": "RLS",
 }
-# The normalised form has the colour of p-norm LMS, with a dash of its own.
-_RELATIVES: dict[str, dict[str, Any]] = {
-    "normalized_pnorm_lms": style.line("pnorm_lms") | {"linestyle": style.DASHES["dashdot"]}
-}
 EXACT: dict[str, Any] = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
 THIN: dict[str, Any] = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
 
 
 def entries(methods: list[str], **changes: Any) -> list[Any]:
     """Legend entries with the names of the slides."""
-    looks = [_RELATIVES.get(m, {}) | {"label": (NAMES | ROOM).get(m, m)} | changes for m in methods]
+    looks = [{"label": (NAMES | ROOM).get(m, m)} | changes for m in methods]
     return [panels.handles([m], **look)[0] for m, look in zip(methods, looks, strict=True)]
 
 
@@ -133,9 +129,7 @@ def _room_panel(ax: "Axes", rows: "pd.DataFrame") -> None:
     """Misalignment in dB against the seconds of speech heard."""
     for method in ROOM:
         means = panels.mean_interval(rows[rows["method"] == method], ["x"]).sort_index()
-        panels.curve(
-            ax, means.index, means["mean"], means["half_width"], method, **_RELATIVES.get(method, {})
-        )
+        panels.curve(ax, means.index, means["mean"], means["half_width"], method)
 
 
 def room(results: "Tables", settings: "Settings") -> "Figure":
