@@ -6,6 +6,7 @@ import resource
 import signal
 import socket
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,55 @@ def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(
         assert time.monotonic() - start < 5  # one time-out, not three, and none of the read
         for caller in waiting:
             caller.close()
+
+
+def test_a_dead_proxy_is_named(
+    web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(FetchError, match="the proxy refuses"):
+        fetch("toy", one_file({"url": web.serve("/toy", BODY)}, body=BODY), tmp_path / "toy", network=network)
+
+
+def test_a_server_without_a_certificate_is_refused(web: Web, network: Network, tmp_path: Path) -> None:
+    url = web.serve("/toy", BODY).replace("http://", "https://")
+    with pytest.raises(FetchError, match=r"certificate refused.*SSL_CERT_FILE may name your authorities"):
+        fetch("toy", one_file({"url": url}, body=BODY), tmp_path / "toy", network=network)
+
+
+def test_where_the_file_system_has_no_locks_it_goes_on_and_other_errors_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(number: int) -> None:
+        def flock(*_: Any) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(storage.fcntl, "flock", flock)
+
+    refuse(errno.ENOLCK)
+    with storage.locked(tmp_path / "lock"):
+        pass
+    refuse(errno.EIO)
+    with pytest.raises(StorageError, match="lock: Input/output error"), storage.locked(tmp_path / "lock"):
+        pass
+
+
+def test_whoever_comes_second_waits_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entered = []
+
+    def second() -> None:
+        with storage.locked(tmp_path / "lock"):
+            entered.append(time.monotonic())
+
+    thread = threading.Thread(target=second)
+    with storage.locked(tmp_path / "lock"):
+        thread.start()
+        time.sleep(0.1)
+        left = time.monotonic()
+    thread.join()
+    assert entered[0] >= left
+    assert "another process holds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])

@@ -1,5 +1,6 @@
 """IDA sets: genuine points and splits from benchmarks.mat, or points rebuilt, with splits of their sizes."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -154,3 +155,43 @@ def test_delve_class_zero_is_positive(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.random.default_rng(0).standard_normal((7400, 20)), np.repeat(np.array([-1, 1]), [3703, 3697])
     raw(monkeypatch, "twonorm", X, y)
     assert np.array_equal(ida.twonorm({"twonorm.dat": Path()})["y"], -y)
+
+
+FROM_RAW = {  # set -> loader of the raw file, its labels -> those of IDA, standardised?
+    "breast_cancer": ("breast_cancer", {-1: -1, 1: 1}, False),
+    "diabetes": ("pima", {-1: -1, 1: 1}, True),
+    "heart": ("heart", {-1: -1, 1: 1}, True),
+    "ringnorm": ("ringnorm", {-1: 1, 1: -1}, True),
+    "thyroid": ("new_thyroid", {1: -1, 2: 1}, False),
+    "titanic": ("titanic", {-1: -1, 1: 1}, True),
+    "twonorm": ("twonorm", {-1: 1, 1: -1}, True),
+    "waveform": ("waveform", {0: -1, 1: 1}, True),
+}
+
+
+@pytest.mark.parametrize("name", FROM_RAW)
+def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader, labels, standardised = FROM_RAW[name]
+    facts = ida.FACTS[name.replace("_", "-")]
+    counts = {-1: facts.negative, 1: facts.positive}
+    y = np.repeat(list(labels), [counts[sign] for sign in labels.values()])
+    X = np.random.default_rng(0).standard_normal((len(y), facts.columns)) + 3
+    raw(monkeypatch, loader, X, y)
+    arrays = getattr(ida, name)({"file": Path()})
+    assert np.array_equal(arrays["y"], [labels[label] for label in y])
+    slope = (arrays["X"][1] - arrays["X"][0]) / (X[1] - X[0])
+    assert (slope > 0).all()
+    assert np.allclose(arrays["X"] - arrays["X"][0], slope * (X - X[0]))
+    if standardised:
+        assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
+
+
+def test_banana_is_read_as_it_is(tmp_path: Path) -> None:
+    lines = [f"{1 if k < 2376 else -1} 1:{k / 5300:.6f} 2:-0.5" for k in range(5300)]
+    with zipfile.ZipFile(tmp_path / "banana.zip", "w") as archive:
+        archive.writestr("banana.all.txt", "\n".join(lines) + "\n")
+    arrays = ida.banana({"banana.zip": tmp_path / "banana.zip"})
+    assert arrays["X"][5299] == pytest.approx([5299 / 5300, -0.5], abs=1e-6)
+    assert arrays["y"].tolist() == [1] * 2376 + [-1] * 2924

@@ -137,3 +137,40 @@ def test_a_design_matrix_survives_packing_dense_and_sparse() -> None:
             assert np.array_equal(labels, y[:n])
     with pytest.raises(KeyError, match="no test part"):
         matrices.unpack(matrices.pack(dense, y), "test")
+
+
+def test_sets_of_known_size_are_refused_at_another_and_read_at_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = np.eye(4, 22), np.array([-1, 1, -1, 1])
+    for name in ("ijcnn1", "ijcnn1.t", "real-sim"):
+        (tmp_path / name).write_bytes(_svmlight(X, y))
+    files = {path.name: path for path in tmp_path.iterdir()}
+    with pytest.raises(ValueError, match="ijcnn1: 4x22 values and 4 labels, expected 49990x22"):
+        libsvm.ijcnn1(files)
+    with pytest.raises(ValueError, match="real-sim: 4x20958 values and 4 labels, expected 72309x20958"):
+        libsvm.real_sim(files)
+    check = libsvm.supervised
+    monkeypatch.setattr(
+        libsvm, "supervised", lambda name, X, y, d, classes, _: check(name, X, y, d, classes, 4)
+    )
+    arrays = libsvm.ijcnn1(files)
+    assert np.array_equal(arrays["X"], X)
+    assert np.array_equal(arrays["y_test"], y)
+    sparse, labels = matrices.unpack(libsvm.real_sim(files))
+    assert np.array_equal(sparse.toarray()[:, :22], X)
+    assert np.array_equal(labels, y)
+
+
+def test_the_sample_of_covtype_has_its_label_first(tmp_path: Path) -> None:
+    files = {}
+    for part, negative, positive in (("train", 490, 486), ("test", 516, 508)):
+        y = np.repeat([-1, 1], [negative, positive])
+        path = tmp_path / f"covtype.1000.{part}.csv"
+        np.savetxt(path, np.c_[y, np.full((len(y), 54), 0.25)], fmt="%g", delimiter=",")
+        files[path.name] = path
+    arrays = libsvm.covtype_sample(files)
+    assert arrays["X"].shape == (976, 54)
+    assert arrays["X_test"].shape == (1024, 54)
+    assert (arrays["y_test"] == 1).sum() == 508
+    assert (arrays["X"] == 0.25).all()

@@ -1,5 +1,6 @@
 """Stand-ins have the shape, sparsity, class rates and difficulty that they promise, the same in every run."""
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -68,10 +69,16 @@ def test_a_stand_in_is_the_same_in_every_run(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ijcnn1", "real_sim", "covtype", "susy"])
+@pytest.mark.parametrize("name", ["ijcnn1", "real_sim", "covtype"])
 def test_a_stand_in_has_the_registered_shape(name: str) -> None:
     entry = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")[name]
     check_shape(name, "stand-in", getattr(standins, name)({}), entry["stand_in"]["shape"])
+
+
+def test_susy_has_the_registered_shape_by_default() -> None:
+    shape = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")["susy"]["stand_in"]["shape"]
+    n = inspect.signature(standins.susy).parameters["n"].default
+    assert (n - n // 10, standins.susy({}, n=100)["X"].shape[1]) == (shape["rows"], shape["columns"])
 
 
 def test_keel_attributes_become_one_column_per_level(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,3 +94,27 @@ def test_keel_attributes_become_one_column_per_level(tmp_path, monkeypatch: pyte
     assert (arrays["X"].sum(axis=1) == 36).all()
     assert arrays["X"][:, -3:].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert arrays["y"].tolist() == [1, -1, 1, -1]
+
+
+KEEL = {  # loader -> columns, labels of the file -> expected y
+    "magic": (10, {"g": 1, "h": -1}),
+    "satimage": (36, {"1": -1, "2": -1, "3": 1, "4": 1, "5": -1, "7": 1}),
+    "penbased8": (16, {"0": -1, "8": 1, "9": -1}),
+    "optdigits38": (64, {"3": 1, "8": -1, "5": None}),
+}
+
+
+@pytest.mark.parametrize("name", KEEL)
+def test_keel_labels_become_two_classes(name: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, labels = KEEL[name]
+    rows = [[*(str(k + 0.5) for k in range(columns)), label] for label in labels]
+    (tmp_path / "it.dat").write_text("@relation it\n@data\n" + "\n".join(", ".join(row) for row in rows))
+    expected = [sign for sign in labels.values() if sign is not None]
+    with pytest.raises(ValueError, match=f"{name}: {len(expected)}x{columns} values"):
+        getattr(keel, name)({"it.dat": tmp_path / "it.dat"})
+    check = keel.supervised
+    counts = {sign: expected.count(sign) for sign in (-1, 1)}
+    monkeypatch.setattr(keel, "supervised", lambda name, X, y, d, _: check(name, X, y, d, counts))
+    arrays = getattr(keel, name)({"it.dat": tmp_path / "it.dat"})
+    assert arrays["y"].tolist() == expected
+    assert (arrays["X"] == np.arange(columns) + 0.5).all()
