@@ -53,7 +53,7 @@ def _tuned(
 def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Rows of all repetitions; source = where the data set came from."""
+    """Rows of all repetitions; source = variant of the data set."""
     rows = []
     for name, source, clean, own in _problems(settings, data, seeds):
         for label in settings["noise"]:
@@ -131,6 +131,6 @@ def _problems(
             raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
         dataset = by_name[name]
         own = Seeds(seeds.seed, seeds.experiment, name)
-        rows = settings["stand_in_rows"] if "stand-in" in dataset.source else settings["rows"]
+        rows = settings["stand_in_rows"] if "stand-in" in dataset.variant else settings["rows"]
         problem = clean_problem(dataset, own, official=name in settings["official"], rows=rows)
-        yield name, dataset.source, problem, own
+        yield name, dataset.variant, problem, own
