@@ -16,7 +16,7 @@ from noisylabels.figures.rendering import render
 from noisylabels.jobs import Job
 from noisylabels.provenance import describe
 from noisylabels.results import concatenate, write_rows
-from noisylabels.verdicts import judge_files
+from noisylabels.verdicts.judge import judge_files
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"

@@ -17,9 +17,9 @@ from scipy import stats
 from synthetic_tables import ORS, curve, noisy_mean, table
 
 from noisylabels.results import write_rows
-from noisylabels.selection import MissingRows, VerdictError
-from noisylabels.verdict_page import markdown, page
-from noisylabels.verdicts import judge, judge_files
+from noisylabels.verdicts.judge import judge, judge_files
+from noisylabels.verdicts.page import markdown, page
+from noisylabels.verdicts.selection import MissingRows, VerdictError
 
 ROOT = Path(__file__).resolve().parent.parent
 ORS_CLAIMS = yaml.safe_load((ROOT / "tests/data/ors_claims_example.yaml").read_text(encoding="utf-8"))

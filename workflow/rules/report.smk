@@ -4,7 +4,7 @@
 rule verdicts:
     input:
         tables=[f"{RESULTS}/{a.paper}/{a.name}/table.csv" for a in judged_artifacts()],
-        library=library("verdicts", "verdict_page"),
+        library=library("verdicts.judge", "verdicts.page"),
     output:
         csv=f"{RESULTS}/verdicts.csv",
         md=f"{RESULTS}/verdicts.md",

@@ -26,7 +26,7 @@ rule collect:
 rule verdict:
     input:
         table=f"{RESULTS}/{{paper}}/{{artifact}}/table.csv",
-        library=library("verdicts", "verdict_page"),
+        library=library("verdicts.judge", "verdicts.page"),
     output:
         f"{RESULTS}/{{paper}}/{{artifact}}/verdicts.csv",
     log:

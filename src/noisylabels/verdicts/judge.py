@@ -15,12 +15,20 @@ from typing import Any, TypeVar
 import pandas as pd
 import yaml
 
-from noisylabels.checks import Cell, Result, evaluate, unnamed
-from noisylabels.findings import VERDICT_COLUMNS, Finding, Reading, decide, nothing, reduced, with_interval
 from noisylabels.results import read_table
-from noisylabels.selection import ROUNDING, MissingRows, VerdictError, by_repetition, prepare, select
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
-from noisylabels.vocabulary import asked, describe, words
+from noisylabels.verdicts.checks import Cell, Result, evaluate, unnamed
+from noisylabels.verdicts.findings import (
+    VERDICT_COLUMNS,
+    Finding,
+    Reading,
+    decide,
+    nothing,
+    reduced,
+    with_interval,
+)
+from noisylabels.verdicts.selection import ROUNDING, MissingRows, VerdictError, by_repetition, prepare, select
+from noisylabels.verdicts.vocabulary import asked, describe, words
 
 T = TypeVar("T")
 PUBLISHED_KEYS = ("id", "value", "se", "sd", "n", "where", "margin", "reason", "not_comparable")

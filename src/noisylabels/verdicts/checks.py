@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from noisylabels.selection import (
+from noisylabels.statistics import Estimate, at_least, mean_se, outside, t_above, t_below, t_interval, tost
+from noisylabels.verdicts.selection import (
     INDEX,
     MissingRows,
     VerdictError,
@@ -21,8 +22,7 @@ from noisylabels.selection import (
     steps,
     varies,
 )
-from noisylabels.statistics import Estimate, at_least, mean_se, outside, t_above, t_below, t_interval, tost
-from noisylabels.vocabulary import TRENDS, Check, place, trend_of, validate
+from noisylabels.verdicts.vocabulary import TRENDS, Check, place, trend_of, validate
 
 
 @dataclass(frozen=True)

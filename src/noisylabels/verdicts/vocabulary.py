@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from noisylabels.selection import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
+from noisylabels.verdicts.selection import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
 
 Check = Mapping[str, Any]
 
