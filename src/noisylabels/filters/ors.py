@@ -17,10 +17,12 @@ from noisylabels.filters.base import (
     number,
     window_starts,
 )
-from noisylabels.filters.ors_kernels import BLOCK, losses_rows, run_rows, run_windows, table
-from noisylabels.filters.ors_step import Rule
+from noisylabels.filters.ors_kernels import BLOCK, look, losses_rows, run_rows, run_windows
+from noisylabels.filters.ors_step import Rule, Seen
 from noisylabels.filters.simd import LANES
 
+Told = tuple[Floats, Floats, Floats, Floats]
+"""y_t, label 1, label 2 and v_t."""
 WINDOW_TAPS = 64
 """Sliding windows of at least so many taps are filtered in blocks."""
 
@@ -101,26 +103,24 @@ class ORS(Filter):
         v = 1.0 if self.variant == "two" and self.two_variance == "full" else rule.v
         return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
-    def _told(self, n: int, side: Side) -> list[Floats]:
-        """Clean label, second label and v, as far as the variant needs them; zeros otherwise."""
-        zero = np.zeros(n)
+    def _told(self, y: Floats, side: Side) -> Told:
+        """What `look` takes, as far as the variant needs it; zeros otherwise."""
+        zero = np.zeros(len(y))
         values = []
         for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
             value = getattr(side, name) if name in VARIANTS[self.variant].needs else zero
             if value is None:
                 raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row")
             values.append(value)
-        return values
+        return values[0], y, values[1], values[2]
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        clean, second, v = self._told(rows.n, side)
-        blocks = rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0
-        seen = table(clean, y, second, v)
+        told = self._told(y, side)
         rules = _rules([self], [0])
-        if blocks:
-            _windows(rows, seen, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
+        if rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0:
+            _windows(rows, told, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
         else:
-            run_rows(rows.flat, rows.step, seen, rules, w, yhat)
+            run_rows(rows.flat, rows.step, _seen(told), rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -135,10 +135,12 @@ class ORS(Filter):
         bounds, rows = np.append(window_starts(len(data), windows), len(data)), data.rows
         result = np.empty((len(own), windows))
         blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
-        seen = table(data.y, data.labels[:, 0], data.labels[:, second], data.v)
+        told = (data.y, data.labels[:, 0], data.labels[:, second], data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             w = np.zeros((1 if len(group) == 1 else 4, rows.d))
-            result[group] = _windows(rows, seen, _rules(own, group), w, bounds, w[:, :0].copy())[: len(group)]
+            result[group] = _windows(rows, told, _rules(own, group), w, bounds, w[:, :0].copy())[: len(group)]
+        if not all(blocks):
+            seen = _seen(told)
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             losses = np.empty((LANES, windows))
             losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
@@ -156,18 +158,29 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
     return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
 
+def _seen(told: Told) -> Floats:
+    """`look` at all rounds at once."""
+    seen = np.zeros((len(told[0]), len(Seen._fields)))
+    look(told, 0, seen)
+    return seen
+
+
 def _windows(
-    rows: Rows, seen: Floats, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
+    rows: Rows, told: Told, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
 ) -> Floats:
     """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; losses (8, windows)."""
-    D = -(-rows.d // LANES) * LANES
-    wide = _aligned(len(w), D + (72 - D) % 512)  # one tap of two filters must differ in the low address bits
-    wide[:, : rows.d] = w
+    D = -(-rows.d // BLOCK) * BLOCK
+    padded = np.zeros((len(w), D))
+    padded[:, : rows.d] = w
+    wide = _aligned(D // LANES, len(w), LANES)  # eight taps of each filter in turn
+    wide[:] = padded.reshape(len(w), -1, LANES).swapaxes(0, 1)
     s = _aligned(rows.n + D + 2 * BLOCK)
     s[: len(rows.flat)] = rows.flat
     losses = np.empty((LANES, len(bounds) - 1))
-    run_windows(s, rows.d, seen, rules, wide, bounds, losses, yhat)
-    w[:] = wide[:, : rows.d]
+    run_windows(
+        s, rows.d, tuple(np.ascontiguousarray(column) for column in told), rules, wide, bounds, losses, yhat
+    )
+    w[:] = wide.swapaxes(0, 1).reshape(len(w), D)[:, : rows.d]
     return losses
 
 

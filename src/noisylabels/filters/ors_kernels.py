@@ -6,25 +6,35 @@ import numpy as np
 from numba import njit
 
 from noisylabels.filters.arithmetic import add, dot, energy
-from noisylabels.filters.ors_step import CLEAN, ENERGY, MEAN, ONE, SPREAD, VARIANCE, step_lanes, step_one
-from noisylabels.filters.simd import LANES, add_lanes, add_windows, advance_lanes, dot_windows
+from noisylabels.filters.ors_step import (
+    CLEAN,
+    ENERGY,
+    MEAN,
+    ONE,
+    SPREAD,
+    VARIANCE,
+    step_block,
+    step_lanes,
+    step_one,
+)
+from noisylabels.filters.simd import LANES, add_windows, advance_lanes, dot_windows, lag_lanes
 
-BLOCK = 8  # rounds of one block of the sliding window
+BLOCK = 16  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them
 REFRESH = 4096  # rounds between two exact computations of the lag products
 QUIET = 1e-3  # a fall of the energy to this share of its past calls for one, too
 
 
 @njit(cache=True)
-def table(clean, one, two, v):  # type: ignore[no-untyped-def]
-    """The array ``seen`` of `ors_step.Seen`, one row a round; the loops fill in the energies."""
-    n = len(one)
-    seen = np.empty((n, 6))
-    for t in range(n):
-        seen[t, CLEAN], seen[t, ONE], seen[t, MEAN] = clean[t], one[t], (one[t] + two[t]) / 2
-        seen[t, VARIANCE], seen[t, SPREAD] = v[t], (one[t] - two[t]) ** 2 / 4
-        seen[t, ENERGY] = 0.0
-    return seen
+def look(told, t, seen):  # type: ignore[no-untyped-def]
+    """seen[i] = the columns of `ors_step.Seen` for round t+i; the loops know the energies.
+
+    told: y_t, label 1, label 2 and v_t, four arrays (n,).
+    """
+    clean, one, two, v = told
+    for i in range(min(len(seen), len(clean) - t)):
+        seen[i, CLEAN], seen[i, ONE], seen[i, MEAN] = clean[t + i], one[t + i], (one[t + i] + two[t + i]) / 2
+        seen[i, VARIANCE], seen[i, SPREAD] = v[t + i], (one[t + i] - two[t + i]) ** 2 / 4
 
 
 @njit(cache=True)
@@ -56,80 +66,95 @@ def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def run_windows(s, d, seen, rules, w, bounds, losses, yhat):  # type: ignore[no-untyped-def]
-    """Filters on one sliding window, x_t = s[t : t+d], in blocks of 8 rounds; the same algebra as `run_rows`.
+def run_windows(s, d, told, rules, w, bounds, losses, yhat):  # type: ignore[no-untyped-def]
+    """Filters on one sliding window, x_t = s[t : t+d], in blocks of 16 rounds; the algebra of `run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
-    w: (F, D), F = 1 or 4, D at least d rounded up to 8, zero beyond d.  s: n + D + 16 samples.
+    w: (D/8, F, 8), eight taps of each filter in turn; F = 1 or 4, D is d rounded up to 16, zero beyond d.
+    s: n + D + 32 samples.  told: see `look`.
     rules: (12, 8), the first F columns count.  losses: (8, windows), as in `losses_rows`.
     yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
-    F, n = w.shape[0], len(seen)
-    c, p, sums = np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES)), np.zeros((F, BLOCK, LANES))
+    F, n = w.shape[1], bounds[-1]
+    seen, G, lags = np.zeros((BLOCK, 6)), np.zeros((BLOCK, BLOCK)), np.zeros(BLOCK)
+    sums, p, c = np.zeros((BLOCK, F, LANES)), np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES))
     loss, window = np.zeros(LANES), 0
-    lags, G = np.zeros(BLOCK), np.zeros((BLOCK, BLOCK))
     refreshed, highest = -REFRESH, 0.0
     for t in range(0, n, BLOCK):
         _advance(w, d, c, s, max(t - BLOCK, 0), sums, t)
-        exact = t - refreshed >= REFRESH
-        low, high = _lag_products(s, d, t, lags, G, exact)
-        if low < QUIET * max(highest, high) and not exact:
-            exact = True
-            low, high = _lag_products(s, d, t, lags, G, exact)
-        refreshed, highest = (t, G[-1, 0]) if exact else (refreshed, max(highest, high))
-        for i in range(BLOCK):
+        if t - refreshed >= REFRESH:
+            refreshed, highest = t, 0.0
+            _exact_lags(s, d, t, lags)
+        lag_lanes(lags, s, t, d, G)
+        low, high = G[0, 0], G[0, 0]
+        for i in range(1, BLOCK):
+            low, high = min(low, G[i, 0]), max(high, G[i, 0])
+        highest = max(highest, high)
+        if low < QUIET * highest:
+            refreshed, highest = t, _exact_block(s, d, t, lags, G)
+        look(told, t, seen)
+        if F == 1:
+            step_block(1, rules, seen, G, sums, p, c)
+        else:
+            step_block(4, rules, seen, G, sums, p, c)
+        left, i = min(BLOCK, n - t), 0
+        c[left:] = 0.0
+        while i < left:
+            stop = min(bounds[window + 1] - t, left)
             for f in range(F):
-                q = sums[f, i]
-                p[i, f] = ((q[0] + q[1]) + (q[2] + q[3])) + ((q[4] + q[5]) + (q[6] + q[7]))
-        c[:] = 0.0
-        for i in range(min(BLOCK, n - t)):
-            seen[t + i, ENERGY] = max(G[i, 0], 0.0)
-            step_lanes(rules, seen[t + i], p[i], c[i], loss)
-            add_lanes(p[i + 1 :], c[i], G[i, 1:], BLOCK - i - 1)  # p[j] += c[i] G[i, j-i]
-            if yhat.shape[1]:
-                for f in range(F):
-                    yhat[f, t + i] = p[i, f]
-            if t + i + 1 == bounds[window + 1]:
+                total = loss[f]
+                for j in range(i, stop):
+                    total += (p[j, f] - seen[j, CLEAN]) ** 2
+                loss[f] = total
+            if t + stop == bounds[window + 1]:
                 losses[:, window] = loss / (bounds[window + 1] - bounds[window])
                 loss[:] = 0.0
                 window += 1
+            i = stop
+        if yhat.shape[1]:
+            yhat[:, t : t + left] = p[:left, :F].T
     _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
 
 
 @njit(cache=True)
 def _advance(w, d, c, s, old, sums, new):  # type: ignore[no-untyped-def]
-    """w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. One pass over the taps."""
-    F, D = w.shape[0], (d + LANES - 1) // LANES * LANES
+    """w += sum_j c_j x_{old+j}; sums[j, f] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
+
+    Every other block goes from the last tile to the first: it begins with the taps still in the cache.
+    """
+    F, D = w.shape[1], len(w) * LANES
     sums[:] = 0.0
-    for start in range(0, D, TILE):
+    tiles = (D + TILE - 1) // TILE
+    for i in range(tiles):
+        start = TILE * (i if new // BLOCK % 2 else tiles - 1 - i)
         stop = min(start + TILE, D)
         if F == 1:
             add_windows(1, 8, w, c, 0, s, old, start, stop)
         else:
-            add_windows(4, 4, w, c, 0, s, old, start, stop)
-            add_windows(4, 4, w, c, 4, s, old, start, stop)
-        if stop == D:
-            w[:, d:] = 0.0  # the taps that only round D up
+            for j in range(0, LANES, 2):
+                add_windows(4, 2, w, c, j, s, old, start, stop)
+        for k in range(max(d, start), stop):  # the taps that only round d up
+            w[k // LANES, :, k % LANES] = 0.0
         if F == 1:
             dot_windows(1, 8, w, sums, 0, s, new, start, stop)
         else:
-            dot_windows(4, 4, w, sums, 0, s, new, start, stop)
-            dot_windows(4, 4, w, sums, 4, s, new, start, stop)
+            for j in range(0, LANES, 2):
+                dot_windows(4, 2, w, sums, j, s, new, start, stop)
 
 
 @njit(cache=True)
-def _lag_products(s, d, t, lags, G, exact):  # type: ignore[no-untyped-def]
-    """G[j, l] = x_{t+j}.x_{t+j+l} for one block, from lags = G[0], which moves on to round t+8.
+def _exact_lags(s, d, t, lags):  # type: ignore[no-untyped-def]
+    """lags[l] = x_t.x_{t+l}, free of the errors of `lag_lanes`: those of the loudest past."""
+    for lag in range(BLOCK):
+        lags[lag] = dot(s, t + lag, s[t : t + d])
 
-    A round takes one product out and one in; the error stays that of the loudest past, unless exact.
-    Returns the smallest and the largest energy of the block.
-    """
-    low, high = np.inf, 0.0
+
+@njit(cache=True)
+def _exact_block(s, d, t, lags, G):  # type: ignore[no-untyped-def]
+    """All of G, and lags for the next block; returns the last energy."""
     for j in range(BLOCK):
-        first, last = s[t + j : t + j + BLOCK], s[t + j + d : t + j + d + BLOCK]
-        for lag in range(BLOCK):
-            G[j, lag] = dot(s, t + j + lag, s[t + j : t + j + d]) if exact else lags[lag]
-            lags[lag] = G[j, lag] + last[0] * last[lag] - first[0] * first[lag]
-        low, high = min(low, G[j, 0]), max(high, G[j, 0])
-    return low, high
+        _exact_lags(s, d, t + j, lags)
+        G[j] = lags
+    _exact_lags(s, d, t + BLOCK, lags)
+    return G[-1, 0]

@@ -90,3 +90,43 @@ def step_lanes(typingctx, rules, seen, yhat, c, loss):  # type: ignore[no-untype
         emit.store((Value(builder, emit.load(loss)) + error * error).value, loss)
 
     return types.void(rules, seen, yhat, c, loss), codegen
+
+
+@intrinsic(prefer_literal=True)
+def step_block(typingctx, F, rules, seen, G, sums, p, c):  # type: ignore[no-untyped-def]
+    """p[i] = yhat_{t+i} and c[i] = c_{t+i}, i = 0..15, of F <= 4 filters; F is a number in the call.
+
+    yhat_{t+i} = sum of the eight numbers sums[i, f] + sum_{j<i} c[j] G[j, i-j], the energy is G[i, 0].
+    rules (12, 8), seen (16, 6), G (16, 16), sums (16, F, 8), p and c (16, 8). All p stay in registers.
+    """
+    n_filters, n_rows, n_shown = F.literal_value, 2 * LANES, len(Seen._fields)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit, wide = Emit(context, builder, 4), Emit(context, builder)
+        rules, seen, G, sums, p, c = (emit.data(signature.args[i], args[i]) for i in range(1, 7))
+        rule = Rule(*(Value(builder, emit.load(rules, LANES * i)) for i in range(len(Rule._fields))))
+        yhat = []
+        for i in range(n_rows):
+            parts = [wide.load(sums, (i * n_filters + min(f, n_filters - 1)) * LANES) for f in range(4)]
+            yhat.append(_sum_four(wide, parts))
+        for i in range(n_rows):
+            shown = [Value(builder, emit.one(seen, i * n_shown + k)) for k in range(ENERGY)]
+            energy = Value(builder, emit.one(G, i * n_rows)).positive()
+            step = coefficient(rule, Seen(*(*shown, energy)), Value(builder, yhat[i])).value
+            emit.store(yhat[i], p, i * LANES)
+            emit.store(step, c, i * LANES)
+            for j in range(i + 1, n_rows):
+                yhat[j] = emit.fma(step, emit.one(G, i * n_rows + j - i), yhat[j])
+
+    return types.void(F, rules, seen, G, sums, p, c), codegen
+
+
+def _sum_four(emit: Emit, vectors: list[Any]) -> Any:
+    """The sums of four vectors of 8 as one vector of 4: neighbours, then pairs, then halves."""
+    add, pick = emit.builder.fadd, emit.pick
+    a, b = (
+        add(pick(x, y, [0, 8, 2, 10, 4, 12, 6, 14]), pick(x, y, [1, 9, 3, 11, 5, 13, 7, 15]))
+        for x, y in (vectors[:2], vectors[2:])
+    )
+    a = add(pick(a, b, [0, 1, 8, 9, 4, 5, 12, 13]), pick(a, b, [2, 3, 10, 11, 6, 7, 14, 15]))
+    return add(pick(a, a, [0, 1, 2, 3]), pick(a, a, [4, 5, 6, 7]))

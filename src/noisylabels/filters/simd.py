@@ -19,16 +19,16 @@ intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the fi
 LANES = 8
 INT64 = ir.IntType(64)
 _DOUBLE = ir.DoubleType()
-_VECTOR = ir.VectorType(_DOUBLE, LANES)
 
 
 class Emit:
     """Short names for the few instructions used below."""
 
-    def __init__(self, context: Any, builder: Any) -> None:
-        self.context, self.builder = context, builder
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        self._fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+    def __init__(self, context: Any, builder: Any, lanes: int = LANES) -> None:
+        self.context, self.builder, self.lanes = context, builder, lanes
+        self.vector = ir.VectorType(_DOUBLE, lanes)
+        kind = ir.FunctionType(self.vector, [self.vector] * 3)
+        self._fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{lanes}f64")
 
     def data(self, array_type: Any, array: Any) -> Any:
         """Address of the first element."""
@@ -53,28 +53,33 @@ class Emit:
     def one(self, data: Any, *offsets: Any) -> Any:
         """data[offset], repeated in all lanes."""
         value = self.number(data, *offsets)
-        vector = self.builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.IntType(32)(0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return self.builder.shuffle_vector(vector, ir.Constant(_VECTOR, ir.Undefined), mask)
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        vector = self.builder.insert_element(undefined, value, ir.IntType(32)(0))
+        return self.pick(vector, undefined, [0] * self.lanes)
+
+    def pick(self, a: Any, b: Any, lanes: list[int]) -> Any:
+        """The given lanes of a and b laid end to end."""
+        kind = ir.VectorType(ir.IntType(32), len(lanes))
+        return self.builder.shuffle_vector(a, b, ir.Constant(kind, lanes))
 
     def load(self, data: Any, *offsets: Any) -> Any:
-        """data[offset : offset+8]."""
+        """data[offset : offset+lanes]."""
         return self.builder.load(self._vector_at(data, *offsets), align=8)
 
     def store(self, vector: Any, data: Any, *offsets: Any) -> None:
-        """data[offset : offset+8] = vector."""
+        """data[offset : offset+lanes] = vector."""
         self.builder.store(vector, self._vector_at(data, *offsets), align=8)
 
     def _vector_at(self, data: Any, *offsets: Any) -> Any:
-        return self.builder.bitcast(self.offset(data, *offsets), _VECTOR.as_pointer())
+        return self.builder.bitcast(self.offset(data, *offsets), self.vector.as_pointer())
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """a b + c, rounded once."""
         return self.builder.call(self._fma, [a, b, c])
 
     def zero(self) -> Any:
-        """Eight zeros."""
-        return ir.Constant(_VECTOR, [0.0] * LANES)
+        """Zeros."""
+        return ir.Constant(self.vector, [0.0] * self.lanes)
 
     def variable(self, value: Any) -> Any:
         """A vector that a loop changes; it ends up in a register."""
@@ -97,7 +102,7 @@ class Value:
         if isinstance(other, Value):
             return other.value
         kind = self.value.type
-        return ir.Constant(kind, [other] * LANES if isinstance(kind, ir.VectorType) else other)
+        return ir.Constant(kind, [other] * kind.count if isinstance(kind, ir.VectorType) else other)
 
     def __add__(self, other: Value | float) -> Value:
         return Value(self.builder, self.builder.fadd(self.value, self._same(other)))
@@ -111,6 +116,11 @@ class Value:
     def inverse(self, otherwise: float) -> Value:
         """1 / self where self > 0, else `otherwise`."""
         return Value(self.builder, self._same(1.0)).over(self, otherwise)
+
+    def positive(self) -> Value:
+        """self where self > 0, else 0."""
+        positive = self.builder.fcmp_ordered(">", self.value, self._same(0.0))
+        return Value(self.builder, self.builder.select(positive, self.value, self._same(0.0)))
 
     def over(self, other: Value, otherwise: float) -> Value:
         """self / other where other > 0, else `otherwise`."""
@@ -174,71 +184,101 @@ def advance_lanes(typingctx, w, c, old, new, yhat, d):  # type: ignore[no-untype
 
 
 @intrinsic
-def add_lanes(typingctx, w, c, x, n):  # type: ignore[no-untyped-def]
-    """w[k] += c x[k], k < n, in eight lanes; w (n, 8), c (8,)."""
+def lag_lanes(typingctx, lags, s, t, d, G):  # type: ignore[no-untyped-def]
+    """G[j] = lags, then lags[i] += s[t+j+d] s[t+j+d+i] - s[t+j] s[t+j+i], j = 0..15; lags (16,), G (16, 16).
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        emit = Emit(context, builder)
-        w, c, x = (emit.data(t, v) for t, v in zip(signature.args[:3], args[:3], strict=True))
-        c = emit.load(c)
-        with emit.steps(INT64(0), args[3], 1) as k:
-            at = builder.mul(k, INT64(LANES))
-            emit.store(emit.fma(c, emit.one(x, k), emit.load(w, at)), w, at)
-
-    return types.void(w, c, x, types.int64), codegen
-
-
-@intrinsic(prefer_literal=True)
-def add_windows(typingctx, F, B, w, c, j, s, at, start, stop):  # type: ignore[no-untyped-def]
-    """w[f, k] += sum_{i<B} c[j+i, f] s[at+j+i+k], start <= k < stop, for F filters; w (F, D), c (8, 8).
-
-    F and B are written as numbers in the call: B rows of the window stay in registers for F filters.
+    One round takes one product out and one in: from lags[i] = x_t.x_{t+i} to the same of t+1.
     """
-    n_filters, n_rows = F.literal_value, B.literal_value
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         emit = Emit(context, builder)
-        weights, c = (emit.data(signature.args[i], args[i]) for i in (2, 3))
-        taps = emit.columns(signature.args[2], args[2])
-        j, at, start, stop = args[4], args[6], args[7], args[8]
-        signal = emit.offset(emit.data(signature.args[5], args[5]), at, j)
-        c = emit.offset(c, builder.mul(j, INT64(LANES)))
-        c = [[emit.one(c, i * LANES + f) for i in range(n_rows)] for f in range(n_filters)]
-        lines = [emit.offset(weights, builder.mul(taps, INT64(f))) for f in range(n_filters)]
-        with emit.steps(start, stop, LANES) as k:
-            windows = [emit.load(signal, k, i) for i in range(n_rows)]
-            for f, line in enumerate(lines):
-                total = emit.load(line, k)
-                for i, window in enumerate(windows):
-                    total = emit.fma(c[f][i], window, total)
-                emit.store(total, line, k)
+        lags, signal, G = (emit.data(signature.args[i], args[i]) for i in (0, 1, 4))
+        first = emit.offset(signal, args[2])
+        last = emit.offset(first, args[3])
+        totals = [emit.variable(emit.load(lags, half)) for half in (0, LANES)]
+        with emit.steps(INT64(0), INT64(2 * LANES), 1) as j:
+            leaves, enters = builder.fneg(emit.one(first, j)), emit.one(last, j)
+            for half, total in zip((0, LANES), totals, strict=True):
+                value = builder.load(total)
+                emit.store(value, G, builder.mul(j, INT64(2 * LANES)), half)
+                value = emit.fma(enters, emit.load(last, j, half), value)
+                builder.store(emit.fma(leaves, emit.load(first, j, half), value), total)
+        for half, total in zip((0, LANES), totals, strict=True):
+            emit.store(builder.load(total), lags, half)
 
-    int64 = types.int64
-    return types.void(F, B, w, c, int64, s, int64, int64, int64), codegen
+    return types.void(lags, s, types.int64, types.int64, G), codegen
+
+
+def _panel(emit, literals, signature, args):  # type: ignore[no-untyped-def]
+    """F, A, and the addresses of the weights, of the coefficients or sums, and of the signal at lag j."""
+    n_filters, n_lags = (literal.literal_value for literal in literals)
+    weights, table, signal = (emit.data(signature.args[i], args[i]) for i in (2, 3, 5))
+    j, at = args[4], args[6]
+    return n_filters, n_lags, weights, table, emit.offset(signal, at, j)
+
+
+@contextmanager
+def _vectors(emit: Emit, signal: Any, n_lags: int, start: Any, stop: Any) -> Iterator[Any]:
+    """Steps of two vectors of taps: yields k and, for each of the two, the windows of lags i and i+8.
+
+    Lag i+8 at taps k is lag i at taps k+8, so each window is loaded once and kept for one step.
+    """
+    kept = [emit.variable(emit.load(signal, start, i)) for i in range(n_lags)]
+    with emit.steps(start, stop, 2 * LANES) as k:
+        rows = [[emit.builder.load(window) for window in kept]]
+        rows += [[emit.load(signal, k, i + LANES * u) for i in range(n_lags)] for u in (1, 2)]
+        yield k, [rows[0] + rows[1], rows[1] + rows[2]]
+        for window, value in zip(kept, rows[2], strict=True):
+            emit.builder.store(value, window)
 
 
 @intrinsic(prefer_literal=True)
-def dot_windows(typingctx, F, B, w, sums, j, s, at, start, stop):  # type: ignore[no-untyped-def]
-    """sums[f, j+i] += w[f].x_{at+j+i} over start <= k < stop, i < B, in 8 partial sums; sums (F, 8, 8)."""
-    n_filters, n_rows = F.literal_value, B.literal_value
+def add_windows(typingctx, F, A, w, c, j, s, at, start, stop):  # type: ignore[no-untyped-def]
+    """w_f[k] += sum_i c[i, f] s[at+i+k], start <= k < stop, over the lags i = j..j+A-1 and j+8..j+A+7.
+
+    w (D/8, F, 8): eight taps of each filter in turn.  c (16, 8).  start and stop are multiples of 16.
+    F and A are written as numbers in the call, 2 F A coefficients stay in registers.
+    """
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         emit = Emit(context, builder)
-        weights, sums = (emit.data(signature.args[i], args[i]) for i in (2, 3))
-        taps = emit.columns(signature.args[2], args[2])
-        j, at, start, stop = args[4], args[6], args[7], args[8]
-        signal = emit.offset(emit.data(signature.args[5], args[5]), at, j)
-        sums = emit.offset(sums, builder.mul(j, INT64(LANES)))
-        cells = [(f, i) for f in range(n_filters) for i in range(n_rows)]
-        totals = {cell: emit.variable(emit.load(sums, (cell[0] * LANES + cell[1]) * LANES)) for cell in cells}
-        lines = [emit.offset(weights, builder.mul(taps, INT64(f))) for f in range(n_filters)]
-        with emit.steps(start, stop, LANES) as k:
-            windows = [emit.load(signal, k, i) for i in range(n_rows)]
-            taps_now = [emit.load(line, k) for line in lines]
-            for (f, i), total in totals.items():
-                builder.store(emit.fma(taps_now[f], windows[i], builder.load(total)), total)
-        for (f, i), total in totals.items():
-            emit.store(builder.load(total), sums, (f * LANES + i) * LANES)
+        n_filters, n_lags, weights, c, signal = _panel(emit, (F, A), signature, args)
+        c = emit.offset(c, builder.mul(args[4], INT64(LANES)))
+        lags = [i + half for half in (0, LANES) for i in range(n_lags)]
+        c = [[emit.one(c, i * LANES + f) for i in lags] for f in range(n_filters)]
+        with _vectors(emit, signal, n_lags, args[7], args[8]) as (k, pairs):
+            line = emit.offset(weights, builder.mul(k, INT64(n_filters)))
+            for u, windows in enumerate(pairs):
+                for f in range(n_filters):
+                    at = LANES * (u * n_filters + f)
+                    total = emit.load(line, at)
+                    for coefficient, window in zip(c[f], windows, strict=True):
+                        total = emit.fma(coefficient, window, total)
+                    emit.store(total, line, at)
 
     int64 = types.int64
-    return types.void(F, B, w, sums, int64, s, int64, int64, int64), codegen
+    return types.void(F, A, w, c, int64, s, int64, int64, int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def dot_windows(typingctx, F, A, w, sums, j, s, at, start, stop):  # type: ignore[no-untyped-def]
+    """sums[i, f] += w_f.x_{at+i} over start <= k < stop for the lags i of `add_windows`; sums (16, F, 8)."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        n_filters, n_lags, weights, sums, signal = _panel(emit, (F, A), signature, args)
+        sums = emit.offset(sums, builder.mul(args[4], INT64(LANES * n_filters)))
+        lags = [i + half for half in (0, LANES) for i in range(n_lags)]
+        cells = {(f, n): (i * n_filters + f) * LANES for f in range(n_filters) for n, i in enumerate(lags)}
+        totals = {cell: emit.variable(emit.load(sums, place)) for cell, place in cells.items()}
+        with _vectors(emit, signal, n_lags, args[7], args[8]) as (k, pairs):
+            line = emit.offset(weights, builder.mul(k, INT64(n_filters)))
+            for u, windows in enumerate(pairs):
+                taps = [emit.load(line, LANES * (u * n_filters + f)) for f in range(n_filters)]
+                for (f, n), total in totals.items():
+                    builder.store(emit.fma(taps[f], windows[n], builder.load(total)), total)
+        for cell, place in cells.items():
+            emit.store(builder.load(totals[cell]), sums, place)
+
+    int64 = types.int64
+    return types.void(F, A, w, sums, int64, s, int64, int64, int64), codegen
