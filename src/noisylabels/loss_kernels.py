@@ -216,3 +216,19 @@ def slopes(kind: int, a: float, b: float, c: float, z: np.ndarray) -> np.ndarray
     for i in range(len(z)):
         out[i] = slope(kind, a, b, c, z[i])
     return out
+
+
+@njit(cache=True)
+def slopes_of_models(
+    kind: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, z: np.ndarray, out: np.ndarray
+) -> None:
+    """out = `slope` of each model's margin; the losses without exponentials are loops that become vectors."""
+    if kind == HINGE:
+        for m in range(len(z)):
+            out[m] = hinge_slope(z[m])
+    elif kind == RAMP:
+        for m in range(len(z)):
+            out[m] = ramp_slope(z[m], a[m])
+    else:
+        for m in range(len(z)):
+            out[m] = slope(kind, a[m], b[m], c[m], z[m])

@@ -103,7 +103,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
     noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
         unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.
-    shuffle : go through the rows in random order (`sgd_orders`), else as given.
+    shuffle : go through a copy of the rows in random order (`sgd_orders`), else as given, without a copy.
     random_state : seed of the orders.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), schedule_, t_ (steps done), n_iter_ (epochs done).
@@ -155,12 +155,12 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         self._start(X, labels)
         n = len(labels)
         rng = generator(self.random_state)
-        base = permutation(n, rng) if self.shuffle else np.arange(n, dtype=np.uint32)
-        stored = self.shuffle and not isinstance(X, np.ndarray)  # sparse rows are stored in the order `base`
-        rows, labels = (as_rows(X[base]), labels[base]) if stored else (as_rows(X), labels)
+        if self.shuffle:  # a copy in random order: an epoch then reads blocks of neighbours
+            base = permutation(n, rng)
+            X, labels = X[base], labels[base]
+        rows, given = as_rows(X), np.arange(n, dtype=np.uint32)
         for _ in range(self.epochs):
-            order = block_order(n, rng) if self.shuffle else base
-            self._epoch(rows, labels, order if stored or not self.shuffle else base[order])
+            self._epoch(rows, labels, block_order(n, rng) if self.shuffle else given)
             yield self
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:

@@ -19,7 +19,7 @@ from noisylabels.classifiers.sgd_rows import Rows, add, dot, fetch
 from noisylabels.loss_kernels import slope
 
 AHEAD = 6  # rows between a read-ahead and its use
-SMALLEST_SCALE = 1e-9
+SMALLEST_SCALE = 1e-200  # the lazy weights are then 1e200 times too large, with all their digits
 SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum cancels by about 1/scale
 
 

@@ -19,13 +19,12 @@ from noisylabels.classifiers.sgd_kernels import (
     SMALLEST_SCALE,
     SMALLEST_SCALE_OF_SUM,
     Schedule,
-    settle,
     step_size,
 )
 from noisylabels.classifiers.sgd_orders import permutation
 from noisylabels.classifiers.sgd_rows import Rows, adds, as_rows, dots, fetch, largest_square
 from noisylabels.classifiers.sgd_schedules import scaled_step, schedule
-from noisylabels.loss_kernels import slope
+from noisylabels.loss_kernels import slopes_of_models
 from noisylabels.losses import Loss
 
 
@@ -125,21 +124,25 @@ def epoch_of_models(
     kind, bias = models.kind, models.bias
     a, b, c = models.parameters[0], models.parameters[1], models.parameters[2]
     lam, eta0, decay = models.lam, models.eta0, models.decay
-    scale, kappa, z, step = np.ones(M), np.zeros(M), np.empty(M), np.empty(M)
+    scale, kappa, eta = np.ones(M), np.zeros(M), np.empty(M)
+    z, step = np.empty(M), np.empty(M)
     floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
     last = len(order) - 1
     for k in range(len(order)):
         fetch(rows, y, order[min(k + AHEAD, last)])
         i = order[k]
         dots(rows, i, W, z)
-        smallest = 1.0
         for m in range(M):
-            eta = step_size(Schedule(eta0[m], decay[m], models.power, models.warm), t + k)
-            margin = y[i] * (scale[m] * z[m] + bias * W[d, m])
-            shrink = 1.0 - eta * lam[m]
-            moved = -eta * y[i] * slope(kind, a[m], b[m], c[m], margin)
+            eta[m] = step_size(Schedule(eta0[m], decay[m], models.power, models.warm), t + k)
+        for m in range(M):
+            z[m] = y[i] * (scale[m] * z[m] + bias * W[d, m])
+        slopes_of_models(kind, a, b, c, z, step)
+        low = 0
+        for m in range(M):
+            moved = -eta[m] * y[i] * step[m]
+            shrink = 1.0 - eta[m] * lam[m]
             scale[m] *= shrink
-            smallest = min(smallest, scale[m])
+            low |= scale[m] < floor
             step[m] = moved / scale[m]
             W[d, m] = W[d, m] * shrink + bias * moved
         adds(rows, i, W, step)
@@ -149,10 +152,25 @@ def epoch_of_models(
                 kappa[m] += scale[m]
                 total[d, m] += W[d, m]
             adds(rows, i, total, step)
-        if smallest < floor:
-            for m in range(M):
-                if scale[m] < floor:
-                    settle(W[:, m], total[:, m], scale[m], kappa[m])
-                    scale[m], kappa[m] = 1.0, 0.0
-    for m in range(M):
-        settle(W[:, m], total[:, m], scale[m], kappa[m])
+        if low:
+            small = np.flatnonzero(scale < floor)
+            _settle_models(W, total, averaged, small, scale, kappa)
+            scale[small], kappa[small] = 1.0, 0.0
+    _settle_models(W, total, averaged, np.arange(M), scale, kappa)
+
+
+@njit(cache=True)
+def _settle_models(
+    W: np.ndarray,
+    total: np.ndarray,
+    averaged: bool,
+    chosen: np.ndarray,
+    scale: np.ndarray,
+    kappa: np.ndarray,
+) -> None:
+    """`sgd_kernels.settle` for the chosen models; without averages there is no sum to touch."""
+    for j in range(W.shape[0] - 1):
+        for m in chosen:
+            if averaged:
+                total[j, m] += kappa[m] * W[j, m]
+            W[j, m] *= scale[m]

@@ -79,6 +79,9 @@ def error_curves(results: Tables, settings: Settings) -> "Figure":
         for ax, level in zip(row, levels, strict=True):
             where = {"dataset": name, "noise": level, "metric": "error", "method": shown}
             panels.learning_curves(ax, panels.select(table, artifact, **where))
+            ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
+            means = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
+            ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
     panels.shared_legend(figure, panels.handles(shown))
     return figure
 
