@@ -1,0 +1,88 @@
+"""The figures and tables of the robust-SGD paper draw what is in the tables."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisylabels.figures import robust_sgd, style, tables
+from noisylabels.results import COLUMNS
+
+METHODS = {
+    "log": {"method": "robust_sgd", "losses": [{"loss": "log"}]},
+    "rgomp": {"method": "robust_sgd", "losses": [{"loss": "rgomp"}]},
+    "liblinear_primal": {"method": "liblinear"},
+}
+NOISE = ["symmetric 0", "symmetric 0.2", "symmetric 0.4"]
+
+
+def inputs(sets=("a7a", "ijcnn1")):
+    rng = np.random.default_rng(0)
+    rows = []
+    for name, noise, method, repetition in itertools.product(sets, NOISE, METHODS, range(3)):
+        base = {
+            "dataset": name,
+            "source": "stand-in" if name == "ijcnn1" else "canonical",
+            "noise": noise,
+            "setting": "",
+            "method": method,
+            "repetition": repetition,
+        }
+        epochs = [4] if method == "liblinear_primal" else range(1, 5)
+        rows += [base | {"metric": "error", "x": x, "value": 10 + 5 / x + rng.random()} for x in epochs]
+        if method == "rgomp":
+            rows += [base | {"metric": "objective", "x": x, "value": 1 / (x + 1)} for x in range(5)]
+    own = {"datasets": list(sets), "noise": NOISE, "methods": METHODS, "epochs": 4, "objectives": ["rgomp"]}
+    return {"table1": pd.DataFrame(rows)[COLUMNS]}, {"table1": own}
+
+
+@pytest.mark.parametrize(
+    "name", ["error_curves", "errors_by_noise", "variances", "objectives", "sketch_and_losses"]
+)
+def test_figures_are_drawn_and_saved(name, tmp_path):
+    with style.context():
+        figure = getattr(robust_sgd, name)(*inputs())
+        style.save(figure, [tmp_path / "figure.png"])
+    assert (tmp_path / "figure.png").stat().st_size > 5000
+
+
+def test_six_data_sets_fill_two_rows_and_stand_ins_are_named():
+    results, settings = inputs(("a7a", "ijcnn1", "covtype", "susy", "mnist38"))
+    with style.context():
+        figure = robust_sgd.errors_by_noise(results, settings)
+    visible = [ax for ax in figure.axes if ax.get_visible()]
+    texts = [text.get_text() for ax in visible for text in ax.texts if text.get_text()]
+    assert len(visible) == 5
+    assert texts == ["a7a", "ijcnn1 (stand-in)", "covtype", "susy", "mnist38"]
+
+
+def test_tables_have_means_and_deviations(tmp_path):
+    results, settings = inputs()
+    table = robust_sgd.clean_errors(results, settings)
+    assert list(table.columns) == ["method", "a7a", "ijcnn1 (stand-in)"]
+    frame = results["table1"]
+    last = frame.query(
+        "dataset == 'a7a' and noise == 'symmetric 0' and method == 'log' and x == 4 and metric == 'error'"
+    )
+    assert table["a7a"][0].strip("*") == f"{last['value'].mean():.2f} ± {last['value'].std():.2f}"
+    for render in (robust_sgd.errors, robust_sgd.clean_errors):
+        tables.save(render(results, settings), [tmp_path / "table.md", tmp_path / "table.html"])
+
+
+def test_theorem_table():
+    rows = [
+        {
+            "noise": "symmetric 0",
+            "setting": "0.5",
+            "method": "from zero",
+            "repetition": r,
+            "metric": m,
+            "x": 9,
+            "value": v,
+        }
+        for r in range(2)
+        for m, v in (("gap", 0.1), ("published", 0.2), ("corrected", 0.3))
+    ]
+    table = robust_sgd.theorem_bounds({"theorem1": pd.DataFrame(rows)}, {})
+    assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]
