@@ -1,8 +1,8 @@
 """Random orders of rows, fast for millions of rows and kind to the cache.
 
-A run stores its rows in the order `permutation`, uniform over all orders; each epoch then goes through them in
-a `block_order`, which shuffles blocks of 64 rows and the rows inside each block. So an epoch reads 64 neighbours
-at a time instead of one row anywhere in memory.
+A run stores its rows in the order `permutation`, uniform over all orders; each epoch then goes through them
+in a `block_order`, which shuffles blocks of 64 rows and the rows inside each block. So an epoch reads 64
+neighbours at a time instead of one row anywhere in memory.
 """
 
 from __future__ import annotations
