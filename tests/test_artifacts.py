@@ -50,6 +50,27 @@ def test_cells_narrow_one_entry_each(write):
     )
 
 
+def test_a_cell_needs_only_the_data_sets_that_it_names():
+    artifact = artifacts.load(EXPERIMENTS / "robust_sgd/table1.yaml", "full", SCHEMAS)
+    assert artifact.data_sets(artifact.settings) == artifact.content["datasets"] == ["a7a", "mnist38"]
+    cells = {tuple(artifact.data_sets(cell)) for cell in artifact.cells.values()}
+    assert cells == {("a7a",), ("mnist38",)}
+    assert artifact.data_sets({"datasets": ["a7a"]}) == ["a7a"]
+    assert artifact.data_sets({}) == ["a7a", "mnist38"]
+
+
+def test_settings_cannot_name_a_data_set_that_the_artifact_does_not_list(tmp_path):
+    content = yaml.safe_load((EXPERIMENTS / "robust_sgd/table1.yaml").read_text())
+    content["settings"]["datasets"] = ["a7a", "mnist83"]
+    file = tmp_path / "robust_sgd/table1.yaml"
+    file.parent.mkdir()
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(
+        artifacts.ArtifactError, match=r"settings.datasets: 'mnist83' is not among .* mnist38"
+    ):
+        artifacts.load(file, "full", SCHEMAS)
+
+
 def test_blocks_cover_every_repetition_once(write):
     def change(content):
         content["settings"]["repetitions"] = 23

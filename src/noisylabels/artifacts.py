@@ -62,6 +62,12 @@ class Artifact:
         size = self.shards.get("repetitions", total)
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
+    def data_sets(self, settings: dict[str, Any]) -> list[str]:
+        """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""
+        names: list[str] = self.content.get("datasets", [])
+        wanted = settings.get("datasets")
+        return [name for name in names if wanted is None or name.partition(".")[0] in wanted]
+
 
 def _merged(content: dict[str, Any], part: str, scale: str) -> dict[str, Any]:
     reduction = content.get("reductions", {}).get(scale, {}).get(part, {})
@@ -130,6 +136,13 @@ def _check_settings(artifact: Artifact, schemas: Path, where: str) -> None:
             f"{where}: protocol: no protocol {protocol!r}; expected its settings schema {schemas / schema}"
         )
     check(artifact.settings, schemas, schema, f"{where} at scale {artifact.scale}: settings")
+    listed = [name.partition(".")[0] for name in artifact.content.get("datasets", [])]
+    for name in artifact.settings.get("datasets", []):
+        if name not in listed:
+            raise ArtifactError(
+                f"{where} at scale {artifact.scale}: settings.datasets: {name!r} is not among the artifact's "
+                f"datasets: {', '.join(listed)}"
+            )
 
 
 def _check_shards(artifact: Artifact, where: str) -> None:

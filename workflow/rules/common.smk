@@ -111,7 +111,7 @@ def all_datasets():
         {
             dataset_id(d)
             for a in ARTIFACTS.values()
-            for d in a.content.get("datasets", [])
+            for d in a.data_sets(a.settings)
         }
     )
 
@@ -153,10 +153,11 @@ def local_file(wildcards):
     ]
 
 
-def prepared(artifact):
+def prepared(artifact, settings):
+    """Files of the data sets that the settings of an artifact, or of one of its cells, use."""
     return [
         f"data/prepared/{dataset_id(name)}.npz"
-        for name in artifact.content.get("datasets", [])
+        for name in artifact.data_sets(settings)
     ]
 
 
@@ -182,7 +183,7 @@ def has_tuning(artifact):
 def cell_inputs(wildcards):
     artifact = of(wildcards)
     return {
-        "data": prepared(artifact),
+        "data": prepared(artifact, artifact.cells[wildcards.cell]),
         "library": experiment_files(artifact, wildcards.cell),
     }
 

@@ -5,7 +5,7 @@ rule collect:
     input:
         parts=parts,
         tuned=tuned_parts,
-        data=lambda wildcards: prepared(of(wildcards)),
+        data=lambda wildcards: prepared(of(wildcards), of(wildcards).settings),
     output:
         table=f"{RESULTS}/{{paper}}/{{artifact}}/table.csv",
         provenance=f"{RESULTS}/{{paper}}/{{artifact}}/provenance.json",

@@ -117,8 +117,9 @@ def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool
         _noise_curves(ax, table, settings[artifact]["noise"], shown, spread)
         if rows > 1:
             ax.annotate(title, (0.03, 0.93), xycoords="axes fraction", fontsize=8)
-        low = min(line.get_ydata().min() for line in ax.get_lines())
-        panels.log_axis(ax.yaxis, low=None if spread else 0.7 * low)
+        drawn_values = np.concatenate([line.get_ydata() for line in ax.get_lines()])
+        low = None if spread else 0.7 * drawn_values[drawn_values > 0].min(initial=1.0)
+        panels.log_axis(ax.yaxis, low=low)
         drawn |= dict.fromkeys(shown)
     for ax in axes.flat[len(sets) :]:
         ax.set_visible(False)
