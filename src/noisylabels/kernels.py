@@ -1,0 +1,106 @@
+"""Gaussian kernels, and the orthonormal basis in which one kernel matrix serves many fits.
+
+K_ij = exp(-||x_i - x_j||^2 / (2 width^2)) = (Q diag(lam) Q^T)_ij,  w = Q v,  K w = Q (lam v),  ||w|| = ||v||.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from scipy.spatial.distance import cdist
+
+Array = NDArray[np.float64]
+
+WIDTHS: Array = np.exp2(np.arange(-10.0, 11.0))
+"""The widths of Kaban and Bootkrajang, LABELNOISE 2017."""
+
+PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
+SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
+SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
+
+
+def squared_distances(A: Array, B: Array | None = None) -> Array:
+    """D_ij = ||a_i - b_j||^2 >= 0 for the rows of A (n, d) and B (m, d); B = A if not given: (n, m)."""
+    return np.maximum(cdist(A, A if B is None else B, "sqeuclidean"), 0.0)
+
+
+def rate(width: float, parametrisation: str = "sigma2") -> float:
+    """gamma of exp(-gamma D): 1/(2 width^2) for "sigma2", 1/width^2 for "sigma1", width for "gamma".
+
+    Raises ValueError : width <= 0 or not finite, unknown parametrisation.
+    """
+    if not (width > 0 and np.isfinite(width)):
+        raise ValueError(f"width of the kernel must be finite and > 0, got {width}")
+    if parametrisation not in PARAMETRISATIONS:
+        raise ValueError(
+            f"unknown parametrisation {parametrisation!r} of the kernel; known: {', '.join(PARAMETRISATIONS)}"
+        )
+    if parametrisation == "gamma":
+        return float(width)
+    return 1.0 / (2.0 * width**2) if parametrisation == "sigma2" else 1.0 / width**2
+
+
+def rbf(D: Array, width: float, parametrisation: str = "sigma2") -> Array:
+    """exp(-gamma D) for squared distances D of any shape, gamma = `rate` (width, parametrisation)."""
+    return np.exp(-rate(width, parametrisation) * D)
+
+
+def useful_widths(D: Array, widths: ArrayLike, parametrisation: str = "sigma2") -> Array:
+    """The widths whose kernel matrices on D (n, n) differ from the identity and from each other.
+
+    Left out are kernels whose largest off-diagonal entry is below 1e-6 (they say nothing about new points),
+    and, of those whose smallest entry is above 1 - 1e-6, all but the narrowest. If none is left, the widest
+    stays.
+    """
+    widths = np.asarray(widths, dtype=float)
+    rates = np.array([rate(width, parametrisation) for width in widths])
+    n = len(D)
+    apart = D[~np.eye(n, dtype=bool)] if n > 1 else np.zeros(1)
+    identity = np.exp(-rates * apart.min()) < SAME
+    constant = np.exp(-rates * apart.max()) > 1.0 - SAME
+    keep = ~identity & ~constant
+    if constant.any():
+        keep |= constant & (rates == rates[constant].max())
+    if not keep.any():
+        keep = rates == rates.min()
+    return widths[keep]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """K = Q diag(lam) Q^T: Q (n, r) with orthonormal columns, lam (r,) > 0 descending."""
+
+    Q: Array
+    lam: Array
+
+
+def basis(K: Array) -> Basis:
+    """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest."""
+    lam, Q = eigh(K)
+    keep = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
+    return Basis(np.ascontiguousarray(Q[:, keep]), lam[keep])
+
+
+@dataclass(frozen=True)
+class Gram:
+    """One kernel on n training and m held-out points, shared by all methods, label columns and grid values.
+
+    K : (n, n) between training points.   K_out : (m, n) between held-out and training points.
+    """
+
+    K: Array
+    K_out: Array
+
+    @cached_property
+    def basis(self) -> Basis:
+        """`basis` of K, computed once."""
+        return basis(self.K)
+
+    @cached_property
+    def Z_out(self) -> Array:
+        """K_out Q (m, r): f on the held-out points is Z_out v for w = Q v."""
+        return self.K_out @ self.basis.Q
