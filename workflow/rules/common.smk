@@ -27,8 +27,13 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ["PATH"]]
 )
-for variable in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]:
-    os.environ[f"{variable}_NUM_THREADS"] = "1"
+THREAD_VARIABLES = [
+    f"{library}_NUM_THREADS"
+    for library in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]
+]
+os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+# Again on the command line of a job that occupies several cores: Snakemake sets the variables to its `threads`.
+ONE_THREAD = " ".join(f"{variable}=1" for variable in THREAD_VARIABLES)
 os.environ["MPLBACKEND"] = "Agg"
 os.environ["NUMBA_CACHE_DIR"] = str(
     ROOT / ".cache/numba" / dependencies.kernel_digest()
@@ -108,11 +113,7 @@ def dataset_id(name):
 
 def all_datasets():
     return sorted(
-        {
-            dataset_id(d)
-            for a in ARTIFACTS.values()
-            for d in a.data_sets(a.settings)
-        }
+        {dataset_id(d) for a in ARTIFACTS.values() for d in a.data_sets(a.settings)}
     )
 
 
@@ -156,8 +157,7 @@ def local_file(wildcards):
 def prepared(artifact, settings):
     """Files of the data sets that the settings of an artifact, or of one of its cells, use."""
     return [
-        f"data/prepared/{dataset_id(name)}.npz"
-        for name in artifact.data_sets(settings)
+        f"data/prepared/{dataset_id(name)}.npz" for name in artifact.data_sets(settings)
     ]
 
 
@@ -208,6 +208,11 @@ def job(wildcards):
             "settings": artifact.cells[wildcards.cell],
         }
     )
+
+
+def threads_of(wildcards):
+    """A job that measures time gets all cores, so that nothing runs beside it; it uses one of them."""
+    return workflow.cores or 1 if of(wildcards).content.get("measured") else 1
 
 
 def block(wildcards):

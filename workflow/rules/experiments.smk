@@ -32,7 +32,7 @@ rule run:
         f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
+    threads: threads_of
     params:
         job=job,
         repetitions=block,
@@ -42,5 +42,5 @@ rule run:
     message:
         "Run {wildcards.paper} {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions} {params.tuned}"
+        "{ONE_THREAD} python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions} {params.tuned}"
         " --data {input.data} --out {output} > {log} 2>&1"
