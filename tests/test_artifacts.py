@@ -59,6 +59,12 @@ def test_a_cell_needs_only_the_data_sets_that_it_names():
     assert artifact.data_sets({}) == ["a7a", "mnist38"]
 
 
+def test_a_table_is_given_the_printed_values():
+    artifact = artifacts.load(EXPERIMENTS / "robust_sgd/table1.yaml", "full", SCHEMAS)
+    assert artifact.shown(printed=False) == artifact.settings
+    assert artifact.shown(printed=True)["published"] == artifact.content["published"]
+
+
 def test_settings_cannot_name_a_data_set_that_the_artifact_does_not_list(tmp_path):
     content = yaml.safe_load((EXPERIMENTS / "robust_sgd/table1.yaml").read_text())
     content["settings"]["datasets"] = ["a7a", "mnist83"]

@@ -87,7 +87,8 @@ def test_an_artifact_runs_is_drawn_and_is_judged(paper, name, workshop, tmp_path
     artifact = EVERY[paper, name]
     own = [name] if "protocol" in artifact.content else []
     shown = {used: workshop(paper, used) for used in own + artifact.content.get("uses", [])}
-    settings = {each: EVERY[paper, each].settings for each in dict.fromkeys([name, *shown])}
+    printed = artifact.content["kind"] == "table"
+    settings = {each: EVERY[paper, each].shown(printed) for each in dict.fromkeys([name, *shown])}
     drawn = render(artifact.content["render"], name, shown, settings)
     if artifact.content["kind"] == "figure":
         style.save(drawn, [tmp_path / "f.png"])

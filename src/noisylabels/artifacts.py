@@ -62,6 +62,10 @@ class Artifact:
         size = self.shards.get("repetitions", total)
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
+    def shown(self, printed: bool) -> dict[str, Any]:
+        """Settings as a figure or table function gets them; ``printed``: with the key ``published``."""
+        return self.settings | ({"published": self.content.get("published", [])} if printed else {})
+
     def data_sets(self, settings: dict[str, Any]) -> list[str]:
         """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""
         names: list[str] = self.content.get("datasets", [])

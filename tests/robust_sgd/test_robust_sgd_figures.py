@@ -59,8 +59,15 @@ def test_six_data_sets_fill_two_rows_and_stand_ins_are_named():
 
 def test_tables_have_means_and_deviations(tmp_path):
     results, settings = inputs()
+    where = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error", "x": "last"}
+    settings["table1"]["published"] = [{"id": "p", "value": 15.16, "sd": 0.06, "where": where}]
     table = robust_sgd.clean_errors(results, settings)
-    assert list(table.columns) == ["method", "a7a", "ijcnn1 (stand-in)"]
+    assert list(table.columns) == [
+        "method",
+        *("a7a", "a7a, printed"),
+        *("ijcnn1 (stand-in)", "ijcnn1 (stand-in), printed"),
+    ]
+    assert table["a7a, printed"].tolist()[:2] == ["15.16 ± 0.06", ""]
     frame = results["table1"]
     last = frame.query(
         "dataset == 'a7a' and noise == 'symmetric 0' and method == 'log' and x == 4 and metric == 'error'"

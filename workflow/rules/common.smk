@@ -286,10 +286,12 @@ def about(wildcards):
 
 
 def render_settings(wildcards):
+    """Settings of every artifact that is shown; a table is given the printed values too, to show them beside ours."""
     artifact = of(wildcards)
+    printed = artifact.content["kind"] == "table"
     return json.dumps(
         {
-            name: ARTIFACTS[artifact.paper, name].settings
+            name: ARTIFACTS[artifact.paper, name].shown(printed)
             for name in dict.fromkeys([artifact.name, *drawn_tables(artifact)])
         }
     )

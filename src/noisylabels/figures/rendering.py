@@ -57,7 +57,7 @@ def render(
     name : "module:function".
     artifact : for messages.
     tables : artifact -> path of its result table, the artifact's own first.
-    settings : artifact -> its settings at the scale of the tables.
+    settings : artifact -> its settings at the scale of the tables (`Artifact.shown`).
 
     Returns
     -------
@@ -91,6 +91,6 @@ def _stand_ins(frames: Iterable["pd.DataFrame"]) -> str:
 
 def _annotate(result: Any, note: str) -> None:
     if hasattr(result, "attrs"):  # a data frame; tables.save prints the note
-        result.attrs["note"] = note
+        result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
     else:
         result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")

@@ -7,9 +7,9 @@ of the frame stands below the table (not in the CSV).
 
 import html
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,14 @@ def mean_se_cells(values: "pd.DataFrame", controls: Iterable[str] = ()) -> dict[
         text = mean_se(estimate.mean, estimate.se)
         cells[str(method)] = f"**{text}**" if method == best else text
     return cells
+
+
+def printed(published: Iterable[Mapping[str, Any]], **where: Any) -> str:
+    """``m`` or ``m ± sd`` of the published value whose selector has these entries; "" without one."""
+    for entry in published:
+        if all(entry["where"].get(column) == value for column, value in where.items()):
+            return f"{entry['value']}" + (f" ± {entry['sd']}" if "sd" in entry else "")
+    return ""
 
 
 def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
