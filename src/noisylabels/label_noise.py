@@ -1,10 +1,11 @@
 """Flipped labels of binary classification: which of the labels y in {-1, +1} are wrong.
 
-Every model flips an exact number of labels, so that the realised rate is the nominal one, and returns a new
-array. Test labels are never passed through here.
+`independent`, `negative_only` and `positive_only` flip each label by a coin of its own; the other models flip
+an exact number of labels, so that the realised rate is the nominal one. All return a new array. Test labels
+are never passed through here.
 
 Source: Han, Tsang, Chen, ECML PKDD 2016, Section 5.1 (symmetric); class-conditional: Natarajan et al., NIPS
-2013.
+2013; flips by coins: Kaban and Bootkrajang, LABELNOISE 2017.
 """
 
 import inspect
@@ -15,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Labels = NDArray[np.int8]
+REDRAWS = 10
+"""How often coins are tossed anew when all the flipped labels are of one class."""
 
 
 def _rate(name: str, rate: float) -> float:
@@ -62,6 +65,41 @@ def class_conditional(y: Labels, rng: np.random.Generator, *, positive: float, n
     return noisy
 
 
+def _coins(y: Labels, rng: np.random.Generator, positive: float, negative: float) -> Labels:
+    """Each label +1 is flipped with probability ``positive``, each label -1 with ``negative``."""
+    for _ in range(1 + REDRAWS):
+        noisy = _flipped(y, rng.random(len(y)) < np.where(y > 0, positive, negative))
+        if len(np.unique(noisy)) == 2:
+            return noisy
+    raise ValueError(
+        f"{len(y)} labels of which {np.count_nonzero(y > 0)} are +1 were of one class after flips with "
+        f"probability {positive:g} (+1) and {negative:g} (-1), {1 + REDRAWS} times; lower the rate"
+    )
+
+
+def independent(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
+    """P(y~ != y) = rate < 1/2 for every label, independently; drawn anew while one class is left."""
+    if not 0 <= rate < 0.5:
+        raise ValueError(f"rate, the probability of a flip in both classes, must lie in [0, 0.5), got {rate}")
+    return _coins(y, rng, rate, rate)
+
+
+def negative_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
+    """omega_01 = P(y~ = +1 | y = -1) = rate < 1, omega_10 = 0; drawn anew while one class is left."""
+    return _coins(y, rng, 0.0, _one_sided(rate))
+
+
+def positive_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
+    """omega_10 = P(y~ = -1 | y = +1) = rate < 1, omega_01 = 0; drawn anew while one class is left."""
+    return _coins(y, rng, _one_sided(rate), 0.0)
+
+
+def _one_sided(rate: float) -> float:
+    if not 0 <= rate < 1:
+        raise ValueError(f"rate, the probability of a flip in one class, must lie in [0, 1), got {rate}")
+    return rate
+
+
 def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray[np.float64]) -> Labels:
     """The round(rate n) labels with the largest |f| are flipped, f (n,) a good classifier's decision values.
 
@@ -76,6 +114,9 @@ MODELS: dict[str, Callable[..., Labels]] = {
     "compound": compound,
     "uniform": uniform,
     "class_conditional": class_conditional,
+    "independent": independent,
+    "negative_only": negative_only,
+    "positive_only": positive_only,
     "far_outliers": far_outliers,
 }
 

@@ -50,6 +50,29 @@ def test_far_outliers_are_those_with_the_largest_decision_values():
     assert np.abs(f[flipped]).min() > np.abs(f[~flipped]).max()
 
 
+@pytest.mark.parametrize(
+    ("model", "positive", "negative"),
+    [("independent", 0.3, 0.3), ("negative_only", 0.0, 0.3), ("positive_only", 0.3, 0.0)],
+)
+def test_coins_flip_a_binomial_number_of_each_class(model, positive, negative):
+    counts = np.array([[flipped[Y == 1].sum(), flipped[Y == -1].sum()]
+                       for flipped in (flips(f"{model} 0.3", seed) for seed in range(400))])  # fmt: skip
+    for count, n, rate in zip(counts.T, (250, 750), (positive, negative), strict=True):
+        spread = np.sqrt(n * rate * (1 - rate))
+        assert count.mean() == pytest.approx(n * rate, abs=4 * spread / 20)
+        assert count.std() == pytest.approx(spread, rel=0.15)  # an exact number would have none
+    if positive == negative:
+        assert abs(np.corrcoef(counts.T)[0, 1]) < 0.2
+
+
+def test_coins_are_tossed_anew_while_one_class_is_left():
+    few = np.array([1, -1], dtype=np.int8)
+    for seed in range(50):  # half of the first draws have one class
+        assert len(np.unique(corrupt(few, "independent 0.4", np.random.default_rng(seed)))) == 2
+    with pytest.raises(ValueError, match=r"5 labels of which 5 are \+1 were of one class .* lower the rate"):
+        corrupt(np.ones(5, dtype=np.int8), "negative_only 0.4", np.random.default_rng(0))
+
+
 def test_labels_are_parsed():
     assert parse("compound 0.2 3") == ("compound", {"rate": 0.2, "times": 3})
     assert parse("class_conditional 0.3 0.1") == ("class_conditional", {"positive": 0.3, "negative": 0.1})
@@ -64,6 +87,8 @@ def test_labels_are_parsed():
         ("symmetric half", "could not convert string to float"),
         ("symmetric 1.2", r"rate, a share of the labels, must lie in \[0, 1\], got 1.2"),
         ("class_conditional 0.1 -1", "negative, a share of the labels"),
+        ("independent 0.5", r"must lie in \[0, 0.5\), got 0.5"),
+        ("negative_only 1", r"flip in one class, must lie in \[0, 1\), got 1"),
         ("compound 0.2 0", "times must be at least 1, got 0"),
     ],
 )
