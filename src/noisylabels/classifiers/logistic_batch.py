@@ -1,0 +1,205 @@
+"""Many (robust) kernel logistic regressions on one kernel at once: L-BFGS in lockstep.
+
+min_{v, a, b}  -sum_n log P~_n + zeta ||v||^2,  f = Q diag(lam) v,  omega01 = sigma(a), omega10 = sigma(b),
+in the basis of `noisylabels.kernels.Basis`, for all label columns and all zeta. One model is one row of
+each array, so that a step of all models is two matrix products, F = V Z^T and (q - sigma) Z with Z = Q
+diag(lam); what lies between is one compiled pass. Because Z^T Z = diag(lam^2), the Hessian in v is nearly
+diag(h lam^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction: the line
+search costs no matrix product. A model that has converged leaves the batch. Each model starts from w = 0
+and omega01 = omega10 = 0.2 and does not depend on the others.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from noisylabels.classifiers.logistic_rows import likelihood, logistic
+from noisylabels.kernels import Basis
+
+Array = NDArray[np.float64]
+
+START = 0.2  # omega01 and omega10 at the start
+MEMORY = 8  # pairs of L-BFGS
+CURVATURE = 0.15  # a typical sigma (1 - sigma)
+TOLERANCE = 1e-6  # of the objective that is still to be gained, relative to the objective
+ROUNDS = 300
+LONGEST = 2.0  # largest step of a and b
+HALVINGS = 25
+
+
+@dataclass(frozen=True)
+class Solution:
+    """C models: v (C, r), and omega01, omega10, objective (to be minimised), converged, rounds (C,)."""
+
+    v: Array
+    omega01: Array
+    omega10: Array
+    objective: Array
+    converged: NDArray[np.bool_]
+    rounds: NDArray[np.int64]
+
+
+def solve(
+    basis: Basis,
+    labels: Array,
+    column: NDArray[np.int64],
+    zeta: Array,
+    robust: bool,
+    tolerance: float = TOLERANCE,
+) -> Solution:
+    """Model c is fitted to the labels of row column[c] of labels (L, n), 0.0 or 1.0, with penalty zeta[c]."""
+    Z = basis.Q * basis.lam
+    ZT = np.ascontiguousarray(Z.T)
+    n, r = Z.shape
+    C = len(zeta)
+    x = np.zeros((C, r + 2))
+    x[:, r:] = math.log(START / (1.0 - START)) if robust else -np.inf
+    v = np.zeros((C, r))
+    omega = np.zeros((C, 2))
+    objective, converged, rounds = np.zeros(C), np.zeros(C, bool), np.full(C, ROUNDS)
+    scale = np.empty((C, r + 2))
+    scale[:, :r] = 1.0 / (CURVATURE * basis.lam**2 + 2.0 * zeta[:, np.newaxis])
+    scale[:, r:] = 1.0 / (0.1 * n)
+    here = np.arange(C)  # the models that are still in the batch
+    F, slope = np.zeros((C, n)), np.empty((C, n))
+    d, g, old = np.zeros((C, r + 2)), np.zeros((C, r + 2)), np.zeros((C, r + 2))
+    S, Y, rho = np.zeros((C, MEMORY, r + 2)), np.zeros((C, MEMORY, r + 2)), np.zeros((C, MEMORY))
+    value, state = np.full(C, np.inf), np.zeros(C, np.int64)
+    step = np.zeros((C, n))
+    product = np.empty((C, r))
+    for round_ in range(ROUNDS):
+        search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust)
+        np.matmul(slope, Z, out=product[: len(here)])
+        direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance)
+        done = state != 0
+        if done.any():
+            index = here[done]
+            v[index], objective[index], rounds[index] = x[done, :r], value[done], round_
+            converged[index] = state[done] == 1
+            for k, i in enumerate(np.flatnonzero(done)):
+                omega[index[k]] = [logistic(x[i, r]), logistic(x[i, r + 1])] if robust else 0.0
+            keep = ~done
+            here, column, zeta, value, state = here[keep], column[keep], zeta[keep], value[keep], state[keep]
+            x, d, g, old, scale, F, slope, S, Y, rho, step = (
+                array[keep] for array in (x, d, g, old, scale, F, slope, S, Y, rho, step)
+            )
+        if len(here) == 0:
+            break
+        np.matmul(d[:, :r], ZT, out=step)
+    if len(here):
+        v[here], objective[here] = x[:, :r], value
+        for k, i in enumerate(here):
+            omega[i] = [logistic(x[k, r]), logistic(x[k, r + 1])] if robust else 0.0
+    return Solution(v, omega[:, 0], omega[:, 1], objective, converged, rounds)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def dot(x: np.ndarray, y: np.ndarray) -> float:
+    """sum_i x_i y_i."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust):  # type: ignore[no-untyped-def]
+    """Backtracking along d; moves x, F and value; leaves q - sigma in slope and the slopes of a, b in g."""
+    r = x.shape[1] - 2
+    for c in range(len(x)):
+        y = labels[column[c]]
+        xx, xd, dd = dot(x[c, :r], x[c, :r]), dot(x[c, :r], d[c, :r]), dot(d[c, :r], d[c, :r])
+        gd = dot(g[c], d[c])
+        t = 1.0
+        if robust:
+            longest = max(abs(d[c, r]), abs(d[c, r + 1]))
+            if longest > LONGEST:
+                t = LONGEST / longest
+        omega01 = omega10 = 0.0
+        new = up = down = 0.0
+        for k in range(HALVINGS):
+            if robust:
+                omega01, omega10 = logistic(x[c, r] + t * d[c, r]), logistic(x[c, r + 1] + t * d[c, r + 1])
+            fit, up, down = likelihood(F[c], step[c], t, y, omega01, omega10, slope[c])
+            new = zeta[c] * (xx + 2.0 * t * xd + t * t * dd) - fit
+            if new <= value[c] + 1e-4 * t * gd:
+                break
+            if k == HALVINGS - 1:
+                state[c] = 2
+                t = 0.0
+                break
+            guess = -0.5 * gd * t * t / (new - value[c] - gd * t)
+            t = min(max(guess, 0.1 * t), 0.5 * t)
+        if state[c] == 2:
+            continue
+        value[c] = new
+        for i in range(len(F[c])):
+            F[c, i] += t * step[c, i]
+        for i in range(r):
+            d[c, i] *= t
+            x[c, i] += d[c, i]
+        if robust:
+            for i in range(r, r + 2):
+                d[c, i] *= t
+                x[c, i] += d[c, i]
+            g[c, r] = -up * omega01 * (1.0 - omega01)
+            g[c, r + 1] = -down * omega10 * (1.0 - omega10)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance):  # type: ignore[no-untyped-def]
+    """The gradient at x, the pair (step just done, change of the gradient), and the next direction in d."""
+    size = x.shape[1]
+    r = size - 2
+    memory = S.shape[1]
+    alpha = np.empty(memory)
+    for c in range(len(x)):
+        if state[c] != 0:
+            continue
+        for i in range(r):
+            g[c, i] = 2.0 * zeta[c] * x[c, i] - product[c, i]
+        newton = 1.0
+        if round_ > 0:
+            k = (round_ - 1) % memory
+            for i in range(size):
+                S[c, k, i] = d[c, i]
+                Y[c, k, i] = g[c, i] - old[c, i]
+            sy = dot(S[c, k], Y[c, k])
+            ss, yy = dot(S[c, k], S[c, k]), dot(Y[c, k], Y[c, k])
+            rho[c, k] = 1.0 / sy if sy > 1e-10 * math.sqrt(ss * yy) else 0.0
+        for i in range(size):
+            old[c, i] = g[c, i]
+            d[c, i] = -g[c, i]
+        plain = 0.0
+        for i in range(size):
+            plain += g[c, i] * g[c, i] * scale[c, i]
+        pairs = min(round_, memory)
+        for j in range(pairs):
+            k = (round_ - 1 - j) % memory
+            alpha[k] = rho[c, k] * dot(S[c, k], d[c])
+            if rho[c, k] != 0.0:
+                if newton == 1.0:
+                    yhy = 0.0
+                    for i in range(size):
+                        yhy += Y[c, k, i] * Y[c, k, i] * scale[c, i]
+                    newton = 1.0 / (rho[c, k] * yhy)
+                for i in range(size):
+                    d[c, i] -= alpha[k] * Y[c, k, i]
+        for i in range(size):
+            d[c, i] *= newton * scale[c, i]
+        for j in range(pairs - 1, -1, -1):
+            k = (round_ - 1 - j) % memory
+            if rho[c, k] != 0.0:
+                beta = alpha[k] - rho[c, k] * dot(Y[c, k], d[c])
+                for i in range(size):
+                    d[c, i] += beta * S[c, k, i]
+        gd = dot(g[c], d[c])
+        if max(-gd, plain) <= 2.0 * tolerance * value[c]:
+            state[c] = 1

@@ -1,0 +1,109 @@
+"""Kernel logistic regression that estimates how often the labels of each class were flipped."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisylabels import flip_matrix
+from noisylabels.classifiers.em_newton import em_newton
+from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
+from noisylabels.classifiers.logistic_batch import solve
+from noisylabels.kernels import Basis
+
+Array = NDArray[np.float64]
+
+BETA = 2.0  # rate of the exponential prior of zeta
+PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
+REGULARISATIONS = ("fixed", "bayes")
+
+
+def prior_factor_value(prior_factor: str) -> float:
+    """c_zeta of `marginal_zeta`: 1 for "slides", 1/2 for "exact"; ValueError: another name."""
+    if prior_factor not in PRIOR_FACTORS:
+        raise ValueError(f"unknown prior_factor {prior_factor!r}; known: {', '.join(PRIOR_FACTORS)}")
+    return PRIOR_FACTORS[prior_factor]
+
+
+def marginal_zeta(square: float, n: int, factor: float, beta: float = BETA) -> float:
+    """zeta = c_zeta (n/2 + 1) / (||w||^2 / 2 + beta), read off the marginal prior of n weights w.
+
+    square = ||w||^2. c_zeta = 1 is the paper's reading, 1/2 makes 2 zeta w the exact gradient of -log p(w).
+    Source: Kaban and Bootkrajang, LABELNOISE 2017, marginal prior of w.
+    """
+    return factor * (n / 2.0 + 1.0) / (square / 2.0 + beta)
+
+
+class RobustKernelLogisticRegression(KernelLogisticRegression):
+    """max_{w, Omega} sum_n log P~_n - zeta ||w||^2,  P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f).
+
+    P~_n is the probability of the observed label, sigma(f) that of the true one: classes are predicted by f.
+    The objective is not concave; both solvers start from w = 0, omega_01 = omega_10 = 0.2.
+    width, parametrisation, zeta : as in `KernelLogisticRegression`.
+    regularisation : "fixed"; or "bayes", zeta is reread from the marginal prior of w after every round of
+        "em_newton" (the argument zeta is then not used).
+    prior_factor : of "bayes": "slides" or "exact", see `marginal_zeta`.
+    solver : "lbfgs" for (w, Omega) jointly, or "em_newton", a Newton step and an update of Omega in turn.
+
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, classes_ (2,), flip_matrix_ (2, 2) with rows = true classes,
+    zeta_, objective_, converged_, label_swap_ (the classes changed names on the way; Omega was then reset).
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters. Source: Kaban
+    and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
+    """
+
+    name = "robust_kernel_logistic"
+    robust: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        width: float = 1.0,
+        zeta: float = 1.0,
+        *,
+        parametrisation: str = "sigma2",
+        regularisation: str = "fixed",
+        prior_factor: str = "slides",
+        solver: str = "lbfgs",
+    ) -> None:
+        super().__init__(width, zeta, parametrisation=parametrisation, solver=solver)
+        self.regularisation = regularisation
+        self.prior_factor = prior_factor
+
+    def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
+        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,)."""
+        y = np.asarray(y)
+        if not np.isin(y, self.classes_).all():
+            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
+        return flip_matrix.posterior(self.decision_function(X), y == self.classes_[1], self.flip_matrix_)
+
+    def _solve(self, basis: Basis, labels: Array) -> None:
+        if self.regularisation not in REGULARISATIONS:
+            raise ValueError(
+                f"unknown regularisation {self.regularisation!r}; known: {', '.join(REGULARISATIONS)}"
+            )
+        factor = prior_factor_value(self.prior_factor)
+        self.zeta_, self.label_swap_ = float(self.zeta), False
+        if self.solver == "lbfgs" and self.regularisation == "fixed":
+            batch = solve(
+                basis, labels[np.newaxis], np.zeros(1, np.int64), np.array([self.zeta_]), robust=True
+            )
+            self.flip_matrix_ = flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
+            v, self.objective_, self.converged_ = batch.v[0], -batch.objective[0], bool(batch.converged[0])
+            self.label_swap_ = flip_matrix.swapped(self.flip_matrix_)
+        if self.solver == "em_newton" or self.regularisation == "bayes" or self.label_swap_:
+            n, r = len(labels), len(basis.lam)
+            bayes = self.regularisation == "bayes"
+            if bayes:
+                self.zeta_ = marginal_zeta(0.0, n, factor)
+            em = em_newton(
+                basis.Q * basis.lam,
+                labels,
+                np.full(r, self.zeta_),
+                flip_matrix.START,
+                reread=(lambda v: np.full(r, marginal_zeta(float(v @ v), n, factor))) if bayes else None,
+            )
+            v, self.flip_matrix_, self.zeta_ = em.v, em.omega, float(em.penalty[0])
+            self.objective_, self.converged_ = em.objectives[-1], em.converged
+            self.label_swap_ = self.label_swap_ or em.label_swap
+        self.dual_coef_ = basis.Q @ v
