@@ -1,0 +1,173 @@
+"""Figures of the kernel classifiers (Kaban and Bootkrajang, LABELNOISE 2017), and of ours beside them."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noisylabels.figures import panels, style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from noisylabels.figures.panels import Settings, Tables
+
+HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
+"""Noise that the bar chart shows."""
+KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
+"""Name of a flip law -> what the slides call it."""
+_COLOURS = {"clean": "grey", "symmetric": "blue", "asymmetric": "vermillion"}
+_MARKERS = {"clean": "o", "symmetric": "s", "asymmetric": "^"}
+_HATCHES = {"clean": "", "symmetric": "", "asymmetric": "////"}
+
+
+def data_name(dataset: str) -> str:
+    """``ida_flare_solar`` -> ``flare solar``."""
+    return dataset.removeprefix("ida_").replace("_", " ")
+
+
+def flips(noise: str) -> str:
+    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``."""
+    kind, rate = _kind(noise), float(noise.split()[1])
+    return "clean labels" if kind == "clean" else f"{100 * rate:g} % {kind}"
+
+
+def _kind(noise: str) -> str:
+    law, rate = noise.split()
+    return KINDS[law] if float(rate) else "clean"
+
+
+def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
+    """Bars: test error of KLR with clean labels, 30 % symmetric and 30 % asymmetric flips, per data set."""
+    artifact, table = next(iter(results.items()))
+    sets = settings[artifact]["datasets"]
+    where = {"dataset": sets, "noise": list(HARM), "method": "klr", "metric": "error"}
+    means = panels.mean_interval(panels.select(table, artifact, **where), ["dataset", "noise"])
+    width = style.WIDTH[3] if len(sets) > 5 else style.WIDTH[1]
+    figure, axes = panels.grid_of_panels(
+        [""], [""], x_label="", y_label="test error of KLR / %", height=2.6, width=width, bottom=0.72
+    )
+    ax = axes[0, 0]
+    places = np.arange(len(sets))
+    bars = {"ecolor": "black", "elinewidth": 0.9, "capsize": 1.8}
+    for i, noise in enumerate(HARM):
+        rows = means.loc[[(name, noise) for name in sets]]
+        x = places + 0.27 * (i - 1)
+        ax.bar(x, rows["mean"], 0.27, yerr=rows["half_width"], error_kw=bars, **_fill(noise))
+    names = [data_name(name) for name in sets]
+    ax.set_xticks(places, names, rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_xlim(-0.6, len(sets) - 0.4)
+    ax.set_ylim(bottom=0)
+    ax.grid(visible=False, axis="x")
+    panels.shared_legend(figure, [_patch(noise) for noise in HARM], handle=1.8)
+    return figure
+
+
+def _fill(noise: str) -> dict[str, Any]:
+    kind = _kind(noise)
+    colour = style.COLOURS[_COLOURS[kind]]
+    return {"facecolor": colour, "hatch": _HATCHES[kind], "edgecolor": "white", "linewidth": 0}
+
+
+def _patch(noise: str) -> Any:
+    from matplotlib.patches import Patch
+
+    return Patch(label=flips(noise), **_fill(noise))
+
+
+def kernel_count(results: "Tables", settings: "Settings") -> "Figure":
+    """Test error of rMKLR against the number S of its kernels, a panel per data set."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    sizes = {method: len(spec["parameters"]["widths"]) for method, spec in own["methods"].items()}
+    figure, axes = _small_multiples(own["datasets"], 5, "number of kernels S", "test error / %")
+    places = np.arange(len(sizes))
+    for ax, name in zip(axes, own["datasets"], strict=True):
+        rows = panels.select(table, artifact, dataset=name, metric="error", method=list(sizes))
+        means = panels.mean_interval(rows, ["method"]).loc[list(sizes)]
+        panels.curve(ax, places, means["mean"], means["half_width"], "rmklr")
+        ax.set_xticks(places, [str(size) for size in sizes.values()])
+        _room_for_bands(ax, means)
+    return figure
+
+
+def stpmkl(results: "Tables", settings: "Settings") -> "Figure":
+    """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    rates = [100 * float(noise.split()[1]) for noise in own["noise"]]
+    figure, axes = _small_multiples(own["datasets"], 3, "flipped training labels / %", "test accuracy")
+    for ax, name in zip(axes, own["datasets"], strict=True):
+        for method in own["methods"]:
+            where = {"dataset": name, "method": method, "metric": "accuracy", "noise": own["noise"]}
+            rows = panels.select(table, artifact, **where)
+            means = panels.mean_interval(rows, ["noise"]).loc[own["noise"]]
+            panels.curve(ax, rates, means["mean"], means["half_width"], method)
+        ax.set_xticks(rates)
+    panels.shared_legend(figure, panels.handles(own["methods"]))
+    return figure
+
+
+def mkl_path(results: "Tables", settings: "Settings") -> "Figure":
+    """Test error of variants of rMKLR, clean and with flips, a panel per data set."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    variants, laws = list(own["methods"]), own["noise"]
+    figure, axes = _small_multiples(own["datasets"], 3, "test error / %", "", left=0.95, gap=0.22)
+    for ax, name in zip(axes, own["datasets"], strict=True):
+        for i, noise in enumerate(laws):
+            rows = panels.select(table, artifact, dataset=name, noise=noise, metric="error", method=variants)
+            means = panels.mean_interval(rows, ["method"]).loc[variants]
+            y = np.arange(len(variants)) + 0.22 * (i - (len(laws) - 1) / 2)
+            ax.errorbar(means["mean"], y, xerr=means["half_width"], elinewidth=1, capsize=2, **_mark(noise))
+        ax.set_yticks(range(len(variants)), variants)
+        ax.tick_params(labelleft=ax.get_position().x0 == axes[0].get_position().x0)
+        ax.set_ylim(len(variants) - 0.45, -0.55)
+        ax.set_xlim(left=0)
+    panels.shared_legend(figure, [panels.plain_handle(**_mark(noise)) for noise in laws], handle=1.5)
+    return figure
+
+
+def _mark(noise: str) -> dict[str, Any]:
+    """Look of one value at a noise level."""
+    kind = _kind(noise)
+    looks = {"color": style.COLOURS[_COLOURS[kind]], "marker": _MARKERS[kind], "label": flips(noise)}
+    return looks | {"markersize": 4.5, "linestyle": "none"}
+
+
+def _small_multiples(
+    datasets: list[str], columns: int, x_label: str, y_label: str, *, left: float = 0.66, gap: float = 0.5
+) -> tuple["Figure", list["Axes"]]:
+    """One panel per data set, its name above it; the lowest panel of each column labels the x axis.
+
+    ``left``, ``gap``: room for the labels of the y axis beside the first and between the others, inches.
+    """
+    from matplotlib.figure import Figure
+
+    columns = min(columns, len(datasets))
+    rows = math.ceil(len(datasets) / columns)
+    width = style.WIDTH[min(columns, 3)]
+    panel = (width - left - 0.12 - gap * (columns - 1)) / columns
+    height, below, above = (2.1 if rows == 1 else 1.3), 0.46, 0.22
+    step = height + 0.22 + above
+    total = below + height + above + step * (rows - 1)
+    figure = Figure(figsize=(width, total))
+    shown: list[Axes] = []
+    for k, name in enumerate(datasets):
+        row, column = divmod(k, columns)
+        box = (left + column * (panel + gap), below + (rows - 1 - row) * step, panel, height)
+        ax = figure.add_axes(tuple(np.array(box) / (width, total, width, total)))
+        ax.set_title(data_name(name))
+        ax.set_xlabel(x_label if k + columns >= len(datasets) else "")
+        ax.set_ylabel(y_label if column == 0 else "")
+        shown.append(ax)
+    return figure, shown
+
+
+def _room_for_bands(ax: "Axes", means: "pd.DataFrame") -> None:
+    """At least two points of error high, so that flat curves look flat."""
+    low, high = ax.get_ylim()
+    centre, half = (low + high) / 2, max(1.0, (high - low) / 2)
+    ax.set_ylim(centre - half, centre + half)
