@@ -59,7 +59,7 @@ def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
     names = [data_name(name) for name in sets]
     ax.set_xticks(places, names, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.6, len(sets) - 0.4)
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, _framed(means)[1])
     ax.grid(visible=False, axis="x")
     panels.shared_legend(figure, [_patch(noise) for noise in HARM], handle=1.8)
     return figure
@@ -89,7 +89,7 @@ def kernel_count(results: "Tables", settings: "Settings") -> "Figure":
         means = panels.mean_interval(rows, ["method"]).loc[list(sizes)]
         panels.curve(ax, places, means["mean"], means["half_width"], "rmklr")
         ax.set_xticks(places, [str(size) for size in sizes.values()])
-        _room_for_bands(ax, means)
+        ax.set_ylim(_framed(means))
     return figure
 
 
@@ -117,15 +117,17 @@ def mkl_path(results: "Tables", settings: "Settings") -> "Figure":
     variants, laws = list(own["methods"]), own["noise"]
     figure, axes = _small_multiples(own["datasets"], 3, "test error / %", "", left=0.95, gap=0.22)
     for ax, name in zip(axes, own["datasets"], strict=True):
+        rows = panels.select(table, artifact, dataset=name, noise=laws, metric="error", method=variants)
+        means = panels.mean_interval(rows, ["noise", "method"])
         for i, noise in enumerate(laws):
-            rows = panels.select(table, artifact, dataset=name, noise=noise, metric="error", method=variants)
-            means = panels.mean_interval(rows, ["method"]).loc[variants]
+            own_means = means.loc[noise].loc[variants]
             y = np.arange(len(variants)) + 0.22 * (i - (len(laws) - 1) / 2)
-            ax.errorbar(means["mean"], y, xerr=means["half_width"], elinewidth=1, capsize=2, **_mark(noise))
+            bars = {"xerr": own_means["half_width"], "elinewidth": 1, "capsize": 2}
+            ax.errorbar(own_means["mean"], y, **bars, **_mark(noise))
         ax.set_yticks(range(len(variants)), variants)
         ax.tick_params(labelleft=ax.get_position().x0 == axes[0].get_position().x0)
         ax.set_ylim(len(variants) - 0.45, -0.55)
-        ax.set_xlim(left=0)
+        ax.set_xlim(0, _framed(means)[1])
     panels.shared_legend(figure, [panels.plain_handle(**_mark(noise)) for noise in laws], handle=1.5)
     return figure
 
@@ -166,8 +168,9 @@ def _small_multiples(
     return figure, shown
 
 
-def _room_for_bands(ax: "Axes", means: "pd.DataFrame") -> None:
-    """At least two points of error high, so that flat curves look flat."""
-    low, high = ax.get_ylim()
-    centre, half = (low + high) / 2, max(1.0, (high - low) / 2)
-    ax.set_ylim(centre - half, centre + half)
+def _framed(means: "pd.DataFrame", widest: float = 3.0) -> tuple[float, float]:
+    """Limits of an axis: room for intervals up to ``widest`` (two splits have absurd ones), 2 points at least."""
+    shown = means["half_width"].clip(upper=widest)
+    low, high = float((means["mean"] - shown).min()), float((means["mean"] + shown).max())
+    centre, half = (low + high) / 2, max(1.0, 0.55 * (high - low))
+    return centre - half, centre + half

@@ -1,5 +1,6 @@
 """Tables of the kernel classifiers (Kaban and Bootkrajang, LABELNOISE 2017), ours beside the printed."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +61,11 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         printed = {method: _printed_mean(own, dataset=name, method=method) for method in methods}
         row = {"data set": data_name(name)}
         for method in methods:
-            mean, spread = seconds.loc[method]
-            row[f"{method} / s"] = f"{mean:.3g}" + (f" ± {spread:.1g}" if spread == spread else "")
+            mean, spread = map(float, seconds.loc[method])
+            places = max(0, 2 - math.floor(math.log10(mean)))
+            row[f"{method} / s"] = f"{mean:.{places}f}" + (
+                f" ± {spread:.{places}f}" if spread == spread else ""
+            )
             row[f"{method}, printed"] = tables.printed(own["published"], dataset=name, method=method)
         ours = seconds["mean"]
         row["rklr / rmklr"] = f"{ours['rklr'] / ours['rmklr']:.1f}"
