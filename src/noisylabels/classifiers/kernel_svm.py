@@ -1,0 +1,104 @@
+"""Support vector machine with a Gaussian kernel, for many values of C at once."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisylabels.classifiers.kernel_classifier import KernelClassifier, majority
+from noisylabels.classifiers.svm_path import padded, path
+from noisylabels.fits import Fits
+from noisylabels.kernels import Gram, rbf, squared_distances
+
+Array = NDArray[np.float64]
+
+
+class KernelSVMClassifier(KernelClassifier):
+    """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
+
+    The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
+    `noisylabels.classifiers.svm_path` for how a path of C is computed faster.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.rbf`.   C : > 0.
+    tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
+
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_.
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Chang and Lin, ACM TIST 2, 2011.
+    """
+
+    name = "kernel_svm"
+    GRID: ClassVar[list[float]] = [2.0**k for k in range(-10, 11, 2)]
+
+    def __init__(
+        self,
+        width: float = 1.0,
+        C: float = 1.0,
+        *,
+        parametrisation: str = "sigma2",
+        tolerance: float = 1e-3,
+        max_steps: int = 100_000,
+    ) -> None:
+        self.width = width
+        self.C = C
+        self.parametrisation = parametrisation
+        self.tolerance = tolerance
+        self.max_steps = max_steps
+
+    def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
+        """Fit to X (n, d) and the labels y (n,)."""
+        X, labels = self._checked(X, y)
+        K = padded(rbf(squared_distances(X), self.width, self.parametrisation))
+        Cs = _checked_path([self.C], self.tolerance)
+        beta, b, converged, _ = path(K, 2 * labels - 1, Cs, self.tolerance, self.max_steps)
+        self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """f(x) + b per row of X (n, d); ValueError: not fitted, other number of features, NaN or infinity."""
+        return super().decision_function(X) + self.intercept_
+
+    @property
+    def predict_proba(self) -> Any:
+        """An SVM has no probabilities."""
+        raise AttributeError("KernelSVMClassifier has no predict_proba: its decision values are no log-odds")
+
+    @classmethod
+    def fit_many(
+        cls,
+        gram: Gram,
+        labels: NDArray[Any],
+        grid: ArrayLike,
+        *,
+        tolerance: float = 1e-3,
+        max_steps: int = 100_000,
+    ) -> Fits:
+        """One model per column of labels (n, L), 0 or 1, and per C in grid (G,), all on one kernel.
+
+        A column with one class only is that class everywhere, flagged; so is what has not converged after
+        ``max_steps``. Raises ValueError : C <= 0.
+        """
+        y = np.asarray(labels, dtype=float).T
+        order = np.argsort(np.asarray(grid, dtype=float), kind="stable")
+        Cs = _checked_path(np.asarray(grid, dtype=float)[order], tolerance)
+        shape = (len(y), len(Cs))
+        scores, flagged = np.empty((*shape, len(gram.K_out))), np.ones(shape, dtype=bool)
+        K = padded(gram.K)
+        for k, column in enumerate(y):
+            if column.min() == column.max():
+                scores[k] = majority(column)
+                continue
+            beta, b, converged, _ = path(K, 2 * column - 1, Cs, tolerance, max_steps)
+            scores[k, order] = beta @ gram.K_out.T + b[:, np.newaxis]
+            flagged[k, order] = ~converged
+        return Fits(scores, np.full(shape, np.nan), np.full(shape, np.nan), flagged)
+
+
+def _checked_path(Cs: ArrayLike, tolerance: float) -> Array:
+    values = np.asarray(Cs, dtype=float)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"C, the weight of the losses, must be finite and > 0, got {values.tolist()}")
+    if not tolerance > 0:
+        raise ValueError(f"tolerance must be > 0, got {tolerance}")
+    return values

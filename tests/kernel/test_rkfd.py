@@ -1,0 +1,134 @@
+"""rKFD: the fast direction is the one of the textbook, and EM finds the flip rates."""
+
+import numpy as np
+import pytest
+from problems import gram, noisy_columns, two_moons
+
+from noisylabels.classifiers.robust_kernel_fisher import (
+    RobustKernelFisherClassifier,
+    directions,
+    expectation_maximisation,
+    ridges,
+)
+from noisylabels.kernels import basis, rbf, squared_distances
+
+
+def textbook_direction(K, r, mu):
+    """a = (S_w + mu I)^-1 (m_1 - m_0) with S_w built point by point."""
+    m1, m0 = K @ r / r.sum(), K @ (1 - r) / (1 - r).sum()
+    S = np.zeros_like(K)
+    for n in range(len(r)):
+        S += r[n] * np.outer(K[:, n] - m1, K[:, n] - m1)
+        S += (1 - r[n]) * np.outer(K[:, n] - m0, K[:, n] - m0)
+    return np.linalg.solve(S + mu * np.eye(len(r)), m1 - m0)
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("mu", [1e-4, 1e-1])
+def test_the_direction_is_that_of_direct_linear_algebra(width, mu):
+    X, y = two_moons(40)
+    K = rbf(squared_distances(X), width)
+    ridge = ridges(K, mu)
+    r = np.clip(0.8 * y + 0.1 + 0.1 * np.random.default_rng(0).standard_normal(40), 0.01, 0.99)
+    space = basis(K)
+    a = space.Q @ directions(space, (r - r.mean())[np.newaxis], ridge)[0]
+    direct = textbook_direction(K, r, float(ridge[0]))
+    cosine = (K @ a) @ (K @ direct) / np.linalg.norm(K @ a) / np.linalg.norm(K @ direct)
+    assert cosine == pytest.approx(1, abs=1e-9)  # the factor between them changes no class
+    assert (K @ a) @ (r - r.mean()) > 0  # z grows towards class 1
+
+
+def plain_em(K, labels, mu, rounds=50):
+    """The algorithm of the specification, one model at a time, with the textbook's direction."""
+    n = len(labels)
+    r = np.where(labels == 1, 0.8, 0.2)
+    for _ in range(rounds):
+        a = textbook_direction(K, r, mu)
+        z = K @ a
+        n1, n0 = r.sum(), n - r.sum()
+        m1, m0 = (r * z).sum() / n1, ((1 - r) * z).sum() / n0
+        v = (r * (z - m1) ** 2 + (1 - r) * (z - m0) ** 2).sum() / n
+        omega = np.array([[((1 - r) * (labels == k)).sum() / n0 for k in (0, 1)],
+                          [(r * (labels == k)).sum() / n1 for k in (0, 1)]])  # fmt: skip
+        p1 = n1 * omega[1, labels] * np.exp(-((z - m1) ** 2) / (2 * v))
+        p0 = n0 * omega[0, labels] * np.exp(-((z - m0) ** 2) / (2 * v))
+        new = p1 / (p1 + p0)
+        change, r = np.abs(new - r).max(), new
+        if change < 1e-4:
+            break
+    return r, omega, (a, (m1 - m0) / v, np.log(n1 / n0) - (m1**2 - m0**2) / (2 * v))
+
+
+def test_em_is_the_plain_one():
+    X, y = two_moons(50, spread=0.5)
+    X_out, _ = two_moons(20, 4)
+    kernel = gram(X, X_out, 1.0)
+    labels = noisy_columns(y)
+    grid = [1e-2, 1e-1]
+    fits = RobustKernelFisherClassifier.fit_many(kernel, labels, grid)
+    for k in range(2):
+        for g, mu in enumerate(ridges(kernel.K, grid)):
+            r, omega, (a, slope, offset) = plain_em(kernel.K, labels[:, k].astype(int), mu)
+            np.testing.assert_allclose(
+                fits.scores[k, g], slope * (kernel.K_out @ a) + offset, rtol=1e-4, atol=1e-4
+            )
+            np.testing.assert_allclose(
+                [fits.omega01[k, g], fits.omega10[k, g]], [omega[0, 1], omega[1, 0]], atol=1e-5
+            )
+            models = expectation_maximisation(kernel.basis, labels[:, [k]].T.astype(float), np.array([mu]))
+            np.testing.assert_allclose(models.posterior[0], r, atol=1e-5)
+
+
+def test_models_do_not_depend_on_their_neighbours():
+    X, y = two_moons(50)
+    labels, grid = noisy_columns(y), RobustKernelFisherClassifier.GRID
+    kernel = gram(X, X, 1.0)
+    together = RobustKernelFisherClassifier.fit_many(kernel, labels, grid)
+    alone = RobustKernelFisherClassifier.fit_many(kernel, labels[:, [1]], [grid[3]])
+    np.testing.assert_allclose(together.scores[1, 3], alone.scores[0, 0], rtol=1e-6, atol=1e-8)
+
+
+def test_flip_rates_are_found():
+    rng = np.random.default_rng(0)
+    n = 1200
+    y = (rng.random(n) < 0.5).astype(np.int8)
+    X = rng.standard_normal((n, 4)) + np.where(y == 1, 1.0, -1.0)[:, np.newaxis]
+    labels = np.where(rng.random(n) < np.where(y == 1, 0.1, 0.3), 1 - y, y)
+    model = RobustKernelFisherClassifier(4.0, 1e-2).fit(X, labels)
+    np.testing.assert_allclose(model.omega_, [[0.7, 0.3], [0.1, 0.9]], atol=0.06)
+    assert (model.predict(X) == y).mean() > 0.95
+    assert not model.flagged_
+
+
+def test_one_class_is_a_flagged_constant():
+    X, y = two_moons(30)
+    labels = np.column_stack([np.ones(30), np.zeros(30), y])
+    fits = RobustKernelFisherClassifier.fit_many(gram(X, X, 1.0), labels, [1e-3, 1.0])
+    assert (fits.scores[0] > 0).all()
+    assert (fits.scores[1] < 0).all()
+    assert fits.flagged[:2].all()
+    assert np.isfinite(fits.scores).all()
+
+
+@pytest.mark.parametrize("width", [2.0**-10, 2.0**10])
+def test_extreme_widths_give_numbers(width):
+    X, y = two_moons(30)
+    fits = RobustKernelFisherClassifier.fit_many(
+        gram(X, X + 0.3, width), noisy_columns(y), RobustKernelFisherClassifier.GRID
+    )
+    assert np.isfinite(fits.scores).all()
+
+
+def test_swapping_the_classes_mirrors_everything():
+    X, y = two_moons(40)
+    kernel, labels = gram(X, X, 1.0), noisy_columns(y)
+    fits = RobustKernelFisherClassifier.fit_many(kernel, labels, [1e-2])
+    mirror = RobustKernelFisherClassifier.fit_many(kernel, 1 - labels, [1e-2])
+    np.testing.assert_allclose(fits.scores, -mirror.scores, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(fits.omega01, mirror.omega10, atol=1e-8)
+
+
+def test_mistakes_are_named():
+    X, y = two_moons(20)
+    with pytest.raises(ValueError, match="mu, the ridge, must be finite and > 0"):
+        RobustKernelFisherClassifier(mu=0.0).fit(X, y)

@@ -1,0 +1,122 @@
+"""The path of support vector machines gives the solutions of scikit-learn's SVC for every C."""
+
+import numpy as np
+import pytest
+from problems import gram, noisy_columns, two_moons
+from sklearn.svm import SVC
+
+from noisylabels.classifiers import svm_path
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
+
+GRID = np.exp2(np.arange(-10, 11, 2))
+
+
+def dual(K, y, beta):
+    return y @ beta - beta @ K @ beta / 2
+
+
+@pytest.mark.parametrize("width", [2.0**e for e in (-6, -2, 0, 1, 3, 8)])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_point_of_the_path_is_the_solution_of_svc(width, seed):
+    X, y = two_moons(70, seed)
+    kernel = gram(X, X, width)
+    for column in noisy_columns(y, ("independent 0.1", "independent 0.3", "negative_only 0.3"), seed).T:
+        signs = 2.0 * column - 1
+        beta, b, converged, _ = svm_path.path(svm_path.padded(kernel.K), signs, GRID, 1e-6, 10**6)
+        assert converged.all()
+        for k, C in enumerate(GRID):
+            svc = SVC(C=C, kernel="precomputed", tol=1e-6, max_iter=10**7).fit(kernel.K, signs)
+            theirs = np.zeros(70)
+            theirs[svc.support_] = svc.dual_coef_[0]
+            best = dual(kernel.K, signs, theirs)
+            assert dual(kernel.K, signs, beta[k]) >= best - 1e-6 * C * len(X)
+            assert violation(kernel.K, signs, beta[k], C) < 1.1e-6
+            single = 1e-6 * np.abs(theirs).sum()  # LIBSVM keeps the kernel in single precision
+            free = (np.abs(theirs) > 1e-6 * C) & (np.abs(theirs) < C * (1 - 1e-6))
+            f, theirs = kernel.K @ beta[k] + b[k], kernel.K @ theirs + svc.intercept_[0]
+            if not free.any():  # then b is known to an interval only, whose middle depends on rounding
+                f, theirs = f - f.mean(), theirs - theirs.mean()
+            np.testing.assert_allclose(f, theirs, atol=1e-4 + single)
+
+
+def violation(K, y, beta, C):
+    """Of the optimality conditions, from their definition."""
+    residual, alpha = y - K @ beta, y * beta
+    grows = np.where(y > 0, alpha < C, alpha > 0)
+    shrinks = np.where(y > 0, alpha > 0, alpha < C)
+    return residual[grows].max() - residual[shrinks].min()
+
+
+def test_the_dual_constraints_hold_exactly_enough():
+    X, y = two_moons(90, 3)
+    signs = 2.0 * noisy_columns(y)[:, 1] - 1
+    beta, _, _, _ = svm_path.path(svm_path.padded(gram(X, X, 2.0).K), signs, GRID, 1e-3, 10**5)
+    for C, solution in zip(GRID, beta, strict=True):
+        assert (signs * solution >= 0).all()
+        assert (signs * solution <= C).all()
+        assert abs(solution.sum()) < 1e-10 * C * len(X)
+
+
+def test_without_bounded_support_vectors_all_larger_C_share_one_solution():
+    X, y = two_moons(50, 1, spread=0.05)
+    signs = 2.0 * y - 1
+    beta, _, _, steps = svm_path.path(svm_path.padded(gram(X, X, 0.5).K), signs, GRID, 1e-3, 10**5)
+    first = next(k for k, C in enumerate(GRID) if np.abs(beta[k]).max() < C)
+    assert first < len(GRID) - 1
+    assert (beta[first:] == beta[first]).all()
+    assert (steps[first + 1 :] == 0).all()
+
+
+def test_newton_steps_save_most_smo_steps_at_large_C():
+    X, y = two_moons(200, 0, spread=0.5)
+    signs = 2.0 * noisy_columns(y, ("independent 0.3",))[:, 0] - 1
+    kernel = gram(X, X, 1.0).K
+    _, _, _, steps = svm_path.path(svm_path.padded(kernel), signs, GRID, 1e-3, 10**6)
+    svc = SVC(C=GRID[-1], kernel="precomputed").fit(kernel, signs)
+    assert steps.sum() < svc.n_iter_.sum() / 3
+
+
+def test_fit_many_and_the_estimator_agree_and_the_order_of_the_grid_does_not_matter():
+    X, y = two_moons(60)
+    X_out, _ = two_moons(30, 5)
+    labels = noisy_columns(y)
+    grid = np.array([4.0, 0.25, 64.0])
+    fits = KernelSVMClassifier.fit_many(gram(X, X_out, 0.7), labels, grid, tolerance=1e-6)
+    sorted_fits = KernelSVMClassifier.fit_many(gram(X, X_out, 0.7), labels, np.sort(grid), tolerance=1e-6)
+    np.testing.assert_array_equal(fits.scores[:, np.argsort(grid)], sorted_fits.scores)
+    assert fits.scores.shape == (2, 3, 30)
+    assert not fits.flagged.any()
+    for k in range(2):
+        for g, C in enumerate(grid):
+            model = KernelSVMClassifier(0.7, C, tolerance=1e-6).fit(X, labels[:, k])
+            np.testing.assert_allclose(model.decision_function(X_out), fits.scores[k, g], atol=1e-4)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_one_class_and_steps_that_run_out_are_flagged():
+    X, y = two_moons(40)
+    labels = np.column_stack([np.ones(40, np.int8), np.zeros(40, np.int8), y])
+    fits = KernelSVMClassifier.fit_many(gram(X, X, 1.0), labels, [1.0])
+    assert (fits.scores[0] == 1).all()
+    assert (fits.scores[1] == -1).all()
+    assert fits.flagged.ravel().tolist() == [True, True, False]
+    assert KernelSVMClassifier.fit_many(
+        gram(X, X, 1.0), labels, [1.0], max_steps=1, tolerance=1e-12
+    ).flagged.all()
+
+
+def test_one_point_per_class():
+    X = np.array([[0.0], [2.0]])
+    model = KernelSVMClassifier(1.0, 10.0).fit(X, [0, 1])
+    np.testing.assert_array_equal(model.predict([[-0.1], [2.1]]), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"C": 0.0}, "C, the weight of the losses"), ({"tolerance": 0.0}, "tolerance must be > 0"),
+     ({"width": -1.0}, "width of the kernel must be")],
+)  # fmt: skip
+def test_mistakes_are_named(options, message):
+    X, y = two_moons(20)
+    with pytest.raises(ValueError, match=message):
+        KernelSVMClassifier(**options).fit(X, y)
