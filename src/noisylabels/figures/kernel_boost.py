@@ -169,7 +169,7 @@ def _small_multiples(
 
 
 def _framed(means: "pd.DataFrame", widest: float = 3.0) -> tuple[float, float]:
-    """Limits of an axis: room for intervals up to ``widest`` (those of two splits are absurd), 2 points high."""
+    """Limits of an axis: room for intervals up to ``widest`` (two splits have absurd ones), 2 points high."""
     shown = means["half_width"].clip(upper=widest)
     low, high = float((means["mean"] - shown).min()), float((means["mean"] + shown).max())
     centre, half = (low + high) / 2, max(1.0, 0.55 * (high - low))
