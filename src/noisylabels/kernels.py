@@ -10,8 +10,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 from scipy.spatial.distance import cdist
+
+from noisylabels.pivoted_cholesky import pivoted_cholesky
 
 Array = NDArray[np.float64]
 
@@ -20,6 +22,8 @@ WIDTHS: Array = np.exp2(np.arange(-10.0, 11.0))
 
 PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
+NEGLIGIBLE = 1e-17
+LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
 SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
 
 
@@ -52,22 +56,26 @@ def rbf(D: Array, width: float, parametrisation: str = "sigma2") -> Array:
 def useful_widths(D: Array, widths: ArrayLike, parametrisation: str = "sigma2") -> Array:
     """The widths whose kernel matrices on D (n, n) differ from the identity and from each other.
 
-    Left out are kernels whose largest off-diagonal entry is below 1e-6 (they say nothing about new points),
-    and, of those whose smallest entry is above 1 - 1e-6, all but the narrowest. If none is left, the widest
-    stays.
+    Left out are kernels whose largest off-diagonal entry is below 1e-6 (they say nothing about new points);
+    of those whose smallest entry is above 1 - 1e-6, all but the narrowest; and of others that agree within
+    1e-6 (data with repeated points have many), all but the widest. If none is left, the widest stays.
     """
     widths = np.asarray(widths, dtype=float)
     rates = np.array([rate(width, parametrisation) for width in widths])
-    n = len(D)
-    apart = D[~np.eye(n, dtype=bool)] if n > 1 else np.zeros(1)
+    apart = D[~np.eye(len(D), dtype=bool)] if len(D) > 1 else np.zeros(1)
     identity = np.exp(-rates * apart.min()) < SAME
     constant = np.exp(-rates * apart.max()) > 1.0 - SAME
-    keep = ~identity & ~constant
-    if constant.any():
-        keep |= constant & (rates == rates[constant].max())
-    if not keep.any():
-        keep = rates == rates.min()
-    return widths[keep]
+    keep: list[int] = []
+    wide = np.inf  # rate of the last kernel that was kept
+    for i in np.argsort(rates):
+        if identity[i] or (constant[i] and rates[i] < rates[constant].max()):
+            continue
+        # exp(-wide D) - exp(-narrow D) can exceed 1e-6 only between these two distances
+        near, far = SAME / (rates[i] - wide) if rates[i] > wide else np.inf, -np.log(SAME) / wide
+        if not keep or ((apart > near) & (apart < far)).any():
+            keep.append(int(i))
+            wide = rates[i]
+    return widths[sorted(keep)] if keep else widths[[int(rates.argmin())]]
 
 
 @dataclass(frozen=True)
@@ -79,10 +87,23 @@ class Basis:
 
 
 def basis(K: Array) -> Basis:
-    """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest."""
-    lam, Q = eigh(K)
+    """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest.
+
+    Where the rank is low, those of the pivoted Cholesky factor: K = L L^T = P (R R^T) P^T with L = P R.
+    Entries of K below 1e-17 count as 0, which is less than the rounding errors and spares denormal numbers.
+    """
+    n = len(K)
+    K = np.where(K < NEGLIGIBLE, 0.0, K)
+    tolerance = max(SMALLEST_EIGENVALUE * float(K.sum()) / n**2, n * np.finfo(float).eps)
+    rows, low = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
+    P, small = None, K
+    if low:
+        P, R = qr(rows.T, mode="economic", check_finite=False)
+        small = R @ R.T
+    lam, Q = eigh(small, driver="evd", check_finite=False)
     keep = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
-    return Basis(np.ascontiguousarray(Q[:, keep]), lam[keep])
+    Q = Q[:, keep] if P is None else P @ Q[:, keep]
+    return Basis(np.ascontiguousarray(Q), lam[keep])
 
 
 @dataclass(frozen=True)

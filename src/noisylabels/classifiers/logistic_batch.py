@@ -1,12 +1,12 @@
 """Many (robust) kernel logistic regressions on one kernel at once: L-BFGS in lockstep.
 
-min_{v, a, b}  -sum_n log P~_n + zeta ||v||^2,  f = Q diag(lam) v,  omega01 = sigma(a), omega10 = sigma(b),
-in the basis of `noisylabels.kernels.Basis`, for all label columns and all zeta. One model is one row of
-each array, so that a step of all models is two matrix products, F = V Z^T and (q - sigma) Z with Z = Q
-diag(lam); what lies between is one compiled pass. Because Z^T Z = diag(lam^2), the Hessian in v is nearly
-diag(h lam^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction: the line
-search costs no matrix product. A model that has converged leaves the batch. Each model starts from w = 0
-and omega01 = omega10 = 0.2 and does not depend on the others.
+min_{v, a, b}  -sum_n log P~_n + zeta ||v||^2,  f = Q diag(lam) v,  omega01 = a^2 / (1 + a^2), omega10 = b^2
+/ (1 + b^2), in the basis of `noisylabels.kernels.Basis`, for all label columns and all zeta. One model is
+one row of each array, so that a step of all models is two matrix products, F = V Z^T and (q - sigma) Z with
+Z = Q diag(lam); what lies between is one compiled pass. Because Z^T Z = diag(lam^2), the Hessian in v is
+nearly diag(h lam^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction: the
+line search costs no matrix product. A model that has converged leaves the batch. Each model starts from w =
+0 and omega01 = omega10 = 0.2 and does not depend on the others.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
@@ -20,17 +20,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.classifiers.logistic_rows import likelihood, logistic
+from noisylabels.classifiers.logistic_rows import likelihood
 from noisylabels.kernels import Basis
 
 Array = NDArray[np.float64]
 
 START = 0.2  # omega01 and omega10 at the start
-MEMORY = 8  # pairs of L-BFGS
+MEMORY = 5  # pairs of L-BFGS
 CURVATURE = 0.15  # a typical sigma (1 - sigma)
 TOLERANCE = 1e-6  # of the objective that is still to be gained, relative to the objective
 ROUNDS = 300
-LONGEST = 2.0  # largest step of a and b
+LONGEST = 0.5  # largest step of a and b
 HALVINGS = 25
 
 
@@ -54,19 +54,24 @@ def solve(
     robust: bool,
     tolerance: float = TOLERANCE,
 ) -> Solution:
-    """Model c is fitted to the labels of row column[c] of labels (L, n), 0.0 or 1.0, with penalty zeta[c]."""
-    Z = basis.Q * basis.lam
+    """Model c is fitted to the labels of row column[c] of labels (L, n), 0.0 or 1.0, with penalty zeta[c].
+
+    Directions with lam^2 n / (4 zeta) <= ``tolerance``, which together cannot gain more than that, are left
+    out: their v is 0.
+    """
+    n, C = len(basis.Q), len(zeta)
+    r = int(np.count_nonzero(basis.lam**2 * n > 4.0 * tolerance * zeta.min()))
+    lam = basis.lam[:r]
+    Z = basis.Q[:, :r] * lam
     ZT = np.ascontiguousarray(Z.T)
-    n, r = Z.shape
-    C = len(zeta)
     x = np.zeros((C, r + 2))
-    x[:, r:] = math.log(START / (1.0 - START)) if robust else -np.inf
-    v = np.zeros((C, r))
+    x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
+    v = np.zeros((C, len(basis.lam)))
     omega = np.zeros((C, 2))
     objective, converged, rounds = np.zeros(C), np.zeros(C, bool), np.full(C, ROUNDS)
     scale = np.empty((C, r + 2))
-    scale[:, :r] = 1.0 / (CURVATURE * basis.lam**2 + 2.0 * zeta[:, np.newaxis])
-    scale[:, r:] = 1.0 / (0.1 * n)
+    scale[:, :r] = 1.0 / (CURVATURE * lam**2 + 2.0 * zeta[:, np.newaxis])
+    scale[:, r:] = 1.0 / n
     here = np.arange(C)  # the models that are still in the batch
     F, slope = np.zeros((C, n)), np.empty((C, n))
     d, g, old = np.zeros((C, r + 2)), np.zeros((C, r + 2)), np.zeros((C, r + 2))
@@ -81,10 +86,10 @@ def solve(
         done = state != 0
         if done.any():
             index = here[done]
-            v[index], objective[index], rounds[index] = x[done, :r], value[done], round_
+            v[index, :r], objective[index], rounds[index] = x[done, :r], value[done], round_
             converged[index] = state[done] == 1
             for k, i in enumerate(np.flatnonzero(done)):
-                omega[index[k]] = [logistic(x[i, r]), logistic(x[i, r + 1])] if robust else 0.0
+                omega[index[k]] = [rate(x[i, r]), rate(x[i, r + 1])]
             keep = ~done
             here, column, zeta, value, state = here[keep], column[keep], zeta[keep], value[keep], state[keep]
             x, d, g, old, scale, F, slope, S, Y, rho, step = (
@@ -94,10 +99,16 @@ def solve(
             break
         np.matmul(d[:, :r], ZT, out=step)
     if len(here):
-        v[here], objective[here] = x[:, :r], value
+        v[here, :r], objective[here] = x[:, :r], value
         for k, i in enumerate(here):
-            omega[i] = [logistic(x[k, r]), logistic(x[k, r + 1])] if robust else 0.0
+            omega[i] = [rate(x[k, r]), rate(x[k, r + 1])]
     return Solution(v, omega[:, 0], omega[:, 1], objective, converged, rounds)
+
+
+@njit(cache=True, error_model="numpy")
+def rate(a: float) -> float:
+    """omega = a^2 / (1 + a^2), which is 0 at a finite a and smooth there."""
+    return a * a / (1.0 + a * a)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -126,7 +137,7 @@ def search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust):
         new = up = down = 0.0
         for k in range(HALVINGS):
             if robust:
-                omega01, omega10 = logistic(x[c, r] + t * d[c, r]), logistic(x[c, r + 1] + t * d[c, r + 1])
+                omega01, omega10 = rate(x[c, r] + t * d[c, r]), rate(x[c, r + 1] + t * d[c, r + 1])
             fit, up, down = likelihood(F[c], step[c], t, y, omega01, omega10, slope[c])
             new = zeta[c] * (xx + 2.0 * t * xd + t * t * dd) - fit
             if new <= value[c] + 1e-4 * t * gd:
@@ -149,8 +160,8 @@ def search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust):
             for i in range(r, r + 2):
                 d[c, i] *= t
                 x[c, i] += d[c, i]
-            g[c, r] = -up * omega01 * (1.0 - omega01)
-            g[c, r + 1] = -down * omega10 * (1.0 - omega10)
+            g[c, r] = -up * 2.0 * x[c, r] * (1.0 - omega01) ** 2
+            g[c, r + 1] = -down * 2.0 * x[c, r + 1] * (1.0 - omega10) ** 2
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
