@@ -43,7 +43,7 @@ def test_rows_of_every_method(frame, tmp_path):
 def test_clean_labels_are_learned_and_noise_hurts():
     frame = run(SETTINGS | {"noise": ["independent 0", "independent 0.4"]}, toy=dataset(n=1000, train=120))
     mean = frame[frame["metric"] == "error"].groupby(["method", "noise"])["value"].mean().unstack()
-    assert (mean["independent 0"] < 20).all()
+    assert (mean["independent 0"] < 30).all()
     assert (mean["independent 0.4"] > mean["independent 0"]).all()
 
 
