@@ -154,7 +154,7 @@ class KernelBank:
         weights (n, L), eta (S, L). Kernels without weight are not computed, and none is ever held as a whole.
         """
         used = np.flatnonzero(eta.any(axis=1))
-        right = eta[used][:, :, np.newaxis] * weights.T
+        right = np.ascontiguousarray(eta[used][:, :, np.newaxis] * weights.T)
         return np.asarray(_scores(D_out, self.group[used], self.gamma[used], right))
 
 

@@ -163,13 +163,13 @@ class _Column:
         """zeta, u, xi and Omega of the round that ends with w (n,) and F_i = K_i w, (S, n)."""
         u = u_step(F, self.y, self.u, self.xi, self.omega, copies)
         f = (copies * u * u) @ F
+        if not np.isfinite(f).all():
+            self.broken = self.done = True
+            return
         omega = flip_matrix.updated(flip_matrix.posterior(f, self.y, self.omega), self.y, self.omega)
         swapped = flip_matrix.swapped(omega)
         if swapped:
             omega = flip_matrix.projected(omega)
-        if not (np.isfinite(w).all() and np.isfinite(flip_matrix.log_likelihood(f, self.y, omega).sum())):
-            self.broken = self.done = True
-            return
         self.rounds += 1
         self.done = bool(
             np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())

@@ -1,0 +1,71 @@
+"""Multiple kernel learning for a known flip rate: our reconstruction of StPMKL (Yang et al., 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisylabels.classifiers.mirror_prox import Factors, mirror_prox
+from noisylabels.classifiers.multi_kernel_classifier import Mixture, MultiKernelClassifier
+from noisylabels.kernel_bank import KernelBank
+
+Array = NDArray[np.float64]
+
+
+class StPMKLLikeClassifier(MultiKernelClassifier):
+    """min_{p in simplex} min_f ||f||^2_{K_p} / 2 + C sum_n (1 - rho) hinge(s_n f_n) + rho hinge(-s_n f_n).
+
+    f(x) = sum_i p_i sum_n w_n kappa_i(x, x_n),  hinge(z) = max(0, 1 - z),  s_n = +-1 the observed label,
+    which is wrong with the **known** probability rho. The saddle point of its dual is found by `mirror_prox`.
+    A reconstruction: the original's exact minimax problem could not be read.
+
+    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.   parametrisation : see `noisylabels.kernels.rbf`.
+    rho : in [0, 1/2).   C : > 0.   tolerance : relative duality gap.   max_iter : of mirror-prox.
+
+    Fitted: weights_ (n,) = w, eta_ (S,) = p, classes_ (2,), X_fit_ (n, d), gap_, n_iter_, converged_.
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: after Yang et al., Stochastic Programming Multiple Kernel Learner, 2012.
+    """
+
+    name = "stpmkl_like"
+
+    def __init__(
+        self,
+        widths: ArrayLike | None = None,
+        *,
+        parametrisation: str = "sigma2",
+        rho: float | Sequence[float] = 0.0,
+        C: float = 1.0,
+        tolerance: float = 1e-3,
+        max_iter: int = 2000,
+    ) -> None:
+        self.widths = widths
+        self.parametrisation = parametrisation
+        self.rho = rho
+        self.C = C
+        self.tolerance = tolerance
+        self.max_iter = max_iter
+
+    def _learn(self, bank: KernelBank, D: Array, labels: Array) -> list[Mixture]:
+        """With one rho for all columns of ``labels``, or a sequence with one for each."""
+        rates = np.broadcast_to(np.asarray(self.rho, dtype=float), labels.shape[1])
+        if not ((rates >= 0) & (rates < 0.5)).all():
+            raise ValueError(f"rho, the known flip rate, must lie in [0, 0.5), got {self.rho}")
+        for name, value in (("C", self.C), ("tolerance", self.tolerance), ("max_iter", self.max_iter)):
+            if not (value > 0 and np.isfinite(value)):
+                raise ValueError(f"{name} must be finite and > 0, got {value}")
+        stack = bank.stack(D)
+        factors = Factors.of(stack.K)
+        return [
+            self._mixture(factors, stack.member, 2.0 * y - 1.0, float(rho))
+            for y, rho in zip(labels.T, rates, strict=True)
+        ]
+
+    def _mixture(self, factors: Factors, member: NDArray[np.intp], s: Array, rho: float) -> Mixture:
+        saddle = mirror_prox(factors, s, rho, self.C, tolerance=self.tolerance, iterations=self.max_iter)
+        eta = saddle.p[member] / np.bincount(member)[member]  # equal kernels share their weight
+        converged = bool(saddle.gap < self.tolerance)
+        fitted = {"gap_": saddle.gap, "n_iter_": saddle.iterations, "converged_": converged}
+        return Mixture(saddle.v, eta, not converged, fitted=fitted)
