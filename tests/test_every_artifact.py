@@ -31,6 +31,15 @@ def made_up(dataset):
         return {"signal": synthetic_speech(48_000, 16_000, rng), "rate": np.array(16_000)}
     if dataset == "living_room":
         return {"signal": decaying(2000, 16_000, 0.3, rng), "rate": np.array(16_000)}
+    if dataset.startswith("ida_"):
+        y = np.where(rng.uniform(size=160) < 0.5, 1, -1).astype(np.int8)
+        order = np.argsort(rng.uniform(size=(3, len(y))), axis=1).astype(np.int32)
+        return {
+            "X": rng.normal(y[:, None], 1.5, (len(y), 4)),
+            "y": y,
+            "train": order[:, :60],
+            "test": order[:, 60:],
+        }
     y = np.where(rng.uniform(size=600) < 0.5, 1, -1).astype(np.int8)
     X = rng.uniform(size=(600, 12)) + 0.4 * (y[:, None] > 0)
     return {"X": X[:400], "y": y[:400], "X_test": X[400:], "y_test": y[400:]}

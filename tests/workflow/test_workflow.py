@@ -120,6 +120,20 @@ def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     assert not list(two_experiments.folder.glob("results/smoke/ors/second/cells/*/0.csv"))
 
 
+def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experiments):
+    two_experiments.edit("config/experiments/ors/second.yaml", "protocol:", "measured: true\nprotocol:")
+    two_experiments.edit(
+        "src/scripts/run.py",
+        "import argparse\n",
+        'import os\nassert os.environ["OMP_NUM_THREADS"] == os.environ["NUMBA_NUM_THREADS"] == "1"\nimport argparse\n',
+    )
+    two_experiments.edit("workflow/rules/experiments.smk", '"Run {', '"{threads} threads: {')
+    output = two_experiments.snakemake("ors_second", cores=2) + two_experiments.snakemake(
+        "ors_first", cores=2
+    )
+    assert set(re.findall(r"(\d) threads: ors (\w+)", output)) == {("2", "second"), ("1", "first")}
+
+
 def test_the_full_configuration_can_be_planned(run):
     output = run("full").snakemake(options=["-n", "--config", "scale=full"])
     assert jobs(output)["run"] > 10
