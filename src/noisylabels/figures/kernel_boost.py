@@ -100,12 +100,13 @@ def stpmkl(results: "Tables", settings: "Settings") -> "Figure":
     rates = [100 * float(noise.split()[1]) for noise in own["noise"]]
     figure, axes = _small_multiples(own["datasets"], 3, "flipped training labels / %", "test accuracy")
     for ax, name in zip(axes, own["datasets"], strict=True):
+        where = {"dataset": name, "metric": "accuracy", "method": list(own["methods"]), "noise": own["noise"]}
+        means = panels.mean_interval(panels.select(table, artifact, **where), ["method", "noise"])
         for method in own["methods"]:
-            where = {"dataset": name, "method": method, "metric": "accuracy", "noise": own["noise"]}
-            rows = panels.select(table, artifact, **where)
-            means = panels.mean_interval(rows, ["noise"]).loc[own["noise"]]
-            panels.curve(ax, rates, means["mean"], means["half_width"], method)
+            values = means.loc[method].loc[own["noise"]]
+            panels.curve(ax, rates, values["mean"], values["half_width"], method)
         ax.set_xticks(rates)
+        ax.set_ylim(_framed(means, widest=0.05, least=0.04))
     panels.shared_legend(figure, panels.handles(own["methods"]))
     return figure
 
@@ -168,9 +169,9 @@ def _small_multiples(
     return figure, shown
 
 
-def _framed(means: "pd.DataFrame", widest: float = 3.0) -> tuple[float, float]:
-    """Limits of an axis: room for intervals up to ``widest`` (two splits have absurd ones), 2 points high."""
+def _framed(means: "pd.DataFrame", widest: float = 3.0, least: float = 2.0) -> tuple[float, float]:
+    """Limits of an axis, ``least`` apart or more: room for intervals up to ``widest``, not for absurd ones."""
     shown = means["half_width"].clip(upper=widest)
     low, high = float((means["mean"] - shown).min()), float((means["mean"] + shown).max())
-    centre, half = (low + high) / 2, max(1.0, 0.55 * (high - low))
+    centre, half = (low + high) / 2, max(least / 2, 0.55 * (high - low))
     return centre - half, centre + half
