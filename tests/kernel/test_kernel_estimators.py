@@ -4,12 +4,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 
 ESTIMATORS = [
     KernelLogisticRegression(),
     RobustKernelLogisticRegression(),
     RobustKernelLogisticRegression(regularisation="bayes"),
     RobustKernelLogisticRegression(solver="em_newton"),
+    RobustLogisticRegression(),
 ]
 
 

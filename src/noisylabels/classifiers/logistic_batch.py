@@ -28,7 +28,8 @@ Array = NDArray[np.float64]
 START = 0.2  # omega01 and omega10 at the start
 MEMORY = 5  # pairs of L-BFGS
 CURVATURE = 0.15  # a typical sigma (1 - sigma)
-TOLERANCE = 1e-6  # of the objective that is still to be gained, relative to the objective
+TOLERANCE = 1e-6  # what is still to be gained, relative to the objective, but to no less than
+SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
 ROUNDS = 300
 LONGEST = 0.5  # largest step of a and b
 HALVINGS = 25
@@ -82,7 +83,7 @@ def solve(
     for round_ in range(ROUNDS):
         search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust)
         np.matmul(slope, Z, out=product[: len(here)])
-        direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance)
+        direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance, F)
         done = state != 0
         if done.any():
             index = here[done]
@@ -165,7 +166,7 @@ def search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance):  # type: ignore[no-untyped-def]
+def direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance, F):  # type: ignore[no-untyped-def]
     """The gradient at x, the pair (step just done, change of the gradient), and the next direction in d."""
     size = x.shape[1]
     r = size - 2
@@ -212,5 +213,5 @@ def direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round
                 for i in range(size):
                     d[c, i] += beta * S[c, k, i]
         gd = dot(g[c], d[c])
-        if max(-gd, plain) <= 2.0 * tolerance * value[c]:
+        if max(-gd, plain) <= 2.0 * tolerance * max(value[c], SMALLEST_SHARE * math.log(2.0) * F.shape[1]):
             state[c] = 1
