@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from noisylabels.classifiers.kernel_classifier import KernelClassifier
 from noisylabels.fits import Fits
@@ -67,7 +67,7 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
     """Discriminants for P rows of observed labels (P, n), 0.0 or 1.0, and ridges mu (P,).
 
     A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
-    constant and is flagged; so is a row with omega01 + omega10 >= 1.
+    constant and is flagged; so is a row with omega01 + omega10 >= 1. What has converged leaves the batch.
     """
     models, n = labels.shape
     QT = np.ascontiguousarray(basis.Q.T)
@@ -91,33 +91,56 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
         live = live[~lost]
         if not len(live):
             break
-        r, observed = found.posterior[live], labels[live]
-        n1 = r.sum(axis=1, keepdims=True)
-        n0 = n - n1
-        a = directions(basis, r - n1 / n, mu[live])
-        z = (a * basis.lam) @ QT
-        centre = z.mean(axis=1, keepdims=True)
-        z -= centre
-        square = (z * z).mean(axis=1, keepdims=True)
-        mean1 = (r * z).sum(axis=1, keepdims=True) / n1
-        mean0 = -mean1 * n1 / n0  # z has mean 0
-        variance = np.maximum(square + mean1 * mean0, SMALLEST_VARIANCE * square)
-        slope = np.divide(mean1 - mean0, variance, out=np.zeros_like(variance), where=variance > 0)
-        offset = np.log(n1 / n0) - slope * (mean1 + mean0) / 2
-        omega11 = (r * observed).sum(axis=1, keepdims=True) / n1
-        omega01 = ((1 - r) * observed).sum(axis=1, keepdims=True) / n0
-        with np.errstate(divide="ignore"):
-            evidence = np.where(
-                observed == 1, np.log(omega11) - np.log(omega01), np.log1p(-omega11) - np.log1p(-omega01)
-            )
-        new = expit(slope * z + offset + evidence)
-        found.v[live] = slope * a
-        found.b[live] = (offset - slope * centre)[:, 0]
-        found.omega01[live], found.omega10[live] = omega01[:, 0], 1 - omega11[:, 0]
-        found.posterior[live] = new
-        live = live[np.abs(new - r).max(axis=1) >= TOLERANCE]
+        r = found.posterior[live]
+        a = directions(basis, r - r.mean(axis=1, keepdims=True), mu[live])
+        slope, offset, up, down, change = posteriors((a * basis.lam) @ QT, r, labels[live])
+        found.v[live], found.b[live] = slope[:, np.newaxis] * a, offset
+        found.omega01[live], found.omega10[live], found.posterior[live] = up, down, r
+        live = live[change >= TOLERANCE]
     found.flagged |= found.omega01 + found.omega10 >= 1
     return found
+
+
+@njit(cache=True, error_model="numpy")
+def posteriors(z: Array, r: Array, labels: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """From posteriors r (P, n) the Gaussians along z (P, n) and the flip rates; from these r anew, in place.
+
+    log-odds of the true label = slope z + offset + log omega_{1,y~} / omega_{0,y~}.
+    Returns slope, offset, omega01, omega10 and the largest change of r, (P,) each.
+    """
+    models, n = z.shape
+    slope, offset, up, down, change = (
+        np.zeros(models),
+        np.zeros(models),
+        np.zeros(models),
+        np.zeros(models),
+        np.zeros(models),
+    )
+    for p in range(models):
+        centre = z[p].mean()
+        n1 = weighted = square = kept = observed = 0.0
+        for i in range(n):
+            t = z[p, i] - centre
+            n1 += r[p, i]
+            weighted += r[p, i] * t
+            square += t * t
+            kept += r[p, i] * labels[p, i]
+            observed += labels[p, i]
+        n0 = n - n1
+        mean1, mean0 = weighted / n1, -weighted / n0  # z - centre has mean 0
+        variance = max(square / n + mean1 * mean0, SMALLEST_VARIANCE * square / n)
+        if variance > 0.0:
+            slope[p] = (mean1 - mean0) / variance
+        middle = np.log(n1 / n0) - slope[p] * (mean1 + mean0) / 2
+        offset[p] = middle - slope[p] * centre
+        up[p], down[p] = max(observed - kept, 0.0) / n0, max(n1 - kept, 0.0) / n1
+        if_one, if_zero = np.log((1.0 - down[p]) / up[p]), np.log(down[p] / (1.0 - up[p]))
+        for i in range(n):
+            odds = slope[p] * (z[p, i] - centre) + middle + (if_one if labels[p, i] == 1.0 else if_zero)
+            new = 1.0 / (1.0 + np.exp(-odds))
+            change[p] = max(change[p], abs(new - r[p, i]))
+            r[p, i] = new
+    return slope, offset, up, down, change
 
 
 class RobustKernelFisherClassifier(KernelClassifier):
