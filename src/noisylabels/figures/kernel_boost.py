@@ -170,7 +170,7 @@ def _small_multiples(
 
 
 def _framed(means: "pd.DataFrame", widest: float = 3.0, least: float = 2.0) -> tuple[float, float]:
-    """Limits of an axis, ``least`` apart or more: room for intervals up to ``widest``; two splits exceed them."""
+    """Limits of an axis, ``least`` apart or more, with room for intervals up to ``widest``."""
     shown = means["half_width"].clip(upper=widest)
     low, high = float((means["mean"] - shown).min()), float((means["mean"] + shown).max())
     centre, half = (low + high) / 2, max(least / 2, 0.55 * (high - low))
