@@ -16,6 +16,9 @@ from noisylabels.kernels import Basis, Gram, basis, rbf, squared_distances
 Array = NDArray[np.float64]
 
 SMALLEST_ZETA = 1e-8
+TOLERANCE = (
+    1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `logistic_batch`
+)
 SOLVERS = ("lbfgs", "em_newton")
 
 
@@ -66,7 +69,7 @@ class KernelLogisticRegression(KernelClassifier):
         """Sets dual_coef_, objective_, converged_."""
         if self.solver == "lbfgs":
             column, zeta = np.zeros(1, np.int64), np.array([float(self.zeta)])
-            batch = solve(basis, labels[np.newaxis], column, zeta, robust=False)
+            batch = solve(basis, labels[np.newaxis], column, zeta, robust=False, tolerance=TOLERANCE)
             v, self.objective_, self.converged_ = batch.v[0], -batch.objective[0], bool(batch.converged[0])
         else:
             penalty = np.full(len(basis.lam), float(self.zeta))

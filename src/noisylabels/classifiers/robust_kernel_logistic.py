@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels import flip_matrix
 from noisylabels.classifiers.em_newton import em_newton
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
+from noisylabels.classifiers.kernel_logistic import TOLERANCE, KernelLogisticRegression
 from noisylabels.classifiers.logistic_batch import solve
 from noisylabels.kernels import Basis
 
@@ -86,7 +86,12 @@ class RobustKernelLogisticRegression(KernelLogisticRegression):
         self.zeta_, self.label_swap_ = float(self.zeta), False
         if self.solver == "lbfgs" and self.regularisation == "fixed":
             batch = solve(
-                basis, labels[np.newaxis], np.zeros(1, np.int64), np.array([self.zeta_]), robust=True
+                basis,
+                labels[np.newaxis],
+                np.zeros(1, np.int64),
+                np.array([self.zeta_]),
+                robust=True,
+                tolerance=TOLERANCE,
             )
             self.flip_matrix_ = flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
             v, self.objective_, self.converged_ = batch.v[0], -batch.objective[0], bool(batch.converged[0])
