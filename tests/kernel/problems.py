@@ -47,3 +47,11 @@ SETTINGS = {
         "rkfd": {"method": "robust_kernel_fisher", "selection": "trusted"},
     },
 }  # fmt: skip
+
+
+class WithoutGrid:
+    """A method that leaves its grid to the settings."""
+
+    @classmethod
+    def fit_many(cls, gram, labels, grid):
+        raise NotImplementedError

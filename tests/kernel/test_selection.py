@@ -203,6 +203,15 @@ def settings_with(spec):
         ),
         ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
         ({"method": "sklearn.dummy:DummyClassifier", "selection": "cv"}, "has no fit_many"),
+        ({"method": "problems:WithoutGrid", "selection": "cv"}, "has no GRID of its own; give it a grid"),
+        (
+            {"method": "kernel_svm", "selection": "cv", "parameters": {"tolerence": 1}},
+            "method m: no parameter 'tolerence'; known: tolerance, max_steps, and widths",
+        ),
+        (
+            {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"k": 1}},
+            "method m: no parameter 'k'; known: n_neighbors, ",
+        ),
     ],
 )
 def test_mistakes_are_named(spec, message):

@@ -47,6 +47,18 @@ def violation(K, y, beta, C):
     return residual[grows].max() - residual[shrinks].min()
 
 
+def test_repeated_points_with_contradicting_labels():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (80, 3)).astype(float)  # 8 distinct points: a singular kernel
+    y = np.where(rng.random(80) < 0.2 + 0.6 * X[:, 0], 1.0, -1.0)
+    for width in (0.3, 1.0, 30.0):
+        K = gram(X, X, width).K
+        beta, _, converged, _ = svm_path.path(svm_path.padded(K), y, GRID, 1e-3, 10**5)
+        assert converged.all()
+        for C, solution in zip(GRID, beta, strict=True):
+            assert violation(K, y, solution, C) < 1.1e-3
+
+
 def test_the_dual_constraints_hold_exactly_enough():
     X, y = two_moons(90, 3)
     signs = 2.0 * noisy_columns(y)[:, 1] - 1

@@ -14,6 +14,7 @@ it is ours.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -79,7 +80,7 @@ def resolve(settings: dict[str, Any]) -> list[Method]:
 
     A method has `fit_many` and is selected, or `fit_distances`, or is any scikit-learn classifier, which is
     fitted on the standardised features with its parameters as they are.
-    Raises ValueError : unknown method, a selection that is missing or has nothing to select.
+    Raises ValueError : unknown method or parameter, a selection that is missing or has nothing to select.
     """
     return [_resolved(label, spec, settings["widths"]) for label, spec in settings["methods"].items()]
 
@@ -94,13 +95,29 @@ def _resolved(label: str, spec: dict[str, Any], exponents: Sequence[float]) -> M
             raise ValueError(
                 f"method {label}: {spec['method']} has no fit_many, so selection and grid mean nothing"
             )
+        _check_parameters(label, getattr(cls, "fit_distances", cls), parameters)
         return Method(label, cls, "", widths, np.empty(0), parameters)
     if selection not in SELECTIONS:
         raise ValueError(
             f"method {label}: selection must be one of {', '.join(SELECTIONS)}, got {selection!r}"
         )
+    if "grid" not in spec and not hasattr(cls, "GRID"):
+        raise ValueError(f"method {label}: {spec['method']} has no GRID of its own; give it a grid")
+    _check_parameters(label, cls.fit_many, parameters)
     grid = np.exp2(np.asarray(spec["grid"], dtype=float)) if "grid" in spec else np.asarray(cls.GRID)
     return Method(label, cls, selection, widths, grid, parameters)
+
+
+def _check_parameters(label: str, function: Any, parameters: dict[str, Any]) -> None:
+    known = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for name in parameters:
+        if name not in known:
+            options = [key for key, parameter in known.items() if parameter.default is not parameter.empty]
+            raise ValueError(
+                f"method {label}: no parameter {name!r}; known: {', '.join(options) or 'none'}, and widths"
+            )
 
 
 def validation(
