@@ -2,8 +2,8 @@
 """Speed of the SVM path against scikit-learn's SVC on the same kernel matrices, side by side in one process.
 
 CPU seconds for 11 values of C on a fold of a split of the IDA benchmark, three columns of flipped labels,
-every second width: SVC for every C; SVC without the fits whose result follows exactly from another C (no bounded
-support vector at a smaller C; a whole class at the bound at a larger C); the path.
+every second width: SVC for every C; SVC without the fits whose result follows exactly from another C (no
+bounded support vector at a smaller C; a whole class at the bound at a larger C); the path.
 
     python benchmarks/kernel_svm.py [--data data/prepared/ida_banana.npz ...]
 """
