@@ -11,6 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh, qr
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from noisylabels.pivoted_cholesky import pivoted_cholesky
@@ -23,6 +25,7 @@ WIDTHS: Array = np.exp2(np.arange(-10.0, 11.0))
 PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
 NEGLIGIBLE = 1e-17
+LARGEST_BLOCK = 0.8  # of n
 LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
 SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
 
@@ -97,13 +100,32 @@ def basis(K: Array) -> Basis:
     tolerance = max(SMALLEST_EIGENVALUE * float(K.sum()) / n**2, n * np.finfo(float).eps)
     rows, low = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
     P, small = None, K
-    if low:
+    if low:  # also for repeated points
         P, R = qr(rows.T, mode="economic", check_finite=False)
         small = R @ R.T
-    lam, Q = eigh(small, driver="evd", check_finite=False)
+    lam, Q = _eigh(small)
     keep = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
     Q = Q[:, keep] if P is None else P @ Q[:, keep]
     return Basis(np.ascontiguousarray(Q), lam[keep])
+
+
+def _eigh(K: Array) -> tuple[Array, Array]:
+    """Eigenvalues, ascending, and eigenvectors of K, one block of linked points at a time."""
+    n = len(K)
+    if 2 * np.count_nonzero(K) < n * n:
+        _, block = connected_components(csr_array(K), directed=False)
+        members = np.split(np.argsort(block, kind="stable"), np.cumsum(np.bincount(block))[:-1])
+        if max(len(rows) for rows in members) < LARGEST_BLOCK * n:
+            lam, Q, at = np.empty(n), np.zeros((n, n)), 0
+            for rows in members:
+                to = slice(at, at := at + len(rows))
+                if len(rows) == 1:
+                    lam[to], Q[rows, to] = K[rows, rows], 1.0
+                else:
+                    lam[to], Q[rows, to] = eigh(K[np.ix_(rows, rows)], driver="evd", check_finite=False)
+            order = np.argsort(lam, kind="stable")
+            return lam[order], Q[:, order]
+    return eigh(K, driver="evd", check_finite=False)
 
 
 @dataclass(frozen=True)

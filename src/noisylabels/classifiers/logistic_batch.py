@@ -14,11 +14,13 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from noisylabels.classifiers.logistic_rows import likelihood
 from noisylabels.kernels import Basis
@@ -33,6 +35,7 @@ SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
 ROUNDS = 300
 LONGEST = 0.5  # largest step of a and b
 HALVINGS = 25
+SPARSE = 0.03  # share of entries below which the entries are listed
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def solve(
     r = int(np.count_nonzero(basis.lam**2 * n > 4.0 * tolerance * zeta.min()))
     lam = basis.lam[:r]
     Z = basis.Q[:, :r] * lam
-    ZT = np.ascontiguousarray(Z.T)
+    times_Z, times_ZT = _product(Z), _product(np.ascontiguousarray(Z.T))
     x = np.zeros((C, r + 2))
     x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
     v = np.zeros((C, len(basis.lam)))
@@ -82,7 +85,7 @@ def solve(
     product = np.empty((C, r))
     for round_ in range(ROUNDS):
         search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust)
-        np.matmul(slope, Z, out=product[: len(here)])
+        times_Z(slope, product[: len(here)])
         direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance, F)
         done = state != 0
         if done.any():
@@ -98,12 +101,31 @@ def solve(
             )
         if len(here) == 0:
             break
-        np.matmul(d[:, :r], ZT, out=step)
+        times_ZT(d[:, :r], step)
     if len(here):
         v[here, :r], objective[here] = x[:, :r], value
         for k, i in enumerate(here):
             omega[i] = [rate(x[k, r]), rate(x[k, r + 1])]
     return Solution(v, omega[:, 0], omega[:, 1], objective, converged, rounds)
+
+
+def _product(M: Array) -> Callable[[Array, Array], object]:
+    """(A, out) -> out = A M; narrow kernels have M with few entries."""
+    if np.count_nonzero(M) > SPARSE * M.size:
+        return lambda A, out: np.matmul(A, M, out=out)
+    columns = csc_array(M)
+    return lambda A, out: sparse_product(A, columns.indptr, columns.indices, columns.data, out)
+
+
+@njit(cache=True, error_model="numpy")
+def sparse_product(A, start, index, entry, out):  # type: ignore[no-untyped-def]
+    """out = A M for the columns of M: entry[start[j]:start[j + 1]] in the rows index[...]."""
+    for c in range(len(A)):
+        for j in range(len(start) - 1):
+            total = 0.0
+            for k in range(start[j], start[j + 1]):
+                total += A[c, index[k]] * entry[k]
+            out[c, j] = total
 
 
 @njit(cache=True, error_model="numpy")
