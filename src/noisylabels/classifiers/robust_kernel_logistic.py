@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from noisylabels import flip_matrix
 from noisylabels.classifiers.em_newton import em_newton
 from noisylabels.classifiers.kernel_logistic import TOLERANCE, KernelLogisticRegression
 from noisylabels.classifiers.logistic_batch import solve
+from noisylabels.classifiers.true_label_posterior import TrueLabelPosterior
 from noisylabels.kernels import Basis
 
 Array = NDArray[np.float64]
@@ -36,7 +37,7 @@ def marginal_zeta(square: float, n: int, factor: float, beta: float = BETA) -> f
     return factor * (n / 2.0 + 1.0) / (square / 2.0 + beta)
 
 
-class RobustKernelLogisticRegression(KernelLogisticRegression):
+class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegression):
     """max_{w, Omega} sum_n log P~_n - zeta ||w||^2,  P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f).
 
     P~_n is the probability of the observed label, sigma(f) that of the true one: classes are predicted by f.
@@ -69,13 +70,6 @@ class RobustKernelLogisticRegression(KernelLogisticRegression):
         super().__init__(width, zeta, parametrisation=parametrisation, solver=solver)
         self.regularisation = regularisation
         self.prior_factor = prior_factor
-
-    def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
-        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,)."""
-        y = np.asarray(y)
-        if not np.isin(y, self.classes_).all():
-            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
-        return flip_matrix.posterior(self.decision_function(X), y == self.classes_[1], self.flip_matrix_)
 
     def _solve(self, basis: Basis, labels: Array) -> None:
         if self.regularisation not in REGULARISATIONS:

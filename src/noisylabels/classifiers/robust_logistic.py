@@ -12,11 +12,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from noisylabels import flip_matrix
 from noisylabels.classifiers.em_newton import em_newton
 from noisylabels.classifiers.robust_sgd import LinearBinaryClassifier, two_classes
+from noisylabels.classifiers.true_label_posterior import TrueLabelPosterior
 
 Array = NDArray[np.float64]
 
 
-class RobustLogisticRegression(LinearBinaryClassifier):
+class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
     """max_{w, b, Omega} sum_n a_n log P~_n - lambda ||w||^2,  P~^k = omega_0k (1 - sigma(f)) + omega_1k
     sigma(f).
 
@@ -75,14 +76,6 @@ class RobustLogisticRegression(LinearBinaryClassifier):
         """P(y = 0 | x) and P(y = 1 | x) = sigma(f(x)) of the true label, (n, 2)."""
         p = expit(self.decision_function(X))
         return np.column_stack([1.0 - p, p])
-
-    def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
-        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,)."""
-        check_is_fitted(self)
-        y = np.asarray(y)
-        if not np.isin(y, self.classes_).all():
-            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
-        return flip_matrix.posterior(self.decision_function(X), y == self.classes_[1], self.flip_matrix_)
 
     def decision_function(self, X: Any) -> Array:
         """f(x) per row of X (n, d); ValueError: not fitted, other features."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels import flip_matrix
 from noisylabels.classifiers.multi_kernel_classifier import Mixture, MultiKernelClassifier
 from noisylabels.classifiers.multi_kernel_path import Options, Path, ascend
+from noisylabels.classifiers.true_label_posterior import TrueLabelPosterior
 from noisylabels.kernel_bank import KernelBank, Stack, mixtures
 
 Array = NDArray[np.float64]
@@ -20,7 +19,7 @@ CARRIED = 1e-8  # share of sum eta that smooth kernels must carry
 PROBES, FLAT = 200, 1e-6  # points between training points at which f must vary by more
 
 
-class RobustMultiKernelLogisticRegression(MultiKernelClassifier):
+class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassifier):
     """max sum_n log P~_n - zeta ||w||^2 - sum_i xi_i eta_i,  f = sum_i eta_i K_i w,  eta_i = u_i^2 >= 0.
 
     P~_n = omega_{0 y~} (1 - sigma(f)) + omega_{1 y~} sigma(f). Nothing is cross-validated: zeta and xi are
@@ -81,13 +80,6 @@ class RobustMultiKernelLogisticRegression(MultiKernelClassifier):
             "broken_": path.broken,
         }
         return Mixture(path.w, eta, collapsed or path.swapped or path.broken, path.omega, fitted)
-
-    def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
-        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,)."""
-        y = np.asarray(y)
-        if not np.isin(y, self.classes_).all():
-            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
-        return flip_matrix.posterior(self.decision_function(X), y == self.classes_[1], self.flip_matrix_)
 
 
 def smooth_collapse(bank: KernelBank, stack: Stack, D: Array, paths: Sequence[Path]) -> list[bool]:

@@ -42,7 +42,7 @@ def printed(published: Iterable[Mapping[str, Any]], **where: Any) -> str:
     """``m`` or ``m ± sd`` of the published value whose selector has these entries; "" without one."""
     for entry in published:
         if all(entry["where"].get(column) == value for column, value in where.items()):
-            return f"{entry['value']}" + (f" ± {entry['sd']}" if "sd" in entry else "")
+            return f"{entry['value']:.2f}" + (f" ± {entry['sd']:.2f}" if "sd" in entry else "")
     return ""
 
 

@@ -221,7 +221,9 @@ def train(
         if m.selection:
             continue
         if hasattr(m.cls, "fit_distances"):
-            fits = m.cls.fit_distances(D, D_test, noisy, m.widths, **m.parameters)
+            fits = m.cls.fit_distances(
+                D, D_test, noisy, m.widths, parametrisation=parametrisation, **m.parameters
+            )
             outcomes[m.label] = [_outcome(fits, k, noisy[:, k], None) for k in range(noisy.shape[1])]
         else:
             rng = seeds.generator(repetition, f"method {m.label}")

@@ -108,7 +108,7 @@ def words(selector: Mapping[str, Any], each: Iterable[str] = ()) -> str:
         text = " or ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in listed(value))
         return f"{text} x" if text in ENDS else f"x {text}" if key == "x" else text
 
-    return ", ".join(word(key, value) for key, value in selector.items())
+    return ", ".join(word(key, value) for key, value in selector.items() if value != "")
 
 
 def asked(check: Check) -> str:
