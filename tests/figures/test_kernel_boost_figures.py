@@ -200,3 +200,18 @@ def test_printed_values_stand_in_the_artifact_that_computes_them():
                 assert set([noise] if isinstance(noise, str) else noise) <= set(artifact["settings"]["noise"])
                 assert cell["margin"] == pytest.approx(max(0.5, 0.1 * cell["value"]), abs=0.0051)
                 assert cell["n"] == (20 if cell["where"]["dataset"] in ("ida_image", "ida_splice") else 100)
+
+
+def test_a_table_of_any_methods_shows_the_mean_of_each():
+    shown, settings = inputs("rivals")
+    for name in ("ida_image", "ida_splice"):
+        settings["rivals"]["datasets"].remove(name)
+    settings["rivals"]["methods"] = {"svm": {}, "rmklr": {}}
+    table = kernel_boost_tables.errors(shown, settings)
+    assert list(table.columns) == ["flips", "svm", "rmklr"]
+    assert list(table.index.unique())[:2] == ["banana", "breast cancer"]
+    rows = shown["rivals"].query(
+        "dataset == 'ida_banana' and method == 'svm' and noise == 'independent 0.1' and metric == 'error'"
+    )
+    cell = table.loc["banana"].set_index("flips").loc[kernel_boost.flips("independent 0.1"), "svm"]
+    assert cell == f"{rows['value'].mean():.2f} ± {rows['value'].std():.2f}"

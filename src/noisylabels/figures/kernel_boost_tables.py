@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
     from noisylabels.figures.panels import Settings, Tables
 
+P_VALUES = (
+    "p unpaired: rank-sum test over all values, as the slides seem to have used; "
+    "p paired: signed-rank test over the splits."
+)
 CALIBRATED = "The recipe of rmklr was chosen by its closeness to the printed values: no independent evidence."
 
 
@@ -44,6 +48,25 @@ def cv_vs_mkl(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     own, methods = settings[artifact], ["rklr", "rmklr"]
     rows = [_compared(table, artifact, own, name, own["noise"], methods) for name in own["datasets"]]
     frame = pd.DataFrame(rows)
+    frame.attrs["note"] = f"{_note(table, own['datasets'], methods)} {P_VALUES}"
+    return frame
+
+
+def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+    """Any methods on any noise: a section per data set, the mean error of every method."""
+    import pandas as pd
+
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    methods = list(own["methods"])
+    rows = []
+    for name in own["datasets"]:
+        for noise in own["noise"]:
+            where = {"dataset": name, "noise": noise, "metric": "error", "method": methods}
+            values = panels.select(table, artifact, **where).set_index(["method", "repetition"])["value"]
+            cells = _cells({method: values[method] for method in methods})
+            rows.append({"data set": data_name(name), "flips": flips(noise)} | cells)
+    frame = pd.DataFrame(rows).set_index(["data set"])
     frame.attrs["note"] = _note(table, own["datasets"], methods)
     return frame
 
@@ -103,7 +126,7 @@ def _noisy(
         for name in own["datasets"]
     ]
     frame = pd.DataFrame(rows).set_index("flips")
-    frame.attrs["note"] = _note(table, own["datasets"], methods)
+    frame.attrs["note"] = f"{_note(table, own['datasets'], methods)} {P_VALUES}"
     return frame
 
 
@@ -123,23 +146,30 @@ def _compared(
     chosen = panels.select(table, artifact, **where)
     values = chosen.set_index(["method", "repetition", "noise"])["value"]
     errors = {method: values[method] for method in methods}
-    means = {method: float(errors[method].mean()) for method in methods}
-    best = min(means, key=lambda method: means[method])
-    row = {"data set": data_name(name)}
+    cells, row = _cells(errors), {"data set": data_name(name)}
     for method in methods:
-        spread = float(errors[method].std())
-        text = f"{means[method]:.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
-        row[method] = f"**{text}**" if method == best else text
+        row[method] = cells[method]
         place = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0], "method": method}
         row[f"{method}, printed"] = tables.printed(own["published"], **place)
     *others, last = methods
-    rival = min(others, key=lambda method: means[method])
+    rival = min(others, key=lambda method: float(errors[method].mean()))
     if len(others) > 1:
         row[f"{last} against"] = rival
     a, b = (errors[method].groupby("repetition").mean() for method in (last, rival))
     row["p unpaired"] = f"{statistics.mann_whitney(errors[last], errors[rival]):.2g}"
     row["p paired"] = f"{statistics.signed_rank(a, b.loc[a.index]):.2g}"
     return row
+
+
+def _cells(errors: "Mapping[str, pd.Series]") -> dict[str, str]:
+    """``mean ± standard deviation`` per method, the lowest mean in bold."""
+    best = min(errors, key=lambda method: float(errors[method].mean()))
+    cells = {}
+    for method, values in errors.items():
+        spread = float(values.std())
+        text = f"{values.mean():.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
+        cells[method] = f"**{text}**" if method == best else text
+    return cells
 
 
 def _printed_mean(own: Mapping[str, Any], **where: Any) -> float:
@@ -161,8 +191,6 @@ def _note(table: "pd.DataFrame", datasets: list[str], methods: list[str]) -> str
     runs = [f"{m} {int(v.sum())} of {len(v)}" for m, v in flagged.groupby("method", sort=False)["value"]]
     parts = [
         f"Test error in %, mean ± standard deviation over {splits}; the lowest mean is bold.",
-        "p unpaired: rank-sum test over all values, as the slides seem to have used;",
-        "p paired: signed-rank test over the splits.",
         f"Doubtful runs (collapsed, not converged, classes swapped): {', '.join(runs)}." if runs else "",
         _sources(table),
         CALIBRATED if "rmklr" in methods else "",
