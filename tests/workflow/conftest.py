@@ -65,13 +65,21 @@ def run(tmp_path):
 
 
 @pytest.fixture
-def copy(tmp_path):
-    """A copy of the checkout that may be edited, and is run in its own folder."""
+def copy(tmp_path_factory):
+    """A copy of the checkout that may be edited, and is run in its own folder.
+
+    Always the same folder, so that a test finds what the one before compiled: the path is part of the key.
+    """
+    folder = tmp_path_factory.getbasetemp() / "copy"
+    folder.mkdir(exist_ok=True)
+    for left in folder.glob("*"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    shutil.rmtree(folder / ".snakemake", ignore_errors=True)
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(
-                ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
             )
         else:
-            shutil.copy2(ROOT / part, tmp_path / part)
-    return Run(tmp_path, tmp_path)
+            shutil.copy2(ROOT / part, folder / part)
+    return Run(folder, folder)
