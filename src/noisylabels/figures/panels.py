@@ -78,6 +78,7 @@ def grid_of_panels(
     width: float | None = None,
     left: float = 0.66,
     bottom: float = 0.46,
+    between: float = _GAP,
     share_y: str = "row",
 ) -> tuple["Figure", NDArray[Any]]:
     """A figure with a panel for each pair of a row and a column.
@@ -87,7 +88,7 @@ def grid_of_panels(
     rows, columns : their titles; "" for none.
     x_label, y_label : axis labels, below the last row and beside the first column (or one for each column).
     height : of one panel, inches. ``width``: of the figure, inches (default: `style.WIDTH` of the columns).
-    left, bottom : room for the labels of the axes, inches.
+    left, bottom : room for the labels of the axes, inches.   between : room between rows, inches.
     share_y : which panels share the y axis, "row", "all" or "none"; the x axis is shared within a column.
 
     Returns
@@ -102,12 +103,12 @@ def grid_of_panels(
     gap = _GAP + _TICK_LABELS * (share_y == "none") + _LABEL * any(y_labels[1:])
     right, top = _EDGE + _TITLE * any(rows), _EDGE + _TITLE * any(columns)
     panel = (width - left - right - gap * (n - 1)) / n
-    total = bottom + m * height + (m - 1) * _GAP + top
+    total = bottom + m * height + (m - 1) * between + top
     figure = Figure(figsize=(width, total))
     axes: NDArray[Any] = np.empty((m, n), dtype=object)
     for i, j in np.ndindex(m, n):
         partner: Axes | None = {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y]
-        box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + _GAP), panel, height)
+        box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + between), panel, height)
         ax = figure.add_axes(
             tuple(np.array(box) / (width, total, width, total)), sharex=axes[0, j], sharey=partner
         )
@@ -222,17 +223,23 @@ def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, handle: floa
 
     ``handle``: length of the handles in letters.
     """
-    width, height = figure.get_size_inches()
+    width = figure.get_size_inches()[0]
     columns = _legend_columns([str(entry.get_label()) for entry in entries], width, handle)
     lines = math.ceil(len(entries) / columns)
-    taller = height + lines * _LEGEND_LINE + 0.08
-    for ax in figure.axes:
-        box = ax.get_position()
-        y0 = (box.y0 * height + taller - height) / taller
-        ax.set_position((box.x0, y0, box.width, box.height * height / taller))
-    figure.set_size_inches(width, taller)
+    add_room(figure, below=lines * _LEGEND_LINE + 0.08)
     looks: dict[str, Any] = {"borderaxespad": 0.3, "handlelength": handle}
     figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
+
+
+def add_room(figure: "Figure", *, below: float = 0.0, above: float = 0.0) -> None:
+    """Make the figure taller by two strips, inches; the panels keep their size."""
+    width, height = figure.get_size_inches()
+    taller = height + below + above
+    for ax in figure.axes:
+        box = ax.get_position()
+        y0 = (box.y0 * height + below) / taller
+        ax.set_position((box.x0, y0, box.width, box.height * height / taller))
+    figure.set_size_inches(width, taller)
 
 
 def _legend_columns(labels: Sequence[str], width: float, handle: float) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from noisylabels.figures.panels import RenderError
+from noisylabels.figures.panels import RenderError, add_room
 from noisylabels.results import read_table
 
 if TYPE_CHECKING:
@@ -93,4 +93,5 @@ def _annotate(result: Any, note: str) -> None:
     if hasattr(result, "attrs"):  # a data frame; tables.save prints the note
         result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
     else:
+        add_room(result, above=0.16)
         result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")

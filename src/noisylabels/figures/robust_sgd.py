@@ -101,12 +101,13 @@ def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool
     sets = {name: artifact for artifact in results for name in settings[artifact]["datasets"]}
     titles = [_title(results[artifact], name) for name, artifact in sets.items()]
     columns = min(3, len(sets))
-    rows = -(-len(sets) // columns)
     figure, axes = panels.grid_of_panels(
-        [""] * rows,
-        titles if rows == 1 else [""] * columns,
+        [""] * -(-len(sets) // columns),
+        titles[:columns],
         x_label="flipped training labels / %",
         y_label=y_label,
+        left=0.74,
+        between=0.28,
         share_y="none",
     )
     drawn: dict[str, None] = {}
@@ -114,17 +115,33 @@ def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool
         table = panels.select(results[artifact], artifact, dataset=name, metric="error")
         methods = settings[artifact]["methods"]
         shown = [m for m, spec in methods.items() if not spread or spec["method"] != "liblinear"]
-        _noise_curves(ax, table, settings[artifact]["noise"], shown, spread)
-        if rows > 1:
-            ax.annotate(title, (0.03, 0.93), xycoords="axes fraction", fontsize=8)
-        drawn_values = np.concatenate([line.get_ydata() for line in ax.get_lines()])
-        low = None if spread else 0.7 * drawn_values[drawn_values > 0].min(initial=1.0)
-        panels.log_axis(ax.yaxis, low=low)
+        labels = settings[artifact]["noise"]
+        _noise_curves(ax, table, labels, shown, spread)
+        ax.set_title(title, pad=3)
+        if spread:
+            panels.log_axis(ax.yaxis)
+        else:
+            _log_with_inset(ax, table, labels, shown)
         drawn |= dict.fromkeys(shown)
     for ax in axes.flat[len(sets) :]:
         ax.set_visible(False)
     panels.shared_legend(figure, panels.handles(drawn))
     return figure
+
+
+def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], methods: list[str]) -> None:
+    """Log scale; where there is room above them, the rates below one half again on a scale of their own."""
+    values = np.array([line.get_ydata() for line in ax.get_lines()])
+    low = 0.7 * np.min(values[values > 0], initial=100.0)
+    panels.log_axis(ax.yaxis, low=low)
+    rates = np.array([parse(label)[1]["rate"] for label in labels])
+    lower = [label for label, rate in zip(labels, rates, strict=True) if rate < 0.5]
+    if 1 < len(lower) < len(labels):
+        highest = np.max(values[:, rates < 0.5])
+        if np.log(highest / low) < 0.45 * np.log(ax.get_ylim()[1] / low):
+            inset = ax.inset_axes((0.13, 0.54, 0.47, 0.42))
+            _noise_curves(inset, table, lower, methods, spread=False)
+            inset.tick_params(labelsize=6)
 
 
 def _noise_curves(
@@ -199,7 +216,7 @@ def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
     for title, (artifact, name) in zip(clean.columns, names, strict=True):
         published = settings[artifact].get("published", [])
         columns[title] = list(clean[title])
-        columns[f"{title}, printed"] = [
+        columns[f"{name}, printed"] = [
             tables.printed(published, dataset=name, method=method) for method in clean.index
         ]
     table = pd.DataFrame(columns)
