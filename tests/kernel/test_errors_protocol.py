@@ -103,9 +103,10 @@ class Nearest:
     name = "nearest"
 
     @classmethod
-    def fit_distances(cls, D, D_out, labels, widths, *, sign=1.0):
+    def fit_distances(cls, D, D_out, labels, widths, *, parametrisation, sign=1.0):
         from noisylabels.fits import Fits
 
+        assert parametrisation == SETTINGS["parametrisation"]
         scores = sign * (2.0 * labels[D_out.argmin(axis=1)].T[:, np.newaxis] - 1)
         rates = np.full((labels.shape[1], 1), 0.25)
         return Fits(scores, rates, rates, np.zeros(rates.shape, bool))
