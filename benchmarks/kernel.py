@@ -6,7 +6,7 @@
 Cross-validation: CPU seconds for the first split, 10 % of it set apart for validation, 5 folds of the rest,
 21 widths, 11 zeta, clean labels and symmetric flips at 10, 20, 30 and 40 %. Against, on sets of at most 400
 points: the same models of one kernel by EM-Newton, one at a time from the same basis, and KLR by
-scikit-learn's LogisticRegression on the columns of that basis, interleaved in one process, median of the CPU times.
+scikit-learn's LogisticRegression on the columns of that basis, interleaved in one process, median CPU times.
 """
 
 import argparse
