@@ -70,7 +70,7 @@ def test_all_methods_see_the_same_flipped_labels(monkeypatch):
             seen.setdefault((repetition, label), []).append(noisy[:, k].tobytes())
         return noisy
 
-    monkeypatch.setattr(kernel_errors, "noisy_labels", watched)
+    monkeypatch.setattr(kernel_data, "noisy_labels", watched)
     for name in SETTINGS["methods"]:
         run(SETTINGS | {"methods": {name: SETTINGS["methods"][name]}})
     assert all(len(labels) == 3 and len(set(labels)) == 1 for labels in seen.values())

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.label_noise import corrupt
+from noisylabels.protocols.data_sets import data_sets
 from noisylabels.seeding import Seeds
 
 Array = NDArray[np.float64]
@@ -84,16 +85,17 @@ def fold_numbers(n: int, folds: int, seeds: Seeds, repetition: int) -> NDArray[n
     return fold
 
 
-def data_sets(
-    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds
-) -> Iterator[tuple[str, Any, Seeds]]:
-    """(id, data set, seeds of its own) of the data sets that the settings name.
+def problems(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range
+) -> Iterator[tuple[dict[str, Any], Split, Labels, Seeds]]:
+    """(columns of its rows, split, noisy labels (n, L), seeds) of every official split of every data set.
 
-    Raises ValueError : a data set that the artifact does not list.
+    A repetition beyond the last split of a data set is left out.
     """
-    by_name = {identifier.partition(".")[0]: dataset for identifier, dataset in data.items()}
-    for name in settings["datasets"]:
-        if name not in by_name:
-            known = ", ".join(sorted(by_name))
-            raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
-        yield name, by_name[name], Seeds(seeds.seed, seeds.experiment, name)
+    for name, dataset, own in data_sets(settings, data, seeds):
+        for repetition in repetitions:
+            split = official_split(dataset, repetition)
+            if split is None:
+                break
+            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
+            yield columns, split, noisy_labels(split.clean, settings["noise"], own, repetition), own

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.protocols.kernel_data import Labels, data_sets, noisy_labels, official_split
+from noisylabels.protocols.kernel_data import Labels, problems
 from noisylabels.protocols.kernel_selection import Method, Outcome, resolve, train, validation_size
 from noisylabels.seeding import Seeds
 
@@ -25,19 +25,13 @@ def run(
     """Rows of all splits; repetition = number of the split, source = variant of the data set."""
     methods = resolve(settings)
     rows = []
-    for name, dataset, own in data_sets(settings, data, seeds):
-        for repetition in repetitions:
-            split = official_split(dataset, repetition)
-            if split is None:
-                break
-            noisy = noisy_labels(split.clean, settings["noise"], own, repetition)
-            outcomes = train(methods, split, noisy, settings, own, repetition)
-            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
-            for k, noise in enumerate(settings["noise"]):
-                for method in methods:
-                    size = validation_size(method.selection, len(split.clean), settings)
-                    values = _metrics(outcomes[method.label][k], split.truth, size)
-                    rows += _rows(columns | {"noise": noise}, method, values)
+    for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
+        outcomes = train(methods, split, noisy, settings, own, columns["repetition"])
+        for k, noise in enumerate(settings["noise"]):
+            for method in methods:
+                size = validation_size(method.selection, len(split.clean), settings)
+                values = _metrics(outcomes[method.label][k], split.truth, size)
+                rows += _rows(columns | {"noise": noise}, method, values)
     return rows
 
 

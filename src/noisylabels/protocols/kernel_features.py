@@ -20,7 +20,8 @@ from noisylabels import methods
 from noisylabels.kernel_bank import KernelBank
 from noisylabels.kernels import squared_distances
 from noisylabels.label_noise import parse
-from noisylabels.protocols.kernel_data import Array, Split, data_sets, noisy_labels, standardised
+from noisylabels.protocols.data_sets import data_sets
+from noisylabels.protocols.kernel_data import Array, Split, noisy_labels, standardised
 from noisylabels.seeding import Seeds
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.protocols.kernel_data import Labels, Split, data_sets, noisy_labels, official_split
+from noisylabels.protocols.kernel_data import Labels, Split, problems
 from noisylabels.protocols.kernel_selection import Method, resolve, train
 from noisylabels.seeding import Seeds
 
@@ -24,18 +24,12 @@ def run(
 ) -> list[dict[str, Any]]:
     """Rows of all splits, methods and noise conditions, each timed alone."""
     rows = []
-    for name, dataset, own in data_sets(settings, data, seeds):
-        for repetition in repetitions:
-            split = official_split(dataset, repetition)
-            if split is None:
-                break
-            noisy = noisy_labels(split.clean, settings["noise"], own, repetition)
-            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
-            for k, noise in enumerate(settings["noise"]):
-                for method in resolve(settings):
-                    named = {"noise": noise, "method": method.label, "setting": method.selection}
-                    seconds = cpu_seconds(method, split, noisy[:, [k]], settings, own, repetition)
-                    rows.append(columns | named | {"metric": "cpu_seconds", "value": seconds})
+    for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
+        for k, noise in enumerate(settings["noise"]):
+            for method in resolve(settings):
+                named = {"noise": noise, "method": method.label, "setting": method.selection}
+                seconds = cpu_seconds(method, split, noisy[:, [k]], settings, own, columns["repetition"])
+                rows.append(columns | named | {"metric": "cpu_seconds", "value": seconds})
     return rows
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.protocols import robust_sgd_selection as selection
+from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.robust_sgd_data import Problem, clean_problem, with_noise
 from noisylabels.seeding import Seeds
 
@@ -124,13 +125,7 @@ def _problems(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds
 ) -> Iterator[tuple[str, str, Problem, Seeds]]:
     """(name, source, clean problem, seeds) of the data sets that the settings name."""
-    by_name = {identifier.partition(".")[0]: dataset for identifier, dataset in data.items()}
-    for name in settings["datasets"]:
-        if name not in by_name:
-            known = ", ".join(sorted(by_name))
-            raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
-        dataset = by_name[name]
-        own = Seeds(seeds.seed, seeds.experiment, name)
+    for name, dataset, own in data_sets(settings, data, seeds):
         rows = settings["stand_in_rows"] if "stand-in" in dataset.variant else settings["rows"]
         problem = clean_problem(dataset, own, official=name in settings["official"], rows=rows)
         yield name, dataset.variant, problem, own
