@@ -1,0 +1,74 @@
+"""How often a verdict is wrong, over many simulated artifacts."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_tables import curve, table
+from verdict_inputs import MARGIN, below, claim, printed, two_methods
+
+from noisylabels.verdicts.judge import judge
+
+
+def rates(entries, make, runs=200):
+    """Share of simulated artifacts in which each verdict occurs at least once."""
+    rng = np.random.default_rng(11)
+    seen = Counter()
+    for _ in range(runs):
+        seen.update(set(judge(entries, make(rng), "full")["verdict"]))
+    return {verdict: count / runs for verdict, count in seen.items()}
+
+
+def limit(runs):
+    """Largest share of wrong verdicts at a true rate of 5 %, three standard errors up."""
+    return 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+FIVE = {"published": [printed(id=f"v{i}", where={"noise": f"n{i}"}, se=0.1, n=10) for i in range(5)]}
+
+
+def five_values(rng, truth):
+    """Printed value 10 with standard error 0.1; ours from the same truth plus an offset."""
+    shift = truth + 0.1 * rng.standard_normal(5)
+    return table(
+        *(
+            curve(10 + s + 0.1 * np.sqrt(10) * rng.standard_normal(10), noise=f"n{i}")
+            for i, s in enumerate(shift)
+        )
+    )
+
+
+@pytest.mark.slow
+def test_family_wise_error_on_the_border_of_the_margin():
+    found = rates(FIVE, lambda rng: five_values(rng, MARGIN))
+    assert found.get("differs", 0) <= limit(200)
+    assert found.get("reproduced", 0) <= limit(200)
+
+
+@pytest.mark.slow
+def test_equal_truths_never_differ_and_are_reproduced():
+    found = rates(FIVE, lambda rng: five_values(rng, 0.0), 200)
+    assert found.get("differs", 0) <= limit(200)
+    assert found["reproduced"] > 0.9
+    assert rates(FIVE, lambda rng: five_values(rng, 3 * MARGIN), 20)["differs"] > 0.9
+
+
+@pytest.mark.slow
+def test_error_of_claims_between_equal_methods():
+    found = rates({"claims": [claim(below())]}, lambda rng: two_methods(rng, 0))
+    assert found.get("holds", 0) <= limit(200)
+    assert found.get("contradicted", 0) <= limit(200)
+
+
+@pytest.mark.slow
+def test_at_least_keeps_its_level():
+    """Two of four groups truly differ: "at least three" rarely holds, "at least two" nearly always."""
+
+    def four_groups(rng):
+        parts = [two_methods(rng, gap).assign(noise=f"n{i}") for i, gap in enumerate((1, 1, 0, 0))]
+        return pd.concat(parts)
+
+    three, two = ({"claims": [claim(below(for_each=["noise"], at_least=k))]} for k in (3, 2))
+    assert rates(three, four_groups, 150).get("holds", 0) <= limit(150)
+    assert rates(two, four_groups, 20)["holds"] > 0.9

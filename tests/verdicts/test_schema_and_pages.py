@@ -1,0 +1,125 @@
+"""The schema, the scripts and the pages of the verdicts."""
+
+import copy
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from synthetic_tables import ORS
+from verdict_inputs import (
+    ORS_CLAIMS,
+    ROOT,
+    below,
+    claim,
+    everything,
+    printed,
+)
+
+from noisylabels.results import write_rows
+from noisylabels.verdicts.judge import judge_files
+from noisylabels.verdicts.page import markdown, page
+
+
+def schema_errors(content):
+    from jsonschema import Draft202012Validator
+
+    schema = yaml.safe_load((ROOT / "workflow/schemas/verdicts.schema.yaml").read_text(encoding="utf-8"))
+    keys = {"published": {"$ref": "#/$defs/published"}, "claims": {"$ref": "#/$defs/claims"}}
+    whole = {"$defs": schema["$defs"], "additionalProperties": False, "properties": keys}
+    Draft202012Validator.check_schema(whole)
+    return [error.message for error in Draft202012Validator(whole).iter_errors(content)]
+
+
+@pytest.mark.parametrize("figure", list(ORS))
+def test_the_schema_accepts_the_example(figure):
+    assert schema_errors({"published": [printed(se=0.1, n=10)], "claims": ORS_CLAIMS[figure]}) == []
+
+
+BAD_YAML = [
+    {"claims": [claim(below(below=None))]},
+    {"claims": [claim(below(above=1))]},
+    {"claims": [claim(below(at_least=2))]},
+    {"claims": [claim(below(statistic="mean"))]},
+    {"claims": [claim(below(where={"methd": "a"}))]},
+    {"claims": [claim(below(where={"x": "lst"}))]},
+    {"claims": [claim(below(where={"setting": 5}))]},
+    {"claims": [claim(below(foreach=["x"]))]},
+    {"claims": [claim()]},
+    {"published": [printed(reason="")]},
+    {"published": [printed(sd=1.0)]},
+    {"published": [printed(sd=1.0, se=1.0, n=4)]},
+    {"published": [printed(margin=0)]},
+    {"published": [printed(tolerance=1)]},
+]
+
+
+@pytest.mark.parametrize("content", BAD_YAML)
+def test_the_schema_rejects_typos(content):
+    assert schema_errors(copy.deepcopy(content))
+
+
+def run(script, *arguments):
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(ROOT / "src/scripts" / script), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def write_inputs(folder, content=None):
+    entries, frame = everything(np.random.default_rng(0))
+    artifact = folder / "ors/fig2.yaml"
+    artifact.parent.mkdir(exist_ok=True)
+    artifact.write_text(yaml.safe_dump(content or {"title": "t", **entries}), encoding="utf-8")
+    write_rows(frame.to_dict("records"), folder / "table.csv")
+    return artifact, folder / "table.csv"
+
+
+def test_the_script_writes_the_same_bytes_twice(tmp_path):
+    artifact, table = write_inputs(tmp_path)
+    made = []
+    for name in ("1", "2"):
+        csv, html = tmp_path / f"{name}.csv", tmp_path / f"{name}.html"
+        inputs = ["--artifacts", artifact, artifact, "--tables", table, table, "--scale", "full"]
+        done = run("verdict.py", *inputs, "--csv", csv, "--html", html)
+        assert done.returncode == 0, done.stderr
+        made.append([csv.read_bytes(), html.read_bytes()])
+    assert made[0] == made[1]
+    assert made[0][0].startswith(b"paper,artifact,id,kind,statement,expected,verdict,")
+    assert b"\nors,fig2," in made[0][0]
+    assert b"\r" not in made[0][0]
+
+
+def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
+    artifact, table = write_inputs(tmp_path, {"claims": [claim(below(a={"method": "our"}))]})
+    csv = tmp_path / "out.csv"
+    done = run("verdict.py", "--artifacts", artifact, "--tables", table, "--scale", "full", "--csv", csv)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{artifact}: claim c: check 1: no row has method = our")
+    assert done.stderr.count("\n") == 1
+    assert not csv.exists()
+
+
+def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
+    nasty = claim(below(), id="<b>", statement="a < b & <script>alert(1)</script>")
+    artifact, table = write_inputs(tmp_path, {"published": [printed()], "claims": [nasty]})
+    write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
+    html = page(judge_files([artifact], [table], "full"))
+    assert "a &lt; b &amp; &lt;script&gt;" in html
+    assert "<script>" not in html
+    assert "http" not in html
+    for word in ("reproduced", "holds", "ors · fig2"):
+        assert word in html
+
+
+def test_the_markdown_page_has_a_row_per_verdict_and_escapes_bars(tmp_path):
+    artifact, table = write_inputs(tmp_path, {"claims": [claim(below(), statement="|a| < b")]})
+    write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
+    text = markdown(judge_files([artifact], [table], "full"))
+    assert "## ors, fig2" in text
+    assert "| c | **holds** | \\|a\\| < b |" in text
+
+
+def test_page_without_verdicts_is_still_a_page():
+    assert "<h1>Verdicts</h1>" in page(judge_files([], [], "full"))
