@@ -5,12 +5,14 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_prints_what_its_comment_says():
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, re.S))
+def test_the_examples_print_what_their_comments_say(code):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})
