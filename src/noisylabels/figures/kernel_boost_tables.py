@@ -178,7 +178,9 @@ def _printed_mean(own: Mapping[str, Any], **where: Any) -> float:
 
 
 def _ratio(a: float, b: float) -> str:
-    return f"{a / b:.3g}" if a == a else ""
+    if a != a:
+        return ""
+    return f"{a / b:.3g}" if a < 999.5 * b else f"{a / b:.0f}"
 
 
 def _note(table: "pd.DataFrame", datasets: list[str], methods: list[str]) -> str:
