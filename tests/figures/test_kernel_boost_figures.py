@@ -215,3 +215,8 @@ def test_a_table_of_any_methods_shows_the_mean_of_each():
     )
     cell = table.loc["banana"].set_index("flips").loc[kernel_boost.flips("independent 0.1"), "svm"]
     assert cell == f"{rows['value'].mean():.2f} ± {rows['value'].std():.2f}"
+
+
+@pytest.mark.parametrize(("a", "text"), [(2.0, "2"), (999.4, "999"), (1033.25, "1033"), (float("nan"), "")])
+def test_ratios_are_written_without_an_exponent(a, text):
+    assert kernel_boost_tables._ratio(a, 1.0) == text
