@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels import flip_matrix
-from noisylabels.classifiers.em_newton import em_newton
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.datasets.prepare import load_prepared
-from noisylabels.kernels import WIDTHS, Gram, rbf, squared_distances, useful_widths
+from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 
 SETS = [
     "banana", "breast_cancer", "diabetes", "flare_solar", "german", "heart", "image", "ringnorm", "splice",

@@ -27,7 +27,7 @@ from noisylabels.filters.eg_pm import EGPlusMinus
 from noisylabels.filters.link import link, norm
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.loss_bounds import rate
+from noisylabels.theory.loss_bounds import rate
 
 
 def with_link(X: Floats, y: Floats, eta: float, p: float) -> Floats:

@@ -13,7 +13,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 from pathlib import Path  # noqa: E402
 
-from noisylabels.dependencies import kernel_digest  # noqa: E402
+from noisylabels.frame.dependencies import kernel_digest  # noqa: E402
 
 # The cache that the workflow uses: named by the kernels' sources, so that no stale kernel is ever run.
 CACHE = Path(__file__).resolve().parents[1] / ".cache/numba"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels import artifacts
+from noisylabels.frame import artifacts
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "workflow/schemas"

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisylabels import artifacts
 from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
 from noisylabels.datasets.rooms import decaying
 from noisylabels.datasets.speech_synthesis import synthetic_speech
 from noisylabels.figures import style, tables
 from noisylabels.figures.rendering import render
-from noisylabels.jobs import Job
-from noisylabels.provenance import describe
+from noisylabels.frame import artifacts
+from noisylabels.frame.jobs import Job
+from noisylabels.frame.provenance import describe
 from noisylabels.results import concatenate, write_rows
 from noisylabels.verdicts.judge import judge_files
 

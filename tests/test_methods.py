@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from noisylabels.filters.ors import ORS
-from noisylabels.methods import find
+from noisylabels.frame.methods import find
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_users_own_class_needs_no_registration(tmp_path: Path, monkeypatch: py
         ("nmls", "did you mean nlms"),
         ("qqqqqqq", "known are .*ors"),
         ("nowhere.module:Class", "no module 'nowhere.module'"),
-        ("base", "has no class with name = 'base'"),
+        ("base", "is unknown"),
     ],
 )
 def test_a_wrong_name_suggests_the_right_one(name: str, message: str) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.noise import OTHER_LABELS, hammer_variances, noisy_labels, variances
+from noisylabels.noise.additive import OTHER_LABELS, hammer_variances, noisy_labels, variances
 
 N = 40_000
 

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from noisylabels.provenance import describe
+from noisylabels.frame.provenance import describe
 from noisylabels.results import concatenate
 
 parser = argparse.ArgumentParser(description=__doc__)

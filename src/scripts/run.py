@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from noisylabels.jobs import Job
+from noisylabels.frame.jobs import Job
 from noisylabels.results import write_rows
 
 parser = argparse.ArgumentParser(description=__doc__)

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from noisylabels.jobs import Job
+from noisylabels.frame.jobs import Job
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--job", required=True, help="JSON with protocol, experiment, seed and settings")

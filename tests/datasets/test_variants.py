@@ -3,7 +3,7 @@
 import pytest
 
 from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.tasks import source_of
+from noisylabels.protocols.ors.tasks import source_of
 
 
 def data(speech: tuple[str, str], room: tuple[str, str] = ("package", "canonical")) -> dict[str, Dataset]:

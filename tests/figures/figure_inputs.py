@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from noisylabels import artifacts
+from noisylabels.frame import artifacts
 from noisylabels.results import COLUMNS, DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,10 +55,10 @@ def _conditions(settings):
 
 
 _ROWS = {
-    "filter_curves": _filter_curves,
-    "label_budget": _label_budget,
-    "budget_trace": _budget_trace,
-    "conditions": _conditions,
+    "ors.filter_curves": _filter_curves,
+    "ors.label_budget": _label_budget,
+    "ors.budget_trace": _budget_trace,
+    "ors.conditions": _conditions,
 }
 
 

@@ -10,15 +10,17 @@ import yaml
 from figure_inputs import EXPERIMENTS
 
 from noisylabels import statistics
-from noisylabels.artifacts import merge
-from noisylabels.figures import kernel_boost, kernel_boost_tables, panels, style, tables
+from noisylabels.figures import panels, style, tables
+from noisylabels.figures.papers import kernel_tables as kernel_boost_tables
+from noisylabels.figures.papers import kernels as kernel_boost
+from noisylabels.frame.artifacts import merge
 from noisylabels.results import COLUMNS
 
 ARTIFACTS = {
     file.stem: yaml.safe_load(file.read_text(encoding="utf-8"))
     for file in sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
 }
-MODULES = {"kernel_boost": kernel_boost, "kernel_boost_tables": kernel_boost_tables}
+MODULES = {"kernels": kernel_boost, "kernel_tables": kernel_boost_tables}
 LEVEL = {"klr": 14, "rklr": 12, "rkfd": 16, "svm": 13, "rmklr": 11}
 
 
@@ -26,7 +28,7 @@ def made_up(artifact, splits, sources):
     """Errors that grow with the flip rate and depend on the method; image and splice have fewer splits."""
     rng = np.random.default_rng(0)
     own = artifact["settings"]
-    metric = {"kernel_timing": "cpu_seconds", "kernel_features": "accuracy"}.get(
+    metric = {"kernels.timing": "cpu_seconds", "kernels.features": "accuracy"}.get(
         artifact["protocol"], "error"
     )
     rows = []

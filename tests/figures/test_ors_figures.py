@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from figure_inputs import ARTIFACTS, inputs
 
-from noisylabels.figures import ors
+from noisylabels.figures.papers import ors
 from noisylabels.figures.rendering import find
 
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "figure"]

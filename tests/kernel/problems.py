@@ -3,8 +3,8 @@
 import numpy as np
 
 from noisylabels.datasets.prepare import Dataset
-from noisylabels.kernels import Gram, rbf, squared_distances
-from noisylabels.label_noise import corrupt
+from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.noise.flips import corrupt
 
 
 def two_moons(n=60, seed=0, spread=0.35):

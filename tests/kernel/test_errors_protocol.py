@@ -8,8 +8,9 @@ import pytest
 from problems import SETTINGS, dataset
 
 from noisylabels import results
-from noisylabels.artifacts import ArtifactError, check
-from noisylabels.protocols import kernel_data, kernel_errors
+from noisylabels.frame.artifacts import ArtifactError, check
+from noisylabels.protocols.kernels import data as kernel_data
+from noisylabels.protocols.kernels import errors as kernel_errors
 from noisylabels.seeding import Seeds
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "workflow/schemas"
@@ -104,7 +105,7 @@ class Nearest:
 
     @classmethod
     def fit_distances(cls, D, D_out, labels, widths, *, parametrisation, sign=1.0):
-        from noisylabels.fits import Fits
+        from noisylabels.bases.fits import Fits
 
         assert parametrisation == SETTINGS["parametrisation"]
         scores = sign * (2.0 * labels[D_out.argmin(axis=1)].T[:, np.newaxis] - 1)
@@ -154,7 +155,7 @@ def test_data_sets_are_checked():
     ],
 )
 def test_wrong_settings_are_named(change, key):
-    schema = "settings/kernel_errors.schema.yaml"
+    schema = "settings/kernels.errors.schema.yaml"
     check(SETTINGS, SCHEMAS, schema, "settings")
     with pytest.raises(ArtifactError, match=key):
         check(SETTINGS | change, SCHEMAS, schema, "settings")

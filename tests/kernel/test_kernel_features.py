@@ -6,7 +6,7 @@ import pytest
 
 from noisylabels import results
 from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols import kernel_features
+from noisylabels.protocols.kernels import features as kernel_features
 from noisylabels.seeding import Seeds
 
 SETTINGS = {

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from noisylabels import flip_matrix
-from noisylabels.classifiers.em_newton import em_newton
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
-from noisylabels.classifiers.logistic_batch import solve
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression, marginal_zeta
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-from noisylabels.kernels import Gram, basis, rbf, squared_distances
+from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.flipped_logistic.batch import solve
+from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 
 KLR, rKLR, rLR = KernelLogisticRegression, RobustKernelLogisticRegression, RobustLogisticRegression
 GRID = np.array(KLR.GRID)

@@ -10,7 +10,7 @@ from noisylabels.classifiers.robust_kernel_fisher import (
     expectation_maximisation,
     ridges,
 )
-from noisylabels.kernels import basis, rbf, squared_distances
+from noisylabels.kernels.gaussian import basis, rbf, squared_distances
 
 
 def textbook_direction(K, r, mu):

@@ -6,14 +6,19 @@ from scipy.optimize import line_search, minimize
 from scipy.special import expit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from noisylabels import flip_matrix
-from noisylabels.classifiers import multi_kernel_path as path
-from noisylabels.classifiers.conjugate_gradient import CURVATURE, DECREASE, conjugate_gradient, wolfe_step
 from noisylabels.classifiers.robust_kernel_logistic import marginal_zeta
 from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression, smooth_collapse
 from noisylabels.datasets.generators import twonorm
-from noisylabels.kernel_bank import KernelBank, mixed, mixtures, responses
-from noisylabels.kernels import WIDTHS, rbf, squared_distances
+from noisylabels.kernels.bank import KernelBank, mixed, mixtures, responses
+from noisylabels.kernels.gaussian import WIDTHS, rbf, squared_distances
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.flipped_logistic import path
+from noisylabels.solvers.flipped_logistic.conjugate_gradient import (
+    CURVATURE,
+    DECREASE,
+    conjugate_gradient,
+    wolfe_step,
+)
 
 ROUNDING = 1e-4  # the path amplifies the last bits, which depend on the order of sums
 OMEGA = np.array([[0.7, 0.3], [0.1, 0.9]])
@@ -209,7 +214,7 @@ def test_single_precision_beyond_the_limit(monkeypatch):
     X, _, y = blobs(50)
     D, widths = squared_distances(X), [0.5, 1, 2, 4]
     exact = RobustMultiKernelLogisticRegression.fit_distances(D, D, y[:, None], widths)
-    monkeypatch.setattr("noisylabels.kernel_bank.LARGEST_STACK", 8 * 4 * 50 * 50 - 1)
+    monkeypatch.setattr("noisylabels.kernels.bank.LARGEST_STACK", 8 * 4 * 50 * 50 - 1)
     assert KernelBank.of_widths(widths).stack(D[None]).K.dtype == np.float32
     single = RobustMultiKernelLogisticRegression.fit_distances(D, D, y[:, None], widths)
     np.testing.assert_allclose(single.scores, exact.scores, atol=1e-3)

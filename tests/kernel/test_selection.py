@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from problems import SETTINGS, dataset
 
+from noisylabels.bases.fits import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
-from noisylabels.fits import Fits
-from noisylabels.kernels import Gram, rbf, squared_distances
-from noisylabels.protocols import kernel_data as data
-from noisylabels.protocols import kernel_selection as selection
+from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.protocols.kernels import data, selection
 from noisylabels.seeding import Seeds
 
 SEEDS = Seeds(1, "test", "toy")

@@ -6,10 +6,10 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from noisylabels.classifiers.mirror_prox import Factors, mirror_prox
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
-from noisylabels.kernel_bank import KernelBank
-from noisylabels.kernels import rbf, squared_distances
+from noisylabels.kernels.bank import KernelBank
+from noisylabels.kernels.gaussian import rbf, squared_distances
+from noisylabels.solvers.mirror_prox import Factors, mirror_prox
 
 
 @parametrize_with_checks(

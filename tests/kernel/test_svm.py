@@ -5,8 +5,8 @@ import pytest
 from problems import gram, noisy_columns, two_moons
 from sklearn.svm import SVC
 
-from noisylabels.classifiers import svm_path
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
+from noisylabels.solvers import svm_path
 
 GRID = np.exp2(np.arange(-10, 11, 2))
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from problems import SETTINGS, dataset
 
-from noisylabels.artifacts import check
-from noisylabels.protocols import kernel_timing
+from noisylabels.frame.artifacts import check
+from noisylabels.protocols.kernels import timing as kernel_timing
 from noisylabels.seeding import Seeds
 
 TIMED = SETTINGS | {
@@ -41,7 +41,7 @@ def test_rows_are_medians_of_process_time(monkeypatch):
 
 def test_settings_are_those_of_the_errors_and_a_number_of_timings():
     schemas = Path(__file__).resolve().parents[2] / "workflow/schemas"
-    check(TIMED, schemas, "settings/kernel_timing.schema.yaml", "settings")
+    check(TIMED, schemas, "settings/kernels.timing.schema.yaml", "settings")
     rows = kernel_timing.run(TIMED | {"timings": 1}, {"toy": dataset()}, Seeds(1, "test"), range(2, 9), {})
     assert {row["repetition"] for row in rows} == {2}
     assert all(row["value"] > 0 for row in rows)

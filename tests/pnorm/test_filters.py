@@ -17,7 +17,7 @@ from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.filters.powers import power_inplace
 from noisylabels.filters.unnormalized_eg import UnnormalizedEG
 from noisylabels.filters.za_lms import ZALMS
-from noisylabels.loss_bounds import best_alpha, checked_ratio, filtering, moving, prediction, rate
+from noisylabels.theory.loss_bounds import best_alpha, checked_ratio, filtering, moving, prediction, rate
 
 ALL = [
     PNormLMS(0.02, 3.0),

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from noisylabels import hinfinity
 from noisylabels.filters.link import norm
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.loss_bounds import rate
+from noisylabels.theory import hinfinity
+from noisylabels.theory.loss_bounds import rate
 
 
 def rows(T=12, n=4, seed=0):

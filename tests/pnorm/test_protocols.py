@@ -7,11 +7,13 @@ import pytest
 
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.nlms import NLMS
-from noisylabels.loss_bounds import moving
-from noisylabels.protocols import pnorm_filtering, pnorm_hadamard, pnorm_moving
-from noisylabels.protocols.pnorm_data import Theorem, bounded, instances
-from noisylabels.protocols.pnorm_room import Echo
+from noisylabels.protocols.pnorm import filtering as pnorm_filtering
+from noisylabels.protocols.pnorm import hadamard as pnorm_hadamard
+from noisylabels.protocols.pnorm import moving as pnorm_moving
+from noisylabels.protocols.pnorm.data import Theorem, bounded, instances
+from noisylabels.protocols.pnorm.room import Echo
 from noisylabels.seeding import Seeds
+from noisylabels.theory.loss_bounds import moving
 
 SEEDS = Seeds(1, "test")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels import artifacts
 from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols import budget_trace, conditions, filter_curves, label_budget
+from noisylabels.frame import artifacts
+from noisylabels.protocols.ors import budget_trace, conditions, filter_curves, label_budget
 from noisylabels.results import read_table, write_rows
 from noisylabels.seeding import Seeds
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.datasets.sequences import CHANNEL, equalizer, regression, speech_filter
+from noisylabels.protocols.ors.sequences import CHANNEL, equalizer, regression, speech_filter
 from noisylabels.seeding import Seeds
 
 SEEDS = Seeds(3, "test")

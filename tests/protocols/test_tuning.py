@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.datasets.sequences import regression
+from noisylabels.protocols.ors.sequences import regression
 from noisylabels.protocols.tuning import best, build, grid, losses, tune_all
 from noisylabels.seeding import Seeds
 

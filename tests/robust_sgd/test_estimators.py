@@ -2,9 +2,9 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from noisylabels import losses
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.losses import margin as losses
 
 ESTIMATORS = [
     RobustSGDClassifier(random_state=0),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.label_noise import corrupt, parse
+from noisylabels.noise.flips import corrupt, parse
 
 Y = np.where(np.arange(1000) % 4 == 0, 1, -1).astype(np.int8)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels import losses
+from noisylabels.losses import margin as losses
 
 EVERY = [make() for make in losses.CONSTRUCTORS.values()]
 EVERY += [losses.ramp(-2.0), losses.smooth_ramp(-0.7, 3.0, -0.15), losses.rgomp(0.5), losses.rgomp(4.0)]

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels.figures import robust_sgd, style, tables
+from noisylabels.figures import style, tables
+from noisylabels.figures.papers import robust_sgd
 from noisylabels.results import COLUMNS
 
 METHODS = {

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from noisylabels import losses, results
+from noisylabels import results
 from noisylabels.datasets.matrices import pack
 from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols import robust_sgd, robust_sgd_theorem
-from noisylabels.protocols import robust_sgd_data as data
-from noisylabels.protocols import robust_sgd_selection as selection
+from noisylabels.losses import margin as losses
+from noisylabels.protocols.robust_sgd import data, selection
+from noisylabels.protocols.robust_sgd import errors as robust_sgd
+from noisylabels.protocols.robust_sgd import theorem as robust_sgd_theorem
 from noisylabels.seeding import Seeds
 
 SETTINGS = {

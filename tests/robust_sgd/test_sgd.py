@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
-from noisylabels import losses
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.classifiers.sgd_kernels import Schedule, step_size
-from noisylabels.classifiers.sgd_models import Candidate, fit_models
-from noisylabels.classifiers.sgd_orders import block_order, permutation
-from noisylabels.classifiers.sgd_schedules import SCHEDULES, scaled_step, schedule
+from noisylabels.losses import margin as losses
+from noisylabels.solvers.sgd.epoch import Schedule, step_size
+from noisylabels.solvers.sgd.many import Candidate, fit_models
+from noisylabels.solvers.sgd.orders import block_order, permutation
+from noisylabels.solvers.sgd.schedules import SCHEDULES, scaled_step, schedule
 
 SOME_LOSSES = ["log", "hinge", "ramp", "smooth_ramp", "rgomp", "squared_hinge", "savage"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from noisylabels import losses
-from noisylabels.classifiers.smooth_ramp import PRESETS, fit_smooth_ramp, preset_smooth_ramp
+from noisylabels.losses import margin as losses
+from noisylabels.losses.smooth_ramp import PRESETS, fit_smooth_ramp, preset_smooth_ramp
 
 
 def distance(loss, s, criterion):

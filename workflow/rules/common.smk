@@ -17,7 +17,8 @@ EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
 
 sys.path.insert(0, str(LIBRARY))
-from noisylabels import artifacts, dependencies
+from noisylabels.frame import artifacts
+from noisylabels.frame import dependencies
 from noisylabels.datasets import registry
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
@@ -273,7 +274,7 @@ def render_inputs(wildcards):
         "library": library(
             "figures.rendering",
             "figures.tables",
-            f"figures.{artifact.content['render'].partition(':')[0]}",
+            f"figures.papers.{artifact.content['render'].partition(':')[0]}",
         ),
     }
 

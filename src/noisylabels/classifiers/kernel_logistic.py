@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.em_newton import em_newton
-from noisylabels.classifiers.kernel_classifier import NOTHING, KernelClassifier, settled
-from noisylabels.classifiers.logistic_batch import solve
-from noisylabels.fits import Fits
-from noisylabels.kernels import Basis, Gram, basis, rbf, squared_distances
+from noisylabels.bases.fits import Fits
+from noisylabels.bases.kernel import NOTHING, KernelClassifier, settled
+from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
+from noisylabels.solvers.flipped_logistic.batch import solve
+from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class KernelLogisticRegression(KernelClassifier):
     """max_w sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n).
 
     The penalty is the norm of the coefficients, not that of the function space; there is no bias.
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.rbf`.   zeta : >= 1e-8.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   zeta : >= 1e-8.
     solver : "lbfgs", or "em_newton", the plain reference.
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, classes_ (2,), objective_ (the maximum), converged_.

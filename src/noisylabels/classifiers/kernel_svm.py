@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.kernel_classifier import KernelClassifier, majority
-from noisylabels.classifiers.svm_path import padded, path
-from noisylabels.fits import Fits
-from noisylabels.kernels import Gram, rbf, squared_distances
+from noisylabels.bases.fits import Fits
+from noisylabels.bases.kernel import KernelClassifier, majority
+from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.solvers.svm_path import padded, path
 
 Array = NDArray[np.float64]
 
@@ -19,8 +19,8 @@ class KernelSVMClassifier(KernelClassifier):
     """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
 
     The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
-    `noisylabels.classifiers.svm_path` for how a path of C is computed faster.
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.rbf`.   C : > 0.
+    `noisylabels.solvers.svm_path` for how a path of C is computed faster.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   C : > 0.
     tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_.

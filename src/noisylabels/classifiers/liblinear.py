@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.classifiers.robust_sgd import LinearBinaryClassifier
+from noisylabels.bases.linear import LinearBinaryClassifier
 
 
 class LiblinearClassifier(LinearBinaryClassifier):

@@ -9,10 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.classifiers.robust_sgd import LinearBinaryClassifier, generator
-from noisylabels.classifiers.sgd_kernels import AHEAD, SMALLEST_SCALE
-from noisylabels.classifiers.sgd_rows import Rows, add, as_rows, dot, energy, fetch
-from noisylabels.loss_kernels import hinge_slope
+from noisylabels.bases.linear import LinearBinaryClassifier
+from noisylabels.bases.random_state import generator
+from noisylabels.losses.compiled import hinge_slope
+from noisylabels.solvers.sgd.epoch import AHEAD, SMALLEST_SCALE
+from noisylabels.solvers.sgd.rows import Rows, add, as_rows, dot, energy, fetch
 
 _PIECE = 1 << 20  # row numbers drawn at a time
 

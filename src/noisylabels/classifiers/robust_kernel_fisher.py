@@ -9,9 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.kernel_classifier import KernelClassifier
-from noisylabels.fits import Fits
-from noisylabels.kernels import Basis, Gram, basis, rbf, squared_distances
+from noisylabels.bases.fits import Fits
+from noisylabels.bases.kernel import KernelClassifier
+from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
 
 Array = NDArray[np.float64]
 
@@ -150,7 +150,7 @@ class RobustKernelFisherClassifier(KernelClassifier):
     the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, 50 times or until they
     change by less than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
 
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.rbf`.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.
     mu : > 0, the ridge in units of tr(K^2) / n.
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, omega_ (2, 2), flip rates by true and observed

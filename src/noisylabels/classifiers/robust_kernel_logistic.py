@@ -7,34 +7,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels import flip_matrix
-from noisylabels.classifiers.em_newton import em_newton
+from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.classifiers.kernel_logistic import TOLERANCE, KernelLogisticRegression
-from noisylabels.classifiers.logistic_batch import solve
-from noisylabels.classifiers.true_label_posterior import TrueLabelPosterior
-from noisylabels.kernels import Basis
+from noisylabels.kernels.gaussian import Basis
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.flipped_logistic.batch import solve
+from noisylabels.solvers.flipped_logistic.em_newton import em_newton
+from noisylabels.solvers.flipped_logistic.priors import marginal_zeta, prior_factor_value
 
 Array = NDArray[np.float64]
 
-BETA = 2.0  # rate of the exponential prior of zeta
-PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
 REGULARISATIONS = ("fixed", "bayes")
-
-
-def prior_factor_value(prior_factor: str) -> float:
-    """c_zeta of `marginal_zeta`: 1 for "slides", 1/2 for "exact"; ValueError: another name."""
-    if prior_factor not in PRIOR_FACTORS:
-        raise ValueError(f"unknown prior_factor {prior_factor!r}; known: {', '.join(PRIOR_FACTORS)}")
-    return PRIOR_FACTORS[prior_factor]
-
-
-def marginal_zeta(square: float, n: int, factor: float, beta: float = BETA) -> float:
-    """zeta = c_zeta (n/2 + 1) / (||w||^2 / 2 + beta), read off the marginal prior of n weights w.
-
-    square = ||w||^2. c_zeta = 1 is the paper's reading, 1/2 makes 2 zeta w the exact gradient of -log p(w).
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, marginal prior of w.
-    """
-    return factor * (n / 2.0 + 1.0) / (square / 2.0 + beta)
 
 
 class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegression):

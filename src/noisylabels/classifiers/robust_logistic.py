@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from noisylabels import flip_matrix
-from noisylabels.classifiers.em_newton import em_newton
-from noisylabels.classifiers.robust_sgd import LinearBinaryClassifier, two_classes
-from noisylabels.classifiers.true_label_posterior import TrueLabelPosterior
+from noisylabels.bases.labels import two_classes
+from noisylabels.bases.linear import LinearBinaryClassifier
+from noisylabels.bases.posterior import TrueLabelPosterior
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 
 Array = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.multi_kernel_classifier import Mixture, MultiKernelClassifier
-from noisylabels.classifiers.multi_kernel_path import Options, Path, ascend
-from noisylabels.classifiers.true_label_posterior import TrueLabelPosterior
-from noisylabels.kernel_bank import KernelBank, Stack, mixtures
+from noisylabels.bases.multi_kernel import Mixture, MultiKernelClassifier
+from noisylabels.bases.posterior import TrueLabelPosterior
+from noisylabels.kernels.bank import KernelBank, Stack, mixtures
+from noisylabels.solvers.flipped_logistic.path import Options, Path, ascend
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,8 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     was kept because its test errors came closest to the printed table, on 5 to 13 sets with 2 to 6 splits
     each. Agreement with that table is therefore a calibration, not an independent reproduction.
 
-    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.   parametrisation : see `noisylabels.kernels.rbf`.
+    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
+    parametrisation : see `noisylabels.kernels.gaussian.rbf`.
     T : most rounds.   w_solver : "cg10", ten conjugate-gradient steps a round, or "newton", eight Newton
     steps.   prior_factor : "slides" or "exact", see `marginal_zeta`.   beta : > 0, rate of the prior of zeta.
 

@@ -7,95 +7,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.classifiers import sgd_schedules as steps
-from noisylabels.classifiers.sgd_kernels import Problem, epoch
-from noisylabels.classifiers.sgd_orders import block_order, permutation
-from noisylabels.classifiers.sgd_rows import as_rows, largest_square
-from noisylabels.losses import Loss, resolve
+from noisylabels.bases.linear import LinearBinaryClassifier
+from noisylabels.bases.random_state import generator
+from noisylabels.losses.margin import Loss, resolve
+from noisylabels.solvers.sgd import schedules as steps
+from noisylabels.solvers.sgd.epoch import Problem, epoch
+from noisylabels.solvers.sgd.orders import block_order, permutation
+from noisylabels.solvers.sgd.rows import as_rows, largest_square
 
 AVERAGES = ("none", "epoch", "run")
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-
-
-def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
-    """The two sorted classes of y (or of ``classes``).
-
-    Raises
-    ------
-    ValueError : not a classification target, or not exactly two classes.
-    """
-    check_classification_targets(y)
-    found = np.unique(y if classes is None else np.asarray(classes))
-    if len(found) > 2:
-        kind = type_of_target(found, input_name="y")
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    if len(found) < 2:
-        raise ValueError(f"the labels must have two classes, got one class only: {found.tolist()}")
-    if classes is not None and not np.isin(y, found).all():
-        raise ValueError(f"y has labels outside classes = {found.tolist()}")
-    return found
-
-
-class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
-    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,);  classes_[1] if f(x) >= 0, else classes_[0]."""
-
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    classes_: NDArray[Any]
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """f(x) per row of X (n, d), dense or sparse; ValueError: not fitted, other features."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X (n, d); f(x) = 0 counts as the second class."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(np.intp)]
-
-    def _checked(self, X: Any, y: ArrayLike, classes: Any, first: bool) -> tuple[Any, NDArray[np.float64]]:
-        """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=False,
-            reset=first,
-        )
-        if first:
-            self.classes_ = two_classes(y, classes)
-        elif not np.isin(y, self.classes_).all():
-            raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
 
 
 class RobustSGDClassifier(LinearBinaryClassifier):
     """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by w <- w - eta_t grad g_i(w).
 
-    loss : name or `noisylabels.losses.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
+    loss : name or `noisylabels.losses.margin.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
     lam : lambda >= 0.   epochs : passes over the data.
-    schedule : name of a step-size rule, see `noisylabels.classifiers.sgd_schedules`.
+    schedule : name of a step-size rule, see `noisylabels.solvers.sgd.schedules`.
     eta0 : first step size; None: multiplier / (L max ||x||^2), for "constant" 1/(12 (L max ||x||^2 +
         lambda)), and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
     average : "none", the last weights (option A); "epoch", every epoch ends at, and the next starts from, its

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.mirror_prox import Factors, mirror_prox
-from noisylabels.classifiers.multi_kernel_classifier import Mixture, MultiKernelClassifier
-from noisylabels.kernel_bank import KernelBank
+from noisylabels.bases.multi_kernel import Mixture, MultiKernelClassifier
+from noisylabels.kernels.bank import KernelBank
+from noisylabels.solvers.mirror_prox import Factors, mirror_prox
 
 Array = NDArray[np.float64]
 
@@ -21,7 +21,8 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
     which is wrong with the **known** probability rho. The saddle point of its dual is found by `mirror_prox`.
     A reconstruction: the original's exact minimax problem could not be read.
 
-    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.   parametrisation : see `noisylabels.kernels.rbf`.
+    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
+    parametrisation : see `noisylabels.kernels.gaussian.rbf`.
     rho : in [0, 1/2).   C : > 0.   tolerance : relative duality gap.   max_iter : of mirror-prox.
 
     Fitted: weights_ (n,) = w, eta_ (S,) = p, classes_ (2,), X_fit_ (n, d), gap_, n_iter_, converged_.

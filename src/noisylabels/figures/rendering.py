@@ -1,4 +1,4 @@
-"""From a render name, "module:function" below noisylabels.figures, to the figure or table it draws."""
+"""From a render name, "module:function" below noisylabels.figures.papers, to the figure or table it draws."""
 
 import difflib
 import importlib
@@ -15,7 +15,7 @@ from noisylabels.results import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-PACKAGE = "noisylabels.figures"
+PACKAGE = "noisylabels.figures.papers"
 
 
 def find(name: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.filters.base import Filter, Floats, NoisySequence
-from noisylabels.methods import find
+from noisylabels.frame.methods import find
 
 Parameters = dict[str, Any]
 

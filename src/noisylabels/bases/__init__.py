@@ -1,0 +1,1 @@
+"""What estimators share: labels, decision functions, results of many fits."""

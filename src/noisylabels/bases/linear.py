@@ -1,0 +1,55 @@
+"""What linear binary classifiers share: f(x) = x.w + b, and checked input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from noisylabels.bases.labels import two_classes
+
+
+class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
+    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,);  classes_[1] if f(x) >= 0, else classes_[0]."""
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """f(x) per row of X (n, d), dense or sparse; ValueError: not fitted, other features."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X (n, d); f(x) = 0 counts as the second class."""
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def _checked(self, X: Any, y: ArrayLike, classes: Any, first: bool) -> tuple[Any, NDArray[np.float64]]:
+        """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=False,
+            reset=first,
+        )
+        if first:
+            self.classes_ = two_classes(y, classes)
+        elif not np.isin(y, self.classes_).all():
+            raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
+        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,33 @@
+"""Which observed labels to believe: what classifiers with a flip matrix know about single labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from noisylabels.noise import flip_matrix
+
+Array = NDArray[np.float64]
+
+
+class TrueLabelPosterior:
+    """For classifiers that estimate how labels are flipped: which of the observed labels to believe."""
+
+    classes_: NDArray[Any]
+    flip_matrix_: Array
+    decision_function: Callable[[Any], Array]
+
+    def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
+        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,).
+
+        Raises ValueError : a label outside the classes of `fit`; see `decision_function`.
+        """
+        check_is_fitted(self)
+        y = np.asarray(y)
+        if not np.isin(y, self.classes_).all():
+            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
+        return flip_matrix.posterior(self.decision_function(X), y == self.classes_[1], self.flip_matrix_)

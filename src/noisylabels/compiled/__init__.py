@@ -1,0 +1,1 @@
+"""Small compiled functions that every loop may use."""

@@ -1,0 +1,1 @@
+"""One module or two per paper: its figures and tables."""

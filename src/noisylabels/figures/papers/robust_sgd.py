@@ -1,0 +1,256 @@
+"""Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and of ours beside them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noisylabels.figures import panels, style, tables
+from noisylabels.losses import margin as losses
+from noisylabels.noise.flips import parse
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, "pd.DataFrame"]
+Settings = Mapping[str, Mapping[str, Any]]
+
+FLOOR = 1e-6
+"""Smallest variance (in squared %) that Figure 4 shows."""
+FAR_POINT = -2.2
+"""Margin z_A of the mislabelled far point A in Figure 1."""
+
+
+def sketch_and_losses(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
+    figure, axes = panels.grid_of_panels(
+        [""], ["", ""], x_label="", y_label=["feature 2", "loss r(z)"], share_y="none", height=2.6
+    )
+    sketch, curves = axes.flat
+    _sketch(sketch)
+    z = np.linspace(-3, 3, 601)
+    shown = {
+        "log": losses.log(),
+        "hinge": losses.hinge(),
+        "ramp": losses.ramp(-1.0),
+        "smooth_ramp": losses.smooth_ramp(),
+        "rgomp": losses.rgomp(2.0),
+    }
+    for method, loss in shown.items():
+        curves.plot(z, loss.value(z), **(style.line(method) | {"marker": ""}))
+    curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
+    curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
+    curves.set_xlabel("margin z = y f(x)")
+    panels.shared_legend(figure, panels.handles(shown, marker=""))
+    return figure
+
+
+def _sketch(ax: "Axes") -> None:
+    """Two classes, a line between them, and A: a negative point, labelled +1."""
+    rng = np.random.default_rng(3)
+    for sign, marker, colour in ((1, "o", "blue"), (-1, "s", "vermillion")):
+        x, y = rng.normal(0, 0.5, (2, 25))
+        ax.scatter(
+            x + sign, y + sign, s=12, marker=marker, facecolors="none", edgecolors=style.COLOURS[colour]
+        )
+    ax.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
+    ax.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
+    ax.annotate("A, wrong label", (-1.9, -2.0), (6, -3), textcoords="offset points", fontsize=8)
+    ax.set(xlabel="feature 1", xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
+
+
+def error_curves(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 2: test error after each epoch; a row per data set, a column per noise level."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    shown = [method for method, spec in own["methods"].items() if "losses" in spec]
+    levels = [label for label in own["noise"] if parse(label)[1].get("rate")] or own["noise"]
+    names = own["datasets"]
+    figure, axes = panels.grid_of_panels(
+        [_title(table, name) for name in names],
+        levels,
+        x_label="epoch",
+        y_label="test error / %",
+        share_y="none",
+    )
+    for row, name in zip(axes, names, strict=True):
+        for ax, level in zip(row, levels, strict=True):
+            where = {"dataset": name, "noise": level, "metric": "error", "method": shown}
+            panels.learning_curves(ax, panels.select(table, artifact, **where))
+            ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
+            means = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
+            ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
+    panels.shared_legend(figure, panels.handles(shown))
+    return figure
+
+
+def errors_by_noise(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set."""
+    return _by_noise(results, settings, "test error / %", spread=False)
+
+
+def variances(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 4: variance of the test error over the trials, which differ in shuffling only."""
+    return _by_noise(results, settings, "variance of the error / %²", spread=True)
+
+
+def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool) -> "Figure":
+    """Log-scale panels against the noise level; the last x of each curve."""
+    sets = {name: artifact for artifact in results for name in settings[artifact]["datasets"]}
+    titles = [_title(results[artifact], name) for name, artifact in sets.items()]
+    columns = min(3, len(sets))
+    figure, axes = panels.grid_of_panels(
+        [""] * -(-len(sets) // columns),
+        titles[:columns],
+        x_label="flipped training labels / %",
+        y_label=y_label,
+        left=0.74,
+        between=0.28,
+        share_y="none",
+    )
+    drawn: dict[str, None] = {}
+    for ax, title, (name, artifact) in zip(axes.flat, titles, sets.items(), strict=False):
+        table = panels.select(results[artifact], artifact, dataset=name, metric="error")
+        methods = settings[artifact]["methods"]
+        shown = [m for m, spec in methods.items() if not spread or spec["method"] != "liblinear"]
+        labels = settings[artifact]["noise"]
+        _noise_curves(ax, table, labels, shown, spread)
+        ax.set_title(title, pad=3)
+        if spread:
+            panels.log_axis(ax.yaxis)
+        else:
+            _log_with_inset(ax, table, labels, shown)
+        drawn |= dict.fromkeys(shown)
+    for ax in axes.flat[len(sets) :]:
+        ax.set_visible(False)
+    panels.shared_legend(figure, panels.handles(drawn))
+    return figure
+
+
+def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], methods: list[str]) -> None:
+    """Log scale; where there is room above them, the rates below one half again on a scale of their own."""
+    values = np.array([line.get_ydata() for line in ax.get_lines()])
+    low = 0.7 * np.min(values[values > 0], initial=100.0)
+    panels.log_axis(ax.yaxis, low=low)
+    rates = np.array([parse(label)[1]["rate"] for label in labels])
+    lower = [label for label, rate in zip(labels, rates, strict=True) if rate < 0.5]
+    if 1 < len(lower) < len(labels):
+        highest = np.max(values[:, rates < 0.5])
+        if np.log(highest / low) < 0.45 * np.log(ax.get_ylim()[1] / low):
+            inset = ax.inset_axes((0.13, 0.54, 0.47, 0.42))
+            _noise_curves(inset, table, lower, methods, spread=False)
+            inset.tick_params(labelsize=6)
+
+
+def _noise_curves(
+    ax: "Axes", table: "pd.DataFrame", labels: list[str], methods: Iterable[str], spread: bool
+) -> None:
+    rates = {label: 100 * parse(label)[1]["rate"] for label in labels}
+    for method in methods:
+        own = table[table["method"] == method]
+        last = own[own["x"] == own["x"].max()]
+        groups = [last.loc[last["noise"] == label, "value"] for label in labels]
+        x = list(rates.values())
+        if spread:
+            values = [max(float(group.var()), FLOOR) if len(group) > 1 else FLOOR for group in groups]
+            ax.plot(x, values, **style.line(method))
+        else:
+            interval = panels.mean_interval(last, ["noise"]).loc[labels]
+            panels.curve(ax, x, interval["mean"], interval["half_width"], method)
+
+
+def objectives(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    method = own["objectives"][0]
+    figure, axes = panels.grid_of_panels(
+        [""], [_title(table, name) for name in own["datasets"]], x_label="epoch", y_label="objective G(w)",
+        share_y="none",
+    )  # fmt: skip
+    greys = np.linspace(0.75, 0.0, len(own["noise"]))
+    for ax, name in zip(axes.flat, own["datasets"], strict=True):
+        for grey, label in zip(greys, own["noise"], strict=True):
+            where = {"dataset": name, "noise": label, "metric": "objective", "method": method}
+            rows = panels.select(table, artifact, **where)
+            mean = rows.groupby("x")["value"].mean()
+            ax.plot(mean.index, mean, color=str(grey), linewidth=1.3)
+    entries = [
+        panels.plain_handle(label, color=str(grey), linewidth=1.3)
+        for grey, label in zip(greys, own["noise"], strict=True)
+    ]
+    panels.shared_legend(figure, entries)
+    return figure
+
+
+def errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """Test error in % after the last epoch, mean ± standard deviation; sections: data set, noise."""
+    import pandas as pd
+
+    rows = []
+    for artifact, table in results.items():
+        own = settings[artifact]
+        for name in own["datasets"]:
+            for label in own["noise"]:
+                where = {"dataset": name, "noise": label, "metric": "error", "method": list(own["methods"])}
+                cells = _cells(panels.select(table, artifact, **where))
+                section = {"data set": _title(table, name), "training labels": label}
+                rows.append(section | {method: cells[method] for method in own["methods"]})
+    frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
+    frame.attrs["note"] = (
+        "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
+    )
+    return frame
+
+
+def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """Table 1: test error in % after training on clean labels, ours and as printed; methods by data sets."""
+    import pandas as pd
+
+    frame = errors(results, settings)
+    clean = frame[frame.index.get_level_values("training labels") == "symmetric 0"].droplevel(1).T
+    columns = {"method": [style.label(method) for method in clean.index]}
+    names = [(artifact, name) for artifact in results for name in settings[artifact]["datasets"]]
+    for title, (artifact, name) in zip(clean.columns, names, strict=True):
+        published = settings[artifact].get("published", [])
+        columns[title] = list(clean[title])
+        columns[f"{name}, printed"] = [
+            tables.printed(published, dataset=name, method=method) for method in clean.index
+        ]
+    table = pd.DataFrame(columns)
+    table.attrs["note"] = frame.attrs["note"]
+    return table
+
+
+def theorem_bounds(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """Mean gap of constant-step SGD against the published and the corrected bound of Theorem 1."""
+    import pandas as pd
+
+    table = next(iter(results.values()))
+    names = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
+    rows = []
+    for keys, group in table.groupby(["noise", "method", "setting"], sort=False):
+        section = dict(zip(["labels", "start", "eta x 6 beta"], keys, strict=True))
+        means = group.groupby("metric")["value"].mean()
+        rows.append(section | {title: f"{means[metric]:.3g}" for metric, title in names.items()})
+    return pd.DataFrame(rows).set_index(["labels", "start"])
+
+
+def _cells(rows: "pd.DataFrame") -> dict[str, str]:
+    """``mean ± standard deviation`` of the last x, per method; the lowest mean in bold."""
+    last = rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
+    groups = last.groupby("method")["value"].agg(["mean", "std", "count"])
+    best = groups["mean"].idxmin()
+    cells = {}
+    for method, row in groups.iterrows():
+        text = f"{row['mean']:.2f}" + (f" ± {row['std']:.2f}" if row["count"] > 1 else "")
+        cells[str(method)] = f"**{text}**" if method == best else text
+    return cells
+
+
+def _title(table: "pd.DataFrame", name: str) -> str:
+    """The data set's name, marked where a stand-in took its place."""
+    sources = table.loc[table["dataset"] == name, "source"]
+    return f"{name} (stand-in)" if sources.str.contains("stand-in").any() else name

@@ -1,0 +1,1 @@
+"""What the workflow calls: artifacts, jobs, methods by name, the files a job depends on, provenance."""

@@ -1,0 +1,1 @@
+"""Kernel functions and the matrices made of them."""

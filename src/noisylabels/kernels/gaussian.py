@@ -1,0 +1,149 @@
+"""Gaussian kernels, and the orthonormal basis in which one kernel matrix serves many fits.
+
+K_ij = exp(-||x_i - x_j||^2 / (2 width^2)) = (Q diag(lam) Q^T)_ij,  w = Q v,  K w = Q (lam v),  ||w|| = ||v||.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh, qr
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+from noisylabels.kernels.pivoted_cholesky import pivoted_cholesky
+
+Array = NDArray[np.float64]
+
+WIDTHS: Array = np.exp2(np.arange(-10.0, 11.0))
+"""The widths of Kaban and Bootkrajang, LABELNOISE 2017."""
+
+PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
+SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
+NEGLIGIBLE = 1e-17
+LARGEST_BLOCK = 0.8  # of n
+LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
+SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
+
+
+def squared_distances(A: Array, B: Array | None = None) -> Array:
+    """D_ij = ||a_i - b_j||^2 >= 0 for the rows of A (n, d) and B (m, d); B = A if not given: (n, m)."""
+    return np.maximum(cdist(A, A if B is None else B, "sqeuclidean"), 0.0)
+
+
+def rate(width: float, parametrisation: str = "sigma2") -> float:
+    """gamma of exp(-gamma D): 1/(2 width^2) for "sigma2", 1/width^2 for "sigma1", width for "gamma".
+
+    Raises ValueError : width <= 0 or not finite, unknown parametrisation.
+    """
+    if not (width > 0 and np.isfinite(width)):
+        raise ValueError(f"width of the kernel must be finite and > 0, got {width}")
+    if parametrisation not in PARAMETRISATIONS:
+        raise ValueError(
+            f"unknown parametrisation {parametrisation!r} of the kernel; known: {', '.join(PARAMETRISATIONS)}"
+        )
+    if parametrisation == "gamma":
+        return float(width)
+    return 1.0 / (2.0 * width**2) if parametrisation == "sigma2" else 1.0 / width**2
+
+
+def rbf(D: Array, width: float, parametrisation: str = "sigma2") -> Array:
+    """exp(-gamma D) for squared distances D of any shape, gamma = `rate` (width, parametrisation)."""
+    return np.exp(-rate(width, parametrisation) * D)
+
+
+def useful_widths(D: Array, widths: ArrayLike, parametrisation: str = "sigma2") -> Array:
+    """The widths whose kernel matrices on D (n, n) differ from the identity and from each other.
+
+    Left out are kernels whose largest off-diagonal entry is below 1e-6 (they say nothing about new points);
+    of those whose smallest entry is above 1 - 1e-6, all but the narrowest; and of others that agree within
+    1e-6 (data with repeated points have many), all but the widest. If none is left, the widest stays.
+    """
+    widths = np.asarray(widths, dtype=float)
+    rates = np.array([rate(width, parametrisation) for width in widths])
+    apart = D[~np.eye(len(D), dtype=bool)] if len(D) > 1 else np.zeros(1)
+    identity = np.exp(-rates * apart.min()) < SAME
+    constant = np.exp(-rates * apart.max()) > 1.0 - SAME
+    keep: list[int] = []
+    wide = np.inf  # rate of the last kernel that was kept
+    for i in np.argsort(rates):
+        if identity[i] or (constant[i] and rates[i] < rates[constant].max()):
+            continue
+        # exp(-wide D) - exp(-narrow D) can exceed 1e-6 only between these two distances
+        near, far = SAME / (rates[i] - wide) if rates[i] > wide else np.inf, -np.log(SAME) / wide
+        if not keep or ((apart > near) & (apart < far)).any():
+            keep.append(int(i))
+            wide = rates[i]
+    return widths[sorted(keep)] if keep else widths[[int(rates.argmin())]]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """K = Q diag(lam) Q^T: Q (n, r) with orthonormal columns, lam (r,) > 0 descending."""
+
+    Q: Array
+    lam: Array
+
+
+def basis(K: Array) -> Basis:
+    """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest.
+
+    Where the rank is low, those of the pivoted Cholesky factor: K = L L^T = P (R R^T) P^T with L = P R.
+    Entries of K below 1e-17 count as 0, which is less than the rounding errors and spares denormal numbers.
+    """
+    n = len(K)
+    K = np.where(K < NEGLIGIBLE, 0.0, K)
+    tolerance = max(SMALLEST_EIGENVALUE * float(K.sum()) / n**2, n * np.finfo(float).eps)
+    rows, low = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
+    P, small = None, K
+    if low:  # also for repeated points
+        P, R = qr(rows.T, mode="economic", check_finite=False)
+        small = R @ R.T
+    lam, Q = _eigh(small)
+    keep = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
+    Q = Q[:, keep] if P is None else P @ Q[:, keep]
+    return Basis(np.ascontiguousarray(Q), lam[keep])
+
+
+def _eigh(K: Array) -> tuple[Array, Array]:
+    """Eigenvalues, ascending, and eigenvectors of K, one block of linked points at a time."""
+    n = len(K)
+    if 2 * np.count_nonzero(K) < n * n:
+        _, block = connected_components(csr_array(K), directed=False)
+        members = np.split(np.argsort(block, kind="stable"), np.cumsum(np.bincount(block))[:-1])
+        if max(len(rows) for rows in members) < LARGEST_BLOCK * n:
+            lam, Q, at = np.empty(n), np.zeros((n, n)), 0
+            for rows in members:
+                to = slice(at, at := at + len(rows))
+                if len(rows) == 1:
+                    lam[to], Q[rows, to] = K[rows, rows], 1.0
+                else:
+                    lam[to], Q[rows, to] = eigh(K[np.ix_(rows, rows)], driver="evd", check_finite=False)
+            order = np.argsort(lam, kind="stable")
+            return lam[order], Q[:, order]
+    return eigh(K, driver="evd", check_finite=False)
+
+
+@dataclass(frozen=True)
+class Gram:
+    """One kernel on n training and m held-out points, shared by all methods, label columns and grid values.
+
+    K : (n, n) between training points.   K_out : (m, n) between held-out and training points.
+    """
+
+    K: Array
+    K_out: Array
+
+    @cached_property
+    def basis(self) -> Basis:
+        """`basis` of K, computed once."""
+        return basis(self.K)
+
+    @cached_property
+    def Z_out(self) -> Array:
+        """K_out Q (m, r): f on the held-out points is Z_out v for w = Q v."""
+        return self.K_out @ self.basis.Q

@@ -1,0 +1,1 @@
+"""Margin losses, and their compiled values and slopes."""

@@ -1,0 +1,1 @@
+"""Experiments on kernel classifiers under label noise."""

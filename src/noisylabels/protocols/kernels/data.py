@@ -1,0 +1,101 @@
+"""Splits, flipped labels and trusted rows of the kernel study, each drawn under a name without the method's.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017; which random numbers are drawn where is our choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.noise.flips import corrupt
+from noisylabels.protocols.data_sets import data_sets
+from noisylabels.seeding import Seeds
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of a data set, standardised; labels are 0 and 1.
+
+    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
+    """
+
+    X: Array
+    X_test: Array
+    clean: Labels
+    truth: Labels
+
+
+def standardised(train: Array, test: Array) -> tuple[Array, Array]:
+    """(x - mean) / std per feature, both of the training rows, std of a population; constant features: 0."""
+    mean, std = train.mean(axis=0), train.std(axis=0)
+    varies = train.max(axis=0) > train.min(axis=0)  # the std of a constant feature may be rounded above 0
+    factor = np.divide(1.0, std, out=np.zeros_like(std), where=varies)
+    return (train - mean) * factor, (test - mean) * factor
+
+
+def official_split(dataset: Any, repetition: int) -> Split | None:
+    """Split number ``repetition`` of a data set with arrays X, y, train, test; None beyond the last one."""
+    arrays = dataset.arrays
+    if "train" not in arrays:
+        raise ValueError(f"{dataset.id} has no official splits (arrays train and test); use an ida_ data set")
+    if repetition >= len(arrays["train"]):
+        return None
+    train, test = arrays["train"][repetition], arrays["test"][repetition]
+    X, X_test = standardised(arrays["X"][train], arrays["X"][test])
+    labels = (arrays["y"] > 0).astype(np.int8)
+    return Split(X, X_test, labels[train], labels[test])
+
+
+def noisy_labels(clean: Labels, noise: list[str], seeds: Seeds, repetition: int) -> Labels:
+    """One column of flipped 0/1 labels per noise label (see `label_noise.parse`): (n, L)."""
+    signs = (2 * clean - 1).astype(np.int8)
+    columns = [corrupt(signs, label, seeds.generator(repetition, f"flips {label}")) for label in noise]
+    return (np.stack(columns, axis=1) > 0).astype(np.int8)
+
+
+def trusted_count(n: int, share: float) -> int:
+    """round(share n) rows, at least one."""
+    return max(1, round(share * n))
+
+
+def trusted_rows(n: int, share: float, seeds: Seeds, repetition: int) -> NDArray[np.bool_]:
+    """Which of n rows, drawn at random, keep their clean label for the validation."""
+    mask = np.zeros(n, dtype=bool)
+    mask[seeds.generator(repetition, "trusted").permutation(n)[: trusted_count(n, share)]] = True
+    return mask
+
+
+def fold_numbers(n: int, folds: int, seeds: Seeds, repetition: int) -> NDArray[np.int64]:
+    """The fold of each of n rows, at random, sizes differing by at most one.
+
+    Raises ValueError : fewer rows than folds.
+    """
+    if n < folds:
+        raise ValueError(f"{n} rows cannot make {folds} folds; lower the setting folds")
+    fold = np.empty(n, dtype=np.int64)
+    fold[seeds.generator(repetition, "folds").permutation(n)] = np.arange(n) % folds
+    return fold
+
+
+def problems(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range
+) -> Iterator[tuple[dict[str, Any], Split, Labels, Seeds]]:
+    """(columns of its rows, split, noisy labels (n, L), seeds) of every official split of every data set.
+
+    A repetition beyond the last split of a data set is left out.
+    """
+    for name, dataset, own in data_sets(settings, data, seeds):
+        for repetition in repetitions:
+            split = official_split(dataset, repetition)
+            if split is None:
+                break
+            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
+            yield columns, split, noisy_labels(split.clean, settings["noise"], own, repetition), own

@@ -1,0 +1,48 @@
+"""Test error of kernel classifiers whose training labels are partly flipped.
+
+Metrics: error, wrong test labels in %; width and parameter, what cross-validation chose, and validation_size,
+the number of rows it was judged on; omega01 and omega10, the estimated flip rates P(observed 1 | true 0) and
+P(observed 0 | true 1); flagged, 1 where the fit is a fallback or doubtful. setting = how the method was
+selected.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017, tables "KLR vs rKLR", "CV vs MKL", "rMKLR vs rKFD vs SVM".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from noisylabels.protocols.kernels.data import Labels, problems
+from noisylabels.protocols.kernels.selection import Method, Outcome, resolve, train, validation_size
+from noisylabels.seeding import Seeds
+
+
+def run(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Rows of all splits; repetition = number of the split, source = variant of the data set."""
+    methods = resolve(settings)
+    rows = []
+    for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
+        outcomes = train(methods, split, noisy, settings, own, columns["repetition"])
+        for k, noise in enumerate(settings["noise"]):
+            for method in methods:
+                size = validation_size(method.selection, len(split.clean), settings)
+                values = _metrics(outcomes[method.label][k], split.truth, size)
+                rows += _rows(columns | {"noise": noise}, method, values)
+    return rows
+
+
+def _metrics(outcome: Outcome, truth: Labels, validation_size: int) -> dict[str, float]:
+    values = {"error": 100.0 * float(np.mean((outcome.scores > 0) != truth))}
+    if outcome.choice is not None:
+        values |= outcome.choice._asdict() | {"validation_size": validation_size}
+    values |= {"omega01": outcome.omega01, "omega10": outcome.omega10, "flagged": float(outcome.flagged)}
+    return {metric: value for metric, value in values.items() if not np.isnan(value)}
+
+
+def _rows(columns: dict[str, Any], method: Method, values: dict[str, float]) -> list[dict[str, Any]]:
+    named = columns | {"method": method.label, "setting": method.selection}
+    return [named | {"metric": metric, "value": value} for metric, value in values.items()]

@@ -1,0 +1,1 @@
+"""Experiments on online regression with a controlled rate of label noise."""

@@ -1,0 +1,1 @@
+"""Experiments on the p-norm LMS algorithm."""

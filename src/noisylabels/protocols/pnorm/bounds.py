@@ -1,0 +1,18 @@
+"""The filtering, prediction and expected bounds beside the losses they bound (spec P5, P8 and P9)."""
+
+from typing import Any
+
+from noisylabels.protocols.pnorm import expected as pnorm_expected
+from noisylabels.protocols.pnorm import filtering as pnorm_filtering
+from noisylabels.protocols.pnorm import prediction as pnorm_prediction
+from noisylabels.protocols.pnorm.data import Row
+from noisylabels.seeding import Seeds
+
+
+def run(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
+) -> list[Row]:
+    """Rows of `pnorm_filtering`, `pnorm_prediction` and `pnorm_expected`."""
+    rows = pnorm_filtering.rows_of(settings["filtering"], seeds, repetitions)
+    rows += pnorm_prediction.rows_of(settings["prediction"], seeds, repetitions)
+    return rows + pnorm_expected.rows_of(settings["expected"], seeds, repetitions)

@@ -1,0 +1,1 @@
+"""Experiments on robust losses for stochastic gradient descent."""

@@ -1,0 +1,1 @@
+"""Compiled algorithms behind the estimators."""

@@ -1,0 +1,1 @@
+"""Stochastic gradient descent: rows, orders, step sizes, one epoch, many models at once."""

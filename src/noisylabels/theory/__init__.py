@@ -1,0 +1,1 @@
+"""What the papers prove, as functions: divergences, bounds, factors."""
