@@ -1,12 +1,14 @@
 """Many (robust) kernel logistic regressions on one kernel at once: L-BFGS in lockstep.
 
-min_{v, a, b}  -sum_n log P~_n + zeta ||v||^2,  f = Q diag(lam) v,  omega01 = a^2 / (1 + a^2), omega10 =
-b^2 / (1 + b^2), in the basis of `noisylabels.kernels.gaussian.Basis`, for all label columns and all zeta. One
-model is one row of each array, so that a step of all models is two matrix products, F = V Z^T and (q -
-sigma) Z with Z = Q diag(lam); what lies between is one compiled pass. Because Z^T Z = diag(lam^2), the
-Hessian in v is nearly diag(h lam^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction: the
-line search costs no matrix product. A model that has converged leaves the batch. Each model starts from w =
-0 and omega01 = omega10 = 0.2 and does not depend on the others.
+min_{v, a, b}  -sum_n log P~_n + zeta ||v||^2,  f = Q diag(lam) v,
+omega01 = a^2 / (1 + a^2),  omega10 = b^2 / (1 + b^2),
+
+in the basis of `noisylabels.kernels.gaussian.Basis`, for all label columns and all zeta. One model is one
+row of each array, so that a step of all models is two matrix products, F = V Z^T and (q - sigma) Z with Z
+= Q diag(lam); what lies between is one compiled pass. Because Z^T Z = diag(lam^2), the Hessian in v is
+nearly diag(h lam^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction:
+the line search costs no matrix product. A model that has converged leaves the batch. Each model starts
+from w = 0 and omega01 = omega10 = 0.2 and does not depend on the others.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
