@@ -1,5 +1,7 @@
 """What every filter promises: chunks, windows, state, losses, and errors that name what is wrong."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,8 +15,10 @@ from noisylabels.filters.lms import LMS
 from noisylabels.filters.nlms import NLMS
 from noisylabels.filters.npvss_nlms import NPVSSNLMS
 from noisylabels.filters.ors import ORS, VARIANTS
+from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.filters.rls import RLS
 from noisylabels.filters.sm_nlms import SMNLMS
+from noisylabels.frame.methods import find, known
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
@@ -71,6 +75,58 @@ def test_losses_are_windows_of_the_squared_clean_error(f: Filter) -> None:
     assert type(f).losses([f], data, 4)[0] == pytest.approx(np.array(wanted), rel=1e-11)
 
 
+def example(cls: type[Filter]) -> Filter:
+    """A filter of the class with as few arguments as it takes."""
+    return cls(variant="noisy") if cls is ORS else cls()
+
+
+FILTERS = [cls for name in known() if ".filters." in known()[name] for cls in [find(name)]]
+
+
+OVERFLOW = {
+    "eg",
+    "eg_pm",
+    "unnormalized_eg",
+    "pnorm_lms",
+    "bounded_pnorm_lms",
+    "lms",
+}  # no rule bounds their step
+
+
+@pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
+@pytest.mark.parametrize("sliding", [False, True])
+def test_a_call_that_raises_changes_nothing(cls: type[Filter], sliding: bool) -> None:
+    data = sequence(60, 6, sliding=sliding)
+    y = data.labels[:, 0]
+    huge = Sliding(np.full(60, 1e200), 6) if sliding else np.full((60, 6), 1e200)
+    far = np.where(np.arange(60) % 2, 1e300, -1e300)
+    nan = np.where(np.arange(60) == 3, np.nan, y)
+    f = example(cls).fit(data.x, y, **told(data))
+    diverged = False
+    for call in ("run", "partial_fit", "fit"):
+        for X, labels in ((data.x, nan), (huge, far)):
+            tried = copy.deepcopy(f)
+            try:
+                with np.errstate(all="ignore"):
+                    getattr(tried, call)(X, labels, **told(data))
+            except ValueError as error:
+                diverged |= "diverged" in str(error)
+                for name, value in vars(f).items():
+                    assert np.array_equal(vars(tried)[name], value), name
+                assert vars(tried).keys() == vars(f).keys()
+            else:
+                assert labels is not nan
+    assert diverged or cls.name not in OVERFLOW
+
+
+def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were() -> None:
+    filters = [PNormLMS(0.01, 2.0), PNormLMS(1e3, 2.0)]
+    X, y = np.full((300, 3), 10.0), np.ones(300)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="eta = 1000, p = 2 diverged"):
+        PNormLMS.run_many(filters, X, y)
+    assert not any(hasattr(f, "theta") for f in filters)
+
+
 @given(st.integers(1, 60), st.integers(1, 40), st.integers(-50, 50), st.integers(0, 99))
 def test_rows_of_a_sliding_window_are_its_definition(T: int, d: int, delay: int, seed: int) -> None:
     d = min(d, T)
@@ -114,6 +170,9 @@ X, Y = np.ones((5, 2)), np.ones(5)
 ERRORS = {
     "X: value at index (3, 1) is not finite": lambda: NLMS().run(nan_at((3, 1), (5, 2)), Y),
     "y: value at index 4 is not finite": lambda: NLMS().run(X, nan_at(4, (5,))),
+    "X: expected real numbers, got complex128": lambda: NLMS().run(X * 1j, Y),
+    "y: expected real numbers, got datetime64[D]": lambda: NLMS().run(X, np.zeros(5, "datetime64[D]")),
+    "y: value at index 2 is masked": lambda: NLMS().run(X, np.ma.masked_equal([1, 1, 0, 1, 1], 0)),
     "v: value at index 2 is not finite": lambda: ORS("one").run(X, Y, v=nan_at(2, (5,))),
     "v: value at index 1 is negative": lambda: ORS("one").run(X, Y, v=[0, -1, 0, 0, 0]),
     "y: expected shape (5), got (4,)": lambda: NLMS().run(X, Y[:4]),

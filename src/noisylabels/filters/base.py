@@ -7,7 +7,8 @@ A new filter is one short file: its hyperparameters in ``__init__``, its update 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -19,7 +20,13 @@ Floats = NDArray[np.float64]
 
 def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
     """`values` as a contiguous float64 array of `shape` (None = any length), or a one-line ValueError."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    given = np.asanyarray(values)
+    if given.dtype.kind not in "biufO":
+        raise ValueError(f"{name}: expected real numbers, got {given.dtype}")
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        index = _first(np.ma.getmaskarray(given))
+        raise ValueError(f"{name}: value at index {index} is masked; fill it or leave the row out")
+    array = np.ascontiguousarray(given, dtype=np.float64)
     fits = array.ndim == len(shape) and all(
         want in (None, got) for want, got in zip(shape, array.shape, strict=True)
     )
@@ -217,9 +224,20 @@ class Filter:
 
         X: (n, d) or `Sliding`.  y: (n,) label of the step.  v: known variance of its noise, (n,) or scalar.
         second: (n,) second label.  clean: (n,) clean label (oracles only).
-        Raises ValueError: wrong shape, not finite, v < 0, missing side information, divergence.
+        Raises ValueError: wrong shape, not finite, v < 0, missing side information, divergence. A call that
+        raises leaves the filter as it was.
         """
-        rows = Rows.of(X)
+        with self._unchanged_by_errors():
+            return self._run(Rows.of(X), y, v, second, clean)
+
+    def _run(
+        self,
+        rows: Rows,
+        y: ArrayLike,
+        v: ArrayLike | None,
+        second: ArrayLike | None,
+        clean: ArrayLike | None,
+    ) -> Floats:
         n = rows.n
         label = finite("y", y, (n,))
         side = Side(
@@ -244,8 +262,23 @@ class Filter:
 
     def fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
         """`run` from w = 0, predictions dropped."""
-        self._start(Rows.of(X).d)
-        return self.partial_fit(X, y, **side)
+        with self._unchanged_by_errors():
+            self._start(Rows.of(X).d)
+            return self.partial_fit(X, y, **side)
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Put the filter back as it was if the body raises."""
+        before = {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self).items()
+        }
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def _ready(self, d: int) -> None:
         if not hasattr(self, "w"):

@@ -79,7 +79,7 @@ class PNormLMS(Filter):
         n).
 
         X: (n, d) or `Sliding`. Y: labels, (n,) for all or (len(filters), n), one sequence each.
-        The filters learn: afterwards each has the state of its run.
+        The filters learn: afterwards each has the state of its run, or all are as they were if one diverged.
         Raises ValueError: as `run`.
         """
         rows = Rows.of(X)
@@ -98,6 +98,7 @@ class PNormLMS(Filter):
                 raise ValueError(
                     f"{f.name}: a filter with eta = {f.eta:g}, p = {p:g} diverged; use a smaller step size"
                 )
+        for f, state, p in zip(filters, theta, powers, strict=True):
             f.theta = np.ascontiguousarray(state[::-1]) if rows.reversed else state.copy()
             f.w = link(f.theta, p)
         return yhat
