@@ -14,14 +14,30 @@ from noisylabels.datasets.registry import load_registry
 LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.FACTS}
 
 
+PATTERNS = {"titanic": 24, "breast-cancer": 263, "flare-solar": 144, "image": 2086, "splice": 2991}
+"""Labelled patterns of the sets in which some occur more than once."""
+
+
 def benchmarks(name: str, seed: int = 0) -> dict[str, np.ndarray]:
-    """One struct as in benchmarks.mat, of the right sizes, with one-based rows."""
+    """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some of them."""
     facts, rng = ida.FACTS[name], np.random.default_rng(seed)
     n = facts.negative + facts.positive
-    order = np.array([rng.permutation(n) + 1 for _ in range(facts.splits)])
-    t = rng.permutation(np.repeat([-1.0, 1.0], [facts.negative, facts.positive]))
-    x = rng.standard_normal((n, facts.columns))
-    return {"x": x, "t": t[:, None], "train": order[:, : facts.train], "test": order[:, facts.train :]}
+    count = PATTERNS.get(name, n)
+    negative = max(1, round(count * facts.negative / n)) if count < n else facts.negative
+    t = np.repeat([-1.0, 1.0], [negative, count - negative])
+    often = [
+        np.concatenate([own, rng.choice(own, total - len(own))])
+        for own, total in (
+            (np.arange(negative), facts.negative),
+            (np.arange(negative, count), facts.positive),
+        )
+    ]
+    shuffled = rng.permutation(count)
+    named = shuffled[np.concatenate(often)] + 1
+    order = np.array([rng.permutation(named) for _ in range(facts.splits)])
+    x, labels = rng.standard_normal((count, facts.columns)), np.empty(count)
+    labels[shuffled] = t
+    return {"x": x, "t": labels[:, None], "train": order[:, : facts.train], "test": order[:, facts.train :]}
 
 
 def write(path: Path, name: str, struct: dict[str, np.ndarray]) -> dict[str, Path]:
@@ -31,14 +47,26 @@ def write(path: Path, name: str, struct: dict[str, np.ndarray]) -> dict[str, Pat
 
 
 @pytest.mark.parametrize("name", list(ida.FACTS))
-def test_genuine_points_and_splits_become_zero_based(tmp_path: Path, name: str) -> None:
-    struct = benchmarks(name)
+def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path: Path, name: str) -> None:
+    struct, facts = benchmarks(name), ida.FACTS[name]
     arrays = LOADERS[name](write(tmp_path, name, struct))
-    assert np.array_equal(arrays["X"], struct["x"])
-    assert np.array_equal(arrays["y"], struct["t"].ravel())
-    assert np.array_equal(arrays["train"], struct["train"] - 1)
-    assert np.array_equal(arrays["test"], struct["test"] - 1)
-    assert arrays["train"].min() == 0 or arrays["test"].min() == 0
+    n = facts.negative + facts.positive
+    assert arrays["X"].shape == (n, facts.columns)
+    assert (np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1) == np.arange(n)).all()
+    for part in ("train", "test"):  # every row of every split is the pattern that the file names
+        assert np.array_equal(arrays["X"][arrays[part]], struct["x"][struct[part] - 1])
+        assert np.array_equal(arrays["y"][arrays[part]], struct["t"].ravel()[struct[part] - 1])
+    if name not in PATTERNS:
+        assert np.array_equal(arrays["X"], struct["x"])
+        assert np.array_equal(arrays["train"], struct["train"] - 1)
+
+
+def test_a_file_with_fewer_splits_is_taken(tmp_path: Path) -> None:
+    struct = benchmarks("titanic")
+    few = struct | {part: struct[part][:10] for part in ("train", "test")}
+    arrays = ida.titanic(write(tmp_path, "titanic", few))
+    assert arrays["train"].shape == (10, 150)
+    assert arrays["test"].shape == (10, 2051)
 
 
 def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
@@ -48,9 +76,12 @@ def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             ida.thyroid(write(tmp_path, "thyroid", struct))
 
-    refused(good | {"train": good["train"] - 1}, "not a partition of the rows")
-    refused(good | {"test": good["train"][:, :75]}, "not a partition")
-    refused(good | {"train": good["train"][:20], "test": good["test"][:20]}, "must be 100x140 and 100x75")
+    refused(good | {"train": good["train"] - 1}, "must name patterns 1..215")
+    refused(good | {"train": good["train"] + 0.5}, "must name patterns 1..215")
+    refused(good | {"test": good["train"][:, :75]}, "split 2 holds other patterns than split 1")
+    refused(good | {"train": good["train"][:, :99]}, "must be 100x140 and 100x75, or fewer rows")
+    refused(good | {"train": good["train"][:20]}, "must be 100x140 and 100x75, or fewer rows")
+    refused(good | {"train": good["train"][:0], "test": good["test"][:0]}, "must be 100x140")
     refused(good | {"t": np.where(good["t"] < 0, 0, 1)}, "labels -1 or \\+1")
     refused(good | {"x": good["x"][:-1]}, "must hold 214 labels")
     refused(good | {"x": np.where(good["x"] > 2, np.nan, good["x"])}, "not finite")
@@ -60,7 +91,7 @@ def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
         ida.banana(write(tmp_path, "thyroid", good))
     (tmp_path / "benchmarks.mat").write_bytes(b"<html>404</html>" * 20)
     with pytest.raises(ValueError, match=r"benchmarks\.mat: not a readable MATLAB file"):
-        ida_mat.read(tmp_path / "benchmarks.mat", "thyroid", 100, 140)
+        ida_mat.read(tmp_path / "benchmarks.mat", "thyroid", 215, 140, 100)
 
 
 @pytest.mark.parametrize("name", list(ida.FACTS))

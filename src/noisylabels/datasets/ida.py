@@ -78,7 +78,10 @@ def _set(name: str) -> Callable[[Callable[[Files], Points]], Callable[[Files], A
     def decorate(recipe: Callable[[Files], Points]) -> Callable[[Files], Arrays]:
         def load(files: Files) -> Arrays:
             if "benchmarks.mat" in files:
-                X, y, train, test = ida_mat.read(files["benchmarks.mat"], name, facts.splits, facts.train)
+                rows = facts.negative + facts.positive
+                X, y, train, test = ida_mat.read(
+                    files["benchmarks.mat"], name, rows, facts.train, facts.splits
+                )
             else:
                 X, y = recipe(files)
             classes = {-1: facts.negative, 1: facts.positive}
