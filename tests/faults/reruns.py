@@ -1,0 +1,167 @@
+"""Edit every source file in turn, and hold the jobs that Snakemake would run again against those that should.
+
+What should run again is observed, not declared: a smoke run is traced, so that for each job we know the files
+that its processes read and wrote. A job is due if it read the edited file, or a file that a due job wrote.
+Two things are left out: downloads, which are known by their hashes and not by who fetched them, and the
+package's __init__.py files, which hold names and no results.
+
+    python tests/faults/reruns.py [--every 10] [--papers ors pnorm]
+
+Prints one line per file with a difference, then the counts; exits with 1 if any job was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")
+
+TRACER = """
+import atexit, json, os, sys
+_root, _folder = os.environ["TRACED_ROOT"], os.environ["TRACED_FOLDER"]
+_read, _written = set(), set()
+def _audit(event, arguments):
+    if event == "os.rename":  # os.replace too
+        _note(_written, arguments[1])
+    elif event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        changes = arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        _note(_written if changes else _read, arguments[0])
+def _note(files, path):
+    path = os.path.relpath(os.path.abspath(os.fsdecode(path)), _root)
+    if not path.startswith((".", "logs")) and not path.endswith(".py"):  # of those, what is imported counts
+        files.add(path)
+def _write():
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and file.startswith(_root):
+            _read.add(os.path.relpath(file, _root))
+    with open(os.path.join(_folder, f"{os.getpid()}.json"), "w") as file:
+        json.dump({"argv": sys.argv, "read": sorted(_read), "written": sorted(_written)}, file)
+_script = " ".join(sys.orig_argv)
+if "scripts" in _script and "fetch.py" not in _script:
+    sys.addaudithook(_audit)
+    atexit.register(_write)
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one process of the workflow read and wrote, relative to the checkout."""
+
+    argv: list[str]
+    read: frozenset[str]
+    written: frozenset[str]
+
+
+def copy_checkout(folder: Path) -> None:
+    """The files that a run needs, as they are in this checkout."""
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+
+
+def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:
+    """Run Snakemake at smoke scale in the copied checkout; returns what it printed."""
+    papers_given = ["--config", f"papers=[{','.join(papers)}]"] if papers else []
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *options]
+    command += ["--configfile", "config/smoke.yaml", *papers_given]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH"))}
+    done = subprocess.run(command, cwd=folder, env=kept | variables, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+def traced(folder: Path, papers: list[str]) -> list[Job]:
+    """The jobs of a smoke run."""
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / "sitecustomize.py").write_text(TRACER)
+        traces = Path(scratch) / "traces"
+        traces.mkdir()
+        snakemake(
+            folder, papers, PYTHONPATH=scratch, TRACED_ROOT=f"{folder}{os.sep}", TRACED_FOLDER=str(traces)
+        )
+        found = [json.loads(file.read_text()) for file in sorted(traces.glob("*.json"))]
+    return [Job(f["argv"], frozenset(f["read"]), frozenset(f["written"])) for f in found]
+
+
+def due(jobs: Iterable[Job], file: str) -> set[str]:
+    """Files that should be written again after an edit of ``file``."""
+    changed, found = {file}, set()
+    waiting = list(jobs)
+    while True:
+        now = [job for job in waiting if job.read & changed]
+        if not now:
+            return {path for path in found if path.startswith(("results/", "figures/", "data/prepared/"))}
+        waiting = [job for job in waiting if not job.read & changed]
+        for job in now:
+            found |= job.written
+            changed |= job.written
+
+
+def planned(summary: str) -> set[str]:
+    """Files that Snakemake's summary says it would make again."""
+    rows = (line.split("\t") for line in summary.splitlines())
+    return {row[0] for row in rows if len(row) > 3 and row[-1] == "update pending"}
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    """Every file whose edit may change a result."""
+    library = folder / "src/noisylabels"
+    yield from sorted(file for file in library.rglob("*.py") if file.name != "__init__.py")
+    yield from sorted(file for file in (library / "datasets/facts").glob("*") if file.is_file())
+    yield from sorted((folder / "src/scripts").glob("*.py"))
+    yield folder / "runtime.lock"
+
+
+def edited(file: Path) -> str:
+    """The text of the file with a comment more; data files get a space at their end."""
+    text = file.read_text(encoding="utf-8")
+    return text + ("\n# edited\n" if file.suffix in (".py", ".lock") else " ")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--every", type=int, default=1, help="try every n-th file only")
+    parser.add_argument("--papers", nargs="*", default=[], help="default: those of the configuration")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "checkout"
+        folder.mkdir()
+        copy_checkout(folder)
+        jobs = traced(folder, arguments.papers)
+        missed = needless = predicted = 0
+        files = list(sources(folder))[:: arguments.every]
+        for file in files:
+            name, before = str(file.relative_to(folder)), file.read_bytes()
+            should = due(jobs, name)
+            if name == "runtime.lock":  # other versions of the packages: everything
+                should = {path for job in jobs for path in job.written if not path.startswith(("logs", "."))}
+            file.write_text(edited(file), encoding="utf-8")
+            plan = planned(snakemake(folder, arguments.papers, "--summary"))
+            file.write_bytes(before)
+            should = {path for path in should if (folder / path).exists()}  # not the temporary ones
+            made = {path for path in plan if (folder / path).exists() and not path.startswith("data/raw")}
+            late, extra = should - made, made - should
+            missed, needless, predicted = missed + len(late), needless + len(extra), predicted + len(should)
+            if late or extra:
+                print(f"{name}: missed {sorted(late)[:3]} ({len(late)}), needless {len(extra)}", flush=True)
+    print(f"{len(files)} files, {predicted} outputs due, {missed} missed, {needless} needless")
+    raise SystemExit(missed > 0)
+
+
+if __name__ == "__main__":
+    main()
