@@ -20,6 +20,7 @@ sys.path.insert(0, str(LIBRARY))
 from noisylabels.frame import artifacts
 from noisylabels.frame import dependencies
 from noisylabels.datasets import registry
+from noisylabels.verdicts import published
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -304,6 +305,15 @@ def judged_artifacts():
         for a in ARTIFACTS.values()
         if a.content.get("claims") or a.content.get("published")
     ]
+
+
+def printed_values(artifacts_to_judge):
+    """The CSV files that hold the printed values of artifacts."""
+    return paths(
+        published.file_of(a.file)
+        for a in artifacts_to_judge
+        if a.content.get("published")
+    )
 
 
 def judged(artifact):

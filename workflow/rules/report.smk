@@ -4,6 +4,7 @@
 rule verdicts:
     input:
         tables=[f"{RESULTS}/{a.paper}/{a.name}/table.csv" for a in judged_artifacts()],
+        printed=printed_values(judged_artifacts()),
         library=library("verdicts.judge", "verdicts.page"),
     output:
         csv=f"{RESULTS}/verdicts.csv",

@@ -26,6 +26,7 @@ rule collect:
 rule verdict:
     input:
         table=f"{RESULTS}/{{paper}}/{{artifact}}/table.csv",
+        printed=lambda wildcards: printed_values([of(wildcards)]),
         library=library("verdicts.judge", "verdicts.page"),
     output:
         f"{RESULTS}/{{paper}}/{{artifact}}/verdicts.csv",

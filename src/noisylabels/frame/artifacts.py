@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from noisylabels.verdicts import published
+
 SCALES = ("smoke", "quick", "full")
 
 
@@ -23,7 +25,7 @@ class ArtifactError(ValueError):
 
 @dataclass(frozen=True)
 class Artifact:
-    """One checked artifact at one scale."""
+    """One checked artifact at one scale; in ``content``, ``published`` is the list of the printed values."""
 
     paper: str
     name: str
@@ -63,7 +65,7 @@ class Artifact:
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
     def shown(self, printed: bool) -> dict[str, Any]:
-        """Settings as a figure or table function gets them; ``printed``: with the key ``published``."""
+        """Settings as a figure or table function gets them; ``printed``: with the list ``published``."""
         return self.settings | ({"published": self.content.get("published", [])} if printed else {})
 
     def data_sets(self, settings: dict[str, Any]) -> list[str]:
@@ -157,6 +159,13 @@ def _check_shards(artifact: Artifact, where: str) -> None:
             )
 
 
+def _printed_values(path: Path, rule: dict[str, Any]) -> list[dict[str, Any]]:
+    try:
+        return published.read_entries(path, rule)
+    except ValueError as error:
+        raise ArtifactError(str(error)) from None
+
+
 def load(path: Path, scale: str, schemas: Path) -> Artifact:
     """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
 
@@ -168,6 +177,8 @@ def load(path: Path, scale: str, schemas: Path) -> Artifact:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
     content = _read_yaml(path)
     check(content, schemas, "experiment.schema.yaml", str(path))
+    if "published" in content:
+        content["published"] = _printed_values(path, content["published"])
     artifact = Artifact(path.parent.name, path.stem, scale, content, path)
     if "protocol" in content:
         _check_settings(artifact, schemas, str(path))
