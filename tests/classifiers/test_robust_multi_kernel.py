@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import line_search, minimize
 from scipy.special import expit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisylabels.classifiers.robust_kernel_logistic import marginal_zeta
 from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression, smooth_collapse
@@ -22,16 +21,6 @@ from noisylabels.solvers.flipped_logistic.conjugate_gradient import (
 
 ROUNDING = 1e-4  # the path amplifies the last bits, which depend on the order of sums
 OMEGA = np.array([[0.7, 0.3], [0.1, 0.9]])
-
-
-@parametrize_with_checks(
-    [
-        RobustMultiKernelLogisticRegression(),
-        RobustMultiKernelLogisticRegression(2.0 ** np.arange(-2, 3), w_solver="newton", prior_factor="exact"),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def blobs(n=60, d=3, seed=0, flips=0.2):
