@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,7 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
     """
 
     name = "stpmkl_like"
+    FLIP_RATE: ClassVar[str] = "rho"
 
     def __init__(
         self,
