@@ -254,7 +254,7 @@ def test_attributes_and_probabilities():
     assert ((model.eta_ == 0) | (model.eta_ >= 1e-8 * model.eta_.max())).all()
     assert model.weights_.shape == (100,)
     assert 1 <= model.n_iter_ <= 10
-    assert (model.collapsed_, model.label_swap_, model.broken_) == (False, False, False)
+    assert (model.flags_, model.flagged_) == ((), False)
     np.testing.assert_allclose(model.flip_matrix_.sum(axis=1), 1)
     proba = model.predict_proba(X)
     np.testing.assert_allclose(proba[:, 1], expit(model.decision_function(X)))
@@ -273,7 +273,7 @@ def test_collapse_is_detected():
     w = np.random.default_rng(0).standard_normal(50)
 
     def collapsed(*eta):
-        end = path.Path(w, np.array(eta), flip_matrix.START, 1, False, False)
+        end = path.Path(w, np.array(eta), flip_matrix.START, 1, True, False, False)
         return smooth_collapse(bank, stack, D, [end])
 
     assert collapsed(1.0, 1.0) == [False]
@@ -281,7 +281,7 @@ def test_collapse_is_detected():
     assert collapsed(1e12, 1e3) == [True]
     assert collapsed(0.0, 1.0) == [False]
     narrow = RobustMultiKernelLogisticRegression([1e-3]).fit(X, y)
-    assert narrow.collapsed_
+    assert narrow.flags_ == ("collapsed",)
     far = narrow.decision_function(X + 100)
     np.testing.assert_array_equal(far, 1e-12 * (1 if y.mean() >= 0.5 else -1))
     fits = RobustMultiKernelLogisticRegression.fit_distances(D[0], D[0] + 1, y[:, None], [1e-3])
