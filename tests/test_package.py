@@ -1,24 +1,65 @@
-"""The package imports fast and knows its version."""
+"""The package imports fast, offers every method by the name of its class, and knows its version."""
 
+import ast
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import noisylabels
+from noisylabels.frame import methods
+
+
+def python(code):
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": "src"})
 
 
 def test_the_version_is_a_text_and_other_names_are_unknown():
     assert isinstance(noisylabels.__version__, str)
     with pytest.raises(AttributeError, match="no attribute 'versoin'"):
         noisylabels.versoin  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'RobustSDGClassifier'; did you mean RobustSGD"):
+        noisylabels.RobustSDGClassifier  # noqa: B018
+
+
+def test_every_method_is_a_public_name():
+    assert len(methods.public()) == len(methods.known())  # no two methods share a class name
+    for name in methods.known():
+        cls = methods.find(name)
+        assert getattr(noisylabels, cls.__name__) is cls
+    assert noisylabels.__all__ == sorted(methods.public())
+    assert set(noisylabels.__all__) <= set(dir(noisylabels))
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(noisylabels.__file__).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    seen = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
+    wanted = methods.public()
+    lines = [f"from {wanted[name]} import {name} as {name}" for name in wanted if name not in seen]
+    assert not lines, "add to `if TYPE_CHECKING` in __init__.py:\n" + "\n".join(lines)
+    assert seen == wanted
+
+
+def test_an_import_loads_nothing_heavy():
+    heavy = ("numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "importlib.metadata", "ast")
+    python(f"import sys, noisylabels; assert not set({heavy}) & set(sys.modules)")
+    python("import sys; from noisylabels import ORS; assert 'sklearn' not in sys.modules; ORS()")
+    python("from noisylabels import *; ORS, RobustSGDClassifier")
+
+
+def test_subpackages_are_not_taken_for_methods():
+    from noisylabels import statistics
+
+    assert statistics is importlib.import_module("noisylabels.statistics")
 
 
 def test_the_library_never_imports_the_workflow():
-    code = (
+    python(
         "import pkgutil, sys, importlib, noisylabels\n"
         "for module in pkgutil.walk_packages(noisylabels.__path__, 'noisylabels.'):\n"
         "    importlib.import_module(module.name)\n"
         "assert 'snakemake' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": "src"})

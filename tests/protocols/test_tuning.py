@@ -4,28 +4,31 @@ import numpy as np
 import pytest
 
 from noisylabels.protocols.ors.sequences import regression
-from noisylabels.protocols.tuning import best, build, grid, losses, tune_all
+from noisylabels.protocols.specs import spec, specs
+from noisylabels.protocols.tuning import best, filters, grid_values, losses, tune_all
 from noisylabels.seeding import Seeds
 
 DATA = regression(Seeds(1, "tuning-test"), "tuning", T=2000, d=5, M=5.0, process_noise=0.01)
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}
-METHODS = {
-    "reference": {"method": "nlms", "tune": ["mu"]},
-    "both": {"method": "nlms", "tune": ["mu", "eps"]},
-    "fixed": {"method": "nlms", "parameters": {"mu": 0.2}},
-}
+METHODS = specs(
+    {
+        "reference": {"method": "nlms", "tune": ["mu"]},
+        "both": {"method": "nlms", "tune": ["mu", "eps"]},
+        "fixed": {"method": "nlms", "parameters": {"mu": 0.2}},
+    }
+)
 
 
 def test_grid_in_powers_of_ten_has_both_ends():
-    assert grid({"log10": [-1, 4, 0.25]}) == pytest.approx(10.0 ** np.linspace(-1, 4, 21))
-    assert grid([3, 1]) == [3.0, 1.0]
+    assert grid_values({"log10": [-1, 4, 0.25]}) == pytest.approx(10.0 ** np.linspace(-1, 4, 21))
+    assert grid_values([3, 1]) == [3.0, 1.0]
 
 
 def test_losses_equal_one_run_after_the_other():
     pairs = [(METHODS["reference"], {"mu": 0.1}), (METHODS["fixed"], {})]
     together = losses(pairs, DATA, 4)
-    for row, (spec, chosen) in zip(together, pairs, strict=True):
-        errors = (build(spec, chosen).run(DATA.x, DATA.labels[:, 0]) - DATA.y) ** 2
+    for row, (method, chosen) in zip(together, pairs, strict=True):
+        errors = (method.build(**chosen).run(DATA.x, DATA.labels[:, 0]) - DATA.y) ** 2
         assert row == pytest.approx(errors.reshape(4, -1).mean(1))
 
 
@@ -52,8 +55,8 @@ def test_shared_mode_gives_one_value_to_all_that_have_the_parameter():
 
 
 def test_mean_variance_is_told_where_the_specification_says_so():
-    local = {"method": "jo_nlms"}
-    told = losses([(local, {}), (local | {"variance": "mean"}, {})], DATA, 1)[:, 0]
+    local, mean = ({"method": "jo_nlms", "variance": told} for told in ("local", "mean"))
+    told = losses([(spec("local", local), {}), (spec("mean", mean), {})], DATA, 1)[:, 0]
     assert told[0] != told[1]
 
 
@@ -63,3 +66,21 @@ def test_shared_mode_without_its_reference_is_refused(shared):
         ValueError, match=r"needs settings\.shared with a reference among reference, both, fixed"
     ):
         tune_all(METHODS, GRIDS, "shared_r", shared, DATA)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"method": "nmls"}, "method m: 'nmls' is unknown; did you mean nlms"),
+        ({"method": "nlms", "parameters": {"mue": 1}}, "method m: no parameter 'mue'; did you mean mu"),
+        ({"method": "nlms", "tune": ["eps"]}, "method m: tunes eps, which has no grid; add it to `grids`"),
+        (
+            {"method": "kernel_svm"},
+            r"method m: KernelSVMClassifier has no losses, which an experiment with adaptive filters needs; "
+            r"implement losses\(filters, data, windows\) -> Array, or inherit it from `filters\.base",
+        ),
+    ],
+)
+def test_mistakes_are_named_before_anything_runs(content, message):
+    with pytest.raises(ValueError, match=message):
+        filters({"methods": {"m": content}, "grids": {"mu": [0.1]}})

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import NOTHING, KernelClassifier, majority, settled
 from noisylabels.kernels.bank import KernelBank
@@ -22,18 +23,19 @@ Array = NDArray[np.float64]
 class Mixture:
     """What was learned from one label column: w (n,), eta (S,) >= 0.
 
-    omega : (2, 2) flip matrix, NaN without one.   doubtful : see `Fits.flagged`.
+    omega : (2, 2) flip matrix, NaN without one.
+    doubts : words of `noisylabels.bases.doubts.Doubts`, and whether they apply.
     fitted : further attributes of the estimator.
     """
 
     w: Array
     eta: Array
-    doubtful: bool
+    doubts: dict[str, bool]
     omega: Array = field(default_factory=lambda: np.full((2, 2), np.nan))
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
-class MultiKernelClassifier(KernelClassifier):
+class MultiKernelClassifier(Doubts, KernelClassifier):
     """A Gaussian kernel of each width; the subclass learns w and eta in `_learn`."""
 
     widths: ArrayLike | None
@@ -48,6 +50,7 @@ class MultiKernelClassifier(KernelClassifier):
         self.weights_, self.eta_ = mixture.w, mixture.eta
         for name, value in mixture.fitted.items():
             setattr(self, name, value)
+        self._doubt(**mixture.doubts)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -81,7 +84,8 @@ class MultiKernelClassifier(KernelClassifier):
         w, eta = (np.stack([getattr(m, name) for m in mixtures], axis=1) for name in ("w", "eta"))
         side = np.array([majority(column) for column in y.T])[:, np.newaxis]
         f = bank.scores(D_out, w, eta)
-        doubtful = np.array([m.doubtful for m in mixtures]) | (np.abs(f).max(axis=1, initial=0.0) <= NOTHING)
+        doubtful = np.array([any(m.doubts.values()) for m in mixtures])
+        doubtful |= np.abs(f).max(axis=1, initial=0.0) <= NOTHING
         constant = y.min(axis=0) == y.max(axis=0)
         scores = np.where(constant[:, np.newaxis], side, settled(f, side))
         rates = np.where(constant, np.nan, np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures]).T)

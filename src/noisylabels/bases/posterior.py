@@ -9,16 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from noisylabels.bases.doubts import Doubts
 from noisylabels.noise import flip_matrix
 
 Array = NDArray[np.float64]
 
 
-class TrueLabelPosterior:
-    """For classifiers that estimate how labels are flipped: which of the observed labels to believe."""
+class TrueLabelPosterior(Doubts):
+    """For classifiers that estimate how labels are flipped: flip_matrix_ (2, 2), rows = true classes.
+
+    converged_ and `Doubts` say how far the estimate can be trusted.
+    """
 
     classes_: NDArray[Any]
     flip_matrix_: Array
+    converged_: bool
     decision_function: Callable[[Any], Array]
 
     def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import NOTHING, KernelClassifier, settled
 from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
@@ -32,14 +33,15 @@ def checked_grid(zeta: ArrayLike) -> Array:
     return values
 
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(Doubts, KernelClassifier):
     """max_w sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n).
 
     The penalty is the norm of the coefficients, not that of the function space; there is no bias.
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   zeta : >= 1e-8.
     solver : "lbfgs", or "em_newton", the plain reference.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, classes_ (2,), objective_ (the maximum), converged_.
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, classes_ (2,), objective_ (the maximum), converged_,
+    flags_ (not_converged) and flagged_.
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
     """
@@ -66,7 +68,7 @@ class KernelLogisticRegression(KernelClassifier):
         return self
 
     def _solve(self, basis: Basis, labels: Array) -> None:
-        """Sets dual_coef_, objective_, converged_."""
+        """Sets dual_coef_, objective_, converged_ and the flags."""
         if self.solver == "lbfgs":
             column, zeta = np.zeros(1, np.int64), np.array([float(self.zeta)])
             batch = solve(basis, labels[np.newaxis], column, zeta, robust=False, tolerance=TOLERANCE)
@@ -76,6 +78,7 @@ class KernelLogisticRegression(KernelClassifier):
             em = em_newton(basis.Q * basis.lam, labels, penalty, np.eye(2), learn_omega=False)
             v, self.objective_, self.converged_ = em.v, em.objectives[-1], em.converged
         self.dual_coef_ = basis.Q @ v
+        self._doubt(not_converged=not self.converged_)
 
     @classmethod
     def fit_many(cls, gram: Gram, labels: NDArray[Any], grid: ArrayLike) -> Fits:

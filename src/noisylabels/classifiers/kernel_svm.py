@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, majority
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
@@ -15,7 +16,7 @@ from noisylabels.solvers.svm_path import padded, path
 Array = NDArray[np.float64]
 
 
-class KernelSVMClassifier(KernelClassifier):
+class KernelSVMClassifier(Doubts, KernelClassifier):
     """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
 
     The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
@@ -23,7 +24,8 @@ class KernelSVMClassifier(KernelClassifier):
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   C : > 0.
     tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_.
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_,
+    flags_ (not_converged) and flagged_.
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Chang and Lin, ACM TIST 2, 2011.
     """
@@ -53,6 +55,7 @@ class KernelSVMClassifier(KernelClassifier):
         Cs = _checked_path([self.C], self.tolerance)
         beta, b, converged, _ = path(K, 2 * labels - 1, Cs, self.tolerance, self.max_steps)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
+        self._doubt(not_converged=not self.converged_)
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier
+from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
+from noisylabels.noise import flip_matrix
 
 Array = NDArray[np.float64]
 
@@ -25,7 +27,8 @@ SMALLEST_VARIANCE = 1e-12  # within the classes, relative to the variance of z
 class Discriminants:
     """P discriminants f(x) = sum_k w_k kappa(x, x_k) + b, one a row, w = Q v.
 
-    v (P, r), b (P,); omega01, omega10 (P,); posterior (P, n), P(y = 1 | x, observed label); flagged (P,).
+    v (P, r), b (P,); omega01, omega10 (P,); posterior (P, n), P(y = 1 | x, observed label).
+    converged (P,) : the posteriors came to rest.   lost (P,) : a class was, the model is a constant.
     """
 
     v: Array
@@ -33,7 +36,18 @@ class Discriminants:
     omega01: Array
     omega10: Array
     posterior: Array
-    flagged: NDArray[np.bool_]
+    converged: NDArray[np.bool_]
+    lost: NDArray[np.bool_]
+
+    @property
+    def swapped(self) -> NDArray[np.bool_]:
+        """omega01 + omega10 >= 1, (P,)."""
+        return self.omega01 + self.omega10 >= 1
+
+    @property
+    def flagged(self) -> NDArray[np.bool_]:
+        """Lost or swapped, (P,)."""
+        return self.lost | self.swapped
 
 
 def ridges(K: Array, mu: ArrayLike) -> Array:
@@ -67,7 +81,7 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
     """Discriminants for P rows of observed labels (P, n), 0.0 or 1.0, and ridges mu (P,).
 
     A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
-    constant and is flagged; so is a row with omega01 + omega10 >= 1. What has converged leaves the batch.
+    constant. What has converged leaves the batch.
     """
     models, n = labels.shape
     QT = np.ascontiguousarray(basis.Q.T)
@@ -78,16 +92,17 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
         np.full(models, np.nan),
         np.where(labels == 1, START, 1 - START),
         np.zeros(models, dtype=bool),
+        np.zeros(models, dtype=bool),
     )
     constant = np.isin(labels.mean(axis=1), (0.0, 1.0))
     found.b[constant] = 2 * labels[constant, 0] - 1
-    found.flagged[constant] = True
+    found.lost[constant] = True
     live = np.flatnonzero(~constant)
     for _ in range(ROUNDS):
         n1 = found.posterior[live].sum(axis=1)
         lost = (n1 < 1) | (n - n1 < 1)
         found.b[live[lost]] = np.where(n1[lost] < 1, -1.0, 1.0)
-        found.v[live[lost]], found.flagged[live[lost]] = 0.0, True
+        found.v[live[lost]], found.lost[live[lost]] = 0.0, True
         live = live[~lost]
         if not len(live):
             break
@@ -96,8 +111,8 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
         slope, offset, up, down, change = posteriors((a * basis.lam) @ QT, r, labels[live])
         found.v[live], found.b[live] = slope[:, np.newaxis] * a, offset
         found.omega01[live], found.omega10[live], found.posterior[live] = up, down, r
+        found.converged[live] = change < TOLERANCE
         live = live[change >= TOLERANCE]
-    found.flagged |= found.omega01 + found.omega10 >= 1
     return found
 
 
@@ -143,7 +158,7 @@ def posteriors(z: Array, r: Array, labels: Array) -> tuple[Array, Array, Array, 
     return slope, offset, up, down, change
 
 
-class RobustKernelFisherClassifier(KernelClassifier):
+class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     """z(x) = sum_n a_n kappa(x, x_n), a = (S_w + mu I)^-1 (m_1 - m_0); p(z | y) Gaussian, one variance.
 
     EM over the true labels: from the posteriors P(y = 1 | x, observed label), at first 0.8 or 0.2, come S_w,
@@ -153,8 +168,9 @@ class RobustKernelFisherClassifier(KernelClassifier):
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.
     mu : > 0, the ridge in units of tr(K^2) / n.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, omega_ (2, 2), flip rates by true and observed
-    class, posterior_ (n,), classes_ (2,), flagged_ (a class was lost, or omega01 + omega10 >= 1).
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,),
+    flip_matrix_ (2, 2) with rows = true classes, converged_ (no doubt if not: EM is slow on wide kernels),
+    flags_ (lost_class: f is a constant; classes_swapped) and flagged_.
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Lawrence and Scholkopf, ICML 2001; Li et al., Pattern Recognition 40, 2007.
     """
@@ -175,8 +191,9 @@ class RobustKernelFisherClassifier(KernelClassifier):
         model = expectation_maximisation(space, labels[np.newaxis], ridges(K, [self.mu]))
         self.dual_coef_, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
         up, down = float(model.omega01[0]), float(model.omega10[0])
-        self.omega_ = np.array([[1 - up, up], [down, 1 - down]])
-        self.posterior_, self.flagged_ = model.posterior[0], bool(model.flagged[0])
+        self.flip_matrix_ = flip_matrix.from_rates(up, down)
+        self.converged_ = bool(model.converged[0])
+        self._doubt(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))
         return self
 
     def decision_function(self, X: Any) -> Array:

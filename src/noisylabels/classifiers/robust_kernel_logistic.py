@@ -32,9 +32,10 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     solver : "lbfgs" for (w, Omega) jointly, or "em_newton", a Newton step and an update of Omega in turn.
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, classes_ (2,), flip_matrix_ (2, 2) with rows = true classes,
-    zeta_, objective_, converged_, label_swap_ (the classes changed names on the way; Omega was then reset).
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters. Source: Kaban
-    and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
+    zeta_, objective_, converged_,
+    flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
     """
 
     name = "robust_kernel_logistic"
@@ -60,7 +61,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
                 f"unknown regularisation {self.regularisation!r}; known: {', '.join(REGULARISATIONS)}"
             )
         factor = prior_factor_value(self.prior_factor)
-        self.zeta_, self.label_swap_ = float(self.zeta), False
+        self.zeta_, swapped = float(self.zeta), False
         if self.solver == "lbfgs" and self.regularisation == "fixed":
             batch = solve(
                 basis,
@@ -72,8 +73,8 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
             )
             self.flip_matrix_ = flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
             v, self.objective_, self.converged_ = batch.v[0], -batch.objective[0], bool(batch.converged[0])
-            self.label_swap_ = flip_matrix.swapped(self.flip_matrix_)
-        if self.solver == "em_newton" or self.regularisation == "bayes" or self.label_swap_:
+            swapped = flip_matrix.swapped(self.flip_matrix_)
+        if self.solver == "em_newton" or self.regularisation == "bayes" or swapped:
             n, r = len(labels), len(basis.lam)
             bayes = self.regularisation == "bayes"
             if bayes:
@@ -87,5 +88,6 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
             )
             v, self.flip_matrix_, self.zeta_ = em.v, em.omega, float(em.penalty[0])
             self.objective_, self.converged_ = em.objectives[-1], em.converged
-            self.label_swap_ = self.label_swap_ or em.label_swap
+            swapped = swapped or em.label_swap
         self.dual_coef_ = basis.Q @ v
+        self._doubt(not_converged=not self.converged_, classes_swapped=swapped)

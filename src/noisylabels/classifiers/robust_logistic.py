@@ -19,17 +19,18 @@ Array = NDArray[np.float64]
 
 
 class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
-    """max_{w, b, Omega} sum_n a_n log P~_n - lambda ||w||^2,  P~^k = omega_0k (1 - sigma(f)) + omega_1k
-    sigma(f).
+    """max_{w, b, Omega} sum_n a_n log P~_n - lambda ||w||^2,  f = x.w + b,
 
-    f = x.w + b; the bias is not penalised. A Newton step on the EM surrogate and an update of Omega in turn.
+    P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f). The bias is not penalised.
+    A Newton step on the EM surrogate and an update of Omega in turn.
+
     lam : lambda > 0.   learn_omega : False keeps Omega at its start; with the identity this is plain logistic
         regression.   omega : Omega (2, 2) at the start, rows = true classes.   max_iter : rounds.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), flip_matrix_ (2, 2), objectives_ per round,
-    converged_, label_swap_ (the classes changed names on the way; Omega was then reset), n_iter_. Raises
-    ValueError : labels that are not two classes, NaN or infinity, wrong parameters, weights < 0. Source:
-    Bootkrajang and Kaban, ECML PKDD 2012; the start of Omega is that of their public code.
+    n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters, weights < 0.
+    Source: Bootkrajang and Kaban, ECML PKDD 2012; the start of Omega is that of their public code.
     """
 
     name = "robust_logistic"
@@ -70,7 +71,8 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         )
         self.coef_, self.intercept_ = em.v[np.newaxis, 1:].copy(), em.v[:1].copy()
         self.flip_matrix_, self.objectives_ = em.omega, em.objectives
-        self.converged_, self.label_swap_, self.n_iter_ = em.converged, em.label_swap, len(em.objectives)
+        self.converged_, self.n_iter_ = em.converged, len(em.objectives)
+        self._doubt(not_converged=not em.converged, classes_swapped=em.label_swap)
         return self
 
     def predict_proba(self, X: Any) -> Array:

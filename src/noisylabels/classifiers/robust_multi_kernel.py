@@ -24,7 +24,7 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
 
     P~_n = omega_{0 y~} (1 - sigma(f)) + omega_{1 y~} sigma(f). Nothing is cross-validated: zeta and xi are
     reread from the marginal priors of w and eta, and kernels are pruned on the way. What is computed is not
-    the maximum, which has every kernel off, but the end of the ascent path in `multi_kernel_path`.
+    the maximum, which has every kernel off, but the end of the path of `solvers.flipped_logistic.path`.
 
     That path is **calibrated**: the paper does not tell its optimiser. About 25 variants (optimiser, numbers
     of inner and outer iterations, step rule, start values, kernel parametrisation) were tried, and this one
@@ -33,13 +33,15 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
 
     widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
     parametrisation : see `noisylabels.kernels.gaussian.rbf`.
-    T : most rounds.   w_solver : "cg10", ten conjugate-gradient steps a round, or "newton", eight Newton
-    steps.   prior_factor : "slides" or "exact", see `marginal_zeta`.   beta : > 0, rate of the prior of zeta.
+    T : most rounds.
+    w_solver : "cg10", ten conjugate-gradient steps a round, or "newton", eight Newton steps.
+    prior_factor : "slides" or "exact", see `marginal_zeta`.   beta : > 0, rate of the prior of zeta.
 
-    Fitted: weights_ (n,) = w, eta_ (S,) one per width, flip_matrix_ (2, 2) with rows = true classes, classes_
-    (2,), X_fit_ (n, d), n_iter_ (rounds), collapsed_ (no smooth kernel is left: f is flat between the
-    training points), label_swap_ (the classes changed names on the way; Omega was then reset), broken_ (a
-    round was not finite and was undone).
+    Fitted: weights_ (n,) = w, eta_ (S,) one per width, X_fit_ (n, d), classes_ (2,), n_iter_ (rounds),
+    flip_matrix_ (2, 2) with rows = true classes,
+    converged_ (f and Omega came to rest within T rounds; no doubt if not, the path is meant to end),
+    flags_ and flagged_: collapsed (no smooth kernel is left: f is flat between the training points),
+    classes_swapped (Omega was then reset), not_finite (the last round was undone).
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (4)-(9), rMKLR box.
     """
@@ -76,11 +78,10 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
         fitted = {
             "flip_matrix_": path.omega,
             "n_iter_": path.rounds,
-            "collapsed_": collapsed,
-            "label_swap_": path.swapped,
-            "broken_": path.broken,
+            "converged_": path.converged,
         }
-        return Mixture(path.w, eta, collapsed or path.swapped or path.broken, path.omega, fitted)
+        doubts = {"collapsed": collapsed, "classes_swapped": path.swapped, "not_finite": path.broken}
+        return Mixture(path.w, eta, doubts, path.omega, fitted)
 
 
 def smooth_collapse(bank: KernelBank, stack: Stack, D: Array, paths: Sequence[Path]) -> list[bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from noisylabels.bases.random_state import generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers.sgd import schedules as steps
 from noisylabels.solvers.sgd.epoch import Problem, epoch
+from noisylabels.solvers.sgd.many import Candidate, fit_models
 from noisylabels.solvers.sgd.orders import block_order, permutation
 from noisylabels.solvers.sgd.rows import as_rows, largest_square
 
@@ -91,6 +92,28 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         for _ in range(self.epochs):
             self._epoch(rows, labels, block_order(n, rng) if self.shuffle else given)
             yield self
+
+    @classmethod
+    def fit_grid(
+        cls,
+        X: Any,
+        y: NDArray[np.float64],
+        train: NDArray[np.integer[Any]],
+        candidates: Sequence[Candidate],
+        rng: np.random.Generator,
+        *,
+        epochs: int,
+        schedule: str = "warm_inv_epoch",
+        average: str = "none",
+    ) -> NDArray[np.float64]:
+        """Weights (d+1, M), the bias last, of a classifier for each candidate: for cross-validation.
+
+        X (n, d), y (n,) of -1.0 and +1.0; train : the rows to learn from. See `fit_models`, which raises the
+        errors.
+        """
+        return fit_models(
+            X, y, train, candidates, rng, epochs=epochs, schedule_name=schedule, average=average
+        )
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:
         """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,12 +26,14 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
     parametrisation : see `noisylabels.kernels.gaussian.rbf`.
     rho : in [0, 1/2).   C : > 0.   tolerance : relative duality gap.   max_iter : of mirror-prox.
 
-    Fitted: weights_ (n,) = w, eta_ (S,) = p, classes_ (2,), X_fit_ (n, d), gap_, n_iter_, converged_.
+    Fitted: weights_ (n,) = w, eta_ (S,) = p, classes_ (2,), X_fit_ (n, d), gap_, n_iter_, converged_,
+    flags_ (not_converged) and flagged_.
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: after Yang et al., Stochastic Programming Multiple Kernel Learner, 2012.
     """
 
     name = "stpmkl_like"
+    FLIP_RATE: ClassVar[str] = "rho"
 
     def __init__(
         self,
@@ -69,4 +72,4 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
         eta = saddle.p[member] / np.bincount(member)[member]  # equal kernels share their weight
         converged = bool(saddle.gap < self.tolerance)
         fitted = {"gap_": saddle.gap, "n_iter_": saddle.iterations, "converged_": converged}
-        return Mixture(saddle.v, eta, not converged, fitted=fitted)
+        return Mixture(saddle.v, eta, {"not_converged": not converged}, fitted=fitted)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import importlib
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,24 +23,32 @@ def known() -> dict[str, str]:
 
     A file of `FOLDERS` is a method if it has a class with ``name = "<name of the file>"``.
     """
+    return {file.stem: _module(file) for file in _classes()}
+
+
+@cache
+def public() -> dict[str, str]:
+    """Name of the class of every method -> its module; files are read, not imported."""
+    return {name: _module(file) for file, name in _classes().items()}
+
+
+@cache
+def _classes() -> dict[Path, str]:
+    """The file of every method -> the name of its class."""
     files = (file for folder in FOLDERS for file in sorted((ROOT / folder).glob("*.py")))
-    return {file.stem: f"{PACKAGE}.{file.parent.name}.{file.stem}" for file in files if _is_method(file)}
+    return {file: name for file in files if (name := _class_of(file))}
 
 
-def _is_method(file: Path) -> bool:
-    classes = [node for node in ast.parse(file.read_bytes()).body if isinstance(node, ast.ClassDef)]
-    return any(_is_name(statement, file.stem) for node in classes for statement in node.body)
+def _module(file: Path) -> str:
+    return f"{PACKAGE}.{file.parent.name}.{file.stem}"
 
 
-def _is_name(statement: ast.stmt, name: str) -> bool:
-    if isinstance(statement, ast.AnnAssign):
-        targets: list[ast.expr] = [statement.target]
-    elif isinstance(statement, ast.Assign):
-        targets = statement.targets
-    else:
-        return False
-    named = any(isinstance(target, ast.Name) and target.id == "name" for target in targets)
-    return named and isinstance(statement.value, ast.Constant) and statement.value.value == name
+def _class_of(file: Path) -> str | None:
+    """The last class that starts above the line ``name = "<stem>"``; read as text, which is fast."""
+    text = file.read_text(encoding="utf-8")
+    named = re.search(rf"""^    name(: [^=\n]+)? = ["']{re.escape(file.stem)}["']""", text, re.MULTILINE)
+    above = re.findall(r"^class (\w+)", text[: named.start()], re.MULTILINE) if named else []
+    return above[-1] if above else None
 
 
 def unknown(name: str) -> str:
@@ -48,6 +56,12 @@ def unknown(name: str) -> str:
     near = difflib.get_close_matches(name, known(), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(known()))}"
     return f"method: {name!r} is unknown; {hint} (your own: 'package.module:Class')"
+
+
+def hint(name: str) -> str:
+    """``; did you mean ...?`` with the nearest names of classes of methods, or nothing."""
+    near = difflib.get_close_matches(name, public(), n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def find(name: str) -> Any:

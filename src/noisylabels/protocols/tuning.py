@@ -13,57 +13,74 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.base import Filter, Floats, NoisySequence
-from noisylabels.frame.methods import find
+from noisylabels.bases.contracts import RunsSequences, require
+from noisylabels.filters.base import Floats, NoisySequence
+from noisylabels.protocols.specs import Spec, specs
 
 Parameters = dict[str, Any]
+Pair = tuple[Spec, Parameters]
+"""A filter of the settings and its tuned parameters."""
 
 
-def grid(spec: dict[str, Any] | list[float]) -> list[float]:
-    """Values of a grid: a list as it is, or ``{log10: [first, last, step]}`` in powers of ten, ends
-    included.
+def filters(settings: dict[str, Any]) -> dict[str, Spec]:
+    """The methods ``{label: {method, parameters, tune, grids, variance}}`` of the settings, checked.
+
+    Raises ValueError : an unknown method or parameter, a class that is no filter, a tuned parameter without
+    a grid.
     """
+    methods = specs(settings["methods"])
+    for spec in methods.values():
+        user = "an experiment with adaptive filters"
+        require(
+            spec.cls, RunsSequences, spec.label, user, "inherit it from `noisylabels.filters.base.Filter`"
+        )
+        tuned = spec.options.get("tune", [])
+        spec.check(tuned)
+        grids = settings.get("grids", {}) | spec.options.get("grids", {})
+        for name in tuned:
+            if name not in grids:
+                raise ValueError(
+                    f"method {spec.label}: tunes {name}, which has no grid; add it to `grids`, which has "
+                    f"{', '.join(grids) or 'none'}"
+                )
+    return methods
+
+
+def grid_values(spec: dict[str, Any] | list[float]) -> list[float]:
+    """A list as it is, or ``{log10: [first, last, step]}`` in powers of ten, ends included."""
     if isinstance(spec, list):
         return [float(value) for value in spec]
     first, last, step = spec["log10"]
     return [float(10.0**e) for e in np.arange(first, last + step / 2, step)]
 
 
-def build(spec: dict[str, Any], chosen: Parameters) -> Filter:
-    """The filter of a method specification ``{method, parameters}`` with its tuned parameters."""
-    filter_: Filter = find(spec["method"])(**(spec.get("parameters", {}) | chosen))
-    return filter_
+def losses(pairs: list[Pair], data: NoisySequence, windows: int) -> Floats:
+    """Mean squared clean error of many (method, parameters) per window, (len(pairs), windows).
 
-
-def losses(pairs: list[tuple[dict[str, Any], Parameters]], data: NoisySequence, windows: int) -> Floats:
-    """Mean squared clean error of many (method specification, parameters) per window; shape (len(pairs),
-    windows).
-
-    Filters of one class run together over the same pass. A specification with ``variance: mean`` is told
-    the mean variance of the sequence instead of the variance of each label.
+    Filters of one class run together over the same pass. A method with ``variance: mean`` is told the mean
+    variance of the sequence instead of the variance of each label.
     """
     result = np.empty((len(pairs), windows))
-    groups: dict[tuple[str, str], list[int]] = {}
+    groups: dict[tuple[Any, str], list[int]] = {}
     for index, (spec, _) in enumerate(pairs):
-        groups.setdefault((spec["method"], spec.get("variance", "local")), []).append(index)
-    for (method, variance), members in groups.items():
+        groups.setdefault((spec.cls, spec.options.get("variance", "local")), []).append(index)
+    for (cls, variance), members in groups.items():
         told = data if variance == "local" else dataclasses.replace(data, v=np.full(len(data), data.v.mean()))
-        filters = [build(*pairs[i]) for i in members]
-        result[members] = find(method).losses(filters, told, windows)
+        built = [spec.build(**chosen) for spec, chosen in (pairs[i] for i in members)]
+        result[members] = cls.losses(built, told, windows)
     return result
 
 
 def best(
-    spec: dict[str, Any], names: list[str], grids: dict[str, Any], fixed: Parameters, data: NoisySequence
+    spec: Spec, names: list[str], grids: dict[str, Any], fixed: Parameters, data: NoisySequence
 ) -> dict[str, Any]:
-    """The grid point of the parameters ``names`` with the smallest final error; the first one where several
-    tie.
+    """The grid point of the parameters ``names`` with the smallest final error; of several, the first.
 
-    A grid of the specification itself, ``spec["grids"]``, goes before the common one. Returns parameters
-    (tuned and fixed), their error, and which of them sit at an end of their grid.
+    A grid of the method's own goes before the common one. Returns parameters (tuned and fixed), their error,
+    and which of them sit at an end of their grid.
     """
-    own = grids | spec.get("grids", {})
-    values = {name: grid(own[name]) for name in names}
+    own = grids | spec.options.get("grids", {})
+    values = {name: grid_values(own[name]) for name in names}
     candidates = [dict(zip(names, point, strict=True)) for point in itertools.product(*values.values())]
     errors = losses([(spec, fixed | candidate) for candidate in candidates], data, 1)[:, 0]
     winner = candidates[int(np.argmin(errors))]
@@ -76,7 +93,7 @@ def best(
 
 
 def tune_all(
-    methods: dict[str, dict[str, Any]],
+    methods: dict[str, Spec],
     grids: dict[str, Any],
     mode: str,
     shared: dict[str, str] | None,
@@ -89,7 +106,10 @@ def tune_all(
     ValueError : the mode "shared" without a shared parameter, or whose reference is not among the methods.
     """
     if mode == "per_variant":
-        return {label: best(spec, spec.get("tune", []), grids, {}, data) for label, spec in methods.items()}
+        return {
+            label: best(spec, spec.options.get("tune", []), grids, {}, data)
+            for label, spec in methods.items()
+        }
     if shared is None or shared["reference"] not in methods:
         raise ValueError(
             f"tuning mode {mode!r} needs settings.shared with a reference among {', '.join(methods)}"
@@ -99,7 +119,7 @@ def tune_all(
     value = {parameter: reference["parameters"][parameter]}
     tuned = {}
     for label, spec in methods.items():
-        names = spec.get("tune", [])
+        names = spec.options.get("tune", [])
         fixed = value if parameter in names else {}
         tuned[label] = best(spec, _without(names, parameter), grids, fixed, data)
     tuned[shared["reference"]]["at_end_of_grid"] += reference["at_end_of_grid"]

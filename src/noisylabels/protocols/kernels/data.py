@@ -1,4 +1,4 @@
-"""Splits, flipped labels and trusted rows of the kernel study, each drawn under a name without the method's.
+"""Splits and flipped labels of the kernel study, each drawn under a name without the method's.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017; which random numbers are drawn where is our choice.
 """
@@ -59,30 +59,6 @@ def noisy_labels(clean: Labels, noise: list[str], seeds: Seeds, repetition: int)
     signs = (2 * clean - 1).astype(np.int8)
     columns = [corrupt(signs, label, seeds.generator(repetition, f"flips {label}")) for label in noise]
     return (np.stack(columns, axis=1) > 0).astype(np.int8)
-
-
-def trusted_count(n: int, share: float) -> int:
-    """round(share n) rows, at least one."""
-    return max(1, round(share * n))
-
-
-def trusted_rows(n: int, share: float, seeds: Seeds, repetition: int) -> NDArray[np.bool_]:
-    """Which of n rows, drawn at random, keep their clean label for the validation."""
-    mask = np.zeros(n, dtype=bool)
-    mask[seeds.generator(repetition, "trusted").permutation(n)[: trusted_count(n, share)]] = True
-    return mask
-
-
-def fold_numbers(n: int, folds: int, seeds: Seeds, repetition: int) -> NDArray[np.int64]:
-    """The fold of each of n rows, at random, sizes differing by at most one.
-
-    Raises ValueError : fewer rows than folds.
-    """
-    if n < folds:
-        raise ValueError(f"{n} rows cannot make {folds} folds; lower the setting folds")
-    fold = np.empty(n, dtype=np.int64)
-    fold[seeds.generator(repetition, "folds").permutation(n)] = np.arange(n) % folds
-    return fold
 
 
 def problems(

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from noisylabels.protocols.kernels.data import Labels, problems
-from noisylabels.protocols.kernels.selection import Method, Outcome, resolve, train, validation_size
+from noisylabels.protocols.kernels.methods import Method, resolve
+from noisylabels.protocols.kernels.training import Outcome, train
+from noisylabels.protocols.kernels.validation import validation_size
 from noisylabels.seeding import Seeds
 
 

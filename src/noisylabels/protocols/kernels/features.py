@@ -1,8 +1,8 @@
 """Accuracy of multiple-kernel classifiers with kernels on single features, under symmetric label noise.
 
 Kernels: every width on each feature alone and on all features, 10 (d + 1) in the paper. Every repetition
-draws a share of the rows for training; its labels are flipped independently. A method with the parameter
-``rho`` is told the true flip rate. Metrics: accuracy in [0, 1] on the clean labels of the other rows;
+draws a share of the rows for training; its labels are flipped independently. A method that asks for the true
+flip rate (`ToldFlipRate`) is told it. Metrics: accuracy in [0, 1] on the clean labels of the other rows;
 flagged, 1 where the fit is doubtful.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, "rMKLR vs StPMKL"; split, widths and StPMKL are our choice.
@@ -10,18 +10,18 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017, "rMKLR vs StPMKL"; split, widths
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.frame import methods
+from noisylabels.bases.contracts import FitsBank, ToldFlipRate, require
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances
 from noisylabels.noise.flips import parse
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.kernels.data import Array, Split, noisy_labels, standardised
+from noisylabels.protocols.specs import Spec, specs
 from noisylabels.seeding import Seeds
 
 
@@ -61,10 +61,20 @@ def flip_rate(noise: str) -> float:
     return parameters["rate"]
 
 
+def resolve(settings: dict[str, Any]) -> list[Spec]:
+    """The methods of the settings; ValueError: a class that takes no bank of kernels, a wrong parameter."""
+    methods = list(specs(settings["methods"]).values())
+    for method in methods:
+        require(method.cls, FitsBank, method.label, "a protocol with kernels on single features")
+        method.check()
+    return methods
+
+
 def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of all repetitions; source = variant of the data set."""
+    methods = resolve(settings)
     rates = [flip_rate(noise) for noise in settings["noise"]]
     widths = np.exp2(np.asarray(settings["widths"], dtype=float))
     rows = []
@@ -75,14 +85,12 @@ def run(
             D, D_out = feature_distances(split.X, split.X), feature_distances(split.X_test, split.X)
             bank = KernelBank.of_widths(widths, groups=len(D))
             columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
-            for label, spec in settings["methods"].items():
-                cls, parameters = methods.find(spec["method"]), dict(spec.get("parameters", {}))
-                if "rho" in inspect.signature(cls).parameters:
-                    parameters.setdefault("rho", rates)
-                fits = cls.fit_bank(bank, D, D_out, noisy, **parameters)
+            for method in methods:
+                told = {method.cls.FLIP_RATE: rates} if isinstance(method.cls, ToldFlipRate) else {}
+                fits = method.cls.fit_bank(bank, D, D_out, noisy, **(told | method.parameters))
                 accuracy = _accuracy(fits.scores[:, 0], split.truth)
                 for noise, value, flag in zip(settings["noise"], accuracy, fits.flagged[:, 0], strict=True):
-                    own_columns = columns | {"noise": noise, "method": label}
+                    own_columns = columns | {"noise": noise, "method": method.label}
                     rows.append(own_columns | {"metric": "accuracy", "value": value})
                     rows.append(own_columns | {"metric": "flagged", "value": float(flag)})
     return rows

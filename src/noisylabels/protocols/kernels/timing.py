@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from noisylabels.protocols.kernels.data import problems
-from noisylabels.protocols.kernels.selection import resolve, train
+from noisylabels.protocols.kernels.methods import resolve
+from noisylabels.protocols.kernels.training import train
 from noisylabels.seeding import Seeds
 
 

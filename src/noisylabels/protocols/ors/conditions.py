@@ -14,7 +14,7 @@ import numpy as np
 from noisylabels.filters.base import NoisySequence
 from noisylabels.noise.additive import OTHER_LABELS
 from noisylabels.protocols.ors.tasks import TUNING, sequence
-from noisylabels.protocols.tuning import losses, tune_all
+from noisylabels.protocols.tuning import filters, losses, tune_all
 from noisylabels.seeding import Seeds
 
 
@@ -43,8 +43,9 @@ def apply(
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
     """Parameters tuned without any condition: the error of a condition is what a wrong belief costs."""
+    methods = filters(settings)
     tuning = sequence(settings["task"], data, seeds, TUNING)
-    return tune_all(settings["methods"], settings["grids"], settings["mode"], settings.get("shared"), tuning)
+    return tune_all(methods, settings["grids"], settings["mode"], settings.get("shared"), tuning)
 
 
 def run(
@@ -52,7 +53,7 @@ def run(
 ) -> list[dict[str, Any]]:
     """Rows with setting = name of the condition, x = its position in the settings."""
     rows = []
-    pairs = [(spec, tuned[label]["parameters"]) for label, spec in settings["methods"].items()]
+    pairs = [(spec, tuned[label]["parameters"]) for label, spec in filters(settings).items()]
     for repetition in repetitions:
         plain = sequence(settings["task"], data, seeds, repetition)
         for position, (name, condition) in enumerate(settings["conditions"].items()):

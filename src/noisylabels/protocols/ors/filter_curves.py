@@ -11,19 +11,18 @@ import numpy as np
 
 from noisylabels.filters.base import window_starts
 from noisylabels.protocols.ors.tasks import TUNING, sequence, source_of
-from noisylabels.protocols.tuning import losses, tune_all
+from noisylabels.protocols.tuning import filters, losses, tune_all
 from noisylabels.seeding import Seeds
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
     """Tuned parameters, ``{task: {mode: {method: {parameters, mse, at_end_of_grid}}}}``."""
+    methods = filters(settings)
     tuned = {}
     for name, task in settings["tasks"].items():
         tuning = sequence(task, data, seeds, TUNING)
         tuned[name] = {
-            mode: tune_all(
-                settings["methods"], settings.get("grids", {}), mode, settings.get("shared"), tuning
-            )
+            mode: tune_all(methods, settings.get("grids", {}), mode, settings.get("shared"), tuning)
             for mode in settings["modes"]
         }
     return tuned
@@ -33,10 +32,11 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of the curves; noise = name of the task, setting = tuning mode, x = number of rounds seen."""
+    methods = filters(settings)
     rows = []
     for name, task in settings["tasks"].items():
-        labels = [(mode, method) for mode in settings["modes"] for method in settings["methods"]]
-        pairs = [(settings["methods"][m], tuned[name][mode][m]["parameters"]) for mode, m in labels]
+        labels = [(mode, method) for mode in settings["modes"] for method in methods]
+        pairs = [(methods[m], tuned[name][mode][m]["parameters"]) for mode, m in labels]
         columns = source_of(task, data) | {"noise": name}
         for repetition in repetitions:
             noisy = sequence(task, data, seeds, repetition)

@@ -13,6 +13,7 @@ from noisylabels.filters.base import NoisySequence
 from noisylabels.filters.label_budget import run_budget, tune_a
 from noisylabels.protocols.ors.sequences import regression
 from noisylabels.protocols.ors.tasks import TUNING
+from noisylabels.protocols.specs import spec
 from noisylabels.protocols.tuning import best
 from noisylabels.seeding import Seeds
 
@@ -32,7 +33,7 @@ def budget_sequence(
 def shared_r(settings: dict[str, Any], seeds: Seeds) -> float:
     """r tuned on clean labels over the tuning sequence of Fig. 2 (``tuning_rounds`` long)."""
     sequence = regression(seeds, TUNING, **(settings["task"] | {"T": settings["tuning_rounds"]}))
-    return float(best(CLEAN, ["r"], settings["grids"], {}, sequence)["parameters"]["r"])
+    return float(best(spec("clean", CLEAN), ["r"], settings["grids"], {}, sequence)["parameters"]["r"])
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from noisylabels.filters.base import Filter, Floats, Sliding
 from noisylabels.protocols.pnorm.data import Row
-from noisylabels.protocols.tuning import build, grid
+from noisylabels.protocols.specs import Spec
+from noisylabels.protocols.tuning import filters, grid_values
 from noisylabels.seeding import Seeds
 
 TUNING = "tuning"
@@ -65,28 +66,30 @@ def echo(
     return Echo(padded, clean + np.sqrt(variance) * noise, h, variance)
 
 
-def filter_of(spec: dict[str, Any], chosen: dict[str, Any], task: Echo) -> Filter:
+def filter_of(spec: Spec, chosen: dict[str, Any], task: Echo) -> Filter:
     """A filter of the settings; RLS is told the variance of the noise and that ||h|| = 1."""
-    told = {"prior": 1 / len(task.response), "noise": task.variance} if spec["method"] == "rls" else {}
-    return build(spec, chosen | told)
+    told = {"prior": 1 / len(task.response), "noise": task.variance} if spec.cls.name == "rls" else {}
+    built: Filter = spec.build(**(chosen | told))
+    return built
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
     """``{room: {method: parameters}}``, the grid point with the smallest mean misalignment on the tuning
     piece."""
+    methods = filters(settings)
     tuned: dict[str, Any] = {}
     for room, reflection in settings["rooms"].items():
         task = echo(settings, reflection, data, seeds, TUNING)
         tuned[room] = {}
-        for method, spec in settings["methods"].items():
-            grids = {name: grid(spec["grids"][name]) for name in spec.get("tune", [])}
+        for method, spec in methods.items():
+            grids = {name: grid_values(spec.options["grids"][name]) for name in spec.options.get("tune", [])}
             points = [dict(zip(grids, point, strict=True)) for point in itertools.product(*grids.values())]
             scores = [_score(spec, p, task, settings["points"]) for p in points] if len(points) > 1 else [0.0]
             tuned[room][method] = points[int(np.argmin(scores))]
     return tuned
 
 
-def _score(spec: dict[str, Any], chosen: dict[str, Any], task: Echo, points: int) -> float:
+def _score(spec: Spec, chosen: dict[str, Any], task: Echo, points: int) -> float:
     try:
         with np.errstate(over="ignore"):
             return float(task.misalignment(filter_of(spec, chosen, task), points)[1].mean())
@@ -98,6 +101,7 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[Row]:
     """Rows; noise = room, x = seconds of speech heard; metric tap: the response, x = tap."""
+    methods = filters(settings)
     rows = []
     rate = int(data["speech"].arrays["rate"])
     for room, reflection in settings["rooms"].items():
@@ -106,7 +110,7 @@ def run(
             if repetition == 0:
                 columns = {"noise": room, "method": "response", "repetition": 0, "metric": "tap"}
                 rows += [columns | {"x": k, "value": float(h)} for k, h in enumerate(task.response)]
-            for method, spec in settings["methods"].items():
+            for method, spec in methods.items():
                 f = filter_of(spec, tuned[room][method], task)
                 seen, levels = task.misalignment(f, settings["points"])
                 columns = {

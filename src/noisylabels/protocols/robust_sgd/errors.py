@@ -15,9 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from noisylabels.bases.contracts import FitsEpochs
 from noisylabels.protocols.data_sets import data_sets
+from noisylabels.protocols.folds import stratified_folds
 from noisylabels.protocols.robust_sgd import selection
 from noisylabels.protocols.robust_sgd.data import Problem, clean_problem, with_noise
+from noisylabels.protocols.robust_sgd.methods import build, grid_points, resolve
+from noisylabels.protocols.specs import Spec
 from noisylabels.seeding import Seeds
 
 SHARED = "data"
@@ -28,6 +32,7 @@ Curves = dict[str, dict[int, float]]
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
     """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, by cross-validation."""
+    methods = resolve(settings)
     tuned: dict[str, Any] = {}
     for name, _, clean, own in _problems(settings, data, seeds):
         tuned[name] = {}
@@ -35,18 +40,17 @@ def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[s
             problem = with_noise(clean, label, own, SHARED)
             problem = selection.tuning_rows(problem, settings["cv_rows"], own.generator("tuning", "rows"))
             rng = own.generator("tuning", f"folds {label}")
-            fold = selection.folds(problem.noisy, settings["folds"], rng)
+            fold = stratified_folds(problem.noisy, settings["folds"], rng)
             tuned[name][label] = {
-                method: _tuned(spec, problem, fold, settings, own, label)
-                for method, spec in settings["methods"].items()
+                method: _tuned(spec, problem, fold, settings, own, label) for method, spec in methods.items()
             }
     return tuned
 
 
 def _tuned(
-    spec: dict[str, Any], problem: Problem, fold: Any, settings: dict[str, Any], seeds: Seeds, label: str
+    spec: Spec, problem: Problem, fold: Any, settings: dict[str, Any], seeds: Seeds, label: str
 ) -> dict[str, Any]:
-    points = selection.grid(spec, settings["lambdas"], settings["multipliers"])
+    points = grid_points(spec, settings["lambdas"], settings["multipliers"])
     errors = selection.validation_errors(spec, points, problem, fold, settings["epochs"], seeds, label)
     return selection.choose(points, errors, settings["rule"])
 
@@ -55,6 +59,7 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of all repetitions; source = variant of the data set."""
+    methods = resolve(settings)
     rows = []
     for name, source, clean, own in _problems(settings, data, seeds):
         for label in settings["noise"]:
@@ -63,11 +68,12 @@ def run(
                 if settings["resample_noise"]:
                     problem = with_noise(clean, label, own, repetition)
                 columns = {"dataset": name, "source": source, "noise": label, "repetition": repetition}
-                rows += _trial(settings, tuned[name][label], problem, own, columns)
+                rows += _trial(methods, settings, tuned[name][label], problem, own, columns)
     return rows
 
 
 def _trial(
+    methods: dict[str, Spec],
     settings: dict[str, Any],
     points: dict[str, Any],
     problem: Problem,
@@ -77,9 +83,9 @@ def _trial(
     """Rows of one repetition: every method with the same shuffles."""
     rows = []
     final: dict[str, float] = {}
-    for method, spec in settings["methods"].items():
+    for method, spec in methods.items():
         rng = seeds.generator(columns["repetition"], f"shuffle {columns['noise']}")
-        model = selection.build(spec, points[method], settings["epochs"], rng)
+        model = build(spec, points[method], settings["epochs"], rng)
         curves = _curves(model, problem, settings["epochs"], method in settings["objectives"])
         final[method] = curves["error"][settings["epochs"]]
         rows += [
@@ -96,21 +102,22 @@ def _trial(
 def _curves(model: Any, problem: Problem, epochs: int, watched: bool) -> Curves:
     """metric -> {epoch: value}."""
     curves: Curves = {"error": {}}
-    if hasattr(model, "fit_epochs"):
+    start = {0: float(model.loss.value(0.0))} if watched else {}
+    if isinstance(model, FitsEpochs):
         objective = {}
         for epoch, fitted in enumerate(model.fit_epochs(problem.X, problem.noisy), start=1):
             curves["error"][epoch] = _error(fitted, problem)
             if watched:
                 objective[epoch] = fitted.objective(problem.X, problem.noisy)
         if watched:
-            curves["objective"] = {0: float(model.loss.value(0.0))} | objective
-        curves["settled"] = {epochs: _settled(list(curves["error"].values()))}
+            curves["objective"] = start | objective
+        curves["settled"] = {epochs: _first_settled(list(curves["error"].values()))}
     else:
         curves["error"] = {epochs: _error(model.fit(problem.X, problem.noisy), problem)}
     return curves | {"reversed_error": {epochs: 100.0 - curves["error"][epochs]}}
 
 
-def _settled(errors: list[float]) -> float:
+def _first_settled(errors: list[float]) -> float:
     """The first epoch (from 1) from which every error is within 10 % of the last one."""
     far = [epoch for epoch, error in enumerate(errors, start=1) if abs(error - errors[-1]) > 0.1 * errors[-1]]
     return float(far[-1] + 1 if far else 1)

@@ -44,13 +44,15 @@ class Path:
     """Where the path of one label column ends.
 
     w : (n,).   eta : (S',) weights of the stacked kernels, pruned ones 0.   omega : (2, 2).
-    rounds : done.   swapped : the classes changed names on the way.   broken : a round was not finite.
+    rounds : done.   converged : f and Omega came to rest.   swapped : the classes changed names on the way.
+    broken : a round was not finite.
     """
 
     w: Array
     eta: Array
     omega: Array
     rounds: int
+    converged: bool
     swapped: bool
     broken: bool
 
@@ -181,7 +183,9 @@ class _Column:
     def path(self) -> Path:
         eta = self.u * self.u
         eta[eta < PRUNED * eta.max()] = 0.0
-        return Path(self.w, eta, self.omega, self.rounds, self.swapped, self.broken)
+        return Path(
+            self.w, eta, self.omega, self.rounds, self.done and not self.broken, self.swapped, self.broken
+        )
 
 
 def ascend(stack: Stack, labels: Array, options: Options) -> list[Path]:

@@ -9,7 +9,9 @@ from problems import SETTINGS, dataset
 from noisylabels.bases.fits import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
-from noisylabels.protocols.kernels import data, selection
+from noisylabels.protocols.folds import random_folds
+from noisylabels.protocols.kernels import data, methods, selection, training, validation
+from noisylabels.protocols.specs import Spec
 from noisylabels.seeding import Seeds
 
 SEEDS = Seeds(1, "test", "toy")
@@ -33,7 +35,7 @@ def problem():
 
 
 def method(kind, cls=KernelLogisticRegression, grid=(0.25, 4.0)):
-    return selection.Method("m", cls, kind, np.array([0.25, 1.0, 4.0]), np.array(grid))
+    return methods.Method(Spec("m", cls), kind, np.array([0.25, 1.0, 4.0]), np.array(grid))
 
 
 def slow_choice(kind, split, noisy, k):
@@ -62,10 +64,10 @@ def slow_choice(kind, split, noisy, k):
     return chosen
 
 
-@pytest.mark.parametrize("kind", selection.SELECTIONS)
+@pytest.mark.parametrize("kind", validation.SELECTIONS)
 def test_the_choice_is_that_of_a_plain_search(kind):
     split, noisy = problem()
-    folds = selection.validation(kind, split.clean, noisy, SETTINGS, SEEDS, 0)
+    folds = validation.validation(kind, split.clean, noisy, SETTINGS, SEEDS, 0)
     chosen = selection.select([method(kind)], squared_distances(split.X), noisy, folds, "sigma2")["m"]
     assert [tuple(choice) for choice in chosen] == [slow_choice(kind, split, noisy, k) for k in range(3)]
 
@@ -73,21 +75,21 @@ def test_the_choice_is_that_of_a_plain_search(kind):
 def test_folds_are_a_partition_and_trusted_rows_are_never_trained_on():
     split, noisy = problem()
     n = len(split.clean)
-    cv = selection.validation("cv", split.clean, noisy, SETTINGS, SEEDS, 0)
+    cv = validation.validation("cv", split.clean, noisy, SETTINGS, SEEDS, 0)
     assert sorted(np.concatenate([fold.held for fold in cv])) == list(range(n))
     for fold in cv:
         assert sorted(np.concatenate([fold.train, fold.held])) == list(range(n))
         np.testing.assert_array_equal(fold.labels, noisy[fold.held])
-    trusted = selection.validation("trusted", split.clean, noisy, SETTINGS, SEEDS, 0)
-    holdout = selection.validation("trusted_holdout", split.clean, noisy, SETTINGS, SEEDS, 0)
+    trusted = validation.validation("trusted", split.clean, noisy, SETTINGS, SEEDS, 0)
+    holdout = validation.validation("trusted_holdout", split.clean, noisy, SETTINGS, SEEDS, 0)
     assert len(trusted) == 3
     assert len(holdout) == 1
     for fold in [*trusted, *holdout]:
-        assert len(fold.held) == selection.validation_size("trusted", n, SETTINGS) == round(0.2 * n)
+        assert len(fold.held) == validation.validation_size("trusted", n, SETTINGS) == round(0.2 * n)
         assert not set(fold.held) & set(fold.train)
         np.testing.assert_array_equal(fold.labels, np.repeat(split.clean[fold.held, None], 3, axis=1))
     assert sorted(np.concatenate([holdout[0].train, holdout[0].held])) == list(range(n))
-    assert selection.validation_size("cv", n, SETTINGS) == n
+    assert validation.validation_size("cv", n, SETTINGS) == n
 
 
 def test_test_labels_and_trusted_labels_are_in_no_fit():
@@ -96,7 +98,7 @@ def test_test_labels_and_trusted_labels_are_in_no_fit():
     seen = []
     for given in (split, other):
         Recorder.seen = []
-        selection.train([method("trusted", Recorder)], given, noisy, SETTINGS, SEEDS, 0)
+        training.train([method("trusted", Recorder)], given, noisy, SETTINGS, SEEDS, 0)
         seen.append(Recorder.seen)
     for labels, others in zip(seen[0][:9], seen[1][:9], strict=True):  # widths x folds
         np.testing.assert_array_equal(labels, others)
@@ -115,7 +117,7 @@ def test_ties_go_to_the_widest_kernel_and_the_largest_parameter():
             return Fits(np.ones((*shape, len(gram.K_out))), nothing, nothing, np.zeros(shape, bool))
 
     split, noisy = problem()
-    folds = selection.validation("trusted", split.clean, noisy, SETTINGS, SEEDS, 0)
+    folds = validation.validation("trusted", split.clean, noisy, SETTINGS, SEEDS, 0)
     D = squared_distances(split.X)
     for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
         chosen = selection.select([method("trusted", Constant)], D, noisy, folds, parametrisation)["m"]
@@ -139,10 +141,10 @@ def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss():
 
     split, noisy = problem()
     D, ones = squared_distances(split.X), np.ones_like(split.clean)
-    held = np.flatnonzero(data.trusted_rows(len(ones), 0.2, SEEDS, 0))
+    held = np.flatnonzero(validation.trusted_rows(len(ones), 0.2, SEEDS, 0))
     mixed = np.where(np.arange(len(ones)) == held[1], 0, 1).astype(np.int8)
     for clean, parameter in ((ones, 0.25), (mixed, 4.0)):
-        folds = selection.validation("trusted_holdout", clean, noisy, SETTINGS, SEEDS, 0)
+        folds = validation.validation("trusted_holdout", clean, noisy, SETTINGS, SEEDS, 0)
         chosen = selection.select([method("trusted_holdout", Graded)], D, noisy, folds, "sigma2")["m"]
         assert {choice.parameter for choice in chosen} == {parameter}
 
@@ -157,9 +159,9 @@ def test_methods_share_one_kernel_matrix_and_its_basis():
             return super().fit_many(gram, labels, grid)
 
     split, noisy = problem()
-    folds = selection.validation("trusted_holdout", split.clean, noisy, SETTINGS, SEEDS, 0)
-    methods = [dataclasses.replace(method("trusted_holdout", Watcher), label=label) for label in "ab"]
-    selection.select(methods, squared_distances(split.X), noisy, folds, "sigma2")
+    folds = validation.validation("trusted_holdout", split.clean, noisy, SETTINGS, SEEDS, 0)
+    watched = [dataclasses.replace(method("trusted_holdout"), spec=Spec(label, Watcher)) for label in "ab"]
+    selection.select(watched, squared_distances(split.X), noisy, folds, "sigma2")
     assert len({id(gram) for gram in grams}) == len(grams) / 2
     assert isinstance(grams[0], Gram)
     np.testing.assert_array_equal(grams[0].K, rbf(squared_distances(split.X[folds[0].train]), 0.25))
@@ -167,8 +169,8 @@ def test_methods_share_one_kernel_matrix_and_its_basis():
 
 def test_a_condition_does_not_depend_on_the_others():
     split, noisy = problem()
-    many = selection.train([method("trusted")], split, noisy, SETTINGS, SEEDS, 0)["m"][2]
-    alone = selection.train([method("trusted")], split, noisy[:, [2]], SETTINGS, SEEDS, 0)["m"][0]
+    many = training.train([method("trusted")], split, noisy, SETTINGS, SEEDS, 0)["m"][2]
+    alone = training.train([method("trusted")], split, noisy[:, [2]], SETTINGS, SEEDS, 0)["m"][0]
     assert many.choice == alone.choice
     np.testing.assert_array_equal(many.scores, alone.scores)
 
@@ -201,11 +203,15 @@ def settings_with(spec):
             "method m: selection must be one of trusted, trusted_holdout, cv, got ''",
         ),
         ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
-        ({"method": "sklearn.dummy:DummyClassifier", "selection": "cv"}, "has no fit_many"),
+        (
+            {"method": "sklearn.dummy:DummyClassifier", "selection": "cv"},
+            r"method m: DummyClassifier has no fit_many, which selection by cross-validation needs; "
+            r"implement fit_many\(gram, labels, grid\) -> Fits, or drop `selection` and `grid`",
+        ),
         ({"method": "problems:WithoutGrid", "selection": "cv"}, "has no GRID of its own; give it a grid"),
         (
             {"method": "kernel_svm", "selection": "cv", "parameters": {"tolerence": 1}},
-            "method m: no parameter 'tolerence'; known: tolerance, max_steps, and widths",
+            "method m: no parameter 'tolerence'; did you mean tolerance\\? known: tolerance, max_steps",
         ),
         (
             {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"k": 1}},
@@ -215,17 +221,17 @@ def settings_with(spec):
 )
 def test_mistakes_are_named(spec, message):
     with pytest.raises(ValueError, match=message):
-        selection.resolve(settings_with(spec))
+        methods.resolve(settings_with(spec))
 
 
 def test_widths_of_a_method_replace_those_of_the_settings():
     spec = {"method": "kernel_logistic", "selection": "cv", "parameters": {"widths": [-0.5, 0.5]}}
-    resolved = selection.resolve(settings_with(spec))[0]
+    resolved = methods.resolve(settings_with(spec))[0]
     np.testing.assert_allclose(resolved.widths, [2**-0.5, 2**0.5])
     np.testing.assert_array_equal(resolved.grid, KernelLogisticRegression.GRID)
-    assert resolved.parameters == {}
+    assert resolved.spec.parameters == {}
 
 
 def test_too_few_rows_for_the_folds():
     with pytest.raises(ValueError, match="3 rows cannot make 5 folds; lower the setting folds"):
-        data.fold_numbers(3, 5, SEEDS, 0)
+        random_folds(3, 5, np.random.default_rng(0))

@@ -11,9 +11,11 @@ from noisylabels import results
 from noisylabels.datasets.matrices import pack
 from noisylabels.datasets.prepare import Dataset
 from noisylabels.losses import margin as losses
-from noisylabels.protocols.robust_sgd import data, selection
+from noisylabels.protocols.folds import stratified_folds
+from noisylabels.protocols.robust_sgd import data, methods, selection
 from noisylabels.protocols.robust_sgd import errors as robust_sgd
 from noisylabels.protocols.robust_sgd import theorem as robust_sgd_theorem
+from noisylabels.protocols.splits import stratified_mask
 from noisylabels.seeding import Seeds
 
 SETTINGS = {
@@ -133,13 +135,13 @@ def test_scaling_uses_training_rows_only():
 def test_empty_classes_are_refused():
     y = np.array([1, -1, -1, -1])
     with pytest.raises(ValueError, match="class 1 has 1 rows only"):
-        data.stratified_mask(y, 0.5, np.random.default_rng(0))
+        stratified_mask(y, 0.5, np.random.default_rng(0))
     with pytest.raises(ValueError, match="class 1 has 1 rows, fewer than the 2 folds"):
-        selection.folds(y, 2, np.random.default_rng(0))
+        stratified_folds(y, 2, np.random.default_rng(0))
 
 
 def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
-    points = [selection.Point(0, lam, m) for lam in (1e-3, 1e-1) for m in (0.3, 3.0)]
+    points = [methods.Point(0, lam, m) for lam in (1e-3, 1e-1) for m in (0.3, 3.0)]
     errors = np.array([[0.10, 0.20, 0.12, 0.12], [0.14, 0.20, 0.14, 0.13], [0.12, 0.20, 0.12, 0.13]])
     assert selection.choose(points, errors, "minimum")["lam"] == 1e-3
     chosen = selection.choose(points, errors, "one_se")
@@ -148,9 +150,9 @@ def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
 
 def test_unknown_losses_and_parameters_are_named():
     with pytest.raises(ValueError, match="unknown loss 'gomp'"):
-        selection.make_loss({"loss": "gomp"})
+        methods.make_loss({"loss": "gomp"})
     with pytest.raises(ValueError, match=r"the loss rgomp has no parameters \['s'\]"):
-        selection.make_loss({"loss": "rgomp", "s": -1})
+        methods.make_loss({"loss": "rgomp", "s": -1})
 
 
 def test_theorem_1_needs_the_variance_at_the_optimum():
@@ -176,3 +178,41 @@ def test_minimiser_has_no_gradient():
     w = robust_sgd_theorem.minimiser(X, y, 0.01)
     gradient = X.T @ (losses.log().slope(y * (X @ w)) * y) / 80 + 0.01 * w
     assert np.abs(gradient).max() < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"objectives": ["rgom"]}, "settings.objectives: 'rgom' is no method of the settings: rgomp, ramp"),
+        ({"families": {"all": ["x", "ramp"]}}, r"settings\.families\.all: 'x' is no method of the settings"),
+        (
+            {"objectives": ["pegasos"]},
+            "method pegasos: PegasosClassifier has no fit_epochs, which the record of its objective needs; "
+            r"implement fit_epochs\(X, y\) -> Iterator\[Any\], or take the method off `objectives`",
+        ),
+        (
+            {"methods": {"rgomp": {"method": "robust_sgd", "losses": [{"loss": "rgomp", "d": 1}]}}},
+            "the loss rgomp has no parameters",
+        ),
+        (
+            {
+                "methods": {
+                    "rgomp": {
+                        "method": "robust_sgd",
+                        "losses": [{"loss": "log"}],
+                        "parameters": {"fit_intercept": False},
+                    }
+                }
+            },
+            "method rgomp: no parameter 'fit_intercept'; known: schedule, average",
+        ),
+        (
+            {"methods": {"m": {"method": "sklearn.svm:LinearSVC"}}},
+            "method m: no parameter 'lam'; known: penalty",
+        ),
+    ],
+)
+def test_mistakes_are_named_before_anything_runs(change, message):
+    settings = SETTINGS | {"objectives": [], "families": {}} | change
+    with pytest.raises(ValueError, match=message):
+        robust_sgd.tune(settings, {}, Seeds(1, "test"))

@@ -95,9 +95,9 @@ def test_flip_rates_are_found():
     X = rng.standard_normal((n, 4)) + np.where(y == 1, 1.0, -1.0)[:, np.newaxis]
     labels = np.where(rng.random(n) < np.where(y == 1, 0.1, 0.3), 1 - y, y)
     model = RobustKernelFisherClassifier(4.0, 1e-2).fit(X, labels)
-    np.testing.assert_allclose(model.omega_, [[0.7, 0.3], [0.1, 0.9]], atol=0.06)
+    np.testing.assert_allclose(model.flip_matrix_, [[0.7, 0.3], [0.1, 0.9]], atol=0.06)
     assert (model.predict(X) == y).mean() > 0.95
-    assert not model.flagged_
+    assert (model.converged_, model.flags_, model.flagged_) == (True, (), False)
 
 
 def test_one_class_is_a_flagged_constant():

@@ -115,8 +115,8 @@ class Nearest:
 
 def test_your_own_methods_take_part():
     methods = {
-        "nearest": {"method": "test_errors_protocol:Nearest"},
-        "reversed": {"method": "test_errors_protocol:Nearest", "parameters": {"sign": -1.0}},
+        "nearest": {"method": "test_kernel_errors:Nearest"},
+        "reversed": {"method": "test_kernel_errors:Nearest", "parameters": {"sign": -1.0}},
         "neighbours": {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"n_neighbors": 1}},
         "forest": {"method": "sklearn.ensemble:RandomForestClassifier", "parameters": {"n_estimators": 3}},
     }

@@ -86,3 +86,6 @@ def test_mistakes_are_named():
         whole_run(SETTINGS | {"train": 0.999})
     with pytest.raises(ValueError, match="'heart' is not among the artifact's datasets: toy"):
         whole_run(SETTINGS | {"datasets": ["heart"]})
+    svm = {"methods": {"svm": {"method": "kernel_svm"}}}
+    with pytest.raises(ValueError, match=r"method svm: KernelSVMClassifier has no fit_bank, which .* needs"):
+        whole_run(SETTINGS | svm)

@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import rbf, squared_distances
 from noisylabels.solvers.mirror_prox import Factors, mirror_prox
-
-
-@parametrize_with_checks(
-    [StPMKLLikeClassifier([0.5, 2.0], tolerance=0.01), StPMKLLikeClassifier(rho=0.2, max_iter=30)]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def problem(n=40, seed=0):

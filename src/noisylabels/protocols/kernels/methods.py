@@ -1,0 +1,68 @@
+"""Kernel methods as settings name them: what is cross-validated, over which widths and parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noisylabels.bases.contracts import FitsDistances, FitsMany, require
+from noisylabels.protocols.kernels.data import Array
+from noisylabels.protocols.kernels.validation import SELECTIONS
+from noisylabels.protocols.specs import Spec, specs
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the settings.
+
+    spec : label, class, and parameters: keyword arguments of `fit_many`, `fit_distances` or the class.
+    selection : one of `SELECTIONS`, "" for none.   widths, grid : candidates.
+    """
+
+    spec: Spec
+    selection: str
+    widths: Array
+    grid: Array
+
+    @property
+    def label(self) -> str:
+        """Its name in the result table."""
+        return self.spec.label
+
+
+def resolve(settings: dict[str, Any]) -> list[Method]:
+    """The methods ``{label: {method, selection, grid, parameters}}``; widths and grid are exponents of 2.
+
+    A method has `fit_many` and is selected, or `fit_distances`, or is any scikit-learn classifier, which is
+    fitted on the standardised features with its parameters as they are.
+    Raises ValueError : unknown method or parameter, a selection that is missing or has nothing to select.
+    """
+    return [_resolved(spec, settings["widths"]) for spec in specs(settings["methods"]).values()]
+
+
+def _resolved(spec: Spec, exponents: list[float]) -> Method:
+    widths = np.exp2(np.asarray(spec.parameters.pop("widths", exponents), dtype=float))
+    selection, grid = spec.options.get("selection", ""), spec.options.get("grid")
+    if selection or grid is not None:
+        user, otherwise = "selection by cross-validation", "drop `selection` and `grid`"
+        require(spec.cls, FitsMany, spec.label, user, otherwise)
+    if not isinstance(spec.cls, FitsMany):
+        function = spec.cls.fit_distances if isinstance(spec.cls, FitsDistances) else spec.cls
+        spec.check(function=function, also="widths")
+        return Method(spec, "", widths, np.empty(0))
+    if selection not in SELECTIONS:
+        known = ", ".join(SELECTIONS)
+        raise ValueError(f"method {spec.label}: selection must be one of {known}, got {selection!r}")
+    spec.check(function=spec.cls.fit_many, also="widths")
+    return Method(spec, selection, widths, _grid(spec, grid))
+
+
+def _grid(spec: Spec, exponents: list[float] | None) -> Array:
+    if exponents is not None:
+        return np.asarray(np.exp2(np.asarray(exponents, dtype=float)))
+    if not hasattr(spec.cls, "GRID"):
+        name = spec.cls.__name__
+        raise ValueError(f"method {spec.label}: {name} has no GRID of its own; give it a grid")
+    return np.asarray(spec.cls.GRID, dtype=float)
