@@ -11,6 +11,7 @@ from noisylabels import results
 from noisylabels.datasets.matrices import pack
 from noisylabels.datasets.prepare import Dataset
 from noisylabels.losses import margin as losses
+from noisylabels.protocols import splits
 from noisylabels.protocols.robust_sgd import data, selection
 from noisylabels.protocols.robust_sgd import errors as robust_sgd
 from noisylabels.protocols.robust_sgd import theorem as robust_sgd_theorem
@@ -133,7 +134,7 @@ def test_scaling_uses_training_rows_only():
 def test_empty_classes_are_refused():
     y = np.array([1, -1, -1, -1])
     with pytest.raises(ValueError, match="class 1 has 1 rows only"):
-        data.stratified_mask(y, 0.5, np.random.default_rng(0))
+        splits.stratified_mask(y, 0.5, np.random.default_rng(0))
     with pytest.raises(ValueError, match="class 1 has 1 rows, fewer than the 2 folds"):
         selection.folds(y, 2, np.random.default_rng(0))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from noisylabels.datasets.matrices import unpack
 from noisylabels.noise.flips import corrupt, parse
+from noisylabels.protocols.splits import stratified_mask
 from noisylabels.seeding import Seeds
 
 SPARSE_BELOW = 0.25
@@ -77,27 +78,6 @@ def _reference(problem: Problem) -> NDArray[np.float64]:
     from noisylabels.classifiers.liblinear import LiblinearClassifier
 
     return LiblinearClassifier(1e-4).fit(problem.X, problem.clean).decision_function(problem.X)
-
-
-def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Mask of round(share n_c) members (at least one) of every class c; everything if share >= 1.
-
-    Raises
-    ------
-    ValueError : a class would be empty on one of the sides.
-    """
-    if share >= 1:
-        return np.ones(len(y), dtype=bool)
-    mask = np.zeros(len(y), dtype=bool)
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        count = max(1, round(share * len(members)))
-        if count == len(members):
-            raise ValueError(
-                f"class {label} has {len(members)} rows only: none would be left for the other part"
-            )
-        mask[members[:count]] = True
-    return mask
 
 
 def scaled(train: Any, test: Any) -> tuple[Any, Any]:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from noisylabels.frame import methods
 from noisylabels.losses.margin import CONSTRUCTORS, Loss
-from noisylabels.protocols.robust_sgd.data import Problem, stratified_mask
+from noisylabels.protocols.robust_sgd.data import Problem
+from noisylabels.protocols.splits import stratified_mask
 from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd.many import Candidate, fit_models
 
