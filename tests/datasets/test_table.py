@@ -142,6 +142,22 @@ def test_arrays_that_cannot_be_used_are_refused(arrays, message, tmp_path):
         table(write(tmp_path, **arrays))
 
 
+def test_an_npz_may_bring_its_own_splits(tmp_path):
+    train, test = np.arange(40).reshape(2, 20) % 30, np.array([np.arange(20, 30), np.arange(10, 20)])
+    arrays = table(write(tmp_path, X=X, y=SIGNS, train=train, test=test))
+    np.testing.assert_array_equal(arrays["train"], train)
+    np.testing.assert_array_equal(arrays["test"], test)
+    for wrong, message in [
+        ({"train": train}, "splits need `train` and `test`"),
+        ({"train": train, "test": test + 0.5}, "splits need `train` and `test`, whole numbers"),
+        ({"train": train, "test": test[:1]}, "as many lines in `train` as in `test`"),
+        ({"train": train, "test": test + 1}, "split 0 has a row twice, or one that is not in 0 to 29"),
+        ({"train": train, "test": train}, "split 0 has a row twice"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            table(write(tmp_path, X=X, y=SIGNS, **wrong))
+
+
 def test_a_file_that_is_no_npz_is_named(tmp_path):
     (tmp_path / "beans.npz").write_text("no zip")
     with pytest.raises(ValueError, match=r"^beans\.npz: .*save it with np\.savez"):

@@ -34,12 +34,13 @@ def table(
     positive: str | float | None = None,
     columns: Sequence[str] = (),
 ) -> dict[str, NDArray[Any]]:
-    """``X`` (n, d) float64 and ``y`` (n,) int8, +1 for the positive class and -1 for every other one.
+    """``X`` (n, d) float64, ``y`` (n,) int8, +1 for the positive class and -1 for the others, and any splits.
 
     Parameters
     ----------
     files : one file. A CSV has a header line; its fields are split at commas, semicolons or tabs.
-        An .npz has the arrays ``X`` (n, d) and ``y`` (n,); ``label`` and ``columns`` are not for it.
+        An .npz has the arrays ``X`` (n, d) and ``y`` (n,); ``label`` and ``columns`` are not for it. It may
+        have splits of its own, ``train`` and ``test``: numbers of rows from 0, one line for each split.
     label : the column with the labels.
     positive : the class that becomes +1; without it, the larger of two numbers.
     columns : the columns to learn from; all but the label by default.
@@ -54,12 +55,14 @@ def table(
             raise ValueError(
                 f"{path.name}: `label` and `columns` are for CSV; an .npz has the arrays X and y"
             )
-        X, labels, where = _from_npz(path)
+        X, labels, splits = _from_npz(path)
+        where = "y"
     else:
-        X, labels, where = _from_csv(path, label, columns)
+        X, labels = _from_csv(path, label, columns)
+        where, splits = f"column {label!r}", {}
     y = _signs(labels, positive, path.name, where)
     _check_size(y, path.name)
-    return {"X": X, "y": y}
+    return {"X": X, "y": y} | splits
 
 
 def _only(files: Mapping[str, Path]) -> Path:
@@ -71,7 +74,7 @@ def _only(files: Mapping[str, Path]) -> Path:
 # CSV
 
 
-def _from_csv(path: Path, label: str, columns: Sequence[str]) -> tuple[NDArray[np.float64], list[str], str]:
+def _from_csv(path: Path, label: str, columns: Sequence[str]) -> tuple[NDArray[np.float64], list[str]]:
     rows = _read(path)
     _check_header(rows.header, path.name)
     for name in (label, *columns):
@@ -94,7 +97,7 @@ def _from_csv(path: Path, label: str, columns: Sequence[str]) -> tuple[NDArray[n
     if "" in labels:
         line = rows.lines[labels.index("")]
         raise ValueError(f"{path.name}, line {line}: column {label!r} holds no label; {MEND}")
-    return X, labels, f"column {label!r}"
+    return X, labels
 
 
 def _read(path: Path) -> _Rows:
@@ -169,7 +172,7 @@ def _number(text: str, where: str, column: str) -> float:
 # .npz
 
 
-def _from_npz(path: Path) -> tuple[NDArray[np.float64], list[Any], str]:
+def _from_npz(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[Any]]]:
     arrays = _arrays(path)
     X, y = arrays["X"], arrays["y"]
     if X.ndim != 2 or X.shape[1] == 0 or X.dtype.kind not in "fiub":
@@ -181,7 +184,8 @@ def _from_npz(path: Path) -> tuple[NDArray[np.float64], list[Any], str]:
         row, column = map(int, bad[0])
         value = X[row, column]
         raise ValueError(f"{path.name}: X[{row}, {column}] is {value}, not finite; {MEND}")
-    return X.astype(np.float64), (y + 0 if y.dtype == bool else y).tolist(), "y"
+    labels = (y + 0 if y.dtype == bool else y).tolist()
+    return X.astype(np.float64), labels, _splits(arrays, path.name)
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -191,9 +195,25 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             if missing:
                 found = ", ".join(archive.files) or "none"
                 raise ValueError(f"no array {' and '.join(missing)}; it has: {found}")
-            return {name: archive[name] for name in ("X", "y")}
+            return {name: archive[name] for name in ("X", "y", "train", "test") if name in archive.files}
     except (ValueError, OSError, EOFError, AttributeError) as error:
         raise ValueError(f"{path.name}: {error}; save it with np.savez(file, X=X, y=y)") from None
+
+
+def _splits(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """``train`` and ``test`` (splits, rows), if there are any and no row is on both sides of a split."""
+    splits = {part: arrays[part] for part in ("train", "test") if part in arrays}
+    if not splits:
+        return {}
+    n, shapes = len(arrays["X"]), {part: rows.shape for part, rows in splits.items()}
+    if len(splits) < 2 or any(rows.ndim != 2 or rows.dtype.kind not in "iu" for rows in splits.values()):
+        raise ValueError(f"{name}: splits need `train` and `test`, whole numbers in lines; found {shapes}")
+    if shapes["train"][0] != shapes["test"][0]:
+        raise ValueError(f"{name}: as many lines in `train` as in `test` are needed; found {shapes}")
+    for number, rows in enumerate(np.hstack([splits["train"], splits["test"]]).tolist()):
+        if min(rows) < 0 or max(rows) >= n or len(set(rows)) < len(rows):
+            raise ValueError(f"{name}: split {number} has a row twice, or one that is not in 0 to {n - 1}")
+    return splits
 
 
 # labels
