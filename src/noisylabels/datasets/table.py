@@ -50,6 +50,7 @@ def table(
     ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
     path = _only(files)
+    splits: dict[str, NDArray[Any]] = {}
     if path.suffix.lower() == ".npz":
         if columns or label != "y":
             raise ValueError(
@@ -59,7 +60,7 @@ def table(
         where = "y"
     else:
         X, labels = _from_csv(path, label, columns)
-        where, splits = f"column {label!r}", {}
+        where = f"column {label!r}"
     y = _signs(labels, positive, path.name, where)
     _check_size(y, path.name)
     return {"X": X, "y": y} | splits

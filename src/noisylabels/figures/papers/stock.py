@@ -19,7 +19,7 @@ def curves(results: "Tables", settings: "Settings") -> "Figure":
     each data set, noise and setting.
     """
     _, table = next(iter(results.items()))
-    columns = {_name(table, keys): rows for keys, rows in table.groupby(SECTIONS, sort=False)}
+    columns = {_name(table, part): part for _, part in table.groupby(SECTIONS, sort=False)}
     metrics = list(table["metric"].unique())
     y_label = metrics[0] if len(metrics) == 1 else ""
     rows = [""] if len(metrics) == 1 else metrics
@@ -48,6 +48,6 @@ def last_values(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def _name(table: "pd.DataFrame", keys: tuple[str, ...]) -> str:
-    """Those of the keys that tell the panels apart."""
-    return ", ".join(key for column, key in zip(SECTIONS, keys, strict=True) if table[column].nunique() > 1)
+def _name(table: "pd.DataFrame", part: "pd.DataFrame") -> str:
+    """What tells a part apart from the rest of the table."""
+    return ", ".join(str(part[column].iloc[0]) for column in SECTIONS if table[column].nunique() > 1)
