@@ -29,8 +29,8 @@ def read(path: Path, label: str, columns: Sequence[str]) -> tuple[NDArray[np.flo
 
     Raises
     ------
-    ValueError : no such column, two of one name, a field that is not a finite number, a missing label, a line with
-    another number of fields, no header, or text that is not UTF-8; with file, line and column.
+    ValueError : no such column, two of one name, a field that is not a finite number, a missing label,
+    a line with another number of fields, no header, text that is not UTF-8; with file, line and column.
     """
     rows = _rows(path)
     _check_header(rows.header, path.name)

@@ -15,7 +15,8 @@ def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[
 
     Raises
     ------
-    ValueError : no X or y, shapes that do not fit, a value that is not finite, a split with a row on both sides.
+    ValueError : no X or y, shapes that do not fit, a value that is not finite,
+    a split with a row on both sides.
     """
     arrays = _arrays(path)
     X, y = arrays["X"], arrays["y"]
