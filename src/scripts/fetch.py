@@ -1,6 +1,7 @@
 """Bring the raw files of a data set into a folder, from the first source that has them."""
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -18,7 +19,9 @@ def main() -> None:
     )
     parser.add_argument("--source", default="", help="use this source or variant only")
     parser.add_argument("--offline", action="store_true", help="never use the network")
-    parser.add_argument("--local", type=Path, metavar="FILE", help="use this file instead of the data set")
+    parser.add_argument(
+        "--local", metavar="FILE", help='your own file instead, or \'{"file": FILE, "label": COLUMN}\''
+    )
     arguments = parser.parse_args()
 
     from noisylabels.datasets.download import Network
@@ -32,7 +35,8 @@ def main() -> None:
     try:
         registry = load_registry(arguments.registry)
         if arguments.local:
-            record = fetch_local(dataset, registry, arguments.out, arguments.local)
+            own = json.loads(arguments.local) if arguments.local.startswith("{") else arguments.local
+            record = fetch_local(dataset, registry, arguments.out, own)
         else:
             network = Network(arguments.offline, memory=arguments.out.parent / ".cache" / "unreachable.json")
             record = fetch(dataset, registry, arguments.out, mirror=arguments.mirror, network=network)

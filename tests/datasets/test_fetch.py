@@ -159,9 +159,7 @@ def test_offline_never_touches_the_network(web: Web, tmp_path: Path) -> None:
 
 
 def test_the_error_says_what_helps(tmp_path: Path) -> None:
-    registry = one_file(
-        {"path": "toy"}, body=BODY, local={"loader": "a:b"}, stand_in={"loader": "a:b", "note": "made up"}
-    )
+    registry = one_file({"path": "toy"}, body=BODY, stand_in={"loader": "a:b", "note": "made up"})
     with pytest.raises(FetchError) as caught:
         fetch("toy", registry, tmp_path / "toy", network=OFFLINE)
     assert str(caught.value).splitlines() == [
@@ -170,7 +168,7 @@ def test_the_error_says_what_helps(tmp_path: Path) -> None:
         "What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),",
         f"or these files put into {tmp_path / 'toy'} by hand:",
         f"  toy.data ({len(BODY)} bytes, sha256 {sha256(BODY)})",
-        "A file of your own may take its place: `--local FILE`.",
+        "A file of your own may take its place: `data: {local: {toy: FILE}}`.",
         "An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:",
         "  made up",
     ]
@@ -205,17 +203,16 @@ def test_the_real_data_replace_a_stand_in_as_soon_as_they_can_be_had(tmp_path: P
 def test_a_file_of_the_user_takes_the_place_of_the_data(tmp_path: Path) -> None:
     own = tmp_path / "own.wav"
     own.write_bytes(BODY)
-    registry = one_file({"path": "toy"}, body=BODY, local={"loader": "audio:recording"})
-    record = fetch_local("toy", registry, tmp_path / "toy", own)
+    registry = one_file({"path": "toy"}, body=BODY, task="audio")
+    record = fetch_local("toy", registry, tmp_path / "toy", str(own))
     assert (record["source"], record["loader"]) == ("local", "audio:recording")
     assert record["files"] == {"own.wav": sha256(BODY)}
     own.write_bytes(BODY + b"more")
-    assert fetch_local("toy", registry, tmp_path / "toy", own)["files"] == {"own.wav": sha256(BODY + b"more")}
+    assert fetch_local("toy", registry, tmp_path / "toy", str(own))["files"] == {
+        "own.wav": sha256(BODY + b"more")
+    }
     with pytest.raises(FileNotFoundError, match=r"none\.wav does not exist"):
-        fetch_local("toy", registry, tmp_path / "toy", tmp_path / "none.wav")
-    del registry["toy"]["local"]
-    with pytest.raises(ValueError, match="toy cannot be replaced by a local file"):
-        fetch_local("toy", registry, tmp_path / "toy", own)
+        fetch_local("toy", registry, tmp_path / "toy", "none.wav")
 
 
 def test_passwords_are_not_shown() -> None:
@@ -251,4 +248,7 @@ def test_a_mistake_on_the_command_line_is_one_line(checkout: Path) -> None:
     run = command(checkout, one_file({"path": "toy"}, body=BODY), "--dataset", "toi")
     done = subprocess.run(**run, check=False)
     assert done.returncode == 1
-    assert done.stderr == "error: data set 'toi' is not in the registry; did you mean toy?\n"
+    assert done.stderr == (
+        "error: data set 'toi' is not in the registry; did you mean toy? "
+        "(a table of your own: --config 'data={local: {toi: FILE}}')\n"
+    )

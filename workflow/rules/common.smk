@@ -19,7 +19,7 @@ REGISTRY = ROOT / "config/datasets.yaml"
 sys.path.insert(0, str(LIBRARY))
 from noisylabels.frame import artifacts
 from noisylabels.frame import dependencies
-from noisylabels.datasets import registry
+from noisylabels.datasets import own, registry
 from noisylabels.verdicts import published
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
@@ -67,7 +67,8 @@ def _read(reader, *arguments):
 
 
 ARTIFACTS = _read(artifacts.load_all, EXPERIMENTS, config["papers"], SCALE, SCHEMAS)
-DATASETS = _read(registry.load_registry, REGISTRY)
+OWN = config["data"]["local"]
+DATASETS = _read(own.with_own, _read(registry.load_registry, REGISTRY), OWN)
 
 
 def of(wildcards):
@@ -108,7 +109,7 @@ def dataset_id(name):
     """`id`, or `id.source` where the configuration pins one kind of source and the artifact none."""
     dataset = registry.with_source(name, config["data"]["source"])
     name, pin, entry = _read(registry.find, DATASETS, dataset)
-    if name not in config["data"]["local"]:
+    if name not in OWN:
         _read(registry.sources, name, entry, pin)
     return dataset
 
@@ -125,23 +126,16 @@ def entry_of(wildcards):
 
 def loader_modules(wildcards):
     """Modules that turn the raw files of a data set, from any of its sources, into arrays."""
-    entry = entry_of(wildcards)
-    named = [entry, *entry["sources"], entry.get("stand_in") or {}]
-    return sorted(
-        {
-            f"datasets.{part['loader'].partition(':')[0]}"
-            for part in named
-            if "loader" in part
-        }
-    )
+    loaders = registry.loaders(entry_of(wildcards))
+    return sorted({f"datasets.{loader.partition(':')[0]}" for loader in loaders})
 
 
 def fetch_options(wildcards):
     options = []
     if config["data"]["mirror"]:
         options += ["--mirror", config["data"]["mirror"]]
-    if local := config["data"]["local"].get(wildcards.dataset.partition(".")[0]):
-        options += ["--local", local]
+    if spec := OWN.get(wildcards.dataset.partition(".")[0]):
+        options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)]
     if config["data"]["offline"]:
         options.append("--offline")
     return options
@@ -149,11 +143,8 @@ def fetch_options(wildcards):
 
 def local_file(wildcards):
     """The user's own file is an input, so that a changed file is read again."""
-    return [
-        config["data"]["local"][d]
-        for d in [wildcards.dataset.partition(".")[0]]
-        if d in config["data"]["local"]
-    ]
+    name = wildcards.dataset.partition(".")[0]
+    return [str(own.own_file(OWN[name]))] if name in OWN else []
 
 
 def prepared(artifact, settings):

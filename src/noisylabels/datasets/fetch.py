@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from noisylabels.datasets.download import Network
+from noisylabels.datasets.own import LOADERS, Spec, own_file, own_loader, own_options
 from noisylabels.datasets.registry import Entry, RawFile, Source, find, sources
 from noisylabels.datasets.sources import Places, obtain
 from noisylabels.datasets.storage import (
@@ -82,22 +83,24 @@ def fetch(
             except SourceError as error:
                 problems.append(f"{source.name}: {error}")
     lines = [f"  {problem}" for problem in unset + problems]
-    raise FetchError("\n".join([f"{name}: no source could be used", *lines, *_advice(chosen, entry, out)]))
+    raise FetchError(
+        "\n".join([f"{name}: no source could be used", *lines, *_advice(name, chosen, entry, out)])
+    )
 
 
-def fetch_local(dataset: str, registry: dict[str, Entry], out: Path, file: Path) -> Record:
-    """Let a user's own ``file`` take the place of ``dataset``: a copy in ``out``, recorded as source "local".
+def fetch_local(dataset: str, registry: dict[str, Entry], out: Path, spec: Spec) -> Record:
+    """Let a file of the user's own take the place of ``dataset``, or be a data set of that new id.
+
+    A copy is made in ``out`` and recorded as source "local"; ``spec`` is an entry of `data.local`.
 
     Raises
     ------
-    ValueError : the data set does not allow it.
+    ValueError : the data set cannot be replaced, or not by such a file.
     FileNotFoundError : no such file.
     StorageError : the disk is full or read-only.
     """
-    name, _, entry = find(registry, dataset)
-    if "local" not in entry:
-        allowed = ", ".join(sorted(other for other, spec in registry.items() if "local" in spec))
-        raise ValueError(f"{name} cannot be replaced by a local file; these can: {allowed}")
+    name = dataset.partition(".")[0]
+    loader, file = own_loader(name, registry, spec), own_file(spec)
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file")
     with locked(out.parent / ".cache" / f"{dataset}.lock"):
@@ -107,8 +110,8 @@ def fetch_local(dataset: str, registry: dict[str, Entry], out: Path, file: Path)
         if not (target.is_file() and sha256_of(target) == sha256_of(file)):
             copy(file, part_of(target))
             part_of(target).replace(target)
-        source = Source("local", "local", entry["local"]["loader"], {}, ())
-        return _finish(name, entry, source, {file.name: sha256_of(target)}, out)
+        source = Source("local", "local", loader, {}, ())
+        return _finish(name, {}, source, {file.name: sha256_of(target)}, out, own_options(spec))
 
 
 def _present(source: Source, out: Path) -> dict[str, str]:
@@ -201,7 +204,14 @@ def _from_neighbour(file: RawFile, source: Source, out: Path) -> dict[str, str]:
     return {}
 
 
-def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path) -> Record:
+def _finish(
+    name: str,
+    entry: Entry,
+    source: Source,
+    hashes: dict[str, str],
+    out: Path,
+    options: dict[str, Any] | None = None,
+) -> Record:
     record = {
         "id": name,
         "source": source.name,
@@ -212,11 +222,13 @@ def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out
         "files": hashes,
         "unverified": [file.name for file in source.files if not file.sha256],
     }
+    if options:
+        record["options"] = options
     write_atomically(out / RECORD, json.dumps(record, indent=1) + "\n")
     return record
 
 
-def _advice(chosen: list[Source], entry: Entry, out: Path) -> list[str]:
+def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:
     lines = ["What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"]
     known = next((s.files for s in chosen if s.files and all(file.sha256 for file in s.files)), ())
     if known:
@@ -226,8 +238,8 @@ def _advice(chosen: list[Source], entry: Entry, out: Path) -> list[str]:
             lines.append(f"  {file.name} ({size}sha256 {file.sha256[0]})")
     else:
         lines.append(f"or a look at {entry['homepage']}.")
-    if "local" in entry:
-        lines.append("A file of your own may take its place: `--local FILE`.")
+    if entry["task"] in LOADERS:
+        lines.append(f"A file of your own may take its place: `data: {{local: {{{name}: FILE}}}}`.")
     if "stand_in" in entry:
         lines.append("An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:")
         lines.append(f"  {entry['stand_in']['note'].strip()}")

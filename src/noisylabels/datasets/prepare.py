@@ -51,9 +51,8 @@ def prepare(raw: Path) -> Dataset:
     record = json.loads(record_file.read_text(encoding="utf-8"))
     loader = find_loader(record["loader"])
     try:
-        arrays = {
-            name: np.asarray(array) for name, array in loader({f: raw / f for f in record["files"]}).items()
-        }
+        loaded = loader({file: raw / file for file in record["files"]}, **record.get("options", {}))
+        arrays = {name: np.asarray(array) for name, array in loaded.items()}
         check_shape(record["id"], record["source"], arrays, record["shape"])
     except ValueError as error:
         if not record["unverified"]:
@@ -73,7 +72,7 @@ def prepare(raw: Path) -> Dataset:
     return Dataset(record["id"], record["source"], record["variant"], arrays, digest)
 
 
-def find_loader(spec: str) -> Callable[[Mapping[str, Path]], Arrays]:
+def find_loader(spec: str) -> Callable[..., Arrays]:
     """``"uci:german"`` -> noisylabels.datasets.uci.german; ValueError if there is no such function."""
     module_name, _, function_name = spec.partition(":")
     try:
@@ -83,7 +82,7 @@ def find_loader(spec: str) -> Callable[[Mapping[str, Path]], Arrays]:
     function = getattr(module, function_name, None)
     if not callable(function):
         raise ValueError(f"loader {spec}: no function {function_name} in {module.__file__}")
-    loader: Callable[[Mapping[str, Path]], Arrays] = function
+    loader: Callable[..., Arrays] = function
     return loader
 
 

@@ -29,6 +29,9 @@ By hand: `python src/scripts/fetch.py --dataset german --registry config/dataset
 With `--offline` it uses what is there and a mirror folder only; so copy `data/raw/` from a machine that has
 it, or put a file there yourself: it is taken if its hash is right. More: [docs/data.md](../docs/data.md).
 
+A file of your own takes the place of a set with `data: {local: {heart: my_heart.csv}}` in the configuration,
+and stands beside the sets under any new id: [docs/extending.md](../docs/extending.md).
+
 An artifact names a set as `german` (the first source that works), `german.package` or `german.canonical`
 (this source, this variant only), `german.packaged` (from a package, else generated: what every machine with a
 package index has), `ijcnn1.stand_in` (the stand-in) or `ijcnn1.or_stand_in` (the stand-in if nothing else can
@@ -84,11 +87,6 @@ def _details(name: str, entry: Entry) -> list[str]:
             lines.append("| " + " | ".join(cells) + " |")
     for variant, digest in entry.get("prepared_sha256", {}).items():
         lines += ["", f"Digest of the prepared arrays, {variant}: `{digest}`."]
-    if "local" in entry:
-        lines += [
-            "",
-            f"A file of your own may take its place: `data: local: {{{name}: FILE}}`, or `--local FILE`.",
-        ]
     if "stand_in" in entry:
         lines += [
             "",

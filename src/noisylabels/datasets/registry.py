@@ -91,8 +91,12 @@ def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:
     """
     name, _, pin = dataset.partition(".")
     if name not in entries:
-        near = difflib.get_close_matches(name, entries, n=3) or sorted(entries)
-        raise ValueError(f"data set {name!r} is not in the registry; did you mean {' or '.join(near)}?")
+        near = difflib.get_close_matches(name, entries, n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(
+            f"data set {name!r} is not in the registry{hint} (a table of your own: "
+            f"--config 'data={{local: {{{name}: FILE}}}}')"
+        )
     return name, pin, entries[name]
 
 

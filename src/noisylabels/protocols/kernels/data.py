@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from noisylabels.noise.flips import corrupt
 from noisylabels.protocols.data_sets import data_sets
+from noisylabels.protocols.splits import random_split
 from noisylabels.seeding import Seeds
 
 Array = NDArray[np.float64]
@@ -45,10 +46,29 @@ def official_split(dataset: Any, repetition: int) -> Split | None:
     """Split number ``repetition`` of a data set with arrays X, y, train, test; None beyond the last one."""
     arrays = dataset.arrays
     if "train" not in arrays:
-        raise ValueError(f"{dataset.id} has no official splits (arrays train and test); use an ida_ data set")
+        raise ValueError(
+            f"{dataset.id} has no official splits (arrays train and test); say how to draw them: "
+            "settings.splits, such as {test: 0.4, stratified: true}"
+        )
     if repetition >= len(arrays["train"]):
         return None
-    train, test = arrays["train"][repetition], arrays["test"][repetition]
+    return _split(arrays, arrays["train"][repetition], arrays["test"][repetition])
+
+
+def split_of(dataset: Any, repetition: int, splits: dict[str, Any] | None, seeds: Seeds) -> Split | None:
+    """The official split of that number; of a data set without any, one drawn at random.
+
+    splits : how to draw, ``{test: share of the rows, stratified: bool}``.
+    """
+    if splits is None or "train" in dataset.arrays:
+        return official_split(dataset, repetition)
+    rng = seeds.generator(repetition, "split")
+    return _split(
+        dataset.arrays, *random_split(dataset.arrays["y"], splits["test"], splits["stratified"], rng)
+    )
+
+
+def _split(arrays: dict[str, Any], train: NDArray[np.int64], test: NDArray[np.int64]) -> Split:
     X, X_test = standardised(arrays["X"][train], arrays["X"][test])
     labels = (arrays["y"] > 0).astype(np.int8)
     return Split(X, X_test, labels[train], labels[test])
@@ -64,13 +84,14 @@ def noisy_labels(clean: Labels, noise: list[str], seeds: Seeds, repetition: int)
 def problems(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range
 ) -> Iterator[tuple[dict[str, Any], Split, Labels, Seeds]]:
-    """(columns of its rows, split, noisy labels (n, L), seeds) of every official split of every data set.
+    """(columns of its rows, split, noisy labels (n, L), seeds) of every split of every data set.
 
-    A repetition beyond the last split of a data set is left out.
+    A data set without official splits is split as ``settings["splits"]`` says; of one with them, a repetition
+    beyond the last split is left out.
     """
     for name, dataset, own in data_sets(settings, data, seeds):
         for repetition in repetitions:
-            split = official_split(dataset, repetition)
+            split = split_of(dataset, repetition, settings.get("splits"), own)
             if split is None:
                 break
             columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}

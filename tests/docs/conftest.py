@@ -1,0 +1,91 @@
+"""A scratch copy of the checkout with a home folder, in which ./run works as for a newcomer."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recipes import ROOT
+
+PARTS = ["Snakefile", "run", "config", "workflow", "src", "environment.yml", "pyproject.toml", "runtime.lock"]
+
+
+class Newcomer:
+    """Runs commands in ``checkout`` with the home folder ``home``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.checkout, self.home = folder / "checkout", folder / "home"
+        for left in (self.home, folder / "venv", *self.checkout.glob("[!.]*"), self.checkout / ".snakemake"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+        for part in PARTS:
+            source, target = ROOT / part, self.checkout / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            else:
+                shutil.copy2(source, target)
+        (self.home / "mine").mkdir(parents=True)
+        self._environment_of_the_tests(folder / "venv")
+
+    def _environment_of_the_tests(self, venv: Path) -> None:
+        """Let ./run take the interpreter of the tests for an environment that it has set up."""
+        venv.mkdir()
+        (venv / "bin").symlink_to(Path(sys.executable).parent)
+        made_from = b"".join(
+            (self.checkout / file).read_bytes() for file in ("runtime.lock", "pyproject.toml")
+        )
+        summed = subprocess.run(["cksum"], input=made_from, capture_output=True, check=True).stdout.decode()
+        version = f"Python {sys.version.split()[0]}"
+        (venv / "stamp").write_text(f"{version}\nruntime.lock {summed.strip()} {venv} {self.checkout}\n")
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("SNAKEMAKE", "PYTHON", "COV", "NUMBA_CACHE_DIR"))
+        } | {"HOME": str(self.home), "NOISYLABELS_VENV": str(venv)}
+
+    def run(self, commands: str) -> str:
+        """What the commands print; they must succeed, and set up no environment."""
+        done = subprocess.run(
+            ["bash", "-euc", commands],
+            cwd=self.checkout,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+        output = done.stdout + done.stderr
+        assert done.returncode == 0, output
+        assert "Making the environment" not in output
+        return output
+
+
+@pytest.fixture(scope="session")
+def newcomer() -> Newcomer:
+    """One for all recipes, as one person would follow them one after the other.
+
+    Always in the same folder, so that kernels are compiled once: their path is part of the compiler's key.
+    """
+    someone = Newcomer(ROOT / ".cache/newcomer" / os.environ.get("PYTEST_XDIST_WORKER", "main"))
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.standard_normal((120, 3)) + y[:, None]
+    lines = [
+        f"{a:.3f},{b:.3f},{c:.3f},{'bombay' if label else ['cali', 'seker'][int(a > 0)]}"
+        for (a, b, c), label in zip(X, y, strict=True)
+    ]
+    (someone.home / "mine/beans.csv").write_text("\n".join(["width,length,area,kind", *lines]) + "\n")
+    _offline(someone, X, y)
+    return someone
+
+
+def _offline(someone: Newcomer, X: np.ndarray, y: np.ndarray) -> None:
+    """Stand in for what the smoke scale would fetch from a package index."""
+    rows = np.random.default_rng(1).permuted(np.tile(np.arange(len(y)), (2, 1)), axis=1)
+    np.savez(someone.home / "any.npz", X=X, y=y, train=rows[:, :80], test=rows[:, 80:])
+    config = someone.checkout / "config/config.yaml"
+    local = ", ".join(f"{name}: ~/any.npz" for name in ("ida_heart", "ida_titanic"))
+    text = config.read_text(encoding="utf-8")
+    assert "local: {}" in text
+    config.write_text(text.replace("local: {}", f"local: {{{local}}}"), encoding="utf-8")

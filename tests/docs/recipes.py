@@ -1,0 +1,45 @@
+"""A page of recipes as a script: the files that its blocks write, and the commands to run."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+HEADER = re.compile(r"# (?P<file>\S+?)(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n")
+
+
+def recipe(title: str) -> list[tuple[str, str]]:
+    """The blocks (language, text) of a section, in their order."""
+    section = re.split(rf"^## {title}$", PAGE, flags=re.M)[1].partition("\n## ")[0]
+    return re.findall(r"^```(\w+)\n(.*?)^```$", section, flags=re.M | re.S)
+
+
+def titles() -> list[str]:
+    """The sections that hold commands."""
+    return [title for title in re.findall(r"^## (.*)$", PAGE, flags=re.M) if dict(recipe(title)).get("sh")]
+
+
+def write(text: str, checkout: Path, home: Path) -> Path:
+    """Write the file that the first line of a block names; a copy of an artifact is made as the page says."""
+    header = HEADER.match(text)
+    assert header is not None, f"a block must begin with the name of its file: {text[:60]}"
+    name = header["file"]
+    file = home / name.removeprefix("~/") if name.startswith("~/") else checkout / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    body = text.removeprefix(header[0])
+    if header["model"]:
+        model = yaml.safe_load((file.parent / header["model"]).read_text(encoding="utf-8"))
+        dropped = re.findall(r"`(\w+)`", header["dropped"])
+        body = yaml.safe_dump(copied(model, dropped, yaml.safe_load(body)), sort_keys=False)
+    file.write_text(body, encoding="utf-8")
+    return file
+
+
+def copied(model: dict[str, Any], dropped: list[str], changes: dict[str, Any]) -> dict[str, Any]:
+    """The copy of an artifact: without some keys, others replaced; below settings, key by key."""
+    settings = model["settings"] | changes.get("settings", {})
+    kept = {key: value for key, value in model.items() if key not in dropped}
+    return kept | changes | {"settings": settings}

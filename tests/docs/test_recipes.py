@@ -1,0 +1,56 @@
+"""The recipes of docs/extending.md work as they are written."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from recipes import PAGE, ROOT, recipe, titles, write
+
+from noisylabels.frame.artifacts import SCALES, load
+
+MADE = {
+    "Your classifier in a table": ["figures/smoke/kernel_boost/mine.md"],
+    "Your filter": ["figures/smoke/ors/mine.png"],
+    "Your own table": ["figures/smoke/kernel_boost/beans.md", "figures/smoke/robust_sgd/beans.md"],
+    "Your experiment": ["figures/smoke/ors/growing_noise.png"],
+    "Your paper in four files": ["figures/full/tukey/median.png", "results/full/tukey/median/verdicts.csv"],
+}
+"""Recipe -> what its commands leave behind."""
+
+
+def test_every_recipe_is_followed():
+    assert titles() == list(MADE)
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("title", MADE)
+def test_a_recipe_works_as_written(title, newcomer):
+    artifacts = []
+    for language, text in recipe(title):
+        if language == "sh":
+            newcomer.run(text)
+            continue
+        file = write(text, newcomer.checkout, newcomer.home)
+        if file.suffix == ".yaml" and "experiments" in file.parts:
+            artifacts.append(file)
+            for scale in SCALES:
+                load(file, scale, newcomer.checkout / "workflow/schemas")
+    for made in MADE[title]:
+        assert (newcomer.checkout / made).stat().st_size > 100
+    for file in artifacts:
+        only_its_methods_ran(file, newcomer.checkout)
+
+
+def only_its_methods_ran(artifact: Path, checkout: Path) -> None:
+    """No reduction brings back a method that a copy left out."""
+    methods = yaml.safe_load(artifact.read_text(encoding="utf-8"))["settings"].get("methods", {})
+    for table in checkout.glob(f"results/*/{artifact.parent.name}/{artifact.stem}/table.csv"):
+        with table.open(encoding="utf-8") as rows:
+            assert {row["method"] for row in csv.DictReader(rows)} == set(methods or ["mean", "median"])
+
+
+def test_the_page_names_files_that_exist():
+    for name in re.findall(r"`((?:classifiers|filters)/\w+\.py)`", PAGE):
+        assert (ROOT / "src/noisylabels" / name).is_file(), name
