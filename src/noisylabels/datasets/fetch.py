@@ -1,13 +1,13 @@
 """The raw files of a data set: from the cache, from the first source that has them, or a full account."""
 
 import contextlib
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
+from noisylabels.datasets import records
 from noisylabels.datasets.download import Network
-from noisylabels.datasets.registry import Entry, RawFile, Source, find, sources
+from noisylabels.datasets.records import Record
+from noisylabels.datasets.registry import UNSEEN, Entry, RawFile, Source, find, sources
 from noisylabels.datasets.sources import Places, obtain
 from noisylabels.datasets.storage import (
     NotConfiguredError,
@@ -23,16 +23,11 @@ from noisylabels.datasets.storage import (
     write_atomically,
 )
 
-RECORD = "source.json"
-"""Beside the raw files: which source, variant, loader and hashes; all that preparing needs to know."""
-
 ORIGIN = ".origin"
 """Name of the source alone; unlike the record it is no output of a rule, so that it outlives a re-run."""
 
 LARGE = 100_000_000
 """Bytes; the hash of a larger file (SUSY) takes seconds, and is computed once."""
-
-Record = dict[str, Any]
 
 
 class FetchError(Exception):
@@ -202,18 +197,19 @@ def _from_neighbour(file: RawFile, source: Source, out: Path) -> dict[str, str]:
 
 
 def _finish(name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path) -> Record:
+    expected = entry.get("prepared_sha256", {}).get(source.variant, UNSEEN)
     record = {
         "id": name,
         "source": source.name,
         "variant": source.variant,
         "loader": source.loader,
         "shape": source.shape,
-        "prepared_sha256": entry.get("prepared_sha256", {}).get(source.variant, ""),
+        "prepared_sha256": "" if expected == UNSEEN else expected,
+        "prepared_decimals": entry.get("prepared_decimals", {}).get(source.variant),
         "files": hashes,
         "unverified": [file.name for file in source.files if not file.sha256],
     }
-    write_atomically(out / RECORD, json.dumps(record, indent=1) + "\n")
-    return record
+    return records.write(out, record)
 
 
 def _advice(chosen: list[Source], entry: Entry, out: Path) -> list[str]:
