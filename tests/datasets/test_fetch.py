@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from loopback import Web, command, good, one_file, sha256
 
+from noisylabels.datasets import records
 from noisylabels.datasets.download import Network, shown
 from noisylabels.datasets.fetch import FetchError, fetch, fetch_local
 
@@ -29,13 +30,17 @@ def test_the_record_says_all_that_preparing_needs(web: Web, network: Network, tm
         prepared_sha256={"canonical": "f" * 64},
     )
     fetch("toy", registry, tmp_path / "toy", network=network)
-    assert json.loads((tmp_path / "toy/source.json").read_text(encoding="utf-8")) == {
+    record = json.loads((tmp_path / "toy/source.json").read_text(encoding="utf-8"))
+    assert len(record.pop("record_sha256")) == 64
+    assert record == records.read(tmp_path / "toy")
+    assert record == {
         "id": "toy",
         "source": "official",
         "variant": "canonical",
         "loader": "toy:toy",
         "shape": {"rows": 2},
         "prepared_sha256": "f" * 64,
+        "prepared_decimals": None,
         "files": {"toy.data": sha256(BODY)},
         "unverified": [],
     }

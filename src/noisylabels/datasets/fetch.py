@@ -1,14 +1,15 @@
 """The raw files of a data set: from the cache, from the first source that has them, or a full account."""
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from noisylabels.datasets import records
 from noisylabels.datasets.download import Network
 from noisylabels.datasets.own import LOADERS, Spec, own_file, own_loader, own_options
-from noisylabels.datasets.registry import Entry, RawFile, Source, find, sources
+from noisylabels.datasets.records import Record
+from noisylabels.datasets.registry import UNSEEN, Entry, RawFile, Source, find, sources
 from noisylabels.datasets.sources import Places, obtain
 from noisylabels.datasets.storage import (
     NotConfiguredError,
@@ -24,16 +25,11 @@ from noisylabels.datasets.storage import (
     write_atomically,
 )
 
-RECORD = "source.json"
-"""Beside the raw files: which source, variant, loader and hashes; all that preparing needs to know."""
-
 ORIGIN = ".origin"
 """Name of the source alone; unlike the record it is no output of a rule, so that it outlives a re-run."""
 
 LARGE = 100_000_000
 """Bytes; the hash of a larger file (SUSY) takes seconds, and is computed once."""
-
-Record = dict[str, Any]
 
 
 class FetchError(Exception):
@@ -212,20 +208,21 @@ def _finish(
     out: Path,
     options: dict[str, Any] | None = None,
 ) -> Record:
+    expected = entry.get("prepared_sha256", {}).get(source.variant, UNSEEN)
     record = {
         "id": name,
         "source": source.name,
         "variant": source.variant,
         "loader": source.loader,
         "shape": source.shape,
-        "prepared_sha256": entry.get("prepared_sha256", {}).get(source.variant, ""),
+        "prepared_sha256": "" if expected == UNSEEN else expected,
+        "prepared_decimals": entry.get("prepared_decimals", {}).get(source.variant),
         "files": hashes,
         "unverified": [file.name for file in source.files if not file.sha256],
     }
     if options:
         record["options"] = options
-    write_atomically(out / RECORD, json.dumps(record, indent=1) + "\n")
-    return record
+    return records.write(out, record)
 
 
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:

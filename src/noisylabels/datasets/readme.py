@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from noisylabels.datasets.registry import Entry, Source, sources
+from noisylabels.datasets.registry import UNSEEN, Entry, Source, sources
 
 HEAD = """# Data
 
@@ -86,7 +86,10 @@ def _details(name: str, entry: Entry) -> list[str]:
             ]
             lines.append("| " + " | ".join(cells) + " |")
     for variant, digest in entry.get("prepared_sha256", {}).items():
-        lines += ["", f"Digest of the prepared arrays, {variant}: `{digest}`."]
+        decimals = entry.get("prepared_decimals", {}).get(variant)
+        rounded = f", rounded to {decimals} decimals (last bits hang on the processor)" if decimals else ""
+        known = "not known, nobody has opened it yet" if digest == UNSEEN else f"`{digest}`"
+        lines += ["", f"Digest of the prepared arrays, {variant}{rounded}: {known}."]
     if "stand_in" in entry:
         lines += [
             "",

@@ -16,6 +16,9 @@ PACKAGED = "packaged"
 KINDS = ("official", "mirror", "package", "generated")
 """Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
 
+UNSEEN = "unseen"
+"""In place of the digest of a variant that nobody has opened yet."""
+
 Entry = dict[str, Any]
 
 
