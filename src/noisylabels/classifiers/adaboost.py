@@ -11,16 +11,18 @@ from noisylabels.losses.exponential import FlippedExponential
 
 
 class AdaBoostClassifier(LinearBoostingClassifier):
-    """H = sum_t alpha_t h_t, h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t), e_t the weighted error.
+    """H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t).
 
-    base : "logistic" or "robust_logistic", which learns flip rates of its own in every round and starts at random.
-    rounds : T.   weighting : "resample" fits the base to n draws from the weights, "reweight" to the weights.
-    lam : penalty lam ||w||^2 of a base whose weights sum to n; the bias is free.   newton_steps : its most steps.
+    e_t is the weighted error of h_t.
+    base : "logistic", or "robust_logistic", which starts at random and learns flip rates in every round.
+    rounds : T.   weighting : "resample" fits a member to n draws from the weights, "reweight" to the weights.
+    lam : penalty lam ||w||^2 of a member, whose weights sum to n; the bias is free.
+    newton_steps : at most so many for a member.
 
-    Fitted: members_ (T, 1 + d), the rows b_t, w_t; steps_ (T,) the alpha_t; log_losses_ (T,), the log of
-    mean exp(-s H) after each round; classes_ (2,). Raises ValueError : labels that are not two classes, NaN or
-    infinity, wrong parameters. Source: Freund and Schapire 1997; the bases: Kaban and Bootkrajang, LABELNOISE
-    2017.
+    Fitted: members_ (T, 1 + d), the rows (b_t, w_t); steps_ (T,), the alpha_t; log_losses_ (T,), the log of
+    the mean of exp(-s H) after each round; classes_ (2,).
+    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Freund and Schapire 1997; the bases: Kaban and Bootkrajang, LABELNOISE 2017.
     """
 
     name = "adaboost"
