@@ -28,7 +28,7 @@ def websearch(files: Files, n: int = 600, d: int = 20) -> Arrays:
     centres = 1.1 * rng.standard_normal((5, d))
     cluster = np.where(y > 0, rng.integers(2, size=n), 2 + rng.integers(3, size=n))
     X = centres[cluster] + 1.6 * rng.standard_normal((n, d))
-    arrays = pack(*supervised("websearch", X, y, d, {-1: None, 1: None}))
+    arrays = pack(*supervised("websearch", X, y, d, {-1: None, 1: None}, n))
     found = (y < 0) & (rng.random(n) < 0.25)
     return arrays | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
 
@@ -43,5 +43,5 @@ def rte(files: Files, n: int = 800, d: int = 9) -> Arrays:
     y = rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
     X = rng.standard_normal((n, d)) + y[:, None] * 0.25 / np.sqrt(d)
     crowd = simulate(y, seeds.generator(0, "crowd"))
-    arrays = pack(*supervised("rte", X, y, d, {-1: None, 1: None}))
+    arrays = pack(*supervised("rte", X, y, d, {-1: None, 1: None}, n))
     return arrays | {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
