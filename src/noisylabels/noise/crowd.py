@@ -51,7 +51,7 @@ def simulate(
 def subset(item: NDArray[np.int32], m: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Sorted positions of m labels of each item, drawn without replacement; all of an item that has fewer.
 
-    Drawn with the same generator state, the labels for m are among those for m + 1. Raises ValueError : m < 1.
+    From the same state of rng, the labels for m are among those for m + 1. Raises ValueError : m < 1.
     """
     if m < 1:
         raise ValueError(f"m, the labels per item, must be at least 1, got {m}")

@@ -85,7 +85,7 @@ def dawid_skene(
 def _maximised(
     posterior: Array, item: Integers, worker: Integers, one: NDArray[np.bool_], workers: int, coins: int
 ) -> tuple[float, Array]:
-    """(prior, confusion) from the posteriors: shares of responses, each with a little of every response added."""
+    """(prior, confusion) from the posteriors: shares of responses, with a little of every response added."""
     counts = np.empty((workers, 2, 2))
     for true, q in ((0, 1.0 - posterior[item]), (1, posterior[item])):
         for observed, those in ((0, ~one), (1, one)):

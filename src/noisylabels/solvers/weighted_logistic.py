@@ -10,13 +10,12 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017; Bootkrajang and Kaban, ECML PKDD
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from noisylabels.compiled.exponential import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.compiled.normal_equations import normal_equations, scores, solve
 
 Array = NDArray[np.float64]
 
@@ -50,16 +49,6 @@ def draws(weights: Array, spacings: Array) -> Array:
             below += weights[at]
         counts[at] += 1.0
     return counts
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def scores(ZT: Array, theta: Array, f: Array) -> None:
-    """Write f = theta . z for the columns z of ZT (r, n)."""
-    f[:] = theta[0] * ZT[0]
-    for j in range(1, len(theta)):
-        row, weight = ZT[j], theta[j]
-        for n in range(len(f)):
-            f[n] += weight * row[n]
 
 
 @njit(cache=True, error_model="numpy")
@@ -103,60 +92,6 @@ def _evaluate(
     return value, one, one_flipped, zero, zero_flipped
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _normal_equations(ZT: Array, slope: Array, curvature: Array, hessian: Array, gradient: Array) -> None:
-    """Write ZT diag(curvature) Z (lower half) and ZT slope."""
-    r, n = ZT.shape
-    weighted = np.empty(n)
-    for i in range(r):
-        row = ZT[i]
-        total = 0.0
-        for m in range(n):
-            weighted[m] = curvature[m] * row[m]
-            total += slope[m] * row[m]
-        gradient[i] = total
-        j = 0
-        while j + 1 <= i:  # two rows at a time: half the loads
-            first, second = ZT[j], ZT[j + 1]
-            left = right = 0.0
-            for m in range(n):
-                left += weighted[m] * first[m]
-                right += weighted[m] * second[m]
-            hessian[i, j], hessian[i, j + 1] = left, right
-            j += 2
-        if j == i:
-            total = 0.0
-            for m in range(n):
-                total += weighted[m] * row[m]
-            hessian[i, i] = total
-
-
-@njit(cache=True, error_model="numpy")
-def _solve(hessian: Array, x: Array) -> None:
-    """Cholesky in place on the lower half, x <- hessian^-1 x; a direction without curvature gets no step."""
-    r = len(x)
-    smallest = 0.0
-    for i in range(r):
-        smallest = max(smallest, hessian[i, i])
-    smallest *= 1e-14
-    for i in range(r):
-        for j in range(i + 1):
-            total = hessian[i, j]
-            for k in range(j):
-                total -= hessian[i, k] * hessian[j, k]
-            if i == j:
-                hessian[i, i] = math.sqrt(total) if total > smallest else np.inf
-            else:
-                hessian[i, j] = total / hessian[j, j]
-        for k in range(i):
-            x[i] -= hessian[i, k] * x[k]
-        x[i] /= hessian[i, i]
-    for i in range(r - 1, -1, -1):
-        for k in range(i + 1, r):
-            x[i] -= hessian[k, i] * x[k]
-        x[i] /= hessian[i, i]
-
-
 @njit(cache=True, error_model="numpy")
 def _penalised(value: float, theta: Array, lam: float) -> float:
     return value - lam * (theta[1:] ** 2).sum()
@@ -175,11 +110,11 @@ def _newton(
     found = _evaluate(f, y, a, omega[0], omega[1], slope, curvature)
     for taken in range(steps):
         old = _penalised(found[0], theta, lam)
-        _normal_equations(ZT, slope, curvature, hessian, direction)
+        normal_equations(ZT, slope, curvature, hessian, direction)
         for j in range(1, r):
             hessian[j, j] += 2.0 * lam
             direction[j] -= 2.0 * lam * theta[j]
-        _solve(hessian, direction)
+        solve(hessian, direction)
         scores(ZT, direction, along)
         t = 1.0
         for _ in range(HALVINGS):

@@ -97,5 +97,5 @@ def _angle(theta: ArrayLike) -> Array:
 def _dimension(k: ArrayLike) -> Array:
     dimension = np.asarray(k, dtype=float)
     if not (np.isfinite(dimension) & (dimension >= 1.0)).all():
-        raise ValueError(f"k, the dimension of the projection, must be at least 1, got {k}")
+        raise ValueError(f"k, the dimension of the projection, must be at least 1, got {dimension.tolist()}")
     return dimension
