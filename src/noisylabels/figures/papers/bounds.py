@@ -122,6 +122,7 @@ def table(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     first, *others = own["methods"]
     where = {"dataset": own["datasets"], "metric": "error", "method": list(own["methods"])}
     values = panels.select(frame, artifact, **where).set_index(["dataset", "method", "repetition"])["value"]
+    values = values.sort_index()
     pairs = [(name, method) for name in own["datasets"] for method in others]
     marks = _marks({pair: values[pair] - values[pair[0], first] for pair in pairs})
     rows = []
