@@ -141,7 +141,7 @@ def count_errors(UT: Array, h: Array) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def _best_move(f: Array, row: Array) -> tuple[int, float]:
+def best_move(f: Array, row: Array) -> tuple[int, float]:
     """(fewest errors of f + t row over t, the t nearest to 0 among the middles of the best intervals).
 
     Between two neighbouring breakpoints -f_n / row_n the 0-1 loss is constant.
@@ -179,7 +179,7 @@ def coordinate_search(UT: Array, h: Array, sweeps: int) -> int:
     for _ in range(sweeps):
         before = errors
         for j in range(len(h)):
-            best, t = _best_move(f, UT[j])
+            best, t = best_move(f, UT[j])
             if best < errors:
                 moved = h[j]
                 h[j] += t
