@@ -46,7 +46,7 @@ def ranked(results: "Tables", settings: "Settings") -> "Figure":
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
     methods = list(own["methods"])
-    figure, axes = panels.grid_of_panels([""], methods, x_label="rank", y_label="split", height=2.4)
+    figure, axes = panels.grid_of_panels([""], methods, x_label="rank", y_label="splits", height=2.4)
     colours = ListedColormap([style.COLOURS["silver"], style.COLOURS["indigo"]])
     for ax, method in zip(axes[0], methods, strict=True):
         rows = panels.select(table, artifact, metric="positive", method=method)
@@ -57,8 +57,9 @@ def ranked(results: "Tables", settings: "Settings") -> "Figure":
         ax.grid(visible=False)
         ax.set_xlim(0, squares.shape[1])
         ax.set_ylim(len(squares), 0)
-        ticks = [rank for rank in (1, 5, 10, 15, 20) if rank <= squares.shape[1]]
+        ticks = [rank for rank in (1, 10, 20, 30, 40, 50) if rank <= squares.shape[1]]
         ax.set_xticks([rank - 0.5 for rank in ticks], [str(rank) for rank in ticks])
+        ax.set_yticks([])
     panels.shared_legend(figure, [_square(colours(1), "bike"), _square(colours(0), "something else")])
     return figure
 
