@@ -20,11 +20,7 @@ from noisylabels.datasets.registry import Entry, load_registry, sources
 
 REGISTRY = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")
 PACK = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, None: bytes}
-NOWHERE = {"parkinsons", "planning_relax", "ringnorm", "waveform", "jfk", "dishes", "hammer"} | {
-    "rte",
-    "galaxy_zoo",
-    "websearch",
-}
+NOWHERE = {"parkinsons", "planning_relax", "ringnorm", "waveform", "jfk", "dishes", "hammer", "galaxy_zoo"}
 """Sets that no package carries, that nobody may generate, and that have no stand-in."""
 
 

@@ -126,6 +126,22 @@ LOOKS = {
     "exact prior": Look("green", "dot", "s"),
     "adaboost": Look("teal", "short", "P"),
     "rboost": Look("wine", "solid", "X"),
+    "AdaBoost": Look("black", "dot", "s"),
+    "AdaBoost/LR": Look("black", "solid", "s"),
+    "AdaBoost/LR reweighted": Look("grey", "dash", "^"),
+    "AdaBoost/rLR": Look("vermillion", "solid", "o"),
+    "rBoost": Look("wine", "solid", "X"),
+    "rBoost/LR": Look("teal", "dashdot", "v"),
+    "rBoost/rLR": Look("violet", "dash", "P"),
+    "rBoost-fixed/LR": Look("blue", "solid", "D"),
+    "rBoost-fixed/LR reweighted": Look("sky", "short", ">"),
+    "rBoost-fixed/rLR": Look("indigo", "dashdot", "<"),
+    "GentleBoost": Look("olive", "dashdotdot", "p"),
+    "ModestBoost": Look("pink", "dash", "h"),
+    # who says what the crowd meant
+    "majority vote": Look("grey", "dash", "^"),
+    "one-coin EM": Look("orange", "dashdot", "v"),
+    "two-coin EM": Look("vermillion", "solid", "o"),
 }
 _ROLES = {"clean": "control", "opt": "oracle", "two_noisy": "control"}
 

@@ -1,0 +1,35 @@
+"""Test error of boosters whose training labels are partly flipped.
+
+Metrics: error, wrong test labels in %; gamma01 and gamma10, the learned flip rates P(observed 1 | true 0) and
+P(observed 0 | true 1); flagged, 1 where the fit is a fallback or doubtful. All boosters of a split draw
+their resamples from the same stream.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017, the two tables of rBoost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from noisylabels.protocols.boosting.members import build, gamma_of
+from noisylabels.protocols.kernels.data import problems
+from noisylabels.seeding import Seeds
+
+
+def run(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Rows of all splits; repetition = number of the split, source = variant of the data set."""
+    rows = []
+    for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
+        for noise, observed in zip(settings["noise"], noisy.T, strict=True):
+            for label, spec in settings["methods"].items():
+                model = build(spec, noise, own.generator(columns["repetition"], f"resampling {noise}"))
+                wrong = model.fit(split.X, observed).predict(split.X_test) != split.truth
+                values = {"error": 100.0 * float(np.mean(wrong))} | gamma_of(model)
+                values["flagged"] = float(getattr(model, "flagged_", False))
+                named = columns | {"noise": noise, "method": label}
+                rows += [named | {"metric": metric, "value": value} for metric, value in values.items()]
+    return rows

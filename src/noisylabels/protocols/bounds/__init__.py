@@ -1,0 +1,1 @@
+"""Experiments on generalisation bounds by random projections."""

@@ -1,0 +1,1 @@
+"""Experiments with labels from several annotators."""

@@ -1,0 +1,97 @@
+"""Classifiers trained on what a web search returned: the test error, and the images that each ranks first.
+
+A repetition draws a share of the rows for training with their noisy labels; the others are judged by their
+true ones. A data set without noisy labels is trained on its labels as they are. Metrics: error, wrong test
+labels in %; positive, 1 where the test image at rank x (the largest decision value has rank 1) is truly of
+the positive class; noise_share, wrong training labels in %; flagged.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017, Bike / NotBike; split and features are those at hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.frame import methods as registry
+from noisylabels.protocols.data_sets import data_sets
+from noisylabels.protocols.kernels.data import Array, Labels, Split, standardised
+from noisylabels.protocols.kernels.methods import resolve
+from noisylabels.protocols.kernels.training import train
+from noisylabels.seeding import Seeds
+
+
+def run(
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Rows of all repetitions; source = variant of the data set."""
+    rows = []
+    for name, dataset, own in data_sets(settings, data, seeds):
+        for repetition in repetitions:
+            split, observed = found_images(dataset, settings["train"], own, repetition)
+            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
+            wrong = 100.0 * float(np.mean(observed != split.clean))
+            rows.append(columns | {"method": "search", "metric": "noise_share", "value": wrong})
+            for label, (scores, flagged) in _scores(settings, split, observed, own, repetition).items():
+                named = columns | {"method": label}
+                error = 100.0 * float(np.mean((scores > 0) != split.truth))
+                rows.append(named | {"metric": "error", "value": error})
+                rows.append(named | {"metric": "flagged", "value": float(flagged)})
+                first = split.truth[np.argsort(-scores, kind="stable")[: settings["ranks"]]]
+                rows += [
+                    named | {"metric": "positive", "x": rank, "value": float(truth)}
+                    for rank, truth in enumerate(first, start=1)
+                ]
+    return rows
+
+
+def found_images(dataset: Any, share: float, seeds: Seeds, repetition: int) -> tuple[Split, Labels]:
+    """A random split, and the noisy labels of its training rows, 0 or 1.
+
+    Raises ValueError : too few rows for a share, or one noisy class among the training rows.
+    """
+    arrays = dataset.arrays
+    y = (arrays["y"] > 0).astype(np.int8)
+    noisy = (arrays.get("y_noisy", arrays["y"]) > 0).astype(np.int8)
+    order = seeds.generator(repetition, "split").permutation(len(y))
+    train, test = np.split(order, [round(share * len(y))])
+    if len(test) == 0 or len(np.unique(noisy[train])) < 2:
+        raise ValueError(
+            f"train: a share of {share:g} of the {len(y)} rows of {dataset.id} leaves no row for the test, "
+            "or one class for training"
+        )
+    X, X_test = standardised(arrays["X"][train], arrays["X"][test])
+    return Split(X, X_test, y[train], y[test]), noisy[train]
+
+
+def _scores(
+    settings: dict[str, Any], split: Split, observed: Labels, seeds: Seeds, repetition: int
+) -> dict[str, tuple[Array, bool]]:
+    """Label -> (decision values of the test rows, flagged), in the order of the settings.
+
+    The kernel methods are selected and fitted as in the kernel study; any other is a scikit-learn estimator.
+    """
+    specs = settings["methods"]
+    kernel = {label: spec for label, spec in specs.items() if _is_kernel_method(spec["method"])}
+    outcomes = train(
+        resolve(settings | {"methods": kernel}), split, observed[:, np.newaxis], settings, seeds, repetition
+    )
+    found = {}
+    for label, spec in specs.items():
+        if label in kernel:
+            found[label] = outcomes[label][0].scores, outcomes[label][0].flagged
+        else:
+            model = registry.find(spec["method"])(**spec.get("parameters", {})).fit(split.X, observed)
+            found[label] = _decision(model, split.X_test), not getattr(model, "converged_", True)
+    return found
+
+
+def _is_kernel_method(name: str) -> bool:
+    cls = registry.find(name)
+    return hasattr(cls, "fit_many") or hasattr(cls, "fit_distances")
+
+
+def _decision(model: Any, X: Array) -> NDArray[np.float64]:
+    return np.asarray(model.decision_function(X), dtype=float)

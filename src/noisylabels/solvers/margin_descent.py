@@ -1,0 +1,195 @@
+"""Losses of a linear classifier that saturate, minimised by L-BFGS and by an exact search for the 0-1 loss.
+
+Rows of U are signed: u_n = s_n x_n. Two losses, both means over n:
+  the sigmoid, sigma(-kappa u_n.h), which tends to the 0-1 loss as kappa grows;
+  the angle's, min(1, 2 f_k(theta_n)), cos theta_n = u_n.h / ||h|| with rows of norm 1, f_k from a table.
+
+Source: Nguyen and Sanner, ICML 2013; Kaban and Bootkrajang, LABELNOISE 2017.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from noisylabels.compiled.normal_equations import scores
+
+Array = NDArray[np.float64]
+
+MEMORY = 8
+ARMIJO = 1e-4
+HALVINGS = 30
+SMALLEST_SINE = 1e-6
+STILL = 1e-7  # of the largest entry of the gradient
+NO_TABLE = np.zeros((2, 1))
+"""What the sigmoid gets in the place of a table."""
+
+
+@njit(cache=True, error_model="numpy")
+def _angle_loss(c: float, table: Array) -> tuple[float, float]:
+    """(2 f_k(theta), its derivative in c) at c = cos theta > 0, by cubic Hermite interpolation in theta.
+
+    table (2, m + 1) : f_k and its slope at m + 1 equal steps of theta from 0 to pi/2.
+    """
+    theta = math.acos(min(c, 1.0))
+    m = table.shape[1] - 1
+    h = 0.5 * math.pi / m
+    i = min(int(theta / h), m - 1)
+    t = theta / h - i
+    left, right = table[0, i], table[0, i + 1]
+    start, end = h * table[1, i], h * table[1, i + 1]
+    d = left - right
+    value = left + t * (start + t * (-3.0 * d - 2.0 * start - end + t * (2.0 * d + start + end)))
+    rise = start + t * (2.0 * (-3.0 * d - 2.0 * start - end) + 3.0 * t * (2.0 * d + start + end))
+    return 2.0 * value, -2.0 * rise / h / max(math.sin(theta), SMALLEST_SINE)
+
+
+@njit(cache=True, error_model="numpy")
+def loss(UT: Array, h: Array, kappa: float, table: Array, gradient: Array) -> float:
+    """The mean loss at h (d,) for the columns u_n of UT (d, n); writes its gradient.
+
+    kappa > 0 : the sigmoid's.   kappa = 0 : the angle's, by the table.
+    """
+    d, n = UT.shape
+    f, slope = np.empty(n), np.zeros(n)
+    scores(UT, h, f)
+    size = 1.0 if kappa > 0.0 else math.sqrt((h * h).sum())
+    total = radial = 0.0
+    for i in range(n):
+        if kappa > 0.0:
+            e = math.exp(-abs(kappa * f[i]))
+            total += (e if f[i] > 0.0 else 1.0) / (1.0 + e)
+            slope[i] = -kappa * e / (1.0 + e) ** 2
+        else:
+            c = f[i] / size
+            if c <= 0.0:
+                total += 1.0
+            else:
+                value, slope[i] = _angle_loss(c, table)
+                total += value
+                radial += slope[i] * c
+    for j in range(d):
+        sum_ = 0.0
+        for i in range(n):
+            sum_ += slope[i] * UT[j, i]
+        gradient[j] = (sum_ - radial * h[j] / size) / (n * size)
+    return total / n
+
+
+@njit(cache=True, error_model="numpy")
+def _direction(gradient: Array, S: Array, Y: Array, stored: int) -> Array:
+    """-H gradient by the two loops of L-BFGS, over the last `stored` pairs of S and Y (`MEMORY`, d)."""
+    q = -gradient
+    alphas = np.zeros(MEMORY)
+    first = max(0, stored - MEMORY)
+    for i in range(stored - 1, first - 1, -1):
+        s, y = S[i % MEMORY], Y[i % MEMORY]
+        alphas[i % MEMORY] = (s * q).sum() / (s * y).sum()
+        q -= alphas[i % MEMORY] * y
+    if stored > 0:
+        s, y = S[(stored - 1) % MEMORY], Y[(stored - 1) % MEMORY]
+        q *= (s * y).sum() / (y * y).sum()
+    for i in range(first, stored):
+        s, y = S[i % MEMORY], Y[i % MEMORY]
+        q += (alphas[i % MEMORY] - (y * q).sum() / (s * y).sum()) * s
+    return q
+
+
+@njit(cache=True, error_model="numpy")
+def descend(UT: Array, start: Array, kappa: float, table: Array, rounds: int) -> tuple[Array, float, int]:
+    """(h, loss, rounds taken): L-BFGS from start (d,) with a backtracking line search; see `loss`."""
+    d = len(start)
+    h, gradient, after = start.copy(), np.empty(d), np.empty(d)
+    S, Y = np.empty((MEMORY, d)), np.empty((MEMORY, d))
+    stored = 0
+    value = loss(UT, h, kappa, table, gradient)
+    for taken in range(rounds):
+        if np.abs(gradient).max() <= STILL:
+            return h, value, taken
+        direction = _direction(gradient, S, Y, stored)
+        fall = (direction * gradient).sum()
+        if fall >= 0.0:
+            direction, stored = -gradient, 0
+            fall = -(gradient * gradient).sum()
+        t = 1.0 if stored else min(1.0, 0.1 / math.sqrt(-fall))
+        for _ in range(HALVINGS):
+            trial = loss(UT, h + t * direction, kappa, table, after)
+            if trial <= value + ARMIJO * t * fall:
+                break
+            t *= 0.5
+        else:
+            return h, value, taken
+        change = after - gradient
+        if t * (direction * change).sum() > 1e-12 * (change * change).sum():
+            S[stored % MEMORY], Y[stored % MEMORY] = t * direction, change
+            stored += 1
+        h += t * direction
+        value = trial
+        gradient[:] = after
+    return h, value, rounds
+
+
+@njit(cache=True, error_model="numpy")
+def count_errors(UT: Array, h: Array) -> int:
+    """sum_n 1(u_n.h <= 0)."""
+    f = np.empty(UT.shape[1])
+    scores(UT, h, f)
+    return (f <= 0.0).sum()
+
+
+@njit(cache=True, error_model="numpy")
+def best_move(f: Array, row: Array) -> tuple[int, float]:
+    """(fewest errors of f + t row over t, the t nearest to 0 among the middles of the best intervals).
+
+    Between two neighbouring breakpoints -f_n / row_n the 0-1 loss is constant.
+    """
+    where = np.flatnonzero(row != 0.0)
+    errors = 0  # far to the left, t = -infinity
+    for n in range(len(f)):
+        if row[n] > 0.0 or (row[n] == 0.0 and f[n] <= 0.0):
+            errors += 1
+    if len(where) == 0:
+        return errors, 0.0
+    breaks = -f[where] / row[where]
+    order = np.argsort(breaks)
+    best, t = errors, breaks[order[0]] - 1.0
+    for k in range(len(order)):
+        errors += -1 if row[where[order[k]]] > 0.0 else 1
+        here = breaks[order[k]]
+        following = breaks[order[k + 1]] if k + 1 < len(order) else here + 2.0
+        if following > here:
+            middle = 0.5 * (here + following)
+            if errors < best or (errors == best and abs(middle) < abs(t)):
+                best, t = errors, middle
+    return best, t
+
+
+@njit(cache=True, error_model="numpy")
+def coordinate_search(UT: Array, h: Array, sweeps: int) -> int:
+    """Move h (d,), in place, along one coordinate after the other wherever the 0-1 loss falls; returns it.
+
+    Ends when no coordinate improves, or after `sweeps` sweeps.
+    """
+    f = np.empty(UT.shape[1])
+    scores(UT, h, f)
+    errors = (f <= 0.0).sum()
+    for _ in range(sweeps):
+        before = errors
+        for j in range(len(h)):
+            best, t = best_move(f, UT[j])
+            if best < errors:
+                moved = h[j]
+                h[j] += t
+                scores(UT, h, f)
+                now = (f <= 0.0).sum()
+                if now < errors:
+                    errors = now
+                else:  # two breakpoints closer than rounding
+                    h[j] = moved
+                    scores(UT, h, f)
+        if errors == before:
+            break
+    return errors

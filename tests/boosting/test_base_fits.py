@@ -1,0 +1,105 @@
+"""The compiled base classifiers and the calibration against plain references."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.platt import platt
+from noisylabels.solvers.weighted_logistic import decisions, draws, fit
+
+
+def problem(n=200, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    s = np.where(X @ np.arange(1, d + 1) + 2 * rng.standard_normal(n) + 0.5 > 0, 1.0, -1.0)
+    return X, s, np.ascontiguousarray(np.column_stack([np.ones(n), X]).T), rng.uniform(0, 2, n)
+
+
+def test_without_flips_it_is_logistic_regression():
+    X, s, ZT, a = problem()
+    a[:20] = 0.0
+    theta = np.zeros(4)
+    fit(ZT, s, a, theta, 0.5, np.zeros(2), False, 30)
+    theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(X, s, sample_weight=a)
+    np.testing.assert_allclose(theta, np.r_[theirs.intercept_, theirs.coef_[0]], atol=1e-5)
+
+
+def test_with_flips_it_reaches_the_plain_solver():
+    X, s, ZT, a = problem(600)
+    s = np.where((s < 0) & (np.random.default_rng(1).random(600) < 0.3), 1.0, s)
+    theta, omega = np.zeros(4), np.array([0.2, 0.2])
+    fit(ZT, s, a, theta, 1.0, omega, True, 2000)
+    theirs = RobustLogisticRegression(lam=1.0, max_iter=2000).fit(X, s, sample_weight=a)
+    np.testing.assert_allclose(
+        theta, np.r_[theirs.intercept_, theirs.coef_[0]], atol=0.02 * np.abs(theta).max()
+    )
+    assert flip_matrix.from_rates(*omega) == pytest.approx(theirs.flip_matrix_, abs=0.01)
+
+
+def test_every_step_raises_the_likelihood():
+    _, s, ZT, a = problem()
+    found = []
+    for steps in range(1, 15):
+        theta, omega = np.full(4, 3.0), np.array([0.2, 0.2])
+        fit(ZT, s, a, theta, 0.1, omega, True, steps)
+        likelihood = flip_matrix.log_likelihood(theta @ ZT, s > 0, flip_matrix.from_rates(*omega))
+        found.append(a @ likelihood - 0.1 * (theta[1:] ** 2).sum())
+    assert (np.diff(found) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_single_class_is_a_constant(sign):
+    _, s, ZT, _ = problem()
+    theta = np.ones(4)
+    fit(ZT, s, (s == sign).astype(float), theta, 1e-3, np.zeros(2), False, 15)
+    assert (decisions(ZT, theta) == sign).all()
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e100])
+def test_a_constant_feature_and_any_scale_are_harmless(scale):
+    _, s, ZT, a = problem()
+    ZT[2], ZT[3] = 0.0, ZT[3] * scale
+    theta = np.zeros(4)
+    fit(ZT, s, a, theta, 1e-3, np.zeros(2), False, 15)
+    assert np.isfinite(theta).all()
+
+
+def test_draws_follow_the_weights():
+    rng = np.random.default_rng(0)
+    weights = np.array([0.0, 1.0, 0.0, 3.0, 6.0, 0.0])
+    counts = np.array([draws(weights, rng.standard_exponential(7)) for _ in range(20_000)])
+    assert (counts.sum(axis=1) == 6).all()
+    assert (counts[:, weights == 0] == 0).all()
+    p = weights / weights.sum()
+    z = (counts.mean(axis=0) - 6 * p) / np.sqrt(6 * p * (1 - p) / 20_000 + 1e-300)
+    assert np.abs(z).max() < 4.5
+    assert np.allclose(np.cov(counts.T), 6 * (np.diag(p) - np.outer(p, p)), atol=0.05)  # as a multinomial's
+
+
+def test_platt_minimises_its_likelihood():
+    rng = np.random.default_rng(0)
+    s = rng.choice([-1.0, 1.0], 150)
+    H = s + 1.5 * rng.standard_normal(150)
+    up, down = (s > 0).sum(), (s < 0).sum()
+    t = np.where(s > 0, (up + 1) / (up + 2), 1 / (down + 2))
+
+    def loss(AB):
+        p = expit(-(AB[0] * H + AB[1]))
+        return -(t * np.log(p) + (1 - t) * np.log(1 - p)).sum()
+
+    A, B = platt(H, s)
+    assert np.allclose([A, B], minimize(loss, [0, 0], tol=1e-12).x, atol=1e-5)
+    assert A < 0
+
+
+def test_platt_of_scores_that_say_nothing_or_everything():
+    s = np.array([1.0, 1.0, -1.0])
+    A, B = platt(np.zeros(3), s)
+    assert 1 / (1 + np.exp(B)) == pytest.approx((2 * 3 / 4 + 1 / 3) / 3, abs=1e-6)  # the mean target
+    assert np.isfinite([A, B]).all()
+    assert np.isfinite(platt(1e3 * s, s)).all()
+    assert platt(np.arange(3.0), np.ones(3)) == (-1.0, 0.0)

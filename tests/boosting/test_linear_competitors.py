@@ -1,0 +1,243 @@
+"""The bound minimiser, the 0-1 loss and the margin distribution: optimality, invariances, corners."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import check_grad
+from sklearn.svm import LinearSVC
+
+from noisylabels.bases.folds import fold_numbers, with_constant
+from noisylabels.bases.starts import start_points
+from noisylabels.classifiers.bound_minimiser import BoundMinimiser
+from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
+from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
+from noisylabels.solvers.margin_descent import NO_TABLE, coordinate_search, count_errors, descend, loss
+from noisylabels.solvers.margin_distribution import dual, interior_point, primal, quadratic
+from noisylabels.theory.compressive_bounds import margins, uniform_bound
+from noisylabels.theory.flip_probability import flip_probability, slope
+
+LDM = LargeMarginDistributionClassifier
+
+
+def data(n=120, d=4, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, np.where(X[:, 0] - X[:, 1] + 0.4 + noise * rng.standard_normal(n) > 0, 1, -1)
+
+
+def signed(X, y):
+    return y[:, np.newaxis] * with_constant(X)
+
+
+def table(k, intervals=2048):
+    theta = np.linspace(0, math.pi / 2, intervals + 1)
+    return np.vstack([flip_probability(theta, k), slope(theta, k)])
+
+
+@pytest.mark.parametrize("lam1", [0.0, 2.0**-6, 0.5])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_primal_of_ldm_is_its_dual(lam1, C):
+    ZT = np.ascontiguousarray(signed(*data()).T)
+    A, b = quadratic(ZT, lam1), 0.25 * ZT.mean(axis=1)
+    w, alpha, gap, _ = interior_point(ZT, A, b, C, 1e-8, 100)
+    upper, lower = primal(ZT, A, b, C, w), dual(ZT, A, b, alpha)
+    assert -1e-9 * abs(upper) <= upper - lower <= gap + 1e-9 * abs(upper)
+    assert gap <= 1e-8 * (1 + abs(lower))
+    assert ((alpha > 0) & (alpha < C)).all()
+
+
+def test_the_quadratic_form_is_the_variance_of_the_margins():
+    Z, w = signed(*data()), np.array([0.3, -1.0, 0.2, 0.5, 0.7])
+    expected = w @ w + 0.5 * 2 * 2 * np.var(Z @ w)  # w.A w = ||w||^2 + 2 lam1 (2 Var)
+    assert w @ quadratic(np.ascontiguousarray(Z.T), 0.5) @ w == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_without_its_two_terms_ldm_is_the_svm(C):
+    X, y = data()
+    ours = LDM(C, lam1=0, lam2=0).fit(X, y)
+    theirs = LinearSVC(C=C, loss="hinge", tol=1e-9, max_iter=10**6, random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        np.r_[ours.coef_[0], ours.intercept_], np.r_[theirs.coef_[0], theirs.intercept_], atol=1e-4
+    )
+    assert ours.converged_
+
+
+def test_ldm_chooses_the_best_of_the_folds():
+    X, y = data()
+    model = LDM([0.1, 10], lam1=[0, 0.1], lam2=0.1, random_state=0).fit(X, y)
+    assert set(model.errors_) == {(a, 0.1, c) for a in (0.0, 0.1) for c in (0.1, 10.0)}
+    assert model.errors_[model.lam1_, model.lam2_, model.C_] == min(model.errors_.values())
+    alone = LDM(model.C_, lam1=model.lam1_, lam2=model.lam2_).fit(X, y)
+    np.testing.assert_array_equal(alone.coef_, model.coef_)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 50, 300])
+def test_the_angle_loss_is_the_empirical_risk(k):
+    X, y = data()
+    U = signed(X, y)
+    UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
+    h, gradient = np.array([1.0, -0.8, 0.1, 0.3, 0.2]), np.empty(5)
+    found = loss(UT, h, 0.0, table(k), gradient)
+    expected = uniform_bound(margins(h, with_constant(X), y), k, 0.1).risk
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert loss(UT, 7 * h, 0.0, table(k), np.empty(5)) == pytest.approx(found, abs=1e-12)
+    assert abs(gradient @ h) < 1e-12  # the scale does not matter
+    numeric = [
+        (loss(UT, h + e, 0.0, table(k), np.empty(5)) - loss(UT, h - e, 0.0, table(k), np.empty(5))) / 2e-6
+        for e in 1e-6 * np.eye(5)
+    ]
+    np.testing.assert_allclose(gradient, numeric, atol=1e-6)
+
+
+def test_the_sigmoid_loss_and_its_gradient():
+    UT = np.ascontiguousarray(signed(*data()).T)
+
+    def gradient(h):
+        result = np.empty(5)
+        loss(UT, h, 4.0, NO_TABLE, result)
+        return result
+
+    h = np.array([0.5, -0.3, 0.1, 0.2, 0.0])
+    assert check_grad(lambda h: loss(UT, h, 4.0, NO_TABLE, np.empty(5)), gradient, h) < 1e-6
+    assert loss(UT, h, 1e6, NO_TABLE, np.empty(5)) == pytest.approx(count_errors(UT, h) / 120, abs=1e-9)
+
+
+@given(st.integers(0, 10_000))
+def test_the_coordinate_search_never_raises_the_loss(seed):
+    rng = np.random.default_rng(seed)
+    UT = np.ascontiguousarray(signed(*data(int(rng.integers(2, 60)), 2, seed)).T)
+    UT[0] = np.round(UT[0])  # ties and zeros
+    h = rng.standard_normal(3)
+    before = count_errors(UT, h)
+    after = coordinate_search(UT, h, 20)
+    assert after == count_errors(UT, h) <= before
+
+
+def test_the_coordinate_search_is_exact_along_a_coordinate():
+    UT = np.ascontiguousarray(signed(*data(40, 1, 3)).T)
+    best = min(count_errors(UT, np.array([1.0, t])) for t in np.linspace(-5, 5, 4001))
+    h = np.array([1.0, 3.0])
+    UT[0], fixed = UT[0].copy(), UT.copy()
+    assert coordinate_search(fixed, h, 50) <= best
+
+
+@pytest.mark.parametrize("kappa", [0.0, 2.0, 64.0])
+def test_the_descent_goes_down(kappa):
+    U = signed(*data())
+    UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
+    start = np.array([0.2, 0.3, -0.1, 1.0, 0.0])
+    values = [descend(UT, start, kappa, table(5), rounds)[1] for rounds in range(0, 30, 3)]
+    assert (np.diff(values) <= 1e-15).all()
+    assert values[-1] < values[0]
+
+
+def test_no_start_gets_everything_wrong():
+    U = signed(*data(30, 2))
+    for h in start_points(U, 5, np.random.default_rng(0)):
+        assert np.linalg.norm(h) == pytest.approx(1.0)
+        assert (U @ h > 0).any()
+
+
+@pytest.mark.parametrize("k", ["cv", "bound", 5])
+def test_the_bound_minimiser_ends_below_its_starts(k):
+    X, y = data()
+    model = BoundMinimiser(k, random_state=0).fit(X, y)
+    Z = with_constant(X)
+    for h in start_points(signed(X, y), 5, np.random.default_rng(0)):
+        assert model.risk_ <= uniform_bound(margins(h, Z, y), model.k_, 0.05).risk + 1e-9
+    own = uniform_bound(margins(np.r_[model.coef_[0], model.intercept_], Z, y), model.k_, 0.05)
+    assert own.total == pytest.approx(model.bound_.total, abs=1e-9)
+    assert model.risk_ == pytest.approx(own.risk, abs=1e-9)
+    if k == "bound":
+        assert set(model.by_k_) == {1, 2, 5}  # no larger than the dimension, the constant included
+        assert model.bound_.total == pytest.approx(min(model.by_k_.values()), abs=1e-9)
+    if k == "cv":
+        assert model.k_ == min(model.by_k_, key=lambda each: (model.by_k_[each], each))
+
+
+def test_the_zero_one_loss_beats_its_starts_and_finds_a_separator():
+    X, y = data()
+    model = ZeroOneLossClassifier(random_state=0).fit(X, y)
+    UT = np.ascontiguousarray(signed(X, y).T)
+    starts = [count_errors(UT, h) for h in start_points(signed(X, y), 5, np.random.default_rng(0))]
+    assert model.errors_ == np.count_nonzero(model.predict(X) != y) <= min(starts)
+    clean, labels = data(noise=0.0)
+    assert ZeroOneLossClassifier(random_state=0).fit(clean, labels).errors_ == 0
+
+
+ALL = [
+    BoundMinimiser(random_state=0),
+    BoundMinimiser("bound", random_state=0),
+    ZeroOneLossClassifier(random_state=0),
+    LDM([1.0, 10.0], random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", ALL, ids=lambda model: model.name)
+def test_the_corners_are_numbers(model):
+    two = (np.array([[0.0], [1.0]]), np.array([0, 1]))
+    separated = (np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0), np.repeat([0, 1], 10))
+    zeros = (np.zeros((6, 2)), np.array([0, 1, 0, 1, 1, 1]))
+    for X, y in (two, separated, zeros):
+        assert np.isfinite(model.fit(X, y).decision_function(X)).all()
+    assert model.fit(*separated).score(*separated) == 1.0
+    if model.name != "zero_one_loss":
+        assert not model.flagged_
+        assert model.fit(*two).flagged_ == (
+            getattr(model, "k", "cv") == "cv"
+        )  # one point of a class: no folds
+
+
+@pytest.mark.parametrize("model", ALL, ids=lambda model: model.name)
+def test_names_of_the_classes_and_seeds(model):
+    X, y = data(60)
+    expected = model.fit(X, y).decision_function(X)
+    for names in ([0, 1], ["a", "b"]):
+        np.testing.assert_array_equal(
+            model.fit(X, np.array(names)[(y + 1) // 2]).decision_function(X), expected
+        )
+
+
+def test_folds_spread_the_classes():
+    s = np.r_[np.ones(13), -np.ones(7)]
+    folds = fold_numbers(s, 5, np.random.default_rng(0))
+    assert np.bincount(folds[s > 0]).tolist() == [3, 3, 3, 2, 2]
+    assert np.bincount(folds[s < 0]).tolist() == [2, 2, 1, 1, 1]
+    assert fold_numbers(np.r_[np.ones(9), -np.ones(3)], 5, np.random.default_rng(0)).max() == 2
+    assert fold_numbers(np.array([1.0, -1.0, -1.0]), 5, np.random.default_rng(0)) is None
+
+
+X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (BoundMinimiser(0), "k must be an integer >= 1"),
+        (BoundMinimiser("best"), "k must be an integer >= 1"),
+        (BoundMinimiser(ks=(0, 1)), "k must be an integer >= 1"),
+        (BoundMinimiser(delta=0.0), "delta must lie in"),
+        (BoundMinimiser(max_iter=0), "max_iter must be at least 1"),
+        (BoundMinimiser(folds=1), "folds must be at least 2"),
+        (BoundMinimiser(starts=-1), "starts, the number of random start points"),
+        (ZeroOneLossClassifier(sweeps=0), "sweeps must be at least 1"),
+        (LDM(0.0), "C must be a finite number > 0"),
+        (LDM([]), "C must be a finite number > 0"),
+        (LDM(lam1=-1.0), "lam1 must be a finite number >= 0"),
+        (LDM(lam2=[0.1, np.inf]), "lam2 must be a finite number >= 0"),
+        (LDM(max_iter=0), "max_iter must be at least 1"),
+    ],
+)
+def test_wrong_input_is_named(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+
+
+@pytest.mark.parametrize("model", ALL, ids=lambda model: model.name)
+def test_one_class_is_an_error(model):
+    with pytest.raises(ValueError, match="one class only"):
+        model.fit(X, np.ones(3))

@@ -1,0 +1,99 @@
+"""The flip probability of random projections: its limits, its slope, its bounds, Monte Carlo."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from noisylabels.theory.flip_probability import (
+    flip_probability,
+    gaussian_bound,
+    simulated,
+    slope,
+    sub_gaussian_bound,
+)
+
+THETA = np.linspace(0.0, np.pi, 41)
+KS = np.array([1, 2, 3, 5, 10, 50, 300])
+
+
+def test_its_limits():
+    np.testing.assert_allclose(flip_probability(THETA, 1), THETA / np.pi, atol=1e-14)
+    np.testing.assert_allclose(flip_probability(THETA, 2), (1 - np.cos(THETA)) / 2, atol=1e-14)
+    np.testing.assert_allclose(flip_probability(np.pi / 2, KS), 0.5, atol=1e-14)
+    assert (flip_probability(0.0, KS) == 0).all()
+    assert (flip_probability(np.pi, KS) == 1).all()
+
+
+@given(st.floats(0.0, math.pi), st.integers(1, 300))
+def test_an_obtuse_angle_mirrors_an_acute_one(theta, k):
+    assert flip_probability(math.pi - theta, k) == pytest.approx(1 - flip_probability(theta, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 50])
+def test_it_is_the_papers_integral(k):
+    theta = 1.1
+    # Gamma(k) / Gamma(k/2)^2 int_0^{tan^2(theta/2)} z^((k-2)/2) / (1+z)^k dz
+    factor = math.exp(math.lgamma(k) - 2 * math.lgamma(k / 2))
+    integral = quad(lambda z: z ** ((k - 2) / 2) / (1 + z) ** k, 0, math.tan(theta / 2) ** 2)[0]
+    assert flip_probability(theta, k) == pytest.approx(factor * integral, rel=1e-8)
+
+
+@pytest.mark.parametrize("k", KS)
+def test_its_slope(k):
+    theta, h = np.linspace(0.2, np.pi - 0.2, 15), 1e-5
+    numeric = (flip_probability(theta + h, k) - flip_probability(theta - h, k)) / (2 * h)
+    np.testing.assert_allclose(slope(theta, k), numeric, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", KS)
+def test_it_falls_as_the_margin_grows_and_lies_below_both_bounds(k):
+    margin = np.linspace(0.01, 1.0, 100)
+    f = flip_probability(np.arccos(margin), k)
+    assert (np.diff(f) <= 0).all()
+    assert (f <= gaussian_bound(margin, k)).all()
+    assert (gaussian_bound(margin, k) <= sub_gaussian_bound(margin, k)).all()
+
+
+def test_the_bounds_say_nothing_without_a_margin():
+    assert gaussian_bound(-0.5, 10) == sub_gaussian_bound(0.0, 10) == 1.0
+
+
+@pytest.mark.parametrize(("margin", "k"), [(0.1, 1), (0.5, 5), (-0.3, 3), (0.4, 20)])
+def test_monte_carlo_agrees(margin, k):
+    trials = 100_000
+    expected = float(flip_probability(math.acos(margin), k))
+    found = simulated(margin, k, trials, np.random.default_rng(7))
+    assert abs(found - expected) < 4.5 * math.sqrt(expected * (1 - expected) / trials)
+
+
+def test_signs_stay_below_their_bound():
+    rng = np.random.default_rng(1)
+    for margin, k in [(0.3, 5), (0.6, 20)]:
+        assert simulated(margin, k, 20_000, rng, "rademacher") < sub_gaussian_bound(margin, k)
+
+
+def test_projections_are_drawn_in_batches_without_a_rest():
+    ends = [simulated(end, 7, 60_001, np.random.default_rng(0), d=10) for end in (1.0, -1.0)]
+    assert ends == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: flip_probability(-0.1, 2), "theta, an angle"),
+        (lambda: flip_probability(math.nan, 2), "theta, an angle"),
+        (lambda: flip_probability(1.0, 0), "k, the dimension of the projection, must be at least 1"),
+        (lambda: slope(1.0, math.inf), "k, the dimension"),
+        (lambda: gaussian_bound(1.5, 2), "margin, a cosine"),
+        (lambda: simulated(2.0, 1, 1, np.random.default_rng()), "margin, a cosine"),
+        (lambda: simulated(0.5, 0, 1, np.random.default_rng()), "k and trials must be at least 1"),
+        (lambda: simulated(0.5, 1, 1, np.random.default_rng(), "cauchy"), "entries must be one of"),
+    ],
+)
+def test_wrong_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
