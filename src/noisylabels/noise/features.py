@@ -46,9 +46,10 @@ def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Fl
 
 
 def rotation(Sigma: ArrayLike) -> tuple[Floats, Floats]:
-    """Eigenvalues (d,) >= 0 and eigenvectors U (d, d) of a covariance Sigma = U diag(v) U^T.
+    """Eigenvalues v (d,) >= 0 and eigenvectors U (d, d) of a covariance Sigma = U diag(v) U^T.
 
-    The noise of U^T x~ has independent entries. Radial kernels do not change under U^T, so learners and test points are rotated alike: X @ U.
+    The noise of U^T x~ has independent entries. Radial kernels do not change under U^T, so learners and test
+    points are rotated alike: X @ U.
     Raises ValueError: not symmetric, not positive semi-definite.
     """
     values, U = np.linalg.eigh(checked_covariance("covariance", Sigma))

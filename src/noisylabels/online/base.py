@@ -104,10 +104,3 @@ class LinearLearner(OnlineLearner):
 
     def _values(self, X: Floats) -> Floats:
         return X @ self.w
-
-
-def horizon(T: Any) -> int:
-    """T as an int; ValueError unless it is an integer >= 1."""
-    if isinstance(T, bool) or not isinstance(T, (int, np.integer)) or T < 1:
-        raise ValueError(f"T: the number of rounds must be an integer >= 1, got {T!r}")
-    return int(T)
