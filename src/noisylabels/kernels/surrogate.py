@@ -46,8 +46,13 @@ class SurrogatePair:
 
     @property
     def domination(self) -> float:
-        """The least c with k~ <= c k everywhere: C of a Gaussian kernel, C_max of a mixture."""
+        """The least c with k~ <= c k everywhere: C of a Gaussian kernel, at most C_max of a mixture."""
         return float((self.surrogate_weights / self.weights).max())
+
+    def without_noise(self) -> SurrogatePair:
+        """The same kernel as its own surrogate, right for clean instances and naive for noisy ones."""
+        rates = np.repeat(self.rates[:, None], self.d, axis=1)
+        return SurrogatePair(self.weights, self.rates, self.weights, rates)
 
     def kernel(self, X: ArrayLike, Z: ArrayLike) -> Floats:
         """k(x, z) for the rows of X (n, d) and Z (m, d): (n, m)."""

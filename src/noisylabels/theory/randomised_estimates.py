@@ -42,7 +42,7 @@ def largest_degree(p: float) -> int:
 
 def log_inverse_probabilities(p: float, highest: int) -> Floats:
     """log(p^(n+1) / (p-1)) for n = 0..highest."""
-    return (np.arange(highest + 1) + 1.0) * math.log(p) - math.log(p - 1.0)
+    return np.arange(1.0, highest + 2.0) * math.log(p) - math.log(p - 1.0)
 
 
 def estimates(
