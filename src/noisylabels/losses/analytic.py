@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.filters.base import Floats, number
@@ -20,13 +21,28 @@ from noisylabels.filters.base import Floats, number
 DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
 """What b is: a - y, y a, y a - 1."""
 
+SQUARED, EXPONENTIAL, ABSOLUTE, HINGE, HINGE_AT_0 = range(5)
+"""Codes of `compiled_slope`."""
+
+
+@njit(cache=True)
+def compiled_slope(code: int, s: float, b: float) -> float:
+    """l'(b) of the loss with this code and parameter, for compiled loops."""
+    if code == SQUARED:
+        return 2.0 * b
+    if code == EXPONENTIAL:
+        return -math.exp(-b)
+    if code == ABSOLUTE:
+        return math.erf(s * b)
+    return 0.5 * (math.erf(s * (b - (code == HINGE_AT_0))) - 1.0)
+
 
 @dataclass(frozen=True)
 class AnalyticLoss:
     """value(b) and slope(b) = sum_n gamma_n b^n of the argument b, and the series as (signs, log |gamma_n|).
 
     kind: `DIFFERENCE`, `MARGIN` or `MARGIN_LESS_ONE`.  series(N): signs (N + 1,) and logs (N + 1,).
-    log_majorant(r): log l'_+(r), r > 0.
+    log_majorant(r): log l'_+(r), r > 0.  code, s: for `compiled_slope`.
     """
 
     name: str
@@ -35,6 +51,8 @@ class AnalyticLoss:
     slope: Callable[[Floats], Floats]
     series: Callable[[int], tuple[Floats, Floats]]
     log_majorant: Callable[[float], float]
+    code: int
+    s: float = 1.0
 
     @property
     def classification(self) -> bool:
@@ -70,7 +88,13 @@ class AnalyticLoss:
 def squared() -> AnalyticLoss:
     """(a - y)^2;  l'_+(r) = 2 r."""
     return AnalyticLoss(
-        "squared", DIFFERENCE, np.square, lambda b: 2.0 * b, _squared_series, lambda r: math.log(2.0 * r)
+        "squared",
+        DIFFERENCE,
+        np.square,
+        lambda b: 2.0 * b,
+        _squared_series,
+        lambda r: math.log(2.0 * r),
+        SQUARED,
     )
 
 
@@ -88,7 +112,7 @@ def exponential() -> AnalyticLoss:
         return -np.where(n % 2, -1.0, 1.0), -_log_factorial(n)
 
     return AnalyticLoss(
-        "exponential", MARGIN, lambda b: np.exp(-b), lambda b: -np.exp(-b), series, lambda r: r
+        "exponential", MARGIN, lambda b: np.exp(-b), lambda b: -np.exp(-b), series, lambda r: r, EXPONENTIAL
     )
 
 
@@ -107,6 +131,8 @@ def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
         lambda b: erf(s * np.asarray(b)),
         lambda highest: _erf_series(highest, s, 1.0, 0.0),
         lambda r: _log_erfi(s * r),
+        ABSOLUTE,
+        s,
     )
 
 
@@ -129,6 +155,8 @@ def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
             lambda b: 0.5 * (erf(s * np.asarray(b)) - 1.0),
             lambda highest: _erf_series(highest, s, 0.5, -0.5),
             lambda r: math.log(0.5) + float(np.logaddexp(0.0, _log_erfi(s * r))),
+            HINGE,
+            s,
         )
     return AnalyticLoss(
         f"smoothed hinge at 0, s = {s:g}",
@@ -137,6 +165,8 @@ def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
         lambda b: 0.5 * (erf(s * (np.asarray(b) - 1.0)) - 1.0),
         lambda highest: _hermite_series(highest, s),
         lambda r: _log_sum(lambda highest: _hermite_series(highest, s)[1], math.log(r)),
+        HINGE_AT_0,
+        s,
     )
 
 

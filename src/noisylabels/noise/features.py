@@ -14,13 +14,13 @@ SHAPES = ("gaussian", "rademacher", "uniform")
 TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0
 
 
-def real(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """`finite`, and no complex numbers or objects (TypeError), and not empty (ValueError)."""
+def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: bool = False) -> Floats:
+    """`finite`, and no complex numbers or objects (TypeError), and not empty unless `empty` (ValueError)."""
     given = np.asarray(values)
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{name}: needs real numbers, got an array of {given.dtype}")
     array = finite(name, given, shape)
-    if array.size == 0:
+    if array.size == 0 and not empty:
         raise ValueError(f"{name}: is empty")
     return array
 

@@ -16,8 +16,9 @@ from noisylabels.noise.features import FeatureNoise, checked_covariance, real
 
 
 class Round(NamedTuple):
-    """One round: functions that return the next copy and raise IndexError when there is none, and Sigma_t."""
+    """One round: d, functions that return the next copy and raise IndexError when there is none, Sigma_t."""
 
+    d: int
     instance: Callable[[], Floats]
     target: Callable[[], float]
     covariance: Floats | None = None
@@ -46,6 +47,11 @@ class Oracle:
     def __iter__(self) -> Iterator[Self]:
         while self.next_round():
             yield self
+
+    @property
+    def d(self) -> int:
+        """Entries of the instance of this round; to know it costs no copy."""
+        return self._current().d
 
     def instance(self) -> Floats:
         """A fresh copy x~ of the instance (d,). Raises ValueError: no copy is left, no round has begun."""
@@ -144,13 +150,13 @@ class SimulatedOracle(Oracle):
             def noisy_target() -> float:
                 return float(target[t]) + (target_sd * rng.standard_normal() if target_sd else 0.0)
 
-            return Round(instance, noisy_target, noise.covariance(t))
+            return Round(noise.d, instance, noisy_target, noise.covariance(t))
 
         super().__init__(round_(t) for t in range(len(clean)))
 
 
 def _given(item: tuple[Any, ...], exact_targets: bool) -> Round:
-    copies = real("copies", item[0], (None, None))
+    copies = real("copies", item[0], (None, None), empty=True)
     targets = real("targets", np.atleast_1d(item[1]), (None,))
     Sigma = item[2] if len(item) > 2 else None
     if Sigma is not None:
@@ -158,7 +164,7 @@ def _given(item: tuple[Any, ...], exact_targets: bool) -> Round:
     instances = iter(copies)
     values = iter(targets)
     target = (lambda: targets[0]) if exact_targets else (lambda: _next(values))
-    return Round(lambda: _next(instances), target, Sigma)
+    return Round(copies.shape[1], lambda: _next(instances), target, Sigma)
 
 
 def _next(values: Iterator[Any]) -> Any:
