@@ -225,7 +225,7 @@ def _hermite_series(highest: int, s: float) -> tuple[Floats, Floats]:
     so that nothing under- or overflows.
     """
     signs, logs = np.ones(highest + 1), np.full(highest + 1, -np.inf)
-    signs[0], logs[0] = -1.0, math.log(0.5 * math.erfc(s))
+    signs[0], logs[0] = -1.0, math.log(0.5 * math.erfc(-s))
     before, now, size = 0.0, 1.0, math.log(s / math.sqrt(math.pi)) - s * s
     for n in range(1, highest + 1):
         if now != 0.0:

@@ -1,4 +1,4 @@
-"""The baseline of Algorithm 4: gradient descent in explicit features of noisy instances, taken for clean ones."""
+"""The baseline of Algorithm 4: descent in explicit features of noisy instances, taken for clean ones."""
 
 from __future__ import annotations
 
