@@ -82,7 +82,7 @@ def test_regret_rows_have_the_exponent_of_a_power_law():
         {"method": "m", "repetition": 0}, {T: 3 * T**0.5 for T in (4, 16, 64)}, {4: 8, 16: 9, 64: 30}
     )
     found = {(r["metric"], r.get("x")): r["value"] for r in rows}
-    assert found["exponent", None] == pytest.approx(0.5)
+    assert found["exponent", 3] == pytest.approx(0.5)
     assert found["bound_ratio", 64] == pytest.approx(0.8)
     assert found["regret_per_round", 4] == pytest.approx(1.5)
 
@@ -113,14 +113,30 @@ def test_the_diabetes_data_are_those_of_scikit_learn():
 
 def test_passes_repeat_the_base_set_in_new_orders():
     base = sequences.Clean(np.arange(8.0)[:, None], np.arange(8.0))
-    long = sequences.passes(base, 3, np.random.default_rng(0))
-    assert np.array_equal(np.sort(long.y.reshape(3, 8), axis=1), np.tile(base.y, (3, 1)))
-    assert not np.array_equal(long.y[:8], long.y[8:16])
+    y = sequences.base_set(base, "made up").draw(24, np.random.default_rng(0)).y
+    assert np.array_equal(np.sort(y.reshape(3, 8), axis=1), np.tile(base.y, (3, 1)))
+    assert not np.array_equal(y[:8], y[8:16])
 
 
-def test_instances_on_the_sphere_have_length_one_and_targets_near_the_plane():
+def test_instances_on_the_sphere_have_the_moments_and_sizes_that_the_task_says():
     w = sequences.target([0.6, -0.5, 0.4], 0.9)
     assert np.isclose(np.linalg.norm(w), 0.9)
-    clean = sequences.sphere(np.random.default_rng(0), 500, w, 0.1)
-    assert np.allclose((clean.X**2).sum(axis=1), 1)
-    assert np.abs(clean.y - clean.X @ w).max() <= 0.1
+    task = sequences.sphere(w, 0.1)
+    X, y = task.draw(20_000, np.random.default_rng(0))
+    assert np.allclose((X**2).sum(axis=1), task.x_size**2)
+    assert np.abs(y - X @ w).max() <= 0.1
+    assert np.abs(y).max() <= task.y_size
+    assert np.allclose(X.T @ X / len(y), task.A, atol=0.02)
+    assert np.allclose(X.T @ y / len(y), task.b, atol=0.02)
+
+
+def test_the_excess_of_a_task_is_the_difference_of_mean_losses():
+    X, y = problem(6)
+    task = sequences.base_set(sequences.Clean(X, y), "made up")
+    v, w = np.random.default_rng(0).standard_normal((2, 3))
+    assert np.isclose(task.excess(v, w), ((X @ v - y) ** 2).mean() - ((X @ w - y) ** 2).mean())
+
+
+def test_a_quadratic_that_is_not_convex_is_refused():
+    with pytest.raises(ValueError, match="semi-definite"):
+        comparators.quadratic(-np.eye(2), np.ones(2), 1.0)

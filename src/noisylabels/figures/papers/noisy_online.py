@@ -1,4 +1,4 @@
-"""Figures of learning from noisy instances: names, looks and panels that they share, and the linear learners."""
+"""Figures of learning from noisy instances: names, looks and shared panels, and the linear learners."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +153,7 @@ def linear(results: "Tables", settings: "Settings") -> "Figure":
 
 
 def misreported(results: "Tables", settings: "Settings") -> "Figure":
-    """Algorithm 2: regret against T; what a wrong covariance does to the weights and to the regret per round."""
+    """Algorithm 2: regret against T; what a wrong covariance does to weights and regret."""
     (name, table), *_ = results.items()
     methods = _of_table(table, [m for m in settings[name]["learners"] if not m.startswith("told ")])
     titles = ["regret on the clean data", "weights at the end / w*", "regret per round"]

@@ -1,6 +1,7 @@
-"""The best fixed predictor on clean data, min over ||w||^2 <= B_w of sum_t loss(<w, x_t>, y_t): what regret is against.
+"""The best fixed predictor on clean data, which regret is measured against.
 
-Every solver checks that it has arrived; a comparator that is only nearly the best would make regret look smaller.
+min sum_t loss(<w, x_t>, y_t) over ||w||^2 <= B_w. Every solver checks that it has arrived:
+a comparator that is only nearly the best would make regret look smaller.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ class Comparator(NamedTuple):
 
 
 def linear(X: Floats, y: Floats, B_w: float) -> Comparator:
-    """min sum_t (<w, x_t> - y_t)^2 subject to ||w||^2 <= B_w, by the eigenvalues of X'X.
+    """min sum_t (<w, x_t> - y_t)^2 subject to ||w||^2 <= B_w.
 
     Parameters
     ----------
@@ -31,31 +32,46 @@ def linear(X: Floats, y: Floats, B_w: float) -> Comparator:
 
     Raises
     ------
+    RuntimeError : see `quadratic`.
+    """
+    w = quadratic(X.T @ X, X.T @ y, B_w)
+    return Comparator(w, float(((X @ w - y) ** 2).sum()))
+
+
+def quadratic(A: Floats, b: Floats, B_w: float) -> Floats:
+    """argmin w'Aw - 2b'w subject to ||w||^2 <= B_w, by the eigenvalues of A and bisection of the multiplier.
+
+    Parameters
+    ----------
+    A : (d, d) symmetric, positive semi-definite.   b : (d,), in the range of A.
+
+    Raises
+    ------
+    ValueError : A has a negative eigenvalue.
     RuntimeError : the multiplier of the constraint was not found to a relative 1e-10.
     """
-    values, basis = np.linalg.eigh(X.T @ X)
-    values = np.maximum(values, 0.0)
-    z = basis.T @ (X.T @ y)
-    kept = values > 1e-13 * max(float(values[-1]), 1e-300)
-    z = np.where(kept, z, 0.0)
+    values, basis = np.linalg.eigh(A)
+    if values[0] < -1e-10 * abs(values).max():
+        raise ValueError(f"quadratic: A is not positive semi-definite, smallest eigenvalue {values[0]:.3g}")
+    kept = values > 1e-13 * values[-1]
+    z = np.where(kept, basis.T @ b, 0.0)
     values = np.where(kept, values, 1.0)  # z is 0 there, so that any divisor does
 
     def norm2(multiplier: float) -> float:
         return float(((z / (values + multiplier)) ** 2).sum())
 
-    w = basis @ (z / (values + _multiplier(norm2, B_w)))
-    return Comparator(w, float(((X @ w - y) ** 2).sum()))
+    return basis @ (z / (values + _multiplier(norm2, B_w)))
 
 
 def kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
-    """min sum_t (f(x_t) - y_t)^2, f = sum_j gamma_j k(x_j, .), subject to gamma' K gamma <= B_w: kernel ridge.
+    """min sum_t (f(x_t) - y_t)^2, f = sum_j gamma_j k(x_j, .), subject to gamma' K gamma <= B_w.
 
-    gamma = (K + lambda I)^-1 y with the lambda at which the constraint is met; K: (n, n) Gram matrix of the clean
-    points.
+    Kernel ridge, gamma = (K + lambda I)^-1 y, with the lambda at which the constraint is met.
+    K: (n, n) Gram matrix of the clean points.
 
     Raises
     ------
-    RuntimeError : see `linear`.
+    RuntimeError : see `quadratic`.
     """
     values, basis = np.linalg.eigh(K)
     values = np.maximum(values, 0.0)
@@ -97,7 +113,7 @@ def smooth(
     tolerance: float = 1e-9,
     most_steps: int = 50_000,
 ) -> Comparator:
-    """min mean_t loss_t(<w, phi_t>) subject to ||w||^2 <= B_w, by accelerated projected gradient with restarts.
+    """min mean_t loss_t(<w, phi_t>) subject to ||w||^2 <= B_w, by accelerated projected gradient.
 
     Parameters
     ----------
@@ -139,8 +155,8 @@ def smooth(
         ahead = following + (momentum - 1) / faster * (following - w)
         w, momentum = following, faster
     raise RuntimeError(
-        f"comparator: residual {residual:.2g} after {most_steps} steps, asked {tolerance:g}; its loss is not known, "
-        "so that regret cannot be reported"
+        f"comparator: residual {residual:.2g} after {most_steps} steps, asked {tolerance:g}; "
+        "its loss is not known, so that regret cannot be reported"
     )
 
 

@@ -1,10 +1,11 @@
 """Rows of regret: beside its bound, per round, and its growth exponent over the last horizons.
 
-Every horizon T is a run of its own, because the step depends on T. The exponent of a repetition is the slope of
-log Reg_T on log T; where a regret is not positive it does not exist and no row is made of it.
+Every horizon T is a run of its own, because the step depends on T.
+The exponent of a repetition is the slope of log Reg_T on log T;
+where a regret is not positive it does not exist and no row is made of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,23 @@ Row = dict[str, Any]
 
 
 def rows_of(
-    columns: Row, regrets: Mapping[int, float], bounds: Mapping[int, float] | None = None, last: int = 3
+    columns: Row,
+    regrets: Mapping[int, float],
+    bounds: Mapping[int, float] | None = None,
+    *,
+    lasts: Iterable[int] = (3,),
 ) -> list[Row]:
-    """regret and regret_per_round at every T; bound and bound_ratio where there are bounds; exponent.
+    """regret and regret_per_round at x = T; bound and bound_ratio where there are bounds; exponent.
 
     Parameters
     ----------
     columns : what tells the curve apart, repetition included.
     regrets, bounds : horizon T -> Reg_T and its bound.
-    last : horizons over which the exponent is fitted; no exponent where there are fewer, or below two.
+    lasts : numbers of last horizons over which exponents are fitted, x of their rows; those with too few
+        horizons are left out.
 
-    The bound is checked as Reg_T / bound <= 1 in the mean over the repetitions: the theorems bound the
-    expectation, single runs may exceed it.
+    The theorems bound the expectation: single runs may exceed the bound, the mean of bound_ratio may not be
+    above 1.
     """
     rows = []
     for T, regret in regrets.items():
@@ -33,10 +39,17 @@ def rows_of(
         if bounds is not None:
             values |= {"bound": bounds[T], "bound_ratio": regret / bounds[T]}
         rows += [columns | {"metric": metric, "x": T, "value": value} for metric, value in values.items()]
-    horizons = sorted(regrets)[-last:]
-    tail = [regrets[T] for T in horizons]
-    if last >= 2 and len(horizons) == last and min(tail) > 0:
-        rows.append(columns | {"metric": "exponent", "value": slope(horizons, tail)})
+    return rows + exponents(columns, "exponent", regrets, lasts)
+
+
+def exponents(columns: Row, metric: str, values: Mapping[int, float], lasts: Iterable[int]) -> list[Row]:
+    """Rows of the slopes over the last horizons, x = their number; none where a value is not positive."""
+    rows = []
+    for last in lasts:
+        horizons = sorted(values)[-last:]
+        tail = [values[T] for T in horizons]
+        if len(horizons) == last and min(tail) > 0:
+            rows.append(columns | {"metric": metric, "x": last, "value": slope(horizons, tail)})
     return rows
 
 

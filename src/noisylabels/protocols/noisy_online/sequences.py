@@ -1,46 +1,81 @@
 """Clean sequences: synthetic ones of the experiments, the diabetes data and UCI sets in a fixed scaling."""
 
 import gzip
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Clean:
+class Clean(NamedTuple):
     """A clean sequence: what the learner never sees. X: (T, d), y: (T,)."""
 
     X: Floats
     y: Floats
 
-    def __len__(self) -> int:
-        return len(self.y)
+
+@dataclass(frozen=True)
+class Task:
+    """Where clean sequences come from, and what theory may know of them.
+
+    draw : (T, generator) -> a clean sequence of T rounds.
+    A, b : E xx' (d, d) and E yx (d,) of a round, so that the mean loss of w is w'Aw - 2b'w + E y^2.
+    x_size, y_size : bounds of ||x_t|| and |y_t|.
+    rounds : of one unit of the horizon, 1 or the number of rows of a base set that is passed over.
+    """
+
+    draw: Callable[[int, np.random.Generator], Clean]
+    A: Floats
+    b: Floats
+    x_size: float
+    y_size: float
+    rounds: int = 1
+    source: str = "synthetic"
+
+    @property
+    def d(self) -> int:
+        """Entries of an instance."""
+        return len(self.b)
+
+    def excess(self, w: Floats, other: Floats) -> float:
+        """Mean clean loss of w less that of another vector."""
+        return float(w @ self.A @ w - 2 * self.b @ w - other @ self.A @ other + 2 * self.b @ other)
 
 
-def sphere(rng: np.random.Generator, T: int, w: Floats, spread: float) -> Clean:
-    """x_t uniform on the unit sphere, y_t = <w, x_t> + U[-spread, spread]."""
-    X = rng.standard_normal((T, len(w)))
-    X /= np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
-    return Clean(X, X @ w + rng.uniform(-spread, spread, T))
+def sphere(w: Floats, spread: float) -> Task:
+    """x_t uniform on the unit sphere, y_t = <w, x_t> + U[-spread, spread]; the second part is clean too."""
+    d = len(w)
+
+    def draw(T: int, rng: np.random.Generator) -> Clean:
+        X = rng.standard_normal((T, d))
+        X /= np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+        return Clean(X, X @ w + rng.uniform(-spread, spread, T))
+
+    return Task(draw, np.eye(d) / d, w / d, 1.0, float(np.linalg.norm(w)) + spread)
+
+
+def base_set(base: Clean, source: str) -> Task:
+    """Passes over a base set, each in a new random order."""
+    X, y = base
+
+    def draw(T: int, rng: np.random.Generator) -> Clean:
+        order = np.concatenate([rng.permutation(len(y)) for _ in range(T // len(y))])
+        return Clean(X[order], y[order])
+
+    sizes = float(np.sqrt((X**2).sum(axis=1)).max()), float(np.abs(y).max())
+    return Task(draw, X.T @ X / len(y), X.T @ y / len(y), *sizes, rounds=len(y), source=source)
 
 
 def target(direction: list[float], length: float) -> Floats:
     """The vector of that direction and length."""
     v = np.asarray(direction, dtype=float)
     return length * v / np.linalg.norm(v)
-
-
-def passes(base: Clean, count: int, rng: np.random.Generator) -> Clean:
-    """The base set ``count`` times, in a new random order each time."""
-    order = np.concatenate([rng.permutation(len(base)) for _ in range(count)])
-    return Clean(base.X[order], base.y[order])
 
 
 def diabetes() -> tuple[Floats, Floats]:
@@ -76,7 +111,7 @@ def standardised(X: Floats) -> Floats:
 
 
 def components(X: Floats, count: int) -> Floats:
-    """The first principal components of centred rows, (n, count); each with its largest entry of V positive."""
+    """The first principal components of centred rows, (n, count); the largest loading of each is positive."""
     _, _, V = np.linalg.svd(X, full_matrices=False)
     V = V[:count]
     signs = np.sign(V[np.arange(len(V)), np.abs(V).argmax(axis=1)])
@@ -84,7 +119,7 @@ def components(X: Floats, count: int) -> Floats:
 
 
 def real(X: Floats, y: Floats, count: int, scale: str | float) -> Clean:
-    """Standardised, ``count`` principal components, scaled; targets centred and divided by their largest size.
+    """Standardised, ``count`` principal components, scaled; targets centred, the largest of size 1.
 
     scale: "norm" makes the longest row 1 long; a number is the standard deviation over all entries.
     """
