@@ -48,7 +48,7 @@ def log_inverse_probabilities(p: float, highest: int) -> Floats:
 def estimates(
     coefficients: ArrayLike,
     p: float,
-    draw: Callable[[np.random.Generator, int], Floats],
+    draw: Callable[[np.random.Generator, int], ArrayLike],
     rng: np.random.Generator,
     size: int,
 ) -> tuple[Floats, NDArray[np.int64]]:
@@ -62,7 +62,7 @@ def estimates(
     theta *= np.exp((n + 1.0) * math.log(p) - math.log(p - 1.0))
     for k in range(int(n.max(initial=0))):
         rows = np.flatnonzero(n > k)
-        theta[rows] *= draw(rng, len(rows))
+        theta[rows] *= np.asarray(draw(rng, len(rows)), dtype=float)
     return np.asarray(theta, dtype=float), n
 
 
