@@ -1,0 +1,118 @@
+"""Kernels and their surrogates: E k~(x + n, x') = k(x, x') for Gaussian noise n of known variances.
+
+k(x, x') = sum_q a_q exp(-u_q ||x - x'||^2),  k~(x, x') = sum_q a_q c_q exp(-sum_i u_q / (1 - 2 u_q v_i)
+(x_i - x'_i)^2),
+c_q = prod_i (1 - 2 u_q v_i)^(-1/2): each Gaussian component is made narrower and higher than it is,
+and the noise
+blurs it back. A Gaussian kernel is one component, a radial kernel a mixture of them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisylabels.filters.base import Floats, nonnegative, number
+from noisylabels.noise.features import real
+
+LARGE = 100.0  # a constant C above this makes the estimates too wild to learn from
+
+
+@dataclass(frozen=True)
+class SurrogatePair:
+    """A kernel and its surrogate as mixtures of Q Gaussians in d dimensions.
+
+    weights, rates: (Q,) a_q > 0 and u_q.  surrogate_weights: (Q,) a_q c_q.  surrogate_rates: (Q, d).
+    """
+
+    weights: Floats
+    rates: Floats
+    surrogate_weights: Floats
+    surrogate_rates: Floats
+
+    @property
+    def d(self) -> int:
+        """Entries of an instance."""
+        return self.surrogate_rates.shape[1]
+
+    @property
+    def diagonal(self) -> float:
+        """k~(x, x): C of a Gaussian kernel, D_0 of a mixture."""
+        return float(self.surrogate_weights.sum())
+
+    @property
+    def domination(self) -> float:
+        """The least c with k~ <= c k everywhere: C of a Gaussian kernel, at most C_max of a mixture."""
+        return float((self.surrogate_weights / self.weights).max())
+
+    def without_noise(self) -> SurrogatePair:
+        """The same kernel as its own surrogate, right for clean instances and naive for noisy ones."""
+        rates = np.repeat(self.rates[:, None], self.d, axis=1)
+        return SurrogatePair(self.weights, self.rates, self.weights, rates)
+
+    def kernel(self, X: ArrayLike, Z: ArrayLike) -> Floats:
+        """k(x, z) for the rows of X (n, d) and Z (m, d): (n, m)."""
+        return _mixture(X, Z, self.weights, np.repeat(self.rates[:, None], self.d, axis=1))
+
+    def surrogate(self, X: ArrayLike, Z: ArrayLike) -> Floats:
+        """k~(x, z) for the rows of X (n, d) and Z (m, d): (n, m)."""
+        return _mixture(X, Z, self.surrogate_weights, self.surrogate_rates)
+
+    def blurred(self, X: ArrayLike, Z: ArrayLike, variances: ArrayLike) -> Floats:
+        """E k(x + n, z), n ~ N(0, diag(variances)): what a learner sees that takes x + n for x; (n, m)."""
+        v = variances_of(variances, self.d)
+        shrink = 1.0 + 2.0 * np.outer(self.rates, v)
+        return _mixture(X, Z, self.weights / np.sqrt(shrink).prod(axis=1), self.rates[:, None] / shrink)
+
+
+def gaussian_pair(sigma2: float, variances: ArrayLike) -> SurrogatePair:
+    """k(x, x') = exp(-||x - x'||^2 / sigma2), the whole denominator, and its surrogate.
+
+    k~(x, x') = C exp(-sum_i (x_i - x'_i)^2 / (sigma2 - 2 v_i)),  C = prod_i (1 - 2 v_i / sigma2)^(-1/2).
+    variances: (d,) of independent Gaussian noise on the entries; for others see `noise.features.rotation`.
+    Raises ValueError: sigma2 not positive and finite, sigma2 <= 2 max v, negative variances. Warns: C > 100.
+    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 6.
+    """
+    sigma2, v = number("sigma2", sigma2, above=0), variances_of(variances)
+    if sigma2 <= 2.0 * v.max():
+        raise ValueError(
+            f"sigma2: the surrogate kernel exists only above 2 max(variances) = {2 * v.max():g}, "
+            f"got {sigma2:g}; "
+            f"take a wider kernel"
+        )
+    return pair(np.ones(1), np.array([1.0 / sigma2]), v)
+
+
+def pair(weights: Floats, rates: Floats, v: Floats) -> SurrogatePair:
+    """The mixture sum_q a_q exp(-u_q r^2) and its surrogate; 2 u_q v_i < 1 is not checked."""
+    shares = 2.0 * np.outer(rates, v)
+    log_c = -0.5 * np.log1p(-shares).sum(axis=1)
+    if log_c.max() > math.log(LARGE):
+        warnings.warn(
+            f"surrogate kernel: its constant is {math.exp(min(log_c.max(), 700.0)):.3g}; "
+            f"the noise is almost as wide "
+            f"as the kernel, and the estimates will be wild",
+            stacklevel=3,
+        )
+    return SurrogatePair(weights, rates, weights * np.exp(log_c), rates[:, None] / (1.0 - shares))
+
+
+def variances_of(values: ArrayLike, d: int | None = None) -> Floats:
+    """Variances (d,) of the entries of the noise, checked."""
+    return nonnegative("variances", real("variances", values, (d,)), (d,))
+
+
+def _mixture(X: ArrayLike, Z: ArrayLike, weights: Floats, rates: Floats) -> Floats:
+    d = rates.shape[1]
+    rows, columns = real("X", X, (None, d)), real("Z", Z, (None, d))
+    K = np.zeros((len(rows), len(columns)))
+    for weight, rate in zip(weights, rates, strict=True):
+        distance = np.zeros_like(K)
+        for i in range(d):
+            distance += rate[i] * np.subtract.outer(rows[:, i], columns[:, i]) ** 2
+        K += weight * np.exp(-distance)
+    return K

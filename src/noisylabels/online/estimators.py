@@ -1,0 +1,105 @@
+"""Unbiased features from copies of unknown law, their products, and the unbiased gradient length.
+
+The subroutines of Algorithm 4, as the paper writes them: lists, one estimate at a time.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Section V.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from noisylabels.filters.base import Floats
+from noisylabels.kernels.tensor import TensorKernel
+from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
+from noisylabels.online.oracles import Oracle
+
+
+class Feature(NamedTuple):
+    """scalar sqrt(beta_n) p^(n+1)/(p-1) x^(1) (x) ... (x) x^(n) in block n, else 0; points: (n, d)."""
+
+    scalar: float
+    points: Floats
+
+
+@njit(cache=True)
+def degree(uniform: float, log_p: float) -> int:
+    """n = floor(log U / -log p), U = 1 - uniform on (0, 1]: P(n) = (p-1) / p^(n+1)."""
+    return math.floor(math.log(1.0 - uniform) / -log_p)
+
+
+def map_estimate(kernel: TensorKernel, p: float, oracle: Oracle, rng: np.random.Generator) -> Feature:
+    """An estimate of Psi(x), E Psi~ = Psi(x), from fresh copies of x.
+
+    Dot product: n geometric, n copies.  Gaussian: n_1 and n_2 geometric,
+    2 n_1 copies for exp(-||x||^2 / sigma2),
+    by pairs with E <a, b> = ||x||^2, and n_2 copies for the tensor.
+    """
+    log_p, scalar = math.log(p), 1.0
+    if kernel.sigma2 is not None:
+        n_1, n_2 = degree(rng.random(), log_p), degree(rng.random(), log_p)
+        scalar = norm_weight(kernel.sigma2, p, n_1)
+        for _ in range(n_1):
+            scalar *= float(oracle.instance() @ oracle.instance())
+    else:
+        n_2 = degree(rng.random(), log_p)
+    return Feature(scalar, np.array([oracle.instance() for _ in range(n_2)]))
+
+
+def norm_weight(sigma2: float, p: float, n: int) -> float:
+    """(-1)^n p^(n+1) / ((p-1) n! sigma2^n): weight of n pairs in the estimate of exp(-||x||^2 / sigma2)."""
+    log = (n + 1) * math.log(p) - math.log(p - 1.0) - math.lgamma(n + 1.0) - n * math.log(sigma2)
+    return (-1.0) ** n * math.exp(log)
+
+
+def product(kernel: TensorKernel, p: float, a: Feature, b: Feature) -> float:
+    """Prod: <Psi~, Psi~'> = 1[n = n'] s s' beta_n p^(2(n+1)) / (p-1)^2 prod_j <x^(j), x'^(j)>."""
+    n = len(a.points)
+    if n != len(b.points) or kernel.log_beta(n) == -math.inf:
+        return 0.0
+    weight = math.exp(kernel.log_beta(n) + 2.0 * ((n + 1) * math.log(p) - math.log(p - 1.0)))
+    return float(
+        a.scalar * b.scalar * weight * np.prod([x @ z for x, z in zip(a.points, b.points, strict=True)])
+    )
+
+
+def product_with(kernel: TensorKernel, p: float, a: Feature, z: Floats) -> float:
+    """Prod with a known point: <Psi~, Psi(z)> = s e(z) beta_n p^(n+1) / (p-1) prod_j <x^(j), z>."""
+    n = len(a.points)
+    if kernel.log_beta(n) == -math.inf:
+        return 0.0
+    log = kernel.log_beta(n) + (n + 1) * math.log(p) - math.log(p - 1.0)
+    if kernel.sigma2 is not None:
+        log -= float(z @ z) / kernel.sigma2
+    return float(a.scalar * math.exp(log) * np.prod([x @ z for x in a.points]))
+
+
+def gradient_length(
+    loss: AnalyticLoss,
+    kernel: TensorKernel,
+    p: float,
+    inner: Callable[[Feature], float],
+    oracle: Oracle,
+    rng: np.random.Generator,
+) -> float:
+    """Subroutine 1: g~ with E g~ = the derivative of the clean loss at <w, Psi(x)>; inner(Psi~) = <w, Psi~>.
+
+    n geometric; g~ = gamma_n p^(n+1)/(p-1) X_1 ... X_n, each X_j from a fresh feature,
+    and for regression from a
+    fresh target: X_j = <w, Psi~> - y~, y <w, Psi~>, or y <w, Psi~> - 1. Classification: the whole times y.
+    All n features are queried, also where gamma_n = 0.
+    """
+    n = degree(rng.random(), math.log(p))
+    features = [map_estimate(kernel, p, oracle, rng) for _ in range(n)]
+    signs, logs = loss.series(n)
+    g = float(signs[n] * math.exp(logs[n] + (n + 1) * math.log(p) - math.log(p - 1.0)))
+    if loss.kind == DIFFERENCE:
+        return g * float(np.prod([inner(feature) - oracle.target() for feature in features]))
+    y = oracle.target()
+    loss.check_labels(np.array([y]))
+    shift = float(loss.kind == MARGIN_LESS_ONE)
+    return y * g * float(np.prod([y * inner(feature) - shift for feature in features]))

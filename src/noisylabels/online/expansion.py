@@ -1,0 +1,146 @@
+"""Kernel expansions that grow by a point each round, compiled: values, steps and the norm of the surrogate.
+
+f(x) = scale sum_i a_i k(s_i, x). The global `scale` makes a projection one multiplication;
+the squared norm is
+carried along. Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from noisylabels.compiled.exponential import LARGEST, exp_of_negative
+
+BLOCK = 512  # points whose distances stay in the first-level cache
+SMALL = 1e-150  # a smaller scale is multiplied into the coefficients
+SCALE, NORM = 0, 1  # places in `state`
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _distances(S: np.ndarray, start: int, z: np.ndarray, rates: np.ndarray, out: np.ndarray) -> None:
+    """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2."""
+    out[:] = 0.0
+    for k in range(len(z)):
+        row, centre, rate = S[k, start : start + len(out)], z[k], rates[k]
+        for i in range(len(out)):
+            gap = row[i] - centre
+            out[i] += rate * gap * gap
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def _weighted(a: np.ndarray, distances: np.ndarray) -> float:
+    """sum_i a[i] exp(-distances[i])."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * exp_of_negative(-min(distances[i], LARGEST))
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def value(
+    S: np.ndarray,
+    a: np.ndarray,
+    n: int,
+    z: np.ndarray,
+    weights: np.ndarray,
+    rates: np.ndarray,
+    buffer: np.ndarray,
+) -> float:
+    """sum_{i < n} a_i k(s_i, z),  k = sum_q weights[q] exp(-sum_k rates[q, k] (..)_k^2); buffer: (BLOCK,)."""
+    total = 0.0
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        distances = buffer[: stop - start]
+        for q in range(len(weights)):
+            _distances(S, start, z, rates[q], distances)
+            total += weights[q] * _weighted(a[start:stop], distances)
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def values(
+    S: np.ndarray,
+    a: np.ndarray,
+    n: int,
+    scale: float,
+    Z: np.ndarray,
+    weights: np.ndarray,
+    rates: np.ndarray,
+) -> np.ndarray:
+    """scale times `value` at every row of Z (m, d): (m,)."""
+    out, buffer = np.empty(len(Z)), np.empty(BLOCK)
+    for j in range(len(Z)):
+        out[j] = scale * value(S, a, n, Z[j], weights, rates, buffer)
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def learn(
+    S: np.ndarray,
+    a: np.ndarray,
+    n: int,
+    first: np.ndarray,
+    second: np.ndarray,
+    twice: bool,
+    y: float,
+    eta: float,
+    ball: float,
+    weights: np.ndarray,
+    rates: np.ndarray,
+    state: np.ndarray,
+    buffer: np.ndarray,
+) -> None:
+    """One round of Algorithm 3: the new point n is `first`, its coefficient comes from `second`.
+
+    state: scale and squared norm.  weights, rates: of the surrogate.  twice: `second` is `first`.
+    """
+    g = 2.0 * (state[SCALE] * value(S, a, n, second, weights, rates, buffer) - y)
+    alpha = -eta * g
+    if twice:
+        h = 0.5 * g + y
+    else:
+        h = state[SCALE] * value(S, a, n, first, weights, rates, buffer)
+    for k in range(len(first)):
+        S[k, n] = first[k]
+    a[n] = alpha / state[SCALE]
+    norm = state[NORM] + 2.0 * alpha * h + alpha * alpha * weights.sum()
+    state[NORM] = max(norm, 0.0)
+    if norm > ball:
+        state[SCALE] *= math.sqrt(ball / norm)
+        state[NORM] = ball
+    if state[SCALE] < SMALL:
+        for i in range(n + 1):
+            a[i] *= state[SCALE]
+        state[SCALE] = 1.0
+
+
+@njit(cache=True, error_model="numpy")
+def run(
+    clean: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    twice: bool,
+    y: np.ndarray,
+    eta: float,
+    ball: float,
+    S: np.ndarray,
+    a: np.ndarray,
+    n: int,
+    weights: np.ndarray,
+    rates: np.ndarray,
+    surrogate_weights: np.ndarray,
+    surrogate_rates: np.ndarray,
+    state: np.ndarray,
+    predictions: np.ndarray,
+) -> None:
+    """predictions[t] = f_t(clean[t]) with the original kernel, then `learn`, for every t."""
+    buffer = np.empty(BLOCK)
+    for t in range(len(y)):
+        predictions[t] = state[SCALE] * value(S, a, n + t, clean[t], weights, rates, buffer)
+        learn(
+            S, a, n + t, first[t], second[t], twice, y[t], eta, ball,
+            surrogate_weights, surrogate_rates, state, buffer,
+        )  # fmt: skip

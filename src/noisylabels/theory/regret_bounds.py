@@ -1,0 +1,153 @@
+"""Bounds on the regret of gradient descent with unbiased gradient estimates, one function per constant.
+
+Reg_T = E sum_t l(<w_t, x_t>, y_t) - min_w sum_t l(<w, x_t>, y_t), both on clean data.
+B_w bounds the squared norm of w; B_x, B_y bound E ||x~_t||^2 and E y~_t^2 in every round;
+G bounds the second moment
+of the gradient estimate. Constants are ours: complete, valid, perhaps not those of the print.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Theorems 1 to 3 and 5 to 7.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisylabels.filters.base import Floats, number
+from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
+from noisylabels.noise.features import checked_covariance, real
+
+
+def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
+    """B_w / (2 eta) + eta G T / 2 for every eta > 0; sqrt(B_w G T) at the best one, which is the default.
+
+    A step m times the best costs the factor (m + 1/m) / 2.
+    """
+    if eta is None:
+        return math.sqrt(B_w * G * T)
+    return B_w / (2.0 * number("eta", eta, above=0)) + eta * G * T / 2.0
+
+
+def best_step(B_w: float, G: float, T: int) -> float:
+    """eta = sqrt(B_w / (G T)). Raises ValueError: B_w or G not positive and finite, T not an integer >= 1."""
+    return best_step_of_log(B_w, math.log(number("G", G, above=0)), T)
+
+
+def best_step_of_log(B_w: float, log_G: float, T: int) -> float:
+    """`best_step` where G itself would overflow: exp((log B_w - log G - log T) / 2)."""
+    rounds = horizon(T)
+    return math.exp(0.5 * (math.log(number("B_w", B_w, above=0)) - log_G - math.log(rounds)))
+
+
+def horizon(T: object) -> int:
+    """T as an int. Raises ValueError: not an integer >= 1."""
+    if isinstance(T, bool) or not isinstance(T, (int, np.integer)) or T < 1:
+        raise ValueError(f"T: the number of rounds must be an integer >= 1, got {T!r}")
+    return int(T)
+
+
+def two_copy_moment(B_w: float, B_x: float, B_y: float) -> float:
+    """G_1 = 4 B_x (sqrt(B_w B_x) + sqrt(B_y))^2, two copies of the instance (Theorem 1)."""
+    return 4.0 * B_x * (math.sqrt(B_w * B_x) + math.sqrt(B_y)) ** 2
+
+
+def two_copy_moment_loose(B_w: float, B_x: float, B_y: float) -> float:
+    """8 B_x (B_w B_x + B_y) >= G_1."""
+    return 8.0 * B_x * (B_w * B_x + B_y)
+
+
+def known_covariance_moment(B_w: float, M_4: float, B_x: float, B_y: float, B_Sigma: float) -> float:
+    """G_2 = 4 (sqrt(B_w M_4) + sqrt(B_y B_x) + B_Sigma sqrt(B_w))^2, one copy, known covariance (Theorem 2).
+
+    M_4 bounds E ||x~_t||^4, see `gaussian_fourth_moment`; B_Sigma the largest eigenvalue of Sigma_t.
+    """
+    return 4.0 * (math.sqrt(B_w * M_4) + math.sqrt(B_y * B_x) + B_Sigma * math.sqrt(B_w)) ** 2
+
+
+def known_covariance_moment_loose(B_w: float, M_4: float, B_x: float, B_y: float, B_Sigma: float) -> float:
+    """16 (B_w M_4 + B_y B_x) + 8 B_Sigma^2 B_w, also valid."""
+    return 16.0 * (B_w * M_4 + B_y * B_x) + 8.0 * B_Sigma**2 * B_w
+
+
+def gaussian_fourth_moment(X: ArrayLike, covariance: ArrayLike) -> Floats:
+    """E ||x + n||^4 = (||x||^2 + tr S)^2 + 2 tr S^2 + 4 x.S x for n ~ N(0, S); X: (n, d) -> (n,)."""
+    S = checked_covariance("covariance", covariance)
+    rows = real("X", X, (None, len(S)))
+    second = (rows**2).sum(1) + np.trace(S)
+    return second**2 + 2.0 * np.trace(S @ S) + 4.0 * np.einsum("ti,ij,tj->t", rows, S, rows)
+
+
+def surrogate_moment(ball: float, diagonal: float, B_y: float) -> float:
+    """G_3 = 4 C (sqrt(C B~) + sqrt(B_y))^2 with B~ = `ball`, C = `diagonal` = k~(x, x) (Theorem 3).
+
+    For a radial kernel C is D_0 (Theorem 5: G_5).
+    """
+    return 4.0 * diagonal * (math.sqrt(diagonal * ball) + math.sqrt(B_y)) ** 2
+
+
+def surrogate_ball(B_w: float, alpha: float, domination: float) -> float:
+    """B~ = 2 C B_w / (1 - cos alpha): holds every w~ whose w has ||w||^2 <= B_w and angle >= alpha (Lemma 8).
+
+    domination: C of k~ <= C k; C_max for a radial kernel.
+    Raises ValueError: alpha not in (0, pi].
+    """
+    if not 0.0 < alpha <= math.pi:
+        raise ValueError(f"alpha: the angle must be in (0, pi], got {alpha:g}")
+    return 2.0 * domination * B_w / (1.0 - math.cos(alpha))
+
+
+def angle(gamma: ArrayLike, K: ArrayLike) -> float:
+    """alpha_w in [0, pi] between the positive and the negative part of w = sum_j gamma_j Psi(c_j); K: (n, n).
+
+    pi if one of the parts is 0.
+    """
+    weights = real("gamma", gamma, (None,))
+    matrix = real("K", K, (len(weights), len(weights)))
+    plus, minus = np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
+    a, b = plus @ matrix @ plus, minus @ matrix @ minus
+    if a <= 0.0 or b <= 0.0:
+        return math.pi
+    return math.acos(min(1.0, max(-1.0, float(plus @ matrix @ minus) / math.sqrt(a * b))))
+
+
+def naive_limit(Sigma_x: ArrayLike, Sigma_n: ArrayLike, w: ArrayLike, told: float = 0.0) -> Floats:
+    """(Sigma_x + (1 - told) Sigma_n)^-1 Sigma_x w*: where descent on noisy instances goes, unconstrained.
+
+    told: the factor of Sigma_n that Algorithm 2 is told; 0 is the naive learner.
+    """
+    S, N = checked_covariance("Sigma_x", Sigma_x), checked_covariance("Sigma_n", Sigma_n)
+    return np.asarray(np.linalg.solve(S + (1.0 - told) * N, S @ np.asarray(w, dtype=float)))
+
+
+def excess(Sigma_x: ArrayLike, w: ArrayLike, best: ArrayLike) -> float:
+    """(w - w*).Sigma_x (w - w*): regret per round of the fixed w, squared loss; w* is the best of all."""
+    gap = np.asarray(w, dtype=float) - np.asarray(best, dtype=float)
+    return float(gap @ np.asarray(Sigma_x, dtype=float) @ gap)
+
+
+def argument_size(loss: AnalyticLoss, B_w: float, B_psi: float, B_y: float = 1.0) -> float:
+    """R: sqrt(E X_j^2) <= R for the factors of the gradient length (Lemma 4).
+
+    sqrt(B_w B_psi), plus |y| <= B_y for regression (B_y here bounds |y|), plus 1 for the argument y a - 1.
+    """
+    shift = {DIFFERENCE: B_y, MARGIN_LESS_ONE: 1.0}.get(loss.kind, 0.0)
+    return math.sqrt(B_w * B_psi) + shift
+
+
+def log_gradient_moment(
+    loss: AnalyticLoss, p: float, B_w: float, B_psi: float, *, B_y: float = 1.0, tight: bool = False
+) -> float:
+    """log nu, nu = p/(p-1) l'_+(sqrt(p) R)^2 B_psi bounds E ||g~ Psi~||^2 (Theorems 6, 7).
+
+    tight: p/(p-1) sum_n gamma_n^2 (p R^2)^n B_psi instead, at most that.  B_psi bounds E ||Psi~||^2.
+    Raises ValueError: p <= 1; l'_+ infinite at sqrt(p) R.
+    """
+    p = number("p", p, above=1)
+    r = math.sqrt(p) * argument_size(loss, B_w, B_psi, B_y)
+    inner = log_second_moment(loss, r) if tight else 2.0 * loss.log_majorant(r)
+    if not math.isfinite(inner):
+        raise ValueError(
+            f"loss: l'_+ of the {loss.name} loss is infinite at sqrt(p) R = {r:g}; take a smaller ball"
+        )
+    return math.log(p / (p - 1.0)) + inner + math.log(B_psi)
