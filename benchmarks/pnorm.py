@@ -3,7 +3,7 @@
 
 Every turn runs all candidates one after the other and takes their CPU time; the table shows medians over
 the turns.
-"link" is the five-line loop that calls `filters.link.link`; "by hand" is the same loop with the link
+"link" is the five-line loop that calls `theory.link.link`; "by hand" is the same loop with the link
 written out and
 one maximum, which is as fast as we could write it without leaving NumPy.
 """
@@ -22,11 +22,11 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
 
 import numpy as np
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 from noisylabels.filters.eg_pm import EGPlusMinus
-from noisylabels.filters.link import link, norm
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.theory.link import link, norm
 from noisylabels.theory.loss_bounds import rate
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from noisylabels.filters.link import norm
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.theory import hinfinity
+from noisylabels.theory.link import norm
 from noisylabels.theory.loss_bounds import rate
 
 

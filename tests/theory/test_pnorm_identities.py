@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS
-from noisylabels.filters.link import dual, link, norm
 from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.theory.bregman import divergence, divergence_dual, potential, project
+from noisylabels.theory.link import dual, link, norm
 from noisylabels.theory.loss_bounds import rate
 
 powers = st.floats(2.0, 14.0)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numba import njit
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import extending, njit, types
-
-intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
+from noisylabels.compiled.bits import bits, from_bits
 
 LARGEST = 700.0  # exp(-700) is still a normal number
 _LOG2E = 1.4426950408889634
@@ -16,26 +13,6 @@ _LN2 = 0.6931471805599453
 _SHIFTER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, kept in the low bits
 _SHIFTER_BITS = 0x4338000000000000
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-
-
-@intrinsic
-def _bits(typing_context: Any, x: Any) -> Any:
-    """The 64 bits of a double as an integer."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic
-def _double(typing_context: Any, k: Any) -> Any:
-    """The double with these 64 bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -50,17 +27,17 @@ def exp_of_negative(x: float) -> float:
     p = 1 / 120 + z * (1 / 720 + z * p)
     p = 1 / 6 + z * (1 / 24 + z * p)
     p = 1.0 + z * (1.0 + z * (0.5 + z * p))
-    return _double(_bits(p) + (_bits(shifted) << 52))
+    return from_bits(bits(p) + (bits(shifted) << 52))
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def log_of_positive(x: float) -> float:
     """log(x) for normal x > 0."""
-    k = (_bits(x) - _SQRT_HALF_BITS) >> 52
-    m = _double(_bits(x) - (k << 52))
+    k = (bits(x) - _SQRT_HALF_BITS) >> 52
+    m = from_bits(bits(x) - (k << 52))
     s = (m - 1.0) / (m + 1.0)
     z = s * s
     p = 1 / 13 + z * (1 / 15 + z * (1 / 17 + z * (1 / 19)))
     p = 1 / 5 + z * (1 / 7 + z * (1 / 9 + z * (1 / 11 + z * p)))
-    exponent = _double(_SHIFTER_BITS + k) - _SHIFTER
+    exponent = from_bits(_SHIFTER_BITS + k) - _SHIFTER
     return exponent * _LN2 + 2.0 * s * (1.0 + z * (1 / 3 + z * p))

@@ -15,53 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
-
-
-def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """`values` as a contiguous float64 array of `shape` (None = any length), or a one-line ValueError."""
-    given = np.asanyarray(values)
-    if given.dtype.kind not in "biufO":
-        raise ValueError(f"{name}: expected real numbers, got {given.dtype}")
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        index = _first(np.ma.getmaskarray(given))
-        raise ValueError(f"{name}: value at index {index} is masked; fill it or leave the row out")
-    array = np.ascontiguousarray(given, dtype=np.float64)
-    fits = array.ndim == len(shape) and all(
-        want in (None, got) for want, got in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
-        wanted = "(" + ", ".join("*" if n is None else str(n) for n in shape) + ")"
-        raise ValueError(f"{name}: expected shape {wanted}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name}: value at index {_first(~np.isfinite(array))} is not finite")
-    return array
-
-
-def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """Like `finite`, and no value below 0."""
-    array = finite(name, values, shape)
-    if array.size and array.min() < 0:
-        raise ValueError(f"{name}: value at index {_first(array < 0)} is negative")
-    return array
-
-
-def number(
-    name: str, value: float, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
-) -> float:
-    """`value` as a finite float, above < value, least <= value <= most; else a ValueError that names it."""
-    value = float(value)
-    if not np.isfinite(value) or value <= above or value < least or value > most:
-        limits = [f"> {above:g}"] * (above > -np.inf) + [f">= {least:g}"] * (least > -np.inf)
-        limits += [f"<= {most:g}"] * (most < np.inf)
-        rule = " ".join(["must be a finite number", " and ".join(limits)]).strip()
-        raise ValueError(f"{name}: {rule}, got {value:g}")
-    return value
-
-
-def _first(bad: NDArray[np.bool_]) -> str:
-    index = np.argwhere(bad)[0]
-    return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))
+from noisylabels.arrays import Floats, finite, first_index, nonnegative
 
 
 class Sliding:
@@ -250,7 +204,7 @@ class Filter:
         yhat = np.empty(n)
         self._learn(rows, w, label, yhat, side)
         if not (np.isfinite(yhat).all() and np.isfinite(w).all()):
-            where = _first(~np.isfinite(yhat)) if not np.isfinite(yhat).all() else str(n - 1)
+            where = first_index(~np.isfinite(yhat)) if not np.isfinite(yhat).all() else str(n - 1)
             raise ValueError(f"{self.name}: diverged at row {where}; take a smaller step or scale the rows")
         self.w = np.ascontiguousarray(w[::-1]) if rows.reversed else w
         return yhat

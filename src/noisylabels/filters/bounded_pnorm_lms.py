@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from noisylabels.filters.base import number
-from noisylabels.filters.link import Power
+from noisylabels.arrays import number
 from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.theory.link import Power
 
 
 class BoundedPNormLMS(PNormLMS):

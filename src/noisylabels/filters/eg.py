@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Filter, Floats, Rows, Side, number
-from noisylabels.filters.powers import REORDER, exp2_inplace
+from noisylabels.arrays import Floats, number
+from noisylabels.compiled.powers import REORDER, exp2_inplace
+from noisylabels.filters.base import Filter, Rows, Side
 
 
 class EG(Filter):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Filter, Floats, Rows, Side, number
-from noisylabels.filters.link import Power, exponent, link
+from noisylabels.arrays import Floats, number
+from noisylabels.compiled.powers import power, power_inplace
+from noisylabels.filters.base import Filter, Rows, Side
 from noisylabels.filters.pnorm_lms import TINY, lanes_of, read_dual, step_dual
-from noisylabels.filters.powers import power, power_inplace
+from noisylabels.theory.link import Power, exponent, link
 
 
 class ImplicitPNormLMS(Filter):

@@ -9,8 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import Floats, finite, number
 from noisylabels.filters.arithmetic import add, dot, energy
-from noisylabels.filters.base import Floats, Rows, Sliding, finite, number
+from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import ORS
 from noisylabels.filters.ors_step import MEAN, ONE, SPREAD, step_one
 

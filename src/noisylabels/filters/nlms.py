@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from noisylabels.arrays import Floats, number
 from noisylabels.filters.arithmetic import add, dot, energy
-from noisylabels.filters.base import Filter, Floats, Rows, Side, number
+from noisylabels.filters.base import Filter, Rows, Side
 
 
 class NLMS(Filter):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisylabels.filters.base import Floats, Rows, number
-from noisylabels.filters.link import Power, norm
+from noisylabels.arrays import Floats, number
+from noisylabels.filters.base import Rows
 from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.theory.link import Power, norm
 
 
 class NormalizedPNormLMS(PNormLMS):

@@ -8,15 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.filters.base import (
-    Filter,
-    Floats,
-    NoisySequence,
-    Rows,
-    Side,
-    number,
-    window_starts,
-)
+from noisylabels.arrays import Floats, number
+from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
 from noisylabels.filters.ors_kernels import BLOCK, look, losses_rows, run_rows, run_windows
 from noisylabels.filters.ors_step import Rule, Seen
 from noisylabels.filters.simd import LANES

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Filter, Floats, Rows, Side, number
-from noisylabels.filters.powers import REORDER
+from noisylabels.arrays import Floats, number
+from noisylabels.compiled.powers import REORDER
+from noisylabels.filters.base import Filter, Rows, Side
 
 
 class PNLMS(Filter):

@@ -10,20 +10,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import (
-    Filter,
-    Floats,
-    NoisySequence,
-    Rows,
-    Side,
-    Sliding,
-    finite,
-    number,
-    window_means,
-    window_starts,
-)
-from noisylabels.filters.link import Power, exponent, link
-from noisylabels.filters.powers import REORDER, bits, from_bits, lanes, power, power_inplace, wide
+from noisylabels.arrays import Floats, finite, number
+from noisylabels.compiled.bits import bits, from_bits
+from noisylabels.compiled.powers import REORDER, lanes, power, power_inplace, wide
+from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
+from noisylabels.theory.link import Power, exponent, link
 
 TINY = 1e-290  # dual weights below count as 0
 

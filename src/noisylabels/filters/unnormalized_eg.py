@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Filter, Floats, Rows, Side, number
+from noisylabels.arrays import Floats, number
+from noisylabels.filters.base import Filter, Rows, Side
 
 
 class UnnormalizedEG(Filter):

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from noisylabels.arrays import Floats
 from noisylabels.bases.contracts import RunsSequences, require
-from noisylabels.filters.base import Floats, NoisySequence
+from noisylabels.filters.base import NoisySequence
 from noisylabels.protocols.specs import Spec, specs
 
 Parameters = dict[str, Any]

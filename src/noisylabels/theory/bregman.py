@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats
-from noisylabels.filters.link import dual, link, norm
+from noisylabels.arrays import Floats
+from noisylabels.theory.link import dual, link, norm
 
 
 def potential(w: ArrayLike, q: float) -> Floats:

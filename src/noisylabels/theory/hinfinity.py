@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Floats
-from noisylabels.filters.link import dual, link, norm
+from noisylabels.arrays import Floats
+from noisylabels.theory.link import dual, link, norm
 
 
 def lms_gains(X: Floats, eta: float) -> Floats:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 
 TOLERANCE = 1e-9  # a loss may exceed its bound by this relative amount of rounding
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import panels, style
+from noisylabels.figures import methods, panels, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,14 +40,21 @@ def _kind(noise: str) -> str:
 
 
 def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
-    """Bars: test error of KLR with clean labels, 30 % symmetric and 30 % asymmetric flips, per data set."""
+    """Bars: error of the reference with clean labels, 30 % symmetric and asymmetric flips, per data set."""
     artifact, table = next(iter(results.items()))
-    sets = settings[artifact]["datasets"]
-    where = {"dataset": sets, "noise": list(HARM), "method": "klr", "metric": "error"}
+    sets, named = settings[artifact]["datasets"], settings[artifact]["methods"]
+    method = methods.reference(named)
+    where = {"dataset": sets, "noise": list(HARM), "method": method, "metric": "error"}
     means = panels.mean_interval(panels.select(table, artifact, **where), ["dataset", "noise"])
     width = style.WIDTH[3] if len(sets) > 5 else style.WIDTH[1]
     figure, axes = panels.grid_of_panels(
-        [""], [""], x_label="", y_label="test error of KLR / %", height=2.6, width=width, bottom=0.72
+        [""],
+        [""],
+        x_label="",
+        y_label=f"test error of {methods.label(named, method)} / %",
+        height=2.6,
+        width=width,
+        bottom=0.72,
     )
     ax = axes[0, 0]
     places = np.arange(len(sets))
@@ -78,7 +85,7 @@ def _patch(noise: str) -> Any:
 
 
 def kernel_count(results: "Tables", settings: "Settings") -> "Figure":
-    """Test error of rMKLR against the number S of its kernels, a panel per data set."""
+    """Test error against the number S of kernels, a panel per data set, in the look of the reference."""
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
     sizes = {method: len(spec["parameters"]["widths"]) for method, spec in own["methods"].items()}
@@ -87,7 +94,7 @@ def kernel_count(results: "Tables", settings: "Settings") -> "Figure":
     for ax, name in zip(axes, own["datasets"], strict=True):
         rows = panels.select(table, artifact, dataset=name, metric="error", method=list(sizes))
         means = panels.mean_interval(rows, ["method"]).loc[list(sizes)]
-        panels.curve(ax, places, means["mean"], means["half_width"], "rmklr")
+        panels.curve(ax, places, means["mean"], means["half_width"], methods.reference(own["methods"]))
         ax.set_xticks(places, [str(size) for size in sizes.values()])
         ax.set_ylim(_framed(means))
     return figure

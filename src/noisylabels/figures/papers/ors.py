@@ -2,12 +2,12 @@
 
 import itertools
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import diagrams, panels, style, tables
+from noisylabels.figures import diagrams, methods, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
     from noisylabels.figures.panels import Settings, Tables
 
-TOLD_VARIANCE = ("beta", "opt", "one", "one_pred", "two")
-NOT_TOLD = ("one_pred_u", "two_u", "two_noisy")
-IN_TABLES_ONLY = ("two_full",)
-UNATTAINABLE = ("clean", "opt")
 MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned by itself"}
 PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig. 5, speech"}
 COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
@@ -55,13 +51,14 @@ def speech_curves(results: "Tables", settings: "Settings") -> "Figure":
     return _curves(results, rows, _sides(own["methods"]), **axes)
 
 
-def _sides(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Methods that are told the variance and methods that are not; clean and noisy stand on both sides."""
-    shown = [method for method in methods if method not in IN_TABLES_ONLY]
-    return {
-        "variance known": {"method": [method for method in shown if method not in NOT_TOLD]},
-        "variance unknown": {"method": [method for method in shown if method not in TOLD_VARIANCE]},
-    }
+def _sides(rules: methods.Methods) -> dict[str, dict[str, Any]]:
+    """Rules that are told the variance and rules that are not; what is neither stands on both sides."""
+    return {f"variance {side}": {"method": methods.shown(rules, side)} for side in ("known", "unknown")}
+
+
+def _in_figures(rules: methods.Methods) -> list[str]:
+    """All rules but those that only tables show."""
+    return [rule for rule, spec in rules.items() if spec.get("shown") != "tables"]
 
 
 def _curves(
@@ -151,7 +148,7 @@ def budget_trace(results: "Tables", settings: "Settings") -> "Figure":
 
 def tuning_modes(results: "Tables", settings: "Settings") -> "Figure":
     """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
-    rules = {m: None for name in results for m in settings[name]["methods"] if m not in IN_TABLES_ONLY}
+    rules = {rule: None for name in results for rule in _in_figures(settings[name]["methods"])}
     places = {rule: float(place) for place, rule in enumerate(rules)}
     titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results]
     figure, axes = panels.grid_of_panels(
@@ -171,7 +168,7 @@ def tuning_modes(results: "Tables", settings: "Settings") -> "Figure":
 
 
 def conditions(results: "Tables", settings: "Settings") -> "Figure":
-    """Final error of every rule under every condition, with noisy as a reference."""
+    """Final error of every rule under every condition, with the reference as a dashed line."""
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
     wrong_labels = any("labels" in condition for condition in own["conditions"].values())
@@ -185,20 +182,21 @@ def conditions(results: "Tables", settings: "Settings") -> "Figure":
         bottom=0.6,
     )
     ax = axes[0, 0]
-    dotted = [method for method in own["methods"] if method != "noisy"]
+    dashes = methods.reference(own["methods"])
+    dotted = [method for method in own["methods"] if method != dashes]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
     dashed: dict[str, Any] = {"marker": "", "linestyle": style.DASHES["dash"]}
     for place, condition in enumerate(own["conditions"]):
         rows = panels.select(table, artifact, setting=condition, metric="mse", method=list(own["methods"]))
         panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
-        noisy = panels.mean_interval(rows, ["method"]).loc[["noisy", "noisy"]]
+        level = panels.mean_interval(rows, ["method"]).loc[[dashes, dashes]]
         ends = [place - 0.42, place + 0.42]
-        panels.curve(ax, ends, noisy["mean"], noisy["half_width"], "noisy", **dashed)
+        panels.curve(ax, ends, level["mean"], level["half_width"], dashes, **dashed)
     wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own["conditions"]]
     ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
-    panels.shared_legend(figure, panels.handles(["noisy"], **dashed) + panels.dot_handles(dotted), handle=2)
+    panels.shared_legend(figure, panels.handles([dashes], **dashed) + panels.dot_handles(dotted), handle=2)
     return figure
 
 
@@ -206,7 +204,7 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
     """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
-    methods = list(own["methods"])
+    rules = list(own["methods"])
     figure, axes = panels.grid_of_panels(
         list(own["tasks"]) if len(own["tasks"]) > 1 else [""],
         ["learning curves", "errors at the end"],
@@ -215,19 +213,19 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         height=2.8,
         bottom=1.15,
     )
-    places = {method: float(place) for place, method in enumerate(methods)}
+    places = {rule: float(place) for place, rule in enumerate(rules)}
     for (curves, errors), task in zip(axes, own["tasks"], strict=True):
-        where = {"noise": task, "setting": own["modes"][0], "method": methods}
+        where = {"noise": task, "setting": own["modes"][0], "method": rules}
         rows = panels.select(table, artifact, metric="mse", **where)
         panels.learning_curves(curves, rows, x_unit=1e3)
         panels.final_dots(errors, rows, places)
         rows = panels.select(table, artifact, metric="mse_tail", **where)
         panels.final_dots(errors, rows, places, hollow=True)
-        errors.set_xticks(range(len(methods)), methods, rotation=90)
+        errors.set_xticks(range(len(rules)), rules, rotation=90)
         panels.log_axis(curves.yaxis)
     axes[-1, 0].set_xlabel("round t / 1000")
     kinds = panels.full_and_hollow("all rounds", "last fifth")
-    panels.shared_legend(figure, panels.handles(methods) + kinds)
+    panels.shared_legend(figure, panels.handles(rules) + kinds)
     return figure
 
 
@@ -282,7 +280,8 @@ def final_errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         for task, mode in itertools.product(own["tasks"], own["modes"]):
             where = {"noise": task, "setting": mode, "method": list(own["methods"])}
             errors = _errors(panels.select(table, artifact, metric="mse", **where))
-            cells = {title: tables.mean_se_cells(values, UNATTAINABLE) for title, values in errors.items()}
+            controls = methods.with_role(own["methods"], "control")
+            cells = {title: tables.mean_se_cells(values, controls) for title, values in errors.items()}
             section = {"figure": PAPER[artifact], "task": task, "tuning": MODES[mode]}
             for rule in own["methods"]:
                 rows.append(section | {"rule": rule} | {title: text[rule] for title, text in cells.items()})

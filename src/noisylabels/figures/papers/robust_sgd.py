@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import panels, style, tables
+from noisylabels.figures import methods, panels, style, tables
 from noisylabels.losses import margin as losses
 from noisylabels.noise.flips import parse
 
@@ -113,8 +113,7 @@ def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool
     drawn: dict[str, None] = {}
     for ax, title, (name, artifact) in zip(axes.flat, titles, sets.items(), strict=False):
         table = panels.select(results[artifact], artifact, dataset=name, metric="error")
-        methods = settings[artifact]["methods"]
-        shown = [m for m, spec in methods.items() if not spread or spec["method"] != "liblinear"]
+        shown = methods.shown(settings[artifact]["methods"], "variances" if spread else "errors")
         labels = settings[artifact]["noise"]
         _noise_curves(ax, table, labels, shown, spread)
         ax.set_title(title, pad=3)
@@ -129,7 +128,7 @@ def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool
     return figure
 
 
-def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], methods: list[str]) -> None:
+def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], shown: list[str]) -> None:
     """Log scale; where there is room above them, the rates below one half again on a scale of their own."""
     values = np.array([line.get_ydata() for line in ax.get_lines()])
     low = 0.7 * np.min(values[values > 0], initial=100.0)
@@ -140,15 +139,15 @@ def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], method
         highest = np.max(values[:, rates < 0.5])
         if np.log(highest / low) < 0.45 * np.log(ax.get_ylim()[1] / low):
             inset = ax.inset_axes((0.13, 0.54, 0.47, 0.42))
-            _noise_curves(inset, table, lower, methods, spread=False)
+            _noise_curves(inset, table, lower, shown, spread=False)
             inset.tick_params(labelsize=6)
 
 
 def _noise_curves(
-    ax: "Axes", table: "pd.DataFrame", labels: list[str], methods: Iterable[str], spread: bool
+    ax: "Axes", table: "pd.DataFrame", labels: list[str], shown: Iterable[str], spread: bool
 ) -> None:
     rates = {label: 100 * parse(label)[1]["rate"] for label in labels}
-    for method in methods:
+    for method in shown:
         own = table[table["method"] == method]
         last = own[own["x"] == own["x"].max()]
         groups = [last.loc[last["noise"] == label, "value"] for label in labels]

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.base import Floats
-from noisylabels.filters.link import dual, exponent, norm
+from noisylabels.arrays import Floats
 from noisylabels.theory import loss_bounds
+from noisylabels.theory.link import dual, exponent, norm
 
 Row = dict[str, Any]
 

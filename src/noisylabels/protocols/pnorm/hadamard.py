@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.base import Filter, Floats
+from noisylabels.arrays import Floats
+from noisylabels.filters.base import Filter
 from noisylabels.filters.eg import EG
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm_lms import PNormLMS

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.protocols.pnorm.data import Row, Theorem

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.base import Floats, window_means, window_starts
+from noisylabels.arrays import Floats
+from noisylabels.filters.base import window_means, window_starts
 from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS
-from noisylabels.filters.link import dual, norm
 from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.protocols.pnorm.data import Row, Theorem, bounded, instances
 from noisylabels.seeding import Seeds
 from noisylabels.theory import loss_bounds
+from noisylabels.theory.link import dual, norm
 
 
 def targets(scenario: str, T: int, n: int) -> Floats:

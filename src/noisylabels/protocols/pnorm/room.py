@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.base import Filter, Floats, Sliding
+from noisylabels.arrays import Floats
+from noisylabels.filters.base import Filter, Sliding
 from noisylabels.protocols.pnorm.data import Row
 from noisylabels.protocols.specs import Spec
 from noisylabels.protocols.tuning import filters, grid_values

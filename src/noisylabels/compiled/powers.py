@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
-from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
+
+from noisylabels.compiled.bits import bits, from_bits, intrinsic
 
 # Reordered sums and fused multiply-add; NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
 FLOOR = -1020.0  # 2^y is taken as 0 below: no denormal numbers
-
-
-def _bits(_typing: Any, x: Any) -> Any:
-    return types.int64(types.float64), lambda _c, b, _s, args: b.bitcast(args[0], ir.IntType(64))
-
-
-def _from_bits(_typing: Any, x: Any) -> Any:
-    return types.float64(types.int64), lambda _c, b, _s, args: b.bitcast(args[0], ir.DoubleType())
 
 
 def _nearest(_typing: Any, x: Any) -> Any:
@@ -40,8 +33,6 @@ def _wide(_typing: Any) -> Any:
 
 
 # For compiled code only.
-bits: Any = intrinsic(_bits)  # the 64 bits of a float; keeps the order of floats >= 0
-from_bits: Any = intrinsic(_from_bits)  # the float with these 64 bits
 nearest: Any = intrinsic(_nearest)  # the nearest whole number, as a float
 wide: Any = intrinsic(_wide)  # allow 512-bit vectors in the calling function
 

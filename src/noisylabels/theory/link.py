@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 
 Power = float | str  # a number, or "auto"
 

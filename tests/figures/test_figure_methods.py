@@ -1,0 +1,70 @@
+"""Names, roles and order of the methods come from the artifact: no figure or table knows a method by name."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_kernel_boost_figures import inputs
+
+from noisylabels.figures import methods
+from noisylabels.figures.papers import kernel_tables, kernels, ors
+from noisylabels.frame.methods import known
+
+METHODS = {
+    "clean": {"role": "control"},
+    "known only": {"shown": "known"},
+    "mine": {"note": "Mine is new.", "label": "my method"},
+    "noisy": {"role": "reference"},
+    "two_full": {"shown": "tables"},
+}
+
+
+def test_a_place_shows_its_own_methods_and_those_of_every_place():
+    assert methods.shown(METHODS, "known") == ["clean", "known only", "mine", "noisy"]
+    assert methods.shown(METHODS, "unknown") == ["clean", "mine", "noisy"]
+    assert methods.shown(METHODS, "tables") == ["clean", "mine", "noisy", "two_full"]
+
+
+def test_roles_labels_and_notes():
+    assert methods.with_role(METHODS, "control") == ["clean"]
+    assert methods.reference(METHODS) == "noisy"
+    assert methods.reference({"a": {}, "b": {}}) == "a"
+    assert [methods.label(METHODS, method) for method in ("mine", "noisy")] == ["my method", "noisy"]
+    assert methods.notes(METHODS) == ["Mine is new."]
+
+
+def renamed(shown, settings, artifact, names):
+    shown[artifact]["method"] = shown[artifact]["method"].replace(names)
+    own = settings[artifact]["methods"]
+    settings[artifact] |= {"methods": {names.get(label, label): spec for label, spec in own.items()}}
+    return shown, settings
+
+
+def test_columns_follow_the_artifact():
+    names = {"rkfd": "discriminant", "svm": "machine", "rmklr": "many kernels"}
+    shown, settings = renamed(*inputs("rivals"), "rivals", names)
+    frame = kernel_tables.rivals(shown, settings)
+    assert [c for c in frame.columns if c in names.values()] == ["discriminant", "machine", "many kernels"]
+    own = settings["rivals"]["methods"]
+    settings["rivals"]["methods"] = {
+        label: own[label] for label in ("many kernels", "discriminant", "machine")
+    }
+    frame = kernel_tables.rivals(shown, settings)
+    assert [c for c in frame.columns if c in names.values()] == ["many kernels", "discriminant", "machine"]
+    assert set(frame["machine against"]) <= {"many kernels", "discriminant"}
+
+
+@pytest.mark.usefixtures("look")
+def test_the_bars_show_the_reference():
+    shown, settings = renamed(*inputs("noise_harm"), "klr_vs_rklr", {"klr": "plain"})
+    assert kernels.noise_harm(shown, settings).axes[0].get_ylabel() == "test error of KLR / %"
+    del settings["klr_vs_rklr"]["methods"]["plain"]["label"]
+    assert kernels.noise_harm(shown, settings).axes[0].get_ylabel() == "test error of plain / %"
+
+
+@pytest.mark.parametrize("module", [ors, kernels, kernel_tables], ids=lambda m: m.__name__.rpartition(".")[2])
+def test_no_method_is_named_in_the_code(module):
+    text = Path(module.__file__).read_text()
+    quoted = set(re.findall(r'"([a-z_0-9]+)"', text))
+    labels = {"klr", "rklr", "rmklr", "rkfd", "svm", "noisy", "opt", "beta", "two_full", "one_pred"}
+    assert not quoted & (set(known()) | labels)
