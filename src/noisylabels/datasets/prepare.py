@@ -1,5 +1,5 @@
-"""Raw files -> one prepared file per data set: arrays of a known shape, with their digest, in a byte-stable
-.npz.
+"""Raw files -> one prepared file per data set: arrays of a known shape, with their digest,
+in a byte-stable .npz.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ def prepare(raw: Path) -> Dataset:
     Raises
     ------
     FileNotFoundError : there is no ``source.json``; fetch first.
-    ValueError : the loader refuses a file, or the arrays have not the registered shape or digest.
+    ValueError : the loader refuses a file, or the arrays do not have the registered shape or digest.
     """
     record_file = raw / "source.json"
     if not record_file.is_file():
