@@ -141,7 +141,7 @@ def test_splice_letters_are_coded_agct_in_both_layouts(tmp_path: Path) -> None:
     code = {"A": 1, "G": 2, "C": 3, "T": 4, "N": 0}
     assert np.array_equal(one["X"], [[code[letter] for letter in row] for row in letters])
     assert all(np.array_equal(one[key], two[key]) for key in one)
-    with pytest.raises(ValueError, match="has not 60 letters"):
+    with pytest.raises(ValueError, match="does not have 60 letters"):
         load(tmp_path, "splice", "splice.data", commas([["EI", "NAME", "ACGT"], *rows[1:]]))
 
 

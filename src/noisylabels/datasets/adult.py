@@ -99,7 +99,7 @@ def encode(path: Path) -> list[bytes]:
 
 
 def halves(a9a: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Lines of (a7a, a7a.t) among those of a9a; ValueError if a9a has not 32561 lines."""
+    """Lines of (a7a, a7a.t) among those of a9a; ValueError if a9a does not have 32561 lines."""
     bits = np.unpackbits(np.frombuffer(fact("a7a_rows.bin"), np.uint8), bitorder="little")
     mask = bits[:32561].astype(bool)
     if len(a9a) != len(mask):

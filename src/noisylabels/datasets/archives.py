@@ -1,7 +1,7 @@
-"""Archives, compressed files and pickles from strangers: only what was asked for, never more than expected.
+"""Archives, compressed files and pickles from elsewhere: only what was asked for, never more than expected.
 
-Nothing is ever extracted to a name that the archive chooses: one member is copied into a file that the
-caller names.
+Nothing is ever extracted to a name that the archive chooses: one member is copied into
+a file that the caller names.
 """
 
 import bz2
@@ -165,8 +165,8 @@ class _ArraysOnly(pickle.Unpickler):
 
 
 def load_numpy_pickle(path: Path, largest: int = 1 << 30) -> Any:
-    """Arrays (in tuples, lists, dicts) from a pickle, gzipped or not, of Python 2 or 3; no other object is
-    made.
+    """Arrays (in tuples, lists, dicts) from a pickle, gzipped or not, of Python 2 or 3;
+    no other object is made.
 
     Raises
     ------

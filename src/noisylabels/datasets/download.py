@@ -26,8 +26,8 @@ CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CE
 
 @dataclass
 class Network:
-    """How the network is used. Times in seconds; ``slowest`` in bytes per second, asked for after
-    ``patience``.
+    """How the network is used. Times in seconds; ``slowest`` in bytes per second, asked for
+    after ``patience``.
     """
 
     offline: bool = False
@@ -163,8 +163,8 @@ def _diagnose(error: Any, network: Network) -> tuple[str, bool, bool]:
 
 
 class _Sink:
-    """A file being downloaded: counts bytes, draws a bar in a terminal, gives up on endless or crawling
-    ones.
+    """A file being downloaded: counts bytes, draws a bar in a terminal, gives up on
+    endless or crawling ones.
     """
 
     def __init__(self, path: Path, size: int | None, network: Network) -> None:

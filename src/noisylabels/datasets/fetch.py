@@ -133,8 +133,8 @@ def _hash(file: RawFile, out: Path) -> str:
 
 
 def _sha256_once(path: Path) -> str:
-    """SHA-256 of a file; of a large one it is kept beside the file, with its size and times, and not computed
-    again until one of them changes.
+    """SHA-256 of a file; of a large one it is kept beside the file, with its size and times,
+    and not computed again until one of them changes.
     """
     found = path.stat()
     if found.st_size < LARGE:
@@ -152,16 +152,16 @@ def _sha256_once(path: Path) -> str:
 
 
 def _origin(out: Path) -> str:
-    """The source that the files in ``out`` came from, so that two sources of the same bytes are not
-    confused.
+    """The source that the files in ``out`` came from, so that two sources
+    of the same bytes are not confused.
     """
     path = out / ORIGIN
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _first_hash(path: Path) -> Path:
-    """Where the hash of the first download of a file is kept, if the registry knows none (format of
-    sha256sum).
+    """Where the hash of the first download of a file is kept, if the registry knows none
+    (format of sha256sum).
     """
     return path.with_name(f"{path.name}.sha256")
 

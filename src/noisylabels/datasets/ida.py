@@ -5,8 +5,8 @@ same points recovered from files in package distributions (each recipe was compa
 the IDA matrices: equal to 1e-6 or better, up to the order of rows), with our own seeded splits of the
 original sizes. Ringnorm and waveform can also be *generated* afresh.
 
-z = z-score per column with ddof = 1, as IDA did. Train and test indices are zero-based, (R, n_train) and
-(R, n_test).
+z = z-score per column with ddof = 1, as IDA did. Train and test indices are zero-based,
+(R, n_train) and (R, n_test).
 """
 
 from collections.abc import Callable
@@ -58,8 +58,8 @@ FACTS = {
 def splits(name: str, y: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Our splits of the IDA sizes: (R, n_train), (R, n_test) indices of uniform random partitions.
 
-    Realisation r is drawn from its own stream of the fixed seed 0; a training part of one class only is
-    redrawn.
+    Realisation r is drawn from its own stream of the fixed seed 0;
+    a training part of one class only is redrawn.
     """
     facts, seeds = FACTS[name], Seeds(0, "ida-splits", name)
     order = np.empty((facts.splits, len(y)), np.int32)

@@ -1,7 +1,7 @@
 """Sets of the LIBSVM page that the robust-loss paper uses: one loader per set.
 
-Sparse sets stay sparse. Where an official test set exists it is kept apart (``X_test`` or its CSR pieces,
-``y_test``).
+Sparse sets stay sparse. Where an official test set exists it is kept apart
+(``X_test`` or its CSR pieces, ``y_test``).
 """
 
 import io

@@ -19,8 +19,8 @@ def mnist38(files: Files) -> dict[str, NDArray[Any]]:
 
     Raises
     ------
-    ValueError : images and labels do not belong together, or other numbers of threes and eights than MNIST
-        has.
+    ValueError : images and labels do not belong together,
+        or other numbers of threes and eights than MNIST has.
     """
     if "mnist.pkl.gz" in files:
         train, test = _from_pickle(files)

@@ -1,5 +1,5 @@
-"""Raw files -> one prepared file per data set: arrays of a known shape, with their digest, in a byte-stable
-.npz.
+"""Raw files -> one prepared file per data set: arrays of a known shape, with their digest,
+in a byte-stable .npz.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def prepare(raw: Path) -> Dataset:
     ------
     FileNotFoundError : there is no ``source.json``; fetch first.
     DataError : the record was changed, or a raw file is missing, has another hash, or cannot be read.
-    ValueError : the arrays have not the registered shape or digest.
+    ValueError : the arrays do not have the registered shape or digest.
     """
     record = records.read(raw)
     files = verified(raw, record["files"])

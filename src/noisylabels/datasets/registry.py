@@ -52,15 +52,15 @@ class Source:
 
 
 def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
-    """Data set id -> entry, as in the file, with each file's ``package`` replaced by what is pinned under
-    that name.
+    """Data set id -> entry, as in the file, with each file's ``package`` replaced
+    by what is pinned under that name.
 
     ``schema`` is by default the one of the checkout that the registry lies in.
 
     Raises
     ------
-    ValueError : a key that is unknown, missing, given twice or of the wrong kind, or a package that is not
-    pinned.
+    ValueError : a key that is unknown, missing, given twice or of the wrong kind,
+    or a package that is not pinned.
     """
     path = Path(path)
     schema = schema or path.resolve().parents[1] / "workflow" / "schemas" / "datasets.schema.yaml"

@@ -82,8 +82,8 @@ def recorded(h: Response, rate: int, taps: int = 1024, to_rate: int = RATE) -> R
 
 
 def decaying(taps: int, rate: int, reverberation: float, rng: np.random.Generator) -> Response:
-    """h_k = g_k exp(-6.9 k / (rate T60)), g ~ N(0, 0.01), h_0 = 1, behind 5 zeros; T60 is ``reverberation``
-    in s.
+    """h_k = g_k exp(-6.9 k / (rate T60)), g ~ N(0, 0.01), h_0 = 1, behind 5 zeros;
+    T60 is ``reverberation`` in s.
 
     The noise starts 20 dB below the direct path, so that the direct path is the strongest tap.
 

@@ -41,8 +41,9 @@ def obtain(files: Sequence[RawFile], folder: Path, places: Places) -> dict[str, 
 
     Raises
     ------
-    SourceError : one cannot be had from there, or is not what the registry describes; it is not in
-    ``folder``. StorageError : the disk refuses.
+    SourceError : one cannot be had from there, or is not what the registry describes; it is
+        not in ``folder``.
+    StorageError : the disk refuses.
     """
     hashes: dict[str, str] = {}
     for _, group in groupby(

@@ -73,8 +73,8 @@ def ijcnn1(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arrays:
 def covtype(files: Files, n: int = 581_012) -> Arrays:
     """n x 54 float32 as in covtype: ten values in [0, 1], 4 area and 40 soil indicators; 48.8 % positive.
 
-    Each class mixes five clusters of the ten values, and soils by frequencies of its own; linear error about
-    25 %.
+    Each class mixes five clusters of the ten values, and soils by frequencies of its own;
+    linear error about 25 %.
     """
     rng = _generator("covtype", "points")
     y = _labels(rng, n, 0.4876)

@@ -16,7 +16,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
 
 
 class SourceError(Exception):
-    """A source has not the file, or the wrong one; the next source may have it."""
+    """A source does not have the file, or has the wrong one; the next source may have it."""
 
 
 class NotConfiguredError(SourceError):
@@ -83,8 +83,9 @@ def copy(path: Path, to: Path) -> None:
 
 
 def link_or_copy(path: Path, to: Path) -> None:
-    """A second name for a file, or a copy where the file system has no links. Files here are replaced, never
-    changed in place, so the two names cannot disturb each other.
+    """A second name for a file, or a copy where the file system has no links.
+
+    Files here are replaced, never changed in place, so the two names cannot disturb each other.
     """
     try:
         os.link(path, to)

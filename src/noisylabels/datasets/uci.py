@@ -1,8 +1,8 @@
 """UCI, Statlog and Delve sets in their raw form: one function per set, y in {-1, +1}.
 
-A function reads every layout in which the same values circulate: the original file, its copy with blanks for
-commas, a KEEL ``.dat`` and an Orange ``.tab`` file. Categories become ordinal codes. Sets of more than two
-classes keep their class numbers in y.
+A function reads every layout in which the same values circulate: the original file, its copy with blanks
+for commas, a KEEL ``.dat`` and an Orange ``.tab`` file. Categories become ordinal codes.
+Sets of more than two classes keep their class numbers in y.
 """
 
 import json
@@ -229,7 +229,7 @@ def splice(files: Files) -> Arrays:
         sequences, label = [list(row[2]) for row in rows], 0
     letters = _ordinal(*"AGCT", start=1) | dict.fromkeys("DNSR", 0)
     if len(bases := Table(rows.name, sequences, rows.lines)) and {len(s) for s in sequences} != {60}:
-        raise ValueError(f"{rows.name}: a sequence has not 60 letters; {MEND}")
+        raise ValueError(f"{rows.name}: a sequence does not have 60 letters; {MEND}")
     X = np.column_stack([bases.codes(column, letters) for column in range(60)]).astype(float)
     y = rows.codes(label, {"EI": 1, "IE": 2, "N": 3})
     return _arrays("splice", X, y, {1: 767, 2: 768, 3: 1655})

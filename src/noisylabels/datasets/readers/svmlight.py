@@ -25,9 +25,9 @@ def parse(
 
     Raises
     ------
-    ValueError : unsorted or repeated indices, an index outside 1..features, a value that is not finite, a
-        label that is not in ``classes``, or text that is not in this format; the message starts with
-        ``name``.
+    ValueError : unsorted or repeated indices, an index outside 1..features, a value that is not finite,
+        a label that is not in ``classes``, or text that is not in this format;
+        the message starts with ``name``.
     """
     from sklearn.datasets import load_svmlight_file
 

@@ -1,0 +1,34 @@
+"""The names of code on the pages about the papers are names that the library has."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from recipes import ROOT
+
+LIBRARY = ROOT / "src/noisylabels"
+ROOMS = "|".join(sorted(folder.name for folder in LIBRARY.iterdir() if (folder / "__init__.py").is_file()))
+PAGES = [page.stem for page in sorted((ROOT / "docs/papers").glob("*.md"))]
+
+
+def defined(file: Path) -> set[str]:
+    """Names that a module defines at its top level, and those of its classes' members."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_module_class_and_function_on_the_page_exists(page):
+    text = (ROOT / f"docs/papers/{page}.md").read_text(encoding="utf-8")
+    for name in re.findall(rf"`((?:{ROOMS})\.\w[\w.]*)", text):
+        parts = name.rstrip(".").split(".")
+        files = [LIBRARY.joinpath(*parts[:n]).with_suffix(".py") for n in range(len(parts) + 1)]
+        depth = max((n for n, file in enumerate(files) if file.is_file()), default=0)
+        assert depth or LIBRARY.joinpath(*parts).is_dir(), f"{page}.md: no module {name}"
+        assert not depth or set(parts[depth:]) <= defined(files[depth]), f"{page}.md: {name}"

@@ -1,0 +1,75 @@
+"""The commands on the pages can be given: their options, files, configuration keys and targets exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from recipes import PAGE, ROOT
+from snakemake.cli import get_argument_parser, parse_config
+
+from noisylabels.datasets.own import with_own
+from noisylabels.datasets.registry import load_registry
+from noisylabels.frame.artifacts import check, merge
+
+SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
+IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")
+MADE = re.findall(r"^# config/experiments/(\w+)/(\w+)\.yaml", PAGE, re.M)
+MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE}
+NOT_SNAKEMAKE = {"test"}
+"""First arguments that ./run does not hand on."""
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command) of every block and every sentence; a comment behind a command is dropped."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data/README.md", ROOT / "config/README.md"]
+    pages += sorted(ROOT.glob("docs/**/*.md"))
+    found = {}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.S))
+        for command in [*SHOWN.findall(blocks), *IN_A_SENTENCE.findall(text)]:
+            found.setdefault(" ".join(command.partition(" #")[0].split()), page.relative_to(ROOT).as_posix())
+    return [(page, command) for command, page in found.items()]
+
+
+def test_the_first_commands_of_the_readme_are_found():
+    assert ("README.md", "./run --cores 2 -- ors_fig5") in commands()
+    assert len(commands()) > 15
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_a_command_can_be_given(page, command):
+    words = shlex.split(command)
+    while "=" in words[0]:
+        words.pop(0)
+    arguments = words[1:]
+    if arguments[:1] and arguments[0] in NOT_SNAKEMAKE:
+        assert f"\n    {arguments[0]})" in (ROOT / "run").read_text(encoding="utf-8")
+        return
+    given = get_argument_parser().parse_args(arguments)
+    config = configuration(given.configfile or [], given.config or [])
+    check(config, ROOT / "workflow/schemas", "config.schema.yaml", command)
+    with_own(load_registry(ROOT / "config/datasets.yaml"), config["data"]["local"])
+    for target in given.targets or []:
+        assert target in targets(config["papers"]) | MADE_BY_A_RECIPE
+    for profile in given.profile or []:
+        assert profile.startswith("~") or (ROOT / profile / "config.yaml").is_file()
+
+
+def configuration(files: list[Path], changes: list[str]) -> dict:
+    """config.yaml under the overlays of a command; a file of the reader's own is left out."""
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
+    for file in files:
+        if not str(file).startswith("~"):
+            config = merge(config, yaml.safe_load((ROOT / file).read_text(encoding="utf-8")))
+    changed = merge(config, parse_config(changes))
+    changed["data"]["offline"] = changed["data"]["offline"] in (True, "true")
+    return changed
+
+
+def targets(papers: list[str]) -> set[str]:
+    """`data`, every paper, and every artifact as <paper>_<artifact>."""
+    files = [file for paper in papers for file in (ROOT / "config/experiments" / paper).glob("*.yaml")]
+    return {"data", *papers, *(f"{file.parent.name}_{file.stem}" for file in files)}
