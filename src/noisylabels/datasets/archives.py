@@ -176,12 +176,15 @@ def load_numpy_pickle(path: Path, largest: int = 1 << 30) -> Any:
         magic = raw.read(2)
     try:
         with gzip.open(path) if magic == b"\x1f\x8b" else path.open("rb") as stream:
-            content = stream.read(largest + 1)
+            content = io.BytesIO()
+            while block := stream.read(BLOCK):
+                content.write(block)
+                if content.tell() > largest:
+                    raise ValueError(f"{path}: the pickle unpacks to more than {largest} bytes; refused")
     except (EOFError, zlib.error, OSError) as error:
         raise ValueError(f"{path}: damaged ({error})") from None
-    if len(content) > largest:
-        raise ValueError(f"{path}: the pickle unpacks to more than {largest} bytes; refused")
+    content.seek(0)
     try:
-        return _ArraysOnly(io.BytesIO(content), encoding="latin1").load()
+        return _ArraysOnly(content, encoding="latin1").load()
     except Exception as error:  # a damaged pickle may fail in any way at all
         raise ValueError(f"{path}: not a pickle of arrays, or damaged ({error})") from None

@@ -133,10 +133,10 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _death(code: int, seconds: int) -> str:
     if code == -signal.SIGXCPU:
-        return f"the reader was stopped after {seconds} s; the file may mean harm"
+        return f"the reader was stopped after {seconds:g} s; the file may mean harm"
     if code == -signal.SIGKILL:
         limit = PATIENCE * seconds
-        return f"the reader was killed: no answer within {limit} s, or no memory left on this machine"
+        return f"the reader was killed: no answer within {limit:g} s, or no memory left on this machine"
     if code < 0:
         return f"the reader crashed ({signal.Signals(-code).name}); the file may mean harm"
     return f"the reader ended without an answer (exit code {code})"

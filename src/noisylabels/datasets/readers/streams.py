@@ -1,6 +1,7 @@
 """Open a file as a stream of bytes, decompressing by its suffix."""
 
 import bz2
+import errno
 import gzip
 import lzma
 import zipfile
@@ -13,7 +14,7 @@ from typing import IO, Any, cast
 MEND = "delete it and fetch it again"
 
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_DAMAGE = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, NotImplementedError)
+_DAMAGE = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError)
 
 
 @contextmanager
@@ -33,8 +34,10 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             yield stack.enter_context(stream)
         except _DAMAGE as error:
             raise ValueError(f"{path.name}: damaged {path.suffix} file ({error}); {MEND}") from error
-        except OSError as error:  # bz2 reports damage as a plain OSError without an error number
-            if error.errno is not None:
+        except (
+            OSError
+        ) as error:  # damage: of bz2 without an error number, of zip a place before the beginning
+            if error.errno not in (None, errno.EINVAL):
                 raise
             raise ValueError(f"{path.name}: damaged {path.suffix} file ({error}); {MEND}") from error
 

@@ -1,0 +1,99 @@
+"""Small good files of every foreign format, each with the loader of a data set that reads it."""
+
+import gzip
+import io
+import pickle
+import struct
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import soundfile
+from mutations import mutated_gzip, mutated_mat, mutation
+from scipy.io import savemat
+from scipy.sparse import csc_matrix
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file called ``name``, with ``others`` beside it, for ``loader``; its versions to be mutated."""
+
+    loader: str
+    name: str
+    seeds: tuple[bytes, ...]
+    others: tuple[tuple[str, bytes], ...] = ()
+    mutate: Callable[[bytes, int], bytes] = mutation
+
+
+def _mat(variables: dict[str, object], **options: object) -> bytes:
+    buffer = io.BytesIO()
+    savemat(buffer, variables, **options)
+    return buffer.getvalue()
+
+
+def _mats() -> tuple[bytes, ...]:
+    labels = np.array([[0.0], [1.0], [1.0]])
+    plain = {"x": np.arange(6.0).reshape(3, 2), "yt": labels, "yz": labels, "fd": np.zeros((3, 1), np.uint8)}
+    cell = np.empty((2, 2), object)
+    cell[:] = [[np.eye(2), "text"], [{"a": 1.0}, np.array([True])]]
+    rich = {"x": csc_matrix(np.eye(4)), "c": cell, "s": {"t": np.ones(3, np.int16), "u": {"v": "w"}}, "z": 1j}
+    kinds = [{"format": "5"}, {"format": "5", "do_compression": True}]
+    return (*(_mat(v, **k) for v in (plain, rich) for k in kinds), _mat(plain, format="4"))
+
+
+def _sounds(*kinds: tuple[str, str]) -> tuple[bytes, ...]:
+    signal = 0.1 * np.random.default_rng(0).standard_normal(4100)
+    files = []
+    for kind, subtype in kinds:
+        buffer = io.BytesIO()
+        soundfile.write(buffer, signal, 16_000, format=kind, subtype=subtype)
+        files.append(buffer.getvalue())
+    return tuple(files)
+
+
+def _idx(*shape: int) -> bytes:
+    values = np.arange(np.prod(shape)) % 251
+    return bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + bytes(values.tolist())
+
+
+def _zipped(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("banana.txt", content)
+    return buffer.getvalue()
+
+
+def cases() -> dict[str, Case]:
+    """Format -> case."""
+    svm = b"".join(b"%+d 1:%d.5 3:1 22:-0.25\n" % ((-1) ** i, i) for i in range(20))
+    pair = b"".join(b"%+d 1:%d.5 2:1\n" % ((-1) ** i, i) for i in range(20))
+    numbers = b"".join(b",".join(b"%d.25" % (i + j) for j in range(55)) + b"\n" for i in range(8))
+    credit = b"A11 6 A34 A43 1169 A65 A75 4 A93 A101 4 A121 67 A143 A152 2 A173 1 A192 A201 1\n" * 12
+    images = tuple((np.ones((4, 784), np.float32), np.array([3, 8, 3, 8])) for _ in range(3))
+    mnist = [(f"{part}-labels-idx1-ubyte", _idx(3)) for part in ("train", "t10k")]
+    mnist.append(("t10k-images-idx3-ubyte", _idx(3, 28, 28)))
+    pickles = tuple(gzip.compress(pickle.dumps(images, protocol), mtime=0) for protocol in (2, 4))
+    return {
+        "mat": Case("crowd:galaxy_zoo", "galaxy_zoo.mat", _mats(), mutate=mutated_mat),
+        "wav": Case(
+            "audio:mixed_down", "a.wav", _sounds(("WAV", "PCM_16"), ("WAV", "FLOAT"), ("WAV", "PCM_U8"))
+        ),
+        "flac": Case("audio:mixed_down", "a.flac", _sounds(("FLAC", "PCM_16"))),
+        "svmlight": Case("libsvm:ijcnn1", "ijcnn1", (svm,), (("ijcnn1.t", svm),)),
+        "zip": Case("ida:banana", "banana.zip", (_zipped(pair),)),
+        "csv": Case(
+            "libsvm:covtype_sample",
+            "covtype.1000.train.csv",
+            (numbers,),
+            (("covtype.1000.test.csv", numbers),),
+        ),
+        "csv.gz": Case(
+            "libsvm:covtype", "covtype.data.gz", (gzip.compress(numbers, mtime=0),), mutate=mutated_gzip
+        ),
+        "idx": Case("mnist:mnist38", "train-images-idx3-ubyte", (_idx(3, 28, 28),), tuple(mnist)),
+        "pickle": Case(
+            "mnist:mnist38", "mnist.pkl.gz", (*pickles, gzip.decompress(pickles[0])), mutate=mutated_gzip
+        ),
+        "text": Case("uci:german", "german.data", (credit, credit.replace(b" ", b","))),
+    }

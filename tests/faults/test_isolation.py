@@ -1,0 +1,118 @@
+"""What a child process does to itself, and what its parent makes of it."""
+
+import gzip
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mutate import mutated
+from seeds import cases
+
+from noisylabels.datasets import isolation, uci
+from noisylabels.datasets.isolation import isolated
+from noisylabels.datasets.storage import DataError
+
+CRASHES = [106, 137, 242]
+"""Mutations of .mat files that make SciPy 1.17 touch memory that is not its own."""
+
+
+def written(folder: Path, **contents: bytes) -> dict[str, Path]:
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return {name: folder / name for name in contents}
+
+
+def test_a_child_gives_the_same_arrays_as_the_loader_itself(tmp_path: Path) -> None:
+    rows = b"".join(b"%d,%d,1.5,%d\n" % (i, i % 9, 1 + (i < 81)) for i in range(306))
+    files = written(tmp_path, **{"haberman.data": rows})
+    for name, array in uci.haberman(files).items():
+        found = isolated("uci:haberman", files)[name]
+        assert (found.dtype, found.shape) == (array.dtype, array.shape)
+        np.testing.assert_array_equal(found, array)
+        assert found.flags.writeable
+
+
+def test_text_and_single_numbers_come_through(tmp_path: Path) -> None:
+    for array in (np.array(["a", "bcd"]), np.array(3), np.zeros((0, 4)), np.array([True]), np.array([], "U")):
+        read, write = os.pipe()
+        with os.fdopen(write, "wb") as out:
+            out.write(isolation._bytes(array).data)
+        with os.fdopen(read, "rb") as stream:
+            found = isolation._receive(stream, array.dtype.str, list(array.shape), 1000)
+        np.testing.assert_array_equal(found, array)
+    with pytest.raises(ValueError, match="values of type"):
+        isolation._receive(stream, "<f8", [1000], 1000)
+    with pytest.raises(ValueError, match="values of type"):
+        isolation._receive(stream, "|O", [1], 1000)
+
+
+def test_what_a_loader_refuses_is_one_type_with_the_folder_and_the_reason(tmp_path: Path) -> None:
+    files = written(tmp_path, **{"haberman.data": b"1,2,3,1\n4,5,x,1\n"})
+    with pytest.raises(
+        ValueError, match=r"^haberman\.data, line 2: field 3 is 'x', expected a finite number"
+    ):
+        uci.haberman(files)
+    with pytest.raises(DataError, match=rf"^{tmp_path}: haberman\.data, line 2: field 3 is 'x'"):
+        isolated("uci:haberman", files)
+    with pytest.raises(DataError, match=r"loader nowhere:toy: No module named"):
+        isolated("nowhere:toy", files)
+    with pytest.raises(DataError, match=r"the loader uci:_delve fails \(TypeError: .*missing"):
+        isolated("uci:_delve", files)
+
+
+def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path: Path) -> None:
+    bomb = gzip.compress(bytes(1_500_000_000 // 1000), 1) * 1000  # one line without an end
+    with pytest.raises(DataError, match=r"covtype\.data\.gz|needs more than \d+ MiB"):
+        isolated("libsvm:covtype", written(tmp_path, **{"covtype.data.gz": bomb}))
+
+
+def test_files_that_crash_scipy_are_refused_like_any_other(tmp_path: Path) -> None:
+    mat = cases()["mat"]
+    for number in CRASHES:
+        files = written(tmp_path, **{mat.name: mutated(mat, number)})
+        with pytest.raises(DataError, match=rf"^{tmp_path}: "):
+            isolated(mat.loader, files)
+
+
+CHILDREN = {
+    "kill -SEGV $$": r"the reader crashed \(SIGSEGV\); the file may mean harm",
+    "kill -ABRT $$": r"the reader crashed \(SIGABRT\)",
+    "kill -KILL $$": r"the reader was killed: no answer within 0\.5 s, or no memory left",
+    "exit 3": r"the reader ended without an answer \(exit code 3\)",
+    "echo nonsense; exit 0": r"without an answer|was killed",
+    'echo \'{"arrays": [["X", "<f8", [3]]]}\'; printf 1234; exit 1': r"exit code 1",
+    'echo \'{"arrays": [["X", "|O", [3]]]}\'': r"without an answer|was killed",
+    "exec sleep 60": r"the reader was killed: no answer within",
+    "while :; do :; done": r"the reader was (killed|stopped)",
+}
+
+
+@pytest.mark.parametrize("script", CHILDREN)
+def test_however_the_child_ends_the_parent_says_it(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = tmp_path / "python"
+    child.write_text(f"#!/bin/bash\ncat >/dev/null\n{script}\n", encoding="utf-8")
+    child.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(child))
+    monkeypatch.setattr(isolation, "SECONDS", 0.5)
+    monkeypatch.setattr(isolation, "PATIENCE", 0.5)
+    with pytest.raises(DataError, match=rf"^{tmp_path}: .*({CHILDREN[script]})"):
+        isolated("uci:toy", written(tmp_path, toy=b"1"))
+
+
+def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = {"loader": "uci:toy", "files": {}, "memory": isolation.MEMORY, "seconds": 1}
+    spin = "from noisylabels.datasets import isolation as i\ni._load = lambda _: exec('while 1: 1')\ni.main()"
+    child = isolation.subprocess.run(
+        [sys.executable, "-P", "-c", spin],
+        input=json.dumps(order).encode(),
+        capture_output=True,
+        env=isolation._environment(),
+    )
+    assert isolation._death(child.returncode, 1) == "the reader was stopped after 1 s; the file may mean harm"

@@ -1,0 +1,33 @@
+"""A sample of `mutate.py`: no mutated file gets past a reader or a hash, none takes the process with it."""
+
+import pytest
+from changes import CHECKS, silent_changes
+from mutate import attack, mutated
+from seeds import cases
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("reader", CASES)
+def test_a_mutated_file_is_read_or_refused_and_nothing_else(reader: str) -> None:
+    found = attack(reader, 60)
+    assert found["files"] == 60
+    assert found["escaped"] == []
+    assert set(found["found"]) <= {"read", "refused", "too large"}
+    assert found["seconds"] < 20
+    assert found["megabytes"] < 1024
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_mutated_data_are_refused_or_the_same(kind: str) -> None:
+    outcomes = silent_changes(kind, 150)
+    assert outcomes["silent"] == 0
+    assert outcomes["other errors"] == []
+    assert outcomes["refused"] > 75
+
+
+def test_mutations_are_the_same_in_every_run_and_differ_from_each_other() -> None:
+    for case in CASES.values():
+        files = [mutated(case, number) for number in range(40)]
+        assert files == [mutated(case, number) for number in range(40)]
+        assert len(set(files)) > 30
