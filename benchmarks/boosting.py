@@ -66,9 +66,10 @@ def main():
         a, b = errors(ours, X, y), errors(theirs, X, y)
         common = min(len(a), len(b))
         print(
-            f"n = {n}, d = {d}: ours {1e3 * mine:.1f} ms for {len(a)} rounds, scikit-learn {1e3 * his:.1f} ms for "
-            f"{len(b)}; per round {his / len(b) / (mine / len(a)):.0f}x faster; training error after {common} "
-            f"rounds {a[common - 1]:.4f} and {b[common - 1]:.4f}, at the end {a[-1]:.4f} and {b[-1]:.4f}"
+            f"n = {n}, d = {d}: ours {1e3 * mine:.1f} ms for {len(a)} rounds, "
+            f"scikit-learn {1e3 * his:.1f} ms for {len(b)}; "
+            f"per round {his / len(b) / (mine / len(a)):.0f}x faster; training error after {common} rounds {a[common - 1]:.4f} and {b[common - 1]:.4f}, "
+            f"at the end {a[-1]:.4f} and {b[-1]:.4f}"
         )
         for model in (
             AdaBoostClassifier(rounds=T),
