@@ -65,10 +65,12 @@ def main():
         mine, his = seconds(ours, X, y, runs), seconds(theirs, X, y, runs)
         a, b = errors(ours, X, y), errors(theirs, X, y)
         common = min(len(a), len(b))
+        faster = his / len(b) / (mine / len(a))
         print(
-            f"n = {n}, d = {d}: ours {1e3 * mine:.1f} ms for {len(a)} rounds, scikit-learn {1e3 * his:.1f} ms for "
-            f"{len(b)}; per round {his / len(b) / (mine / len(a)):.0f}x faster; training error after {common} "
-            f"rounds {a[common - 1]:.4f} and {b[common - 1]:.4f}, at the end {a[-1]:.4f} and {b[-1]:.4f}"
+            f"n = {n}, d = {d}: ours {1e3 * mine:.1f} ms for {len(a)} rounds, "
+            f"scikit-learn {1e3 * his:.1f} ms for {len(b)}; per round {faster:.0f}x faster; "
+            f"training error after {common} rounds {a[common - 1]:.4f} and {b[common - 1]:.4f}, "
+            f"at the end {a[-1]:.4f} and {b[-1]:.4f}"
         )
         for model in (
             AdaBoostClassifier(rounds=T),

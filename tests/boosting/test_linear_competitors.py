@@ -14,7 +14,14 @@ from noisylabels.bases.starts import start_points
 from noisylabels.classifiers.bound_minimiser import BoundMinimiser
 from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
 from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
-from noisylabels.solvers.margin_descent import NO_TABLE, coordinate_search, count_errors, descend, loss
+from noisylabels.solvers.margin_descent import (
+    NO_TABLE,
+    best_move,
+    coordinate_search,
+    count_errors,
+    descend,
+    loss,
+)
 from noisylabels.solvers.margin_distribution import dual, interior_point, primal, quadratic
 from noisylabels.theory.compressive_bounds import margins, uniform_bound
 from noisylabels.theory.flip_probability import flip_probability, slope
@@ -117,12 +124,15 @@ def test_the_coordinate_search_never_raises_the_loss(seed):
     assert after == count_errors(UT, h) <= before
 
 
-def test_the_coordinate_search_is_exact_along_a_coordinate():
-    UT = np.ascontiguousarray(signed(*data(40, 1, 3)).T)
-    best = min(count_errors(UT, np.array([1.0, t])) for t in np.linspace(-5, 5, 4001))
-    h = np.array([1.0, 3.0])
-    UT[0], fixed = UT[0].copy(), UT.copy()
-    assert coordinate_search(fixed, h, 50) <= best
+@given(st.integers(0, 10_000))
+def test_no_move_along_a_coordinate_is_better(seed):
+    rng = np.random.default_rng(seed)
+    f, row = rng.standard_normal(15), np.round(2 * rng.standard_normal(15)) / 2
+    errors, t = best_move(f, row)
+    assert errors == np.count_nonzero(f + t * row <= 0)
+    breaks = np.sort(np.r_[-20, -f[row != 0] / row[row != 0], 20])
+    middles = (breaks[1:] + breaks[:-1]) / 2
+    assert errors == min(np.count_nonzero(f + t * row <= 0) for t in middles)
 
 
 @pytest.mark.parametrize("kappa", [0.0, 2.0, 64.0])

@@ -32,8 +32,9 @@ class BoundMinimiser(LinearBinaryClassifier):
     starts : random start points, beside the linear SVM, logistic regression, the mean of s_i x_i / ||x_i||.
     random_state : of the starts and the folds.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found; bound_, the terms of
-    the bound (`theory.compressive_bounds.Bound`); by_k_, for each k the error of the folds or the whole bound;
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found;
+    bound_, the terms of the bound (`theory.compressive_bounds.Bound`);
+    by_k_, for each k the error of the folds or the whole bound;
     n_iter_, rounds from the best start;
     flagged_ (too few points of a class for folds: the smallest k was taken).
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.

@@ -36,19 +36,23 @@ def normal_equations(ZT: Array, slope: Array, curvature: Array, hessian: Array, 
             total += slope[m] * row[m]
         gradient[i] = total
         j = 0
-        while j + 1 <= i:  # two rows at a time: half the loads
-            first, second = ZT[j], ZT[j + 1]
-            left = right = 0.0
+        while j + 3 <= i:  # four rows at a time: fewer loads
+            r0, r1, r2, r3 = ZT[j], ZT[j + 1], ZT[j + 2], ZT[j + 3]
+            t0 = t1 = t2 = t3 = 0.0
             for m in range(n):
-                left += weighted[m] * first[m]
-                right += weighted[m] * second[m]
-            hessian[i, j], hessian[i, j + 1] = left, right
-            j += 2
-        if j == i:
+                t0 += weighted[m] * r0[m]
+                t1 += weighted[m] * r1[m]
+                t2 += weighted[m] * r2[m]
+                t3 += weighted[m] * r3[m]
+            hessian[i, j], hessian[i, j + 1], hessian[i, j + 2], hessian[i, j + 3] = t0, t1, t2, t3
+            j += 4
+        while j <= i:
+            other = ZT[j]
             total = 0.0
             for m in range(n):
-                total += weighted[m] * row[m]
-            hessian[i, i] = total
+                total += weighted[m] * other[m]
+            hessian[i, j] = total
+            j += 1
 
 
 @njit(cache=True, error_model="numpy")

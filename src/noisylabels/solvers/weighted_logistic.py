@@ -19,7 +19,7 @@ from noisylabels.compiled.normal_equations import normal_equations, scores, solv
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-4  # the last Newton step; the error after it is its square
+TOLERANCE = 1e-3  # of the last Newton step, relative; the error after it is of the order of its square
 SMALLEST_CURVATURE = 1e-6
 SMALLEST_MASS = 1e-12
 SWAPPED = 0.49  # both rates after the classes have changed names
@@ -168,6 +168,8 @@ def fit(
         theta[:] = 0.0
         theta[0] = 1.0 if positive else -1.0
         return 0
+    if len(used) == len(a):
+        return _newton(ZT, (s + 1.0) * 0.5, a, theta, lam, omega, learn_omega, steps)
     subset = np.empty((ZT.shape[0], len(used)))
     for j in range(ZT.shape[0]):
         for k in range(len(used)):
