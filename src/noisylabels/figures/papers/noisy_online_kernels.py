@@ -49,7 +49,7 @@ def _constants_on_top(ax: "Axes", rows: "pd.DataFrame") -> None:
     """The constant C of the surrogate kernel at every variance, as labels on the upper axis."""
     constants = rows.groupby("x")["value"].first()
     for x, value in constants.items():
-        ax.annotate(f"C = {value:.3g}", (float(x), 1), (0, -3), xycoords=("data", "axes fraction"),
+        ax.annotate(f"C = {value:.3g}", (float(str(x)), 1), (0, -3), xycoords=("data", "axes fraction"),
                     textcoords="offset points", fontsize=7, ha="center", va="top")  # fmt: skip
     low, high = ax.get_ylim()
     ax.set_ylim(low, high * 2)
@@ -59,11 +59,7 @@ def _surfaces(figure: "Figure", rows: "pd.DataFrame", spec: dict[str, Any]) -> N
     """Three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
     width, height = figure.get_size_inches()
     side, largest = spec["side"], float(rows["value"].abs().max())
-    names = {
-        "truth": "target f*",
-        "surrogate": "learnt by Algorithm 3",
-        "naive_kernel": "learnt by the naive learner",
-    }
+    names = {"truth": "target f*", "surrogate": "Algorithm 3", "naive_kernel": "naive learner"}
     for place, (method, title) in enumerate(names.items()):
         values = rows[rows["method"] == method].sort_values("x")["value"].to_numpy().reshape(side, side)
         box = ((0.66 + place * 3.0) / width, 0.5 / height, 2.2 / width, 2.2 / height)
@@ -83,12 +79,13 @@ def _surfaces(figure: "Figure", rows: "pd.DataFrame", spec: dict[str, Any]) -> N
 
 
 def diabetes_kernel(results: "Tables", settings: "Settings") -> "Figure":
-    """A column for each ball, a row for each step; right, the ball by the angle beside the comparator's own."""
+    """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
     (name, table), *_ = results.items()
     own = settings[name]
     balls = [f"B = {b:g}" for b in own["task"]["balls"]]
     figure, axes = panels.grid_of_panels(
-        [_step_title(f) for f in own["factors"]], [f"comparator with {b}" for b in balls] + ["squared radius B̃"],
+        [_step_title(f) for f in own["factors"]],
+        [*(f"comparator with {b}" for b in balls), "squared radius B̃"],
         x_label="rounds T", y_label="regret on the clean data", height=2.2, width=9.6, share_y="none",
         between=0.3,
     )  # fmt: skip

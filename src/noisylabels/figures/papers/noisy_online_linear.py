@@ -1,4 +1,4 @@
-"""Figures of the linear learners on noisy instances: from regret to risk, and averaging against Algorithm 1."""
+"""Figures of the linear learners on noisy instances: from regret to risk, and averaged copies."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -12,7 +12,7 @@ from noisylabels.seeding import Seeds
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
-    """``{T: factor}`` of the smallest loss over pilot sequences; above ``pilot_horizon`` the one found there."""
+    """``{T: factor}`` of the least loss on pilot sequences; above ``pilot_horizon`` the one found there."""
     task = task_of(settings)
     pair = pair_of(settings["kernel"], task.d, settings["variance"])
     ball = ball_of(settings, task.rivals(pair)[""], pair)

@@ -1,0 +1,255 @@
+"""Algorithm 4: the list of the paper and the tensors are one algorithm; features, products, queries."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from noisylabels.kernels import tensor
+from noisylabels.losses import analytic
+from noisylabels.noise.features import FeatureNoise
+from noisylabels.online.analytic_kernel import AnalyticKernel
+from noisylabels.online.analytic_kernel_list import AnalyticKernelList
+from noisylabels.online.estimators import Feature, map_estimate, product, product_with
+from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD
+from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
+from noisylabels.online.tensors import draw_plan
+from noisylabels.theory.query_laws import mean_queries, pmf, tail
+from noisylabels.theory.randomised_estimates import degrees, largest_degree
+
+CASES = {
+    "linear, squared": (tensor.linear(), analytic.squared(), 2, 2.0, 0.02),
+    "polynomial, exponential": (tensor.polynomial(2, scale=0.25), analytic.exponential(), 2, 2.0, 0.001),
+    "gaussian, smoothed absolute": (tensor.gaussian(4.0), analytic.smoothed_absolute(0.5), 1, 1.5, 0.02),
+    "gaussian in the plane, hinge": (tensor.gaussian(4.0), analytic.smoothed_hinge(0.5), 2, 2.0, 0.005),
+    "exponential, hinge at 0": (
+        tensor.exponential(),
+        analytic.smoothed_hinge(0.5, centred=False),
+        3,
+        1.4,
+        0.001,
+    ),
+    "linear, hinge": (tensor.linear(), analytic.smoothed_hinge(0.5), 2, 1.5, 0.02),
+}
+
+
+def sequence(loss, d, T):
+    X = np.random.default_rng(0).uniform(-1, 1, (T, d)) / math.sqrt(d)
+    return X, np.where(X[:, 0] > 0, 1.0, -1.0) if loss.classification else 0.5 * X[:, 0]
+
+
+def whole_run(case, T, B_w=1.0):
+    """The learner after `run`, its result, and an oracle factory with the same copies."""
+    kernel, loss, d, p, eta = CASES[case]
+    X, y = sequence(loss, d, T)
+    law, rng, tape = FeatureNoise(variances=np.full(d, 0.1)), np.random.default_rng(3), []
+
+    def copies(rounds):
+        tape.append((rounds, X[rounds] + law.draw(rng, rounds)))
+        return tape[-1][1]
+
+    def learner(kind):
+        return kind(kernel, loss, eta, np.random.default_rng(5), p, B_w)
+
+    fast = learner(AnalyticKernel)
+    run = fast.run(X, copies, y)
+    rounds = np.concatenate([r for r, _ in tape])
+    drawn = np.concatenate([c for _, c in tape])
+    items = [(drawn[rounds == t].reshape(-1, d), y[t]) for t in range(T)]
+    return X, run, learner, lambda: StreamOracle(items, exact_targets=True)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("B_w", [0.05, 1.0])
+def test_list_tensors_and_rounds_are_one_algorithm(case, B_w):
+    T = 500 if case == "linear, squared" else 120
+    X, run, learner, oracle = whole_run(case, T, B_w)
+    for kind in (AnalyticKernelList, AnalyticKernel):
+        one, view = learner(kind), oracle()
+        predictions = []
+        for x, now in zip(X, view, strict=True):
+            predictions.append(one.predict(x))
+            one.partial_fit(now)
+            assert one.norm <= B_w * (1 + 1e-12)
+        np.testing.assert_allclose(predictions, run.predictions, rtol=0, atol=1e-10, err_msg=kind.name)
+        assert one.norm == pytest.approx(run.norm, abs=1e-12)
+        assert view.queries == run.queries.sum()
+
+
+def test_the_norm_that_is_carried_along_is_the_norm():
+    _, run, learner, oracle = whole_run("gaussian, smoothed absolute", 150)
+    listed = learner(AnalyticKernelList).fit(oracle())
+    alpha = np.array(listed.alpha)
+    features = listed.features
+    Gram = np.array([[product(listed.kernel, 1.5, a, b) for b in features] for a in features])
+    np.testing.assert_allclose(Gram, Gram.T)
+    assert alpha @ Gram @ alpha == pytest.approx(run.norm, rel=1e-8)
+
+
+def test_a_run_in_pieces_is_the_same_run():
+    kernel, loss, d, p, eta = CASES["gaussian in the plane, hinge"]
+    X, y = sequence(loss, d, 300)
+    rng = np.random.default_rng(1)
+    noise = {}
+
+    def copies(rounds, shift=0):  # the same copies whatever the pieces
+        return np.array(
+            [X[t + shift] * (1 + 0.1 * noise.setdefault(t + shift, rng.normal())) for t in rounds]
+        )
+
+    whole, pieces = (AnalyticKernel(kernel, loss, eta, np.random.default_rng(5), p) for _ in range(2))
+    run = whole.run(X, copies, y)
+    first = pieces.run(X[:100], copies, y[:100])
+    last = pieces.run(X[100:], lambda rounds: copies(rounds, 100), y[100:])
+    np.testing.assert_array_equal(np.append(first.predictions, last.predictions), run.predictions)
+    np.testing.assert_array_equal(np.append(first.queries, last.queries), run.queries)
+
+
+def test_products_of_features():
+    rng, kernel, p = np.random.default_rng(0), tensor.gaussian(2.0), 1.5
+    a, b = Feature(0.7, rng.standard_normal((3, 2))), Feature(-1.2, rng.standard_normal((3, 2)))
+    other = Feature(1.0, rng.standard_normal((2, 2)))
+    assert product(kernel, p, a, b) == pytest.approx(product(kernel, p, b, a))
+    assert product(kernel, p, a, a) > 0
+    assert product(kernel, p, a, other) == 0.0
+    explicit = tensor.gaussian(2.0).features(np.array([[0.3, -0.2]]), 3)[0]
+    block = np.array([1.0])
+    for x in a.points:
+        block = np.outer(block, x).ravel()
+    weight = 0.7 * math.exp(0.5 * kernel.log_beta(3)) * p**4 / (p - 1)
+    value = product_with(kernel, p, a, np.array([0.3, -0.2]))
+    assert value == pytest.approx(weight * block @ explicit[7:])
+    empty = Feature(1.0, np.empty((0, 2)))
+    assert product(kernel, p, empty, empty) == pytest.approx((p / (p - 1)) ** 2)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        tensor.linear(),
+        tensor.polynomial(3, 0.5),
+        tensor.exponential(),
+        tensor.binomial(1.5),
+        tensor.gaussian(2.0),
+    ],
+    ids=lambda kernel: kernel.name,
+)
+def test_explicit_features_give_the_kernel(kernel):
+    X = np.random.default_rng(0).uniform(-0.3, 0.3, (5, 2))
+    Psi = kernel.features(X, 12)
+    np.testing.assert_allclose(Psi @ Psi.T, kernel.kernel(X, X), atol=1e-8)
+
+
+def test_the_gaussian_kernel_is_the_usual_one():
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    distances = np.square(X[:, None] - X[None]).sum(-1)
+    np.testing.assert_allclose(tensor.gaussian(3.0).kernel(X, X), np.exp(-distances / 3.0))
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+@pytest.mark.parametrize("p", [1.25, 2.0, 4.0])
+def test_the_number_of_queries_has_the_law_it_should(p, gaussian):
+    n = 100_000
+    plan = draw_plan(np.random.default_rng(7), n, math.log(p), gaussian)
+    used = np.diff(plan.start[plan.first])
+    law = pmf(p, 1000, gaussian=gaussian)
+    assert law @ np.arange(1001) == pytest.approx(mean_queries(p, gaussian=gaussian), rel=1e-3)
+    assert used.mean() == pytest.approx(mean_queries(p, gaussian=gaussian), rel=0.03)
+    bins = np.flatnonzero(law * n > 20)
+    last = bins[np.flatnonzero(np.diff(bins) > 1)[0]] if (np.diff(bins) > 1).any() else bins[-1]
+    counts = np.bincount(np.minimum(used, last + 1), minlength=last + 2)
+    expected = np.append(law[: last + 1], 1 - law[: last + 1].sum()) * n
+    assert chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 1e-4
+
+
+def test_the_law_of_the_queries_for_dot_products_is_geometric():
+    p = 1.7
+    assert tail(p, 3) == pytest.approx(1 - pmf(p, 2).sum())
+    assert pmf(p, 0)[0] == pytest.approx((p - 1) ** 2 / (p * p - p + 1))
+
+
+def test_no_degree_exceeds_the_tables():
+    for p in (1.05, 1.5, 3.0):
+        assert degrees(np.random.default_rng(0), p, 100_000).max() <= largest_degree(p)
+        assert math.floor(53 * math.log(2) / math.log(p)) <= largest_degree(p)
+
+
+def test_with_a_deterministic_oracle_it_is_unbiased_over_its_own_coin():
+    """One step from w = Psi(z) on noise-free copies moves w by -eta times the clean gradient, on average."""
+    kernel, loss, x = tensor.linear(), analytic.exponential(), np.array([0.6, -0.3])
+    moves = []
+    for seed in range(4000):
+        learner = AnalyticKernel(kernel, loss, 1.0, np.random.default_rng(seed), 2.0, 1e9)
+        learner._ready(2)
+        state, tables = learner._state, learner._tables
+        state.W[1:3] = np.array([0.5, 0.4]) * tables.point[1] / tables.product[1]
+        state.counts[0] = 1
+        before = learner.predict(np.eye(2))
+        learner.partial_fit(next(iter(StreamOracle([(np.tile(x, (60, 1)), 1.0)]))))
+        moves.append(learner.predict(np.eye(2)) - before)
+    expected = math.exp(-(0.5 * 0.6 - 0.4 * 0.3)) * x
+    error = np.std(moves, axis=0) / math.sqrt(len(moves))
+    assert (np.abs(np.mean(moves, axis=0) - expected) < 4.5 * error).all()
+
+
+def test_noisy_targets_are_fresh_in_every_factor():
+    kernel, loss = tensor.linear(), analytic.squared()
+    X, y = sequence(loss, 2, 50)
+    asked = []
+
+    def targets(rounds):
+        asked.append(rounds)
+        return y[rounds]
+
+    a, b = (AnalyticKernel(kernel, loss, 0.02, np.random.default_rng(5)) for _ in range(2))
+    run = a.run(X, lambda rounds: X[rounds], y, targets=targets)
+    np.testing.assert_array_equal(run.predictions, b.run(X, lambda rounds: X[rounds], y).predictions)
+    oracle = SimulatedOracle(X, y, FeatureNoise(variances=np.zeros(2)), np.random.default_rng(0))
+    c = AnalyticKernel(kernel, loss, 0.02, np.random.default_rng(5)).fit(oracle)
+    assert oracle.target_queries == len(asked[0])
+    assert c.norm == run.norm
+
+
+def test_queries_are_counted_where_the_coefficient_is_zero():
+    """The squared loss has no coefficient beyond n = 1, the queries are those of the law all the same."""
+    X, y = sequence(analytic.squared(), 2, 20_000)
+    runs = []
+    for loss in (analytic.squared(), analytic.exponential()):
+        learner = AnalyticKernel(tensor.linear(), loss, 1e-4, np.random.default_rng(5))
+        runs.append(learner.run(X, lambda rounds: X[rounds], np.sign(y)))
+    np.testing.assert_array_equal(runs[0].queries, runs[1].queries)
+    assert runs[0].queries.mean() == pytest.approx(2.0, rel=0.05)
+
+
+def test_too_few_copies_are_an_error_and_never_reused():
+    learner = AnalyticKernelList(tensor.linear(), analytic.squared(), 0.1, np.random.default_rng(0), 1.2)
+    with pytest.raises(ValueError, match="no further independent copy of its instance"):
+        learner.fit(ArrayOracle(np.ones((50, 1, 2)), np.ones(50), exact_targets=True))
+
+
+def test_map_estimate_takes_disjoint_copies():
+    items = [(np.arange(200.0)[:, None], 0.0)]
+    oracle = StreamOracle(items)
+    oracle.next_round()
+    rng = np.random.default_rng(0)
+    seen = [x for _ in range(8) for x in map_estimate(tensor.gaussian(4.0), 1.5, oracle, rng).points.ravel()]
+    assert len(set(seen)) == len(seen)
+    assert oracle.queries >= len(seen)
+
+
+@pytest.mark.parametrize("loss", [analytic.squared(), analytic.exponential(), analytic.smoothed_hinge(1.0)])
+def test_naive_features_without_noise_are_descent_in_the_features(loss):
+    kernel, eta = tensor.polynomial(2, scale=0.25), 0.05
+    X, y = sequence(loss, 2, 200)
+    w, expected = np.zeros(7), []
+    for x, label in zip(kernel.features(X, 2), y, strict=True):
+        a = float(w @ x)
+        expected.append(a)
+        w = w - eta * float(loss.derivative(a, label)) * x
+        w *= min(1.0, math.sqrt(0.5 / max(w @ w, 1e-300)))
+    learner = NaiveFeatureOGD(kernel, loss, eta, 0.5)
+    np.testing.assert_allclose(learner.run(X, X, y), expected, atol=1e-12)
+    fitted = NaiveFeatureOGD(kernel, loss, eta, 0.5).fit(ArrayOracle(X[:, None], y))
+    np.testing.assert_array_equal(fitted.w, learner.w)
+    np.testing.assert_allclose(fitted.predict(X), kernel.features(X, 2) @ w, atol=1e-12)
