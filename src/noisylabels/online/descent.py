@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from noisylabels.arrays import Floats
 from noisylabels.filters.arithmetic import add, dot
-from noisylabels.filters.base import Floats
 from noisylabels.noise.features import real
 from noisylabels.online.base import LinearLearner, Run
 
