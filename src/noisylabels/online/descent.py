@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.arrays import Floats
-from noisylabels.filters.arithmetic import add, dot
+from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.noise.features import real
 from noisylabels.online.base import LinearLearner, Run
 

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.arrays import Floats, nonnegative
-from noisylabels.filters.arithmetic import add, dot
+from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.noise.features import checked_covariance, real
 from noisylabels.online.base import LinearLearner, Run
 from noisylabels.online.descent import _since, arrays, finished, project

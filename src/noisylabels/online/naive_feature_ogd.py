@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.arrays import Floats
-from noisylabels.filters.arithmetic import add, dot
+from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
 from noisylabels.noise.features import real
