@@ -14,7 +14,9 @@ from noisylabels.frame.methods import ROOT
 FLOORS = [
     {"arrays", "results", "seeding", "statistics"},
     {"compiled"},
-    {"noise", "losses", "kernels", "theory"},
+    {"noise", "losses"},
+    {"kernels"},
+    {"theory"},
     {"solvers"},
     {"bases"},
     {"filters", "online", "classifiers"},
