@@ -134,7 +134,7 @@ def fetch_options(wildcards):
     if config["data"]["mirror"]:
         options += ["--mirror", config["data"]["mirror"]]
     if spec := OWN.get(wildcards.dataset.partition(".")[0]):
-        options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)]
+        options += ["--local", own.as_option(spec)]
     if config["data"]["offline"]:
         options.append("--offline")
     return options
