@@ -65,9 +65,19 @@ def test_a_table_is_given_the_printed_values():
     assert artifact.shown(printed=True)["published"] == artifact.content["published"]
 
 
+def test_the_printed_values_are_read_from_the_file_beside_the_artifact(write):
+    path = write(lambda c: c.update(published={"margin": 0.5, "reason": "r"}))
+    with pytest.raises(artifacts.ArtifactError, match=r"the printed values belong in .*fig6\.published\.csv"):
+        artifacts.load(path, "full", SCHEMAS)
+    path.with_suffix(".published.csv").write_text("id,method,value\np,auto,3\n")
+    entry = {"id": "p", "value": 3.0, "where": {"method": "auto"}, "margin": 0.5, "reason": "r"}
+    assert artifacts.load(path, "full", SCHEMAS).content["published"] == [entry]
+
+
 def test_settings_cannot_name_a_data_set_that_the_artifact_does_not_list(tmp_path):
     content = yaml.safe_load((EXPERIMENTS / "robust_sgd/table1.yaml").read_text())
     content["settings"]["datasets"] = ["a7a", "mnist83"]
+    del content["published"]
     file = tmp_path / "robust_sgd/table1.yaml"
     file.parent.mkdir()
     file.write_text(yaml.safe_dump(content))

@@ -6,18 +6,17 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from figure_inputs import EXPERIMENTS
+from figure_inputs import EXPERIMENTS, SCHEMAS
 
 from noisylabels import statistics
 from noisylabels.figures import panels, style, tables
 from noisylabels.figures.papers import kernel_tables as kernel_boost_tables
 from noisylabels.figures.papers import kernels as kernel_boost
-from noisylabels.frame.artifacts import merge
+from noisylabels.frame.artifacts import load, merge
 from noisylabels.results import COLUMNS
 
 ARTIFACTS = {
-    file.stem: yaml.safe_load(file.read_text(encoding="utf-8"))
+    file.stem: load(file, "full", SCHEMAS).content
     for file in sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
 }
 MODULES = {"kernels": kernel_boost, "kernel_tables": kernel_boost_tables}

@@ -15,12 +15,15 @@ from verdict_inputs import (
     below,
     claim,
     everything,
-    printed,
 )
 
 from noisylabels.results import write_rows
 from noisylabels.verdicts.judge import judge_files
 from noisylabels.verdicts.page import markdown, page
+
+
+def rule(**changes):
+    return {"margin": 0.5, "reason": "half a point"} | changes
 
 
 def schema_errors(content):
@@ -35,7 +38,7 @@ def schema_errors(content):
 
 @pytest.mark.parametrize("figure", list(ORS))
 def test_the_schema_accepts_the_example(figure):
-    assert schema_errors({"published": [printed(se=0.1, n=10)], "claims": ORS_CLAIMS[figure]}) == []
+    assert schema_errors({"published": rule(), "claims": ORS_CLAIMS[figure]}) == []
 
 
 BAD_YAML = [
@@ -48,11 +51,13 @@ BAD_YAML = [
     {"claims": [claim(below(where={"setting": 5}))]},
     {"claims": [claim(below(foreach=["x"]))]},
     {"claims": [claim()]},
-    {"published": [printed(reason="")]},
-    {"published": [printed(sd=1.0)]},
-    {"published": [printed(sd=1.0, se=1.0, n=4)]},
-    {"published": [printed(margin=0)]},
-    {"published": [printed(tolerance=1)]},
+    {"published": rule(reason="")},
+    {"published": rule(margin=0)},
+    {"published": rule(margin={"share": 0})},
+    {"published": rule(margin={"at_least": 0.5})},
+    {"published": rule(tolerance=1)},
+    {"published": rule(exceptions=[{"where": {"method": "ours"}}])},
+    {"published": rule(exceptions=[{"where": {}, "margin": 1}])},
 ]
 
 
@@ -71,7 +76,12 @@ def write_inputs(folder, content=None):
     entries, frame = everything(np.random.default_rng(0))
     artifact = folder / "ors/fig2.yaml"
     artifact.parent.mkdir(exist_ok=True)
-    artifact.write_text(yaml.safe_dump(content or {"title": "t", **entries}), encoding="utf-8")
+    artifact.write_text(
+        yaml.safe_dump({"published": rule(), "claims": entries["claims"]} | (content or {})), encoding="utf-8"
+    )
+    value = entries["published"][0]["value"]
+    lines = f"id,method,metric,value\nv,ours,error,{value}\n"
+    artifact.with_suffix(".published.csv").write_text(lines, encoding="utf-8")
     write_rows(frame.to_dict("records"), folder / "table.csv")
     return artifact, folder / "table.csv"
 
@@ -103,7 +113,7 @@ def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
 
 def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
     nasty = claim(below(), id="<b>", statement="a < b & <script>alert(1)</script>")
-    artifact, table = write_inputs(tmp_path, {"published": [printed()], "claims": [nasty]})
+    artifact, table = write_inputs(tmp_path, {"claims": [nasty]})
     write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
     html = page(judge_files([artifact], [table], "full"))
     assert "a &lt; b &amp; &lt;script&gt;" in html

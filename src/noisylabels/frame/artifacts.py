@@ -10,9 +10,11 @@ import copy
 import itertools
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+from noisylabels.verdicts import published
 
 SCALES = ("smoke", "quick", "full")
 
@@ -23,7 +25,7 @@ class ArtifactError(ValueError):
 
 @dataclass(frozen=True)
 class Artifact:
-    """One checked artifact at one scale."""
+    """One checked artifact at one scale; in ``content``, ``published`` is the list of the printed values."""
 
     paper: str
     name: str
@@ -63,7 +65,7 @@ class Artifact:
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
     def shown(self, printed: bool) -> dict[str, Any]:
-        """Settings as a figure or table function gets them; ``printed``: with the key ``published``."""
+        """Settings as a figure or table function gets them; ``printed``: with the list ``published``."""
         return self.settings | ({"published": self.content.get("published", [])} if printed else {})
 
     def data_sets(self, settings: dict[str, Any]) -> list[str]:
@@ -104,9 +106,22 @@ def _read_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise ArtifactError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+
+
+@cache
+def _validator(schemas: Path, schema: str) -> Any:
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    @cache
+    def retrieve(uri: str) -> Resource[Any]:
+        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
+
+    return Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
 
 
 def check(content: object, schemas: Path, schema: str, where: str) -> None:
@@ -117,16 +132,9 @@ def check(content: object, schemas: Path, schema: str, where: str) -> None:
     ------
     ArtifactError : one line with the place, the key and what is wrong.
     """
-    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
-    from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT202012
 
-    def retrieve(uri: str) -> Resource[Any]:
-        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
-
-    validator = Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
-    error = best_match(validator.iter_errors(content))
+    error = best_match(_validator(schemas, schema).iter_errors(content))
     if error is not None:
         key = ".".join(str(part) for part in error.absolute_path) or "top level"
         raise ArtifactError(f"{where}: {key}: {error.message} (allowed: {schemas / schema})")
@@ -157,6 +165,13 @@ def _check_shards(artifact: Artifact, where: str) -> None:
             )
 
 
+def _printed_values(path: Path, rule: dict[str, Any]) -> list[dict[str, Any]]:
+    try:
+        return published.read_entries(path, rule)
+    except ValueError as error:
+        raise ArtifactError(str(error)) from None
+
+
 def load(path: Path, scale: str, schemas: Path) -> Artifact:
     """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
 
@@ -168,6 +183,8 @@ def load(path: Path, scale: str, schemas: Path) -> Artifact:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
     content = _read_yaml(path)
     check(content, schemas, "experiment.schema.yaml", str(path))
+    if "published" in content:
+        content["published"] = _printed_values(path, content["published"])
     artifact = Artifact(path.parent.name, path.stem, scale, content, path)
     if "protocol" in content:
         _check_settings(artifact, schemas, str(path))

@@ -27,6 +27,7 @@ from noisylabels.verdicts.findings import (
     reduced,
     with_interval,
 )
+from noisylabels.verdicts.published import read_entries
 from noisylabels.verdicts.selection import ROUNDING, MissingRows, VerdictError, by_repetition, prepare, select
 from noisylabels.verdicts.vocabulary import asked, describe, words
 
@@ -67,7 +68,7 @@ def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -
 
     Parameters
     ----------
-    artifacts : files ``<paper>/<artifact>.yaml``.
+    artifacts : files ``<paper>/<artifact>.yaml``, their ``.published.csv`` files beside them.
     tables : their result tables, in the same order.
 
     Raises
@@ -76,12 +77,23 @@ def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -
     """
     parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
     for artifact, table in zip(artifacts, tables, strict=True):
-        content = yaml.safe_load(artifact.read_text(encoding="utf-8"))
+        content = _content(artifact)
         frame = _named(str(artifact), judge, content, read_table(table), scale)
         frame.insert(0, "paper", artifact.parent.name)
         frame.insert(1, "artifact", artifact.stem)
         parts.append(frame)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def _content(artifact: Path) -> dict[str, Any]:
+    """An artifact file with the list of its printed values in place of their rule."""
+    content: dict[str, Any] = yaml.safe_load(artifact.read_text(encoding="utf-8"))
+    if "published" not in content:
+        return content
+    try:
+        return content | {"published": read_entries(artifact, content["published"])}
+    except ValueError as error:
+        raise VerdictError(str(error)) from None
 
 
 def _named(name: str, examine: Callable[..., T], *arguments: Any) -> T:
