@@ -102,6 +102,22 @@ def test_a_reduction_merges_mappings_and_replaces_lists(write):
     assert list(artifact.cells) == ["all"]
 
 
+def test_a_reduction_does_not_bring_back_what_a_copy_removed(tmp_path):
+    content = yaml.safe_load((EXPERIMENTS / "kernel_boost/rivals.yaml").read_text())
+    del content["published"], content["claims"]
+    del content["settings"]["methods"]["rkfd"]
+    content["settings"]["methods"]["forest"] = {"method": "sklearn.ensemble:RandomForestClassifier"}
+    content["settings"]["datasets"] = content["datasets"] = ["ida_banana"]
+    file = tmp_path / "kernel_boost/mine.yaml"
+    file.parent.mkdir()
+    file.write_text(yaml.safe_dump(content))
+    for scale in artifacts.SCALES:
+        artifact = artifacts.load(file, scale, SCHEMAS)
+        assert set(artifact.settings["methods"]) == {"svm", "rmklr", "forest"}
+        assert artifact.settings["datasets"] == ["ida_banana"]
+    assert artifacts.load(file, "smoke", SCHEMAS).settings["methods"]["svm"]["grid"] == [-4, 0, 4]
+
+
 def test_merge_changes_neither_argument():
     base, overlay = {"a": {"b": [1]}}, {"a": {"c": [2]}}
     merged = artifacts.merge(base, overlay)

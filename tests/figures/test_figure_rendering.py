@@ -66,7 +66,7 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     assert render("ors:final_errors", "final_errors", paths, settings).attrs["note"] == f"{note}."
 
 
-def _script(script, name, tmp_path, suffixes, **changes):
+def _script(name, tmp_path, suffixes, **changes):
     tables, settings = inputs(name)
     paths = [_write(table, tmp_path / f"{used}.csv") for used, table in tables.items()]
     options = {
@@ -79,25 +79,25 @@ def _script(script, name, tmp_path, suffixes, **changes):
     } | changes
     (tmp_path / "out").mkdir()
     arguments = [str(a) for option, values in options.items() for a in (f"--{option}", *values)]
-    command = [sys.executable, "-W", "error", str(ROOT / "src/scripts" / script), *arguments]
+    command = [sys.executable, "-W", "error", str(ROOT / "src/scripts/render.py"), *arguments]
     environment = {"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(Path.home())}
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
-def test_the_figure_script_draws_without_tables(tmp_path):
-    done = _script("figure.py", "fig3", tmp_path, ["png", "pdf", "svg"])
+def test_the_script_draws_a_figure_without_tables(tmp_path):
+    done = _script("fig3", tmp_path, ["png", "pdf", "svg"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert len(list((tmp_path / "out").iterdir())) == 3
 
 
-def test_the_table_script_writes_every_format(tmp_path):
-    done = _script("table.py", "final_errors", tmp_path, ["csv", "md", "tex", "html"])
+def test_the_script_writes_every_format_of_a_table(tmp_path):
+    done = _script("final_errors", tmp_path, ["csv", "md", "tex", "html"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert len(list((tmp_path / "out").iterdir())) == 4
 
 
 def test_a_script_fails_with_one_line(tmp_path):
-    done = _script("figure.py", "fig3", tmp_path, ["png"], render=["ors:schema"])
+    done = _script("fig3", tmp_path, ["png"], render=["ors:schema"])
     assert done.returncode == 1
     assert done.stderr == "render: 'ors:schema': no function 'schema'; close names: scheme\n"
     assert list((tmp_path / "out").iterdir()) == []

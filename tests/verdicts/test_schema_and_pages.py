@@ -92,7 +92,7 @@ def test_the_script_writes_the_same_bytes_twice(tmp_path):
     for name in ("1", "2"):
         csv, html = tmp_path / f"{name}.csv", tmp_path / f"{name}.html"
         inputs = ["--artifacts", artifact, artifact, "--tables", table, table, "--scale", "full"]
-        done = run("verdict.py", *inputs, "--csv", csv, "--html", html)
+        done = run("verdicts.py", *inputs, "--csv", csv, "--html", html)
         assert done.returncode == 0, done.stderr
         made.append([csv.read_bytes(), html.read_bytes()])
     assert made[0] == made[1]
@@ -104,7 +104,7 @@ def test_the_script_writes_the_same_bytes_twice(tmp_path):
 def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
     artifact, table = write_inputs(tmp_path, {"claims": [claim(below(a={"method": "our"}))]})
     csv = tmp_path / "out.csv"
-    done = run("verdict.py", "--artifacts", artifact, "--tables", table, "--scale", "full", "--csv", csv)
+    done = run("verdicts.py", "--artifacts", artifact, "--tables", table, "--scale", "full", "--csv", csv)
     assert done.returncode == 1
     assert done.stderr.startswith(f"{artifact}: claim c: check 1: no row has method = our")
     assert done.stderr.count("\n") == 1

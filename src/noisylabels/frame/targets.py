@@ -20,9 +20,7 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
     listed = plan.config["papers"]
     for paper in sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name not in listed):
         for_one_run = f"--config 'papers=[{','.join([*listed, paper])}]'"
-        why = (
-            f"config/config.yaml does not list {paper} under `papers`; add it, or for one run: {for_one_run}"
-        )
+        why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {for_one_run}"
         names = [f"{paper}_{file.stem}" for file in sorted((folder / paper).glob("*.yaml"))]
         reasons |= dict.fromkeys([paper, *names], why)
     return reasons
