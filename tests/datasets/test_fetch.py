@@ -255,5 +255,5 @@ def test_a_mistake_on_the_command_line_is_one_line(checkout: Path) -> None:
     assert done.returncode == 1
     assert done.stderr == (
         "error: data set 'toi' is not in the registry; did you mean toy? "
-        "(a table of your own: --config 'data={local: {toi: FILE}}')\n"
+        "(a table of your own would be 'toi.local')\n"
     )

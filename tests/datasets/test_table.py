@@ -1,14 +1,15 @@
 """A table of one's own becomes X and y, or one line says what is wrong, where, and what to do."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from noisylabels.datasets.fetch import fetch_local
-from noisylabels.datasets.own import own_file, own_loader, with_own
+from noisylabels.datasets.own import as_option, own_file, own_loader, with_own
 from noisylabels.datasets.prepare import prepare
-from noisylabels.datasets.registry import loaders
+from noisylabels.datasets.registry import OWN, find, loaders, sources, with_source
 from noisylabels.datasets.table import table
 
 LINES = ["a,b,kind", *(f"{i},{i / 8},{'yes' if i % 3 else 'no'}" for i in range(30))]
@@ -194,6 +195,21 @@ def test_every_id_of_the_configuration_gets_an_entry_and_its_loader():
     assert loaders(found["speech"]) == ["audio:recording", "audio:speech"]
     assert "local" not in REGISTRY["heart"]
     assert with_own(REGISTRY, {}) == REGISTRY
+
+
+def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
+    assert find(REGISTRY, "mine.local") == ("mine", "local", OWN)
+    assert with_source("mine.local", "packaged") == "mine.local"
+    assert find(REGISTRY, "heart.local")[2] is REGISTRY["heart"]
+    with pytest.raises(ValueError, match=r"mine\.local is a file of your own, and .*local: \{mine: FILE\}"):
+        sources("mine", OWN, "local")
+    with pytest.raises(ValueError, match=r"'mine' is not in the registry .*would be 'mine\.local'"):
+        find(REGISTRY, "mine")
+
+
+def test_an_entry_of_the_configuration_reaches_the_script_as_one_word():
+    assert as_option("talk.wav") == "talk.wav"
+    assert json.loads(as_option({"file": "a b.csv", "label": "kind"})) == {"file": "a b.csv", "label": "kind"}
 
 
 @pytest.mark.parametrize(

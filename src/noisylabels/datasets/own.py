@@ -1,18 +1,16 @@
 """A file of your own in the place of a data set or under a new id: `data.local` of the configuration."""
 
+import json
 from pathlib import Path
 from typing import Any
 
-from noisylabels.datasets.registry import Entry
+from noisylabels.datasets.registry import OWN, Entry
 
 LOADERS = {"binary": "table:table", "audio": "audio:recording", "impulse_response": "audio:room_response"}
 """Task of a data set -> what reads a file of your own in its place."""
 
 SUFFIXES = (".csv", ".tsv", ".npz")
 """Files that are read as tables."""
-
-TASK = "binary"
-"""Task of an id that the registry does not have."""
 
 Spec = str | dict[str, Any]
 """A file, or a table with more to say: ``{file, label, positive, columns}``."""
@@ -36,7 +34,7 @@ def own_loader(dataset: str, registry: dict[str, Entry], spec: Spec) -> str:
     ValueError : a data set that no single file can replace, options for a file that is no table,
     or a file that is no table where one is expected.
     """
-    entry = registry.get(dataset, {"task": TASK})
+    entry = registry.get(dataset, OWN)
     loader = LOADERS.get(entry["task"], "")
     if not loader:
         raise ValueError(
@@ -44,7 +42,7 @@ def own_loader(dataset: str, registry: dict[str, Entry], spec: Spec) -> str:
             "give your table an id of its own, such as `mine`"
         )
     file, options = own_file(spec), own_options(spec)
-    if loader != LOADERS[TASK]:
+    if loader != OWN["loader"]:
         if options:
             raise ValueError(f"data.local: {dataset} is no table, so {', '.join(options)} mean nothing")
     elif file.suffix.lower() not in SUFFIXES:
@@ -60,11 +58,11 @@ def with_own(registry: dict[str, Entry], local: dict[str, Spec]) -> dict[str, En
     ------
     ValueError : see `own_loader`.
     """
-    own = {}
-    for dataset, spec in local.items():
-        loader = own_loader(dataset, registry, spec)
-        entry = registry.get(
-            dataset, {"title": "a table of your own", "task": TASK, "loader": loader, "sources": []}
-        )
-        own[dataset] = entry | {"local": {"loader": loader}}
+    loaders = {dataset: own_loader(dataset, registry, spec) for dataset, spec in local.items()}
+    own = {name: registry.get(name, OWN) | {"local": {"loader": loader}} for name, loader in loaders.items()}
     return registry | own
+
+
+def as_option(spec: Spec) -> str:
+    """An entry of `data.local` as the option ``--local`` of ``fetch.py`` has it: a file, or JSON."""
+    return spec if isinstance(spec, str) else json.dumps(spec)

@@ -14,6 +14,9 @@ STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 PACKAGED = "packaged"
 """`id.packaged` is what every machine with a package index gets: from a package, or generated."""
 
+LOCAL = "local"
+"""`id.local` is a file of the user's own; the registry need not have the id."""
+
 KINDS = ("official", "mirror", "package", "generated")
 """Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
 
@@ -24,6 +27,9 @@ UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
 
 Entry = dict[str, Any]
+
+OWN: Entry = {"title": "a table of your own", "task": "binary", "loader": "table:table", "sources": []}
+"""What is known of `id.local` if the registry does not have the id."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +106,20 @@ def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
 def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:
     """``"german.package"`` -> ("german", "package", its entry); the second is "" if nothing is pinned.
 
+    ``"mine.local"`` has the entry `OWN`, unless the registry has an id ``mine``.
+
     Raises
     ------
     ValueError : a data set that is not in the registry; the message has the nearest names.
     """
     name, _, pin = dataset.partition(".")
+    if name not in entries and pin == LOCAL:
+        return name, pin, OWN
     if name not in entries:
         near = difflib.get_close_matches(name, entries, n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ValueError(
-            f"data set {name!r} is not in the registry{hint} (a table of your own: "
-            f"--config 'data={{local: {{{name}: FILE}}}}')"
+            f"data set {name!r} is not in the registry{hint} (a table of your own would be '{name}.{LOCAL}')"
         )
     return name, pin, entries[name]
 
@@ -136,6 +145,11 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     ------
     ValueError : nothing of that name; the message lists what there is.
     """
+    if pin == LOCAL:
+        raise ValueError(
+            f"{dataset}.{LOCAL} is a file of your own, and the configuration does not say which: "
+            f"data: {{local: {{{dataset}: FILE}}}}"
+        )
     found = [_source(entry, spec) for spec in entry["sources"]]
     variants = {source.variant for source in found}
     stand_in = [

@@ -1,13 +1,11 @@
 """Which prepared data files an artifact needs, how each is fetched, and which data sets cannot be had."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from noisylabels.datasets import registry
-from noisylabels.datasets.own import Spec, own_file
-from noisylabels.datasets.registry import Entry
+from noisylabels.datasets import own, registry
+from noisylabels.datasets.registry import LOCAL, Entry
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Supply:
         try:
             registry.sources(stem, entry, pin)
         except ValueError as error:
-            if dataset == name and pin:
+            if dataset == name and pin not in ("", LOCAL):
                 raise
             return str(error)
         return ""
@@ -59,17 +57,15 @@ class Supply:
         )
 
     def local(self, dataset: str) -> list[str]:
-        """The user's own file in place of a data set, if there is one: an input, so that a change is seen."""
-        return [str(own_file(spec)) for spec in self._own(dataset)]
+        """The user's own file in place of a data set, if there is one."""
+        return [str(own.own_file(spec)) for spec in self._own(dataset)]
 
-    def _own(self, dataset: str) -> list[Spec]:
-        local: dict[str, Spec] = self.options["local"]
-        stem = dataset.partition(".")[0]
-        return [local[stem]] if stem in local else []
+    def _own(self, dataset: str) -> list[own.Spec]:
+        stem, named = dataset.partition(".")[0], self.options["local"]
+        return [named[stem]] if stem in named else []
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
         mirror = ["--mirror", self.options["mirror"]] if self.options["mirror"] else []
-        own = [spec if isinstance(spec, str) else json.dumps(spec) for spec in self._own(dataset)]
-        local = [word for spec in own for word in ("--local", spec)]
+        local = [word for spec in self._own(dataset) for word in ("--local", own.as_option(spec))]
         return mirror + local + ["--offline"] * bool(self.options["offline"])
