@@ -43,7 +43,7 @@ def _against_n(ax: "Axes", rows: "pd.DataFrame", methods: list[str]) -> None:
 
 
 def sparsity(results: "Tables", settings: "Settings") -> "Figure":
-    """P1 to P3: filtering loss against n for two tasks, and over p and the sparsity of the target."""
+    """Filtering loss against n for two tasks, and over p and the sparsity of the target."""
     (name, table), *_ = results.items()
     comparison, between = settings[name]["comparison"], settings[name]["interpolation"]
     tasks, methods = list(comparison["tasks"]), ["lms", "pnorm_lms", "eg_pm"]
@@ -64,7 +64,7 @@ def sparsity(results: "Tables", settings: "Settings") -> "Figure":
 
 
 def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> None:
-    """P3: mean filtering loss over p and sparsity; colours relative to the smallest of the column."""
+    """Mean filtering loss over p and sparsity; colours relative to the smallest of the column."""
     means = losses.pivot_table(index="x", columns="setting", values="value", aggfunc="mean").sort_index()
     values = means[[f"k={k}" for k in ones]].to_numpy()
     relative = np.log2(values / values.min(axis=0))
@@ -110,7 +110,7 @@ def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int, methods: list[str]
 
 
 def hadamard(results: "Tables", settings: "Settings") -> "Figure":
-    """P4: error over all rows after k of them; a panel for each n."""
+    """Error over all rows after k of them; a panel for each n."""
     (name, table), *_ = results.items()
     sizes, methods = settings[name]["sizes"], ["lms", "pnorm_lms", "eg"]
     figure, axes = panels.grid_of_panels(

@@ -18,7 +18,7 @@ KINDS = {"gaussian": "Gaussian rows", "signs": "±1 rows", "heavy": "heavy-taile
 
 
 def bounds(results: "Tables", settings: "Settings") -> "Figure":
-    """P5, P9 (top): histograms of ratio and slack, expected bound; P8 (bottom): prediction loss over
+    """Histograms of ratio and slack, expected bound; below: prediction loss over
     alpha."""
     from matplotlib.figure import Figure
 
@@ -119,7 +119,7 @@ def _note(
 
 
 def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
-    """P6: exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
+    """Exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
     (name, table), *_ = results.items()
     own = settings[name]
     titles = ["all targets and noise (exact)", "silent adversary", "gradient ascent, p > 2"]
@@ -208,7 +208,7 @@ def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: dict[str, Any]) -> None
 
 
 def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
-    """P7: tracking error for jump and drift; loss less noise against the price of the path."""
+    """Tracking error for jump and drift; loss less noise against the price of the path."""
     (name, table), *_ = results.items()
     methods = ["lms", "pnorm_lms"]
     titles = ["jump: tracking error", "drift: tracking error", "1 to 16 jumps: (loss − noise) / 1000"]
