@@ -1,7 +1,7 @@
 """The tidy result table: one row per (data set, noise, setting, method, repetition, metric, x).
 
-Tables are byte stable: fixed columns, fixed number format, no time stamps, rows in the order in which the
-protocol yields them.
+Tables are byte stable: fixed columns, fixed number format, no time stamps,
+rows in the order in which the protocol yields them.
 """
 
 from collections.abc import Iterable
@@ -58,13 +58,13 @@ def _line(row: dict[str, Any], index: int) -> str:
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: str | Path) -> None:
-    """Write result rows (dicts with the keys of `COLUMNS`; missing ones take `DEFAULTS`) as a byte-stable
-    CSV.
+    """Write result rows (dicts with the keys of `COLUMNS`; missing ones take `DEFAULTS`)
+    as a byte-stable CSV.
 
     Raises
     ------
-    ValueError : an unknown or missing column, a value that is not finite, a label with a comma; nothing is
-    written.
+    ValueError : an unknown or missing column, a value that is not finite,
+    a label with a comma; nothing is written.
     """
     lines = [",".join(COLUMNS), *(_line(row, i) for i, row in enumerate(rows))]
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")

@@ -16,8 +16,7 @@ from noisylabels.kernels.gaussian import rbf, squared_distances
 Array = NDArray[np.float64]
 
 NOTHING = 1e-12
-"""Where |f| is not above this the training points say nothing: the more frequent observed class is
-predicted.
+"""Where |f| is not above this the training points say nothing: the more frequent observed class is predicted.
 """
 
 

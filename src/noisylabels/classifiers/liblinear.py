@@ -13,12 +13,14 @@ from noisylabels.bases.linear import LinearBinaryClassifier
 class LiblinearClassifier(LinearBinaryClassifier):
     """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
 
-    lam : lambda > 0.   dual : coordinate descent in the dual (-s 1 -e 0.1), else trust region Newton in the
-        primal (-s 2 -e 0.01); both with -B 1, a regularised constant feature.
-    max_iter : LIBLINEAR's own limit of 1000 iterations.   random_state : orders of the dual; unused by the
-    primal.
+    lam : lambda > 0.
+    dual : coordinate descent in the dual (-s 1 -e 0.1), else a trust region in the primal (-s 2 -e 0.01);
+        both with -B 1, a regularised constant feature.
+    max_iter : LIBLINEAR's own limit of 1000 iterations.
+    random_state : orders of the dual; the primal has no use for it.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_. Raises ValueError : lam <= 0, wrong labels.
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_.
+    Raises ValueError : lam <= 0, wrong labels.
     Source: Fan et al., JMLR 9, 2008; the options are those of Han, Tsang, Chen, Section 5.1.
     """
 

@@ -61,9 +61,10 @@ def ridges(K: Array, mu: ArrayLike) -> Array:
 def directions(basis: Basis, centred: Array, mu: Array) -> Array:
     """(K H K + mu I)^-1 K r_c in the basis (P, r), for centred posteriors r_c (P, n), H = I - 1 1^T / n.
 
-    With n_1 + n_0 = n and r the posteriors, the scatter within the classes is S_w = K^2 - n_1 m_1 m_1^T -
-    n_0 m_0 m_0^T = K H K - (n_1 n_0 / n) (m_1 - m_0)(m_1 - m_0)^T, and m_1 - m_0 is K r_c times a number. So
-    this is (S_w + mu I)^-1 (m_1 - m_0) up to a factor, which the Gaussians along the direction do not see.
+    With n_1 + n_0 = n and r the posteriors, the scatter within the classes is
+    S_w = K^2 - n_1 m_1 m_1^T - n_0 m_0 m_0^T = K H K - (n_1 n_0 / n) (m_1 - m_0)(m_1 - m_0)^T,
+    and m_1 - m_0 is K r_c times a number.
+    So this is (S_w + mu I)^-1 (m_1 - m_0) up to a factor, which the Gaussians along the direction do not see.
     K H K + mu I is diagonal in the basis but for one rank-1 term (Woodbury).
     """
     Q, lam = basis.Q, basis.lam

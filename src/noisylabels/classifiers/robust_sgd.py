@@ -26,8 +26,9 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     loss : name or `noisylabels.losses.margin.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
     lam : lambda >= 0.   epochs : passes over the data.
     schedule : name of a step-size rule, see `noisylabels.solvers.sgd.schedules`.
-    eta0 : first step size; None: multiplier / (L max ||x||^2), for "constant" 1/(12 (L max ||x||^2 +
-        lambda)), and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
+    eta0 : first step size; None: multiplier / (L max ||x||^2),
+        for "constant" 1/(12 (L max ||x||^2 + lambda)),
+        and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
     average : "none", the last weights (option A); "epoch", every epoch ends at, and the next starts from, its
         mean (option B); "run", the mean over all steps from the second epoch on (ASGD).
     fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
@@ -109,8 +110,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     ) -> NDArray[np.float64]:
         """Weights (d+1, M), the bias last, of a classifier for each candidate: for cross-validation.
 
-        X (n, d), y (n,) of -1.0 and +1.0; train : the rows to learn from. See `fit_models`, which raises the
-        errors.
+        X (n, d), y (n,) of -1.0 and +1.0; train : the rows to learn from.
+        See `fit_models`, which raises the errors.
         """
         return fit_models(
             X, y, train, candidates, rng, epochs=epochs, schedule_name=schedule, average=average
@@ -129,8 +130,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         return self
 
     def objective(self, X: Any, y: ArrayLike) -> float:
-        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights; b only if
-        regularised."""
+        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights;
+        b only if regularised."""
         f = self.decision_function(X)
         signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
         square = (

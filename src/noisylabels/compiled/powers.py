@@ -54,8 +54,7 @@ E0, E1, E2, E3, E4, E5, E6, E7, E8, E9 = _coefficients(np.exp2, 9, -0.5, 0.5)
 def log2(z: float) -> float:
     """log2 z for a normal number z > 0, absolute error about 1e-14; -1023 for z = 0.
 
-    z = 2^k m; polynomials are split in halves (Estrin) to shorten the chain of dependent
-    multiplications.
+    z = 2^k m; polynomials are split in halves (Estrin) to shorten the chain of dependent multiplications.
     """
     b = bits(z)
     k = (b - _HALF) >> 52
@@ -80,9 +79,10 @@ def exp2(y: float) -> float:
 
 @njit(cache=True, fastmath=REORDER, error_model="numpy")
 def power_inplace(z: np.ndarray, a: np.ndarray) -> None:
-    """z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Error below 1e-12 relative for a up
-        to 100.  Two passes: each has a short chain of dependent operations, so the processor overlaps several
-    vectors."""
+    """z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Relative error below 1e-12 for a <= 100.
+
+    Two passes: each has a short chain of dependent operations, so the processor overlaps several vectors.
+    """
     wide()
     for i in range(z.shape[0]):
         z[i] = a[i] * log2(z[i])

@@ -9,7 +9,10 @@ Keys of a method in an artifact:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Methods = Mapping[str, Mapping[str, Any]]
 """The settings' methods, by their labels in the result table."""
@@ -38,3 +41,8 @@ def label(methods: Methods, method: str) -> str:
 def notes(methods: Methods) -> list[str]:
     """The sentences that belong below a table of these methods."""
     return [spec["note"] for spec in methods.values() if "note" in spec]
+
+
+def found(rows: pd.DataFrame) -> list[str]:
+    """The methods of result rows, in the table's order: where those of a theorem are all there can be."""
+    return list(dict.fromkeys(rows["method"]))

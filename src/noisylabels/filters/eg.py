@@ -15,13 +15,11 @@ from noisylabels.filters.base import Filter, Rows, Side
 class EG(Filter):
     """w_{t,i} = w_{t-1,i} exp(-2 eta (yhat_t - y_t) x_{t,i}) / Z_t,  w_{0,i} = 1/d.
 
-    eta: > 0; the loss bound sum (yhat_t - y_t)^2 <= 3/2 (Loss_u + R^2 ln d), u in the simplex, asks
-    for 2/(3 R^2)
-    with R >= max_i x_{t,i} - min_i x_{t,i}.
+    eta: > 0; the loss bound sum (yhat_t - y_t)^2 <= 3/2 (Loss_u + R^2 ln d), u in the simplex,
+    asks for 2/(3 R^2) with R >= max_i x_{t,i} - min_i x_{t,i}.
     State: log2 of the weights up to a constant, (d,); the largest is shifted to 0 before the exponential.
     Raises ValueError: eta <= 0; divergence.
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, Inf. Comput. 132,
-    1997.
+    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, Inf. Comput. 132, 1997.
     """
 
     name = "eg"

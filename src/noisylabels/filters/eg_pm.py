@@ -20,8 +20,7 @@ class EGPlusMinus(Filter):
     budget: U >= ||u||_1, > 0.  eta: > 0; Kivinen and Warmuth ask for 1/(3 U^2 X^2) with |x_{t,i}| <= X.
     State: a in units of ln 2, (d,), a_0 = 0 (so w_0 = 0).
     Raises ValueError: eta <= 0, budget <= 0; divergence.
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, Inf. Comput. 132,
-    1997.
+    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, Inf. Comput. 132, 1997.
     """
 
     name = "eg_pm"

@@ -16,12 +16,12 @@ class ImplicitPNormLMS(Filter):
     """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
 
     w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `bregman.divergence`.
-    One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and
-    y_t, where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t -
-    yhat_t) x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.
+    One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and y_t,
+    where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t - yhat_t)
+    x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.
     eta: > 0, no upper limit.  p: 2 <= p < infinity, or "auto" = 2 ln d.  State: theta (d,).
-    At p = 2, sum (u.x_t - w_t.x_t)^2 <= sum (y_t - u.x_t)^2 + ||u||^2/eta for every eta and u
-    (a-posteriori filter).
+    At p = 2, sum (u.x_t - w_t.x_t)^2 <= sum (y_t - u.x_t)^2 + ||u||^2/eta
+    for every eta and u (a-posteriori filter).
     Raises ValueError: eta <= 0, p < 2 or infinite.
     Source: Kivinen, Warmuth, Hassibi, IEEE Trans. SP 54(5), 2006, implicit update.
     """

@@ -17,9 +17,9 @@ class INLMS(Filter):
     agreement of successive gradients: eta <- eta exp(rho cos(e_t x_t, psi)), within [1e-6, 1], and then
     psi <- (1 - 1/memory) psi + e_t x_t. The first `start` rows take the step mu_max: P(yhat) = 0 at w = 0.
 
-    Written from memory of Valin and Collings, Interference-normalised least mean square algorithm, IEEE
-    Signal Processing Letters 14, 2007: it follows the recalled form and is *not verified* against the
-    published one.
+    Written from memory of Valin and Collings,
+    Interference-normalised least mean square algorithm, IEEE Signal Processing Letters 14, 2007:
+    it follows the recalled form and is *not verified* against the published one.
 
     eta: at the start, 0 < eta <= 1.  rho: >= 0.  mu_max: 0 < mu_max <= 2.  memory: rows, >= 1.
     start: rows, >= 0.

@@ -19,8 +19,8 @@ class PNLMS(Filter):
     delta: > 0, in units of the weights, starts the adaptation at w = 0.
     eps: regularisation in units of ||x||^2, >= 0; a row with a zero denominator is skipped.
     Raises ValueError: mu, rho, delta or eps outside these ranges; divergence.
-    Source: D. L. Duttweiler, Proportionate normalized LMS adaptation in echo cancelers, IEEE Trans.
-    SAP 8(5), 2000.
+    Source: D. L. Duttweiler, Proportionate normalized LMS adaptation in echo cancelers,
+    IEEE Trans. SAP 8(5), 2000.
     """
 
     name = "pnlms"

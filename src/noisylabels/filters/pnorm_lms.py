@@ -27,8 +27,8 @@ class PNormLMS(Filter):
     p: 2 <= p < infinity, or "auto".
     State: theta (d,), updated exactly; w is computed from it, never the other way round.
     Raises ValueError: eta <= 0, p < 2 or infinite; divergence, with the first row that is not finite.
-    Source: Kivinen, Warmuth, Hassibi, The p-norm generalization of the LMS algorithm, IEEE Trans. SP
-    54(5), 2006.
+    Source: Kivinen, Warmuth, Hassibi, The p-norm generalization of the LMS algorithm,
+    IEEE Trans. SP 54(5), 2006.
     """
 
     name = "pnorm_lms"
@@ -66,8 +66,7 @@ class PNormLMS(Filter):
 
     @classmethod
     def run_many(cls, filters: Sequence[Self], X: ArrayLike | Sliding, Y: ArrayLike) -> Floats:
-        """Predictions of several filters on the same rows in one pass, each from w = 0; (len(filters),
-        n).
+        """Predictions of several filters on the same rows in one pass, each from w = 0; (len(filters), n).
 
         X: (n, d) or `Sliding`. Y: labels, (n,) for all or (len(filters), n), one sequence each.
         The filters learn: afterwards each has the state of its run, or all are as they were if one diverged.
@@ -109,8 +108,10 @@ class PNormLMS(Filter):
 def step_dual(
     theta: np.ndarray, keep: np.ndarray, gain: np.ndarray, x: np.ndarray, z: np.ndarray, top: np.ndarray
 ) -> None:
-    """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c; theta
-    (C, d)."""
+    """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c.
+
+    theta (C, d).
+    """
     wide()
     for c in range(theta.shape[0]):
         largest = np.int64(0)
@@ -128,8 +129,10 @@ def step_dual(
 
 @njit(cache=True, fastmath=REORDER, error_model="numpy")
 def read_dual(theta: np.ndarray, z: np.ndarray, x: np.ndarray, total: np.ndarray, inner: np.ndarray) -> None:
-    """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i  for z =
-    (|theta|/top)^(p-1)."""
+    """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
+
+    z = (|theta| / top)^(p-1).
+    """
     wide()
     for c in range(theta.shape[0]):
         a = b = 0.0
@@ -147,10 +150,10 @@ def _pnorm(
 ) -> None:  # fmt: skip
     """C filters over n rows. theta (C, d), y and yhat (C, n), rates (C, 1) or (C, n), p and radius (C,).
 
-    One power per coordinate and step, z^(p-1) with z = |theta|/m: the norm needs z^p = z z^(p-1), and
-    yhat = m (sum z^p)^((2-p)/p) sum sign z^(p-1) x never needs the weights themselves. The prediction of row
-    t+1 is made in the pass that follows the update by row t. A ball ||w||_q <= radius scales theta in the
-    next update.
+    One power per coordinate and step, z^(p-1) with z = |theta|/m: the norm needs z^p = z z^(p-1),
+    and yhat = m (sum z^p)^((2-p)/p) sum sign z^(p-1) x never needs the weights themselves.
+    The prediction of row t+1 is made in the pass that follows the update by row t.
+    A ball ||w||_q <= radius scales theta in the next update.
     """
     count, d = theta.shape
     n = y.shape[1]

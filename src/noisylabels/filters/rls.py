@@ -19,12 +19,11 @@ class RLS(Filter):
     far: the best linear estimate when the variances are right. With drift > 0 it is the Kalman filter of a
     target that takes a random step of variance drift per entry and row.
     prior: variance of an entry of the target, P_0 = prior I, > 0.
-    noise: variance on top of v (the process noise of the clean label, or all of it), >= 0.
-    drift: >= 0.
+    noise: variance on top of v (the process noise of the clean label, or all of it), >= 0. drift: >= 0.
     Side information of `run`: v, which may be left out if noise > 0.  O(d^2) a row; s_t = 0 is skipped.
     Raises ValueError: a hyperparameter outside its range, neither v nor noise.
-    Source: R. E. Kalman, A new approach to linear filtering and prediction problems, J. Basic Engineering
-    82, 1960.
+    Source: R. E. Kalman, A new approach to linear filtering and prediction problems,
+    J. Basic Engineering 82, 1960.
     """
 
     name = "rls"

@@ -1,8 +1,8 @@
 """Additive label noise with a known variance per example, and labels corrupted in other ways.
 
-y~_t = y_t + eps_t,  E eps_t = 0,  E eps_t^2 = v_t. The variances come from `variances` or
-`hammer_variances`, the labels from `noisy_labels`; `OTHER_LABELS` holds the corruptions that are not
-additive and Gaussian.
+y~_t = y_t + eps_t,  E eps_t = 0,  E eps_t^2 = v_t.
+The variances come from `variances` or `hammer_variances`, the labels from `noisy_labels`;
+`OTHER_LABELS` holds the corruptions that are not additive and Gaussian.
 """
 
 from collections.abc import Callable
@@ -45,15 +45,15 @@ def hammer_variances(
 ) -> Array:
     """Variance of hammer blows: v_t = floor + sum_j A_j exp(-(t - t_j) / (0.03 rate)) 1[t >= t_j].
 
-    Blows start at 0.3 s, then follow after 0.5 s x U[0.8, 1.2]; A_j = mean_blow x U[0.5, 1.5]; ``rate`` in
-    Hz.
+    Blows start at 0.3 s, then follow after 0.5 s x U[0.8, 1.2];
+    A_j = mean_blow x U[0.5, 1.5]; ``rate`` in Hz.
 
     Raises
     ------
     ValueError : n < 1 or rate < 1.
 
-    Source: our reading of the ORS paper's "hammer noise" (Section 4, Fig. 5); the local variance is known
-    exactly.
+    Source: our reading of the ORS paper's "hammer noise" (Section 4, Fig. 5);
+    the local variance is known exactly.
     """
     if n < 1 or rate < 1:
         raise ValueError(f"hammer noise needs n >= 1 samples and rate >= 1 Hz, got n = {n}, rate = {rate}")
@@ -69,8 +69,8 @@ def hammer_variances(
 
 
 def noisy_labels(y: Array, v: Array, rngs: list[np.random.Generator]) -> Array:
-    """K noisy labels per round, y~_{t,k} = y_t + sqrt(v_t) g_{t,k} with g ~ N(0, 1); shape (n, K), one
-    generator a column.
+    """K noisy labels per round, y~_{t,k} = y_t + sqrt(v_t) g_{t,k} with g ~ N(0, 1);
+    shape (n, K), one generator a column.
     """
     scale = np.sqrt(v)
     return np.column_stack([y + scale * rng.standard_normal(len(y)) for rng in rngs])

@@ -1,8 +1,8 @@
 """Labels that were flipped at random: the matrix Omega = (omega_jk), omega_jk = P(observed k | true j).
 
-P~_n^k = omega_0k (1 - sigma(f_n)) + omega_1k sigma(f_n) is the probability of the observed label k. Rows of
-Omega are true classes and sum to one; omega_01 + omega_10 < 1, otherwise the two classes have changed
-names.
+P~_n^k = omega_0k (1 - sigma(f_n)) + omega_1k sigma(f_n) is the probability of the observed label k.
+Rows of Omega are true classes and sum to one;
+omega_01 + omega_10 < 1, otherwise the two classes have changed names.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
@@ -25,8 +25,8 @@ PROJECTED = 0.49  # both flip rates after a swap of the classes
 def checked(omega: ArrayLike) -> Array:
     """Omega as (2, 2) floats.
 
-    Raises ValueError : not (2, 2), entries outside [0, 1], rows that do not sum to 1, omega_01 + omega_10
-    >= 1.
+    Raises ValueError : not (2, 2), entries outside [0, 1], rows that do not sum to 1,
+    omega_01 + omega_10 >= 1.
     """
     matrix = np.array(omega, dtype=float)
     if matrix.shape != (2, 2):

@@ -33,8 +33,8 @@ def _flipped(y: Labels, chosen: NDArray[Any]) -> Labels:
 
 
 def symmetric(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
-    """round(rate n) labels, drawn without replacement, are flipped; beyond 1/2 the noise outweighs the
-    labels."""
+    """round(rate n) labels, drawn without replacement, are flipped;
+    beyond 1/2 the noise outweighs the labels."""
     count = round(_rate("rate", rate) * len(y))
     return _flipped(y, rng.choice(len(y), count, replace=False))
 

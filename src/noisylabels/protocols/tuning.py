@@ -1,9 +1,8 @@
 """Choose hyperparameters on a sequence that is never used for evaluation.
 
 Criterion: the final cumulative squared error against the clean label, (1/T) sum_t (yhat_t - y_t)^2.
-Two modes: "per_variant" tunes every parameter of every method by itself; "shared" tunes the shared
-parameter once, on the reference method, gives that value to all methods that have it, and tunes only what
-is left.
+Two modes: "per_variant" tunes every parameter of every method by itself; "shared" tunes the shared parameter
+once, on the reference method, gives that value to all methods that have it, and tunes only what is left.
 """
 
 import dataclasses
@@ -26,8 +25,8 @@ Pair = tuple[Spec, Parameters]
 def filters(settings: dict[str, Any]) -> dict[str, Spec]:
     """The methods ``{label: {method, parameters, tune, grids, variance}}`` of the settings, checked.
 
-    Raises ValueError : an unknown method or parameter, a class that is no filter, a tuned parameter without
-    a grid.
+    Raises ValueError : an unknown method or parameter, a class that is no filter,
+    a tuned parameter without a grid.
     """
     methods = specs(settings["methods"])
     for spec in methods.values():

@@ -116,8 +116,8 @@ def mirror_prox(
 
     A step of length t goes from (p, z) along the slopes there to (p', z'), and again from (p, z) along those
     at (p', z'). t is halved until the theory's condition for 1/L holds, and then tried 1.2 times as long.
-    Looked at are the mean of all (p', z') weighted with t, and the last point; the one with the smaller gap
-    is returned.
+    Looked at are the mean of all (p', z') weighted with t, and the last point;
+    the one with the smaller gap is returned.
     """
     problem = _SaddlePoint(factors, s, rho, C)
     S = len(factors.first)

@@ -35,9 +35,8 @@ def divergence_dual(u: ArrayLike, theta: ArrayLike, p: float) -> Floats:
 def project(theta: ArrayLike, p: float, radius: float) -> Floats:
     """theta min(1, U / ||theta||_p): the Bregman projection of w = f^-1(theta) on the ball ||w||_q <= U.
 
-    f is homogeneous and ||f(w)||_p = ||w||_q, so scaling w and scaling theta are the same; d(u, w) <=
-    d(u, w') holds
-    for the projection w of w' and every ||u||_q <= U.  theta: (..., n).
+    f is homogeneous and ||f(w)||_p = ||w||_q, so scaling w and scaling theta are the same;
+    d(u, w) <= d(u, w') holds for the projection w of w' and every ||u||_q <= U.  theta: (..., n).
     Raises ValueError: U <= 0.
     """
     if not radius > 0:

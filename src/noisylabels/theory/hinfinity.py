@@ -1,12 +1,10 @@
 """Worst cases of linear and p-norm filters: how much of the noise energy can come out as filtering error?
 
-The ratio is  rho = sum (u.x_t - yhat_t)^2 / (sum (y_t - u.x_t)^2 + K),  K = (p-1) X_p^2 ||u||_q^2. LMS with
-step
-1/X_2^2 has rho <= 1 for all u, all noise and all rows, and no filter has a smaller worst case: it is
-optimal in
-the sense of H-infinity.
-Source: B. Hassibi, A. H. Sayed, T. Kailath, H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44,
-1996.
+The ratio is  rho = sum (u.x_t - yhat_t)^2 / (sum (y_t - u.x_t)^2 + K),  K = (p-1) X_p^2 ||u||_q^2.
+LMS with step 1/X_2^2 has rho <= 1 for all u, all noise and all rows, and no filter has a smaller worst case:
+it is optimal in the sense of H-infinity.
+Source: B. Hassibi, A. H. Sayed, T. Kailath,
+H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44, 1996.
 """
 
 from __future__ import annotations
@@ -33,13 +31,12 @@ def rls_gains(X: Floats) -> Floats:
 
 
 def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
-    """The matrix of (X_2 u, nu_1..nu_T) -> (u.x_t - yhat_t)_t for the filter w_t = w_{t-1} + g_t (y_t -
-    yhat_t).
+    """The matrix of (X_2 u, nu_1..nu_T) -> (u.x_t - yhat_t)_t
+    for the filter w_t = w_{t-1} + g_t (y_t - yhat_t).
 
-    The error z = u - w obeys z_t = z_{t-1} - g_t (x_t.z_{t-1} + nu_t), y_t = u.x_t + nu_t. The worst ratio
-    over all
-    u and all noise is the square of the largest singular value.  X, gains: (T, n).  x_size: X_2.  -> (T, n
-    + T).
+    The error z = u - w obeys z_t = z_{t-1} - g_t (x_t.z_{t-1} + nu_t), y_t = u.x_t + nu_t.
+    The worst ratio over all u and all noise is the square of the largest singular value.
+    X, gains: (T, n).  x_size: X_2.  -> (T, n + T).
     """
     T, n = X.shape
     Z = np.hstack([np.eye(n) / x_size, np.zeros((n, T))])
@@ -53,19 +50,18 @@ def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
 
 
 def worst_ratio(X: Floats, gains: Floats, x_size: float) -> float:
-    """sup of rho over all u and all noise, for these rows: the squared spectral norm of the transfer
-    matrix."""
+    """sup of rho over all u and all noise, for these rows:
+    the squared spectral norm of the transfer matrix."""
     return float(np.linalg.norm(transfer_matrix(X, gains, x_size), 2)) ** 2
 
 
 def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[float, Floats]:
     """sup over u of rho for given rows, labels and predictions, and a u that attains it (p = 2).
 
-    Both sums are quadratic forms of (u, 1): N = [X, -yhat]'[X, -yhat], D = [X, -y]'[X, -y] + diag(X_2^2 I,
-    0); the
-    ratio is the largest eigenvalue of the pencil (N, D). D gets 1e-12 of its trace, for it is singular
-    where u = 0
-    fits the labels exactly.
+    Both sums are quadratic forms of (u, 1):
+    N = [X, -yhat]'[X, -yhat], D = [X, -y]'[X, -y] + diag(X_2^2 I, 0);
+    the ratio is the largest eigenvalue of the pencil (N, D).
+    D gets 1e-12 of its trace, for it is singular where u = 0 fits the labels exactly.
     """
     n = X.shape[1]
     A, B = np.column_stack([X, -yhat]), np.column_stack([X, -y])
@@ -85,12 +81,11 @@ def one_shot(n: int, x_size: float, p: float) -> tuple[Floats, Floats, Floats]:
 
 
 def silent(n: int, T: int, x_size: float, p: float, *, clean: bool = False) -> tuple[Floats, Floats, Floats]:
-    """Labels equal to the predictions, so nothing is learnt, and rows x_t = x along f(u): rho = T/(T + p -
-    1).
+    """Labels equal to the predictions, so nothing is learnt,
+    and rows x_t = x along f(u): rho = T/(T + p - 1).
 
     Every filter that starts at 0 predicts 0 for ever, so y = 0 (`clean`: y = u.x instead). Against a filter
-    that
-    predicts anything, the adversary answers y_t = yhat_t and takes u or -u: no filter has sup rho < 1.
+    that predicts anything, the adversary answers y_t = yhat_t and takes u or -u: no filter has sup rho < 1.
     Returns X (T, n), y (T,), u (n,) with ||u||_q = 1.
     """
     q = dual(p)
@@ -112,9 +107,9 @@ def ascend(
 ) -> tuple[float, Floats, Floats]:
     """Projected gradient ascent on rho over (u, y) for p-norm LMS at eta = 1/((p-1) X_p^2); X: (T, n).
 
-    rho does not change when (u, y) is scaled, so each step is followed by a projection on the sphere. The
-    gradient is
-    a central difference; a step is taken only if rho grows (then the next is 1.5 times as long, else half).
+    rho does not change when (u, y) is scaled,
+    so each step is followed by a projection on the sphere. The gradient is a central difference;
+    a step is taken only if rho grows (then the next is 1.5 times as long, else half).
     start: (n + T,).  Returns rho, u, y.
     """
     n = X.shape[1]

@@ -16,8 +16,8 @@ Power = float | str  # a number, or "auto"
 def exponent(p: Power, n: int) -> float:
     """p itself, or max(2, 2 ln n) for p = "auto": the exponent that suits a sparse target of n entries.
 
-    n: length of the instances; "auto" wants n >= 3 (2 ln n >= 2) and falls back to p = 2 with a warning
-    below.
+    n: length of the instances; "auto" wants n >= 3 (2 ln n >= 2)
+    and falls back to p = 2 with a warning below.
     Raises ValueError: p < 2, p infinite or not a number.
     """
     if p == "auto":
@@ -53,15 +53,14 @@ def norm(v: ArrayLike, s: float) -> Floats:
 def link(v: ArrayLike, s: float) -> Floats:
     """f_i(v) = sign(v_i) |v_i|^(s-1) / ||v||_s^(s-2), the gradient of ||v||_s^2 / 2; f(0) = 0.
 
-    link(w, q) is the map f from weights to their dual theta, link(theta, p) its inverse, with 1/p +
-    1/q = 1.
+    link(w, q) is the map f from weights to their dual theta, link(theta, p) its inverse, with 1/p + 1/q = 1.
     v: (..., n), every vector along the last axis.  s > 1.
     Computed as m sign(v_i) z_i^(s-1) (sum z^s)^((2-s)/s) with z = |v|/m, m = max_i |v_i|, which neither
     over- nor underflows. Near s = 1 the power z^(s-1) is about 1 for every z > 0: round-off in w is
     amplified, so an algorithm keeps theta as its state and never recomputes it from w.
     Raises ValueError: s <= 1 or infinite, values that are not finite.
-    Source: slides of Kivinen, Warmuth, Hassibi, "link function"; Gentile, The robustness of the p-norm
-    algorithms, 2003.
+    Source: slides of Kivinen, Warmuth, Hassibi, "link function";
+    Gentile, The robustness of the p-norm algorithms, 2003.
     """
     dual(s)
     v = np.asarray(v, dtype=np.float64)

@@ -58,8 +58,8 @@ def best_alpha(noise: float, K: float) -> float:
 
 
 def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
-    """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X, ||u||_1 <= U, at eta = 1/(3 U^2
-    X^2).
+    """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X,
+    ||u||_1 <= U, at eta = 1/(3 U^2 X^2).
 
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
     """
@@ -67,8 +67,8 @@ def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
 
 
 def eg(noise: float, spread: float, n: int) -> float:
-    """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex, max x - min x <= R, at eta = 2/(3
-    R^2).
+    """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex,
+    max x - min x <= R, at eta = 2/(3 R^2).
 
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
     """
@@ -85,8 +85,8 @@ def moving(noise: float, p: float, x_size: float, radius: float, path: float) ->
 
 
 def checked_ratio(loss: float, bound: float, what: str) -> float:
-    """loss / bound. A theorem cannot fail: a ratio above 1 (beyond rounding) is a RuntimeError that says
-    where."""
+    """loss / bound. A theorem cannot fail:
+    a ratio above 1 (beyond rounding) is a RuntimeError that says where."""
     ratio = float(loss) / float(bound) if bound > 0 else float(loss > 0) * math.inf
     if math.isnan(ratio) or ratio > 1.0 + TOLERANCE:
         raise RuntimeError(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import panels, style
+from noisylabels.figures import methods, panels, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,27 +15,22 @@ if TYPE_CHECKING:
     from noisylabels.figures.panels import Settings, Tables
 
 NAMES = {"lms": "LMS", "pnorm_lms": "p-norm LMS, p = 2 ln n", "eg": "EG", "eg_pm": "EG±"}
-ROOM = {
-    "nlms": "NLMS",
-    "pnlms": "proportionate NLMS",
-    "normalized_pnorm_lms": "normalised p-norm LMS",
-    "rls": "RLS",
-}
+"""Names of the slides, for the algorithms of the theorems."""
 EXACT: dict[str, Any] = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
 THIN: dict[str, Any] = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
 
 
-def entries(methods: list[str], **changes: Any) -> list[Any]:
-    """Legend entries with the names of the slides."""
-    looks = [{"label": (NAMES | ROOM).get(m, m)} | changes for m in methods]
-    return [panels.handles([m], **look)[0] for m, look in zip(methods, looks, strict=True)]
+def entries(filters: list[str], named: methods.Methods | None = None) -> list[Any]:
+    """Legend entries with the artifact's labels, else the names of the slides."""
+    own = named or {}
+    names = {f: methods.label(own, f) if f in own else NAMES.get(f, f) for f in filters}
+    return [panels.handles([f], label=name)[0] for f, name in names.items()]
 
 
-def _against_n(ax: "Axes", rows: "pd.DataFrame", methods: list[str]) -> None:
+def _against_n(ax: "Axes", rows: "pd.DataFrame") -> None:
     """Loss against n with intervals, its bound as a thin line."""
     for metric, looks in (("filtering_bound", THIN), ("filtering_loss", {})):
-        chosen = rows[(rows["metric"] == metric) & rows["method"].isin(methods)]
-        panels.learning_curves(ax, chosen, **looks)
+        panels.learning_curves(ax, rows[rows["metric"] == metric], **looks)
     ax.set_xscale("log", base=2)
     sizes = sorted(rows["x"].unique())
     ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
@@ -43,10 +38,10 @@ def _against_n(ax: "Axes", rows: "pd.DataFrame", methods: list[str]) -> None:
 
 
 def sparsity(results: "Tables", settings: "Settings") -> "Figure":
-    """P1 to P3: filtering loss against n for two tasks, and over p and the sparsity of the target."""
+    """Filtering loss against n for two tasks, and over p and the sparsity of the target."""
     (name, table), *_ = results.items()
     comparison, between = settings[name]["comparison"], settings[name]["interpolation"]
-    tasks, methods = list(comparison["tasks"]), ["lms", "pnorm_lms", "eg_pm"]
+    tasks = list(comparison["tasks"])
     known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
     titles = [*(known.get(t, t) for t in tasks), f"k equal weights, n = {between['n']}"]
     figure, axes = panels.grid_of_panels(
@@ -54,17 +49,18 @@ def sparsity(results: "Tables", settings: "Settings") -> "Figure":
         width=style.WIDTH[3] + 1.0,
     )  # fmt: skip
     for ax, task in zip(axes[0], tasks, strict=False):
-        _against_n(ax, panels.select(table, name, setting=task), methods)
+        _against_n(ax, panels.select(table, name, setting=task))
         panels.log_axis(ax.yaxis)
     losses = panels.select(table, name, metric="filtering_loss", setting=[f"k={k}" for k in between["ones"]])
     _heat_map(axes[0, -1], losses, between["n"], between["ones"])
+    compared = methods.found(panels.select(table, name, metric="filtering_loss", setting=tasks))
     bound = panels.plain_handle("bound", linewidth=0.8)
-    panels.shared_legend(figure, [*entries(methods), bound])
+    panels.shared_legend(figure, [*entries(compared), bound])
     return figure
 
 
 def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> None:
-    """P3: mean filtering loss over p and sparsity; colours relative to the smallest of the column."""
+    """Mean filtering loss over p and sparsity; colours relative to the smallest of the column."""
     means = losses.pivot_table(index="x", columns="setting", values="value", aggfunc="mean").sort_index()
     values = means[[f"k={k}" for k in ones]].to_numpy()
     relative = np.log2(values / values.min(axis=0))
@@ -93,11 +89,11 @@ def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> No
     bar.outline.set_visible(False)
 
 
-def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int, methods: list[str]) -> None:
+def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int) -> None:
     """Error after k rows with the exact line of LMS and ln n / k."""
     k = np.arange(1, n + 1)
     ax.plot(k, np.minimum(math.log(n) / k, 2), color="black", linewidth=0.9, linestyle=style.DASHES["dot"])
-    for method in methods:
+    for method in methods.found(rows):
         chosen = rows[rows["method"] == method]
         means = panels.mean_interval(chosen[chosen["x"] >= 1], ["x"]).sort_index()
         panels.curve(ax, means.index, means["mean"], means["half_width"], method)
@@ -110,24 +106,25 @@ def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int, methods: list[str]
 
 
 def hadamard(results: "Tables", settings: "Settings") -> "Figure":
-    """P4: error over all rows after k of them; a panel for each n."""
+    """Error over all rows after k of them; a panel for each n."""
     (name, table), *_ = results.items()
-    sizes, methods = settings[name]["sizes"], ["lms", "pnorm_lms", "eg"]
+    sizes = settings[name]["sizes"]
     figure, axes = panels.grid_of_panels(
         [""], [f"n = {n}" for n in sizes], x_label="rows seen k", y_label="error on all rows", height=2.5,
         width=style.WIDTH[3], share_y="row",
     )  # fmt: skip
     for ax, n in zip(axes[0], sizes, strict=True):
-        _hadamard_panel(ax, panels.select(table, name, metric="error", setting=f"n={n}"), n, methods)
+        _hadamard_panel(ax, panels.select(table, name, metric="error", setting=f"n={n}"), n)
     lines = [panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"])]
     exact = panels.plain_handle("1 − k/n", **EXACT)
-    panels.shared_legend(figure, [*entries(methods), *lines, exact])
+    compared = methods.found(panels.select(table, name, metric="error"))
+    panels.shared_legend(figure, [*entries(compared), *lines, exact])
     return figure
 
 
 def _room_panel(ax: "Axes", rows: "pd.DataFrame") -> None:
     """Misalignment in dB against the seconds of speech heard."""
-    for method in ROOM:
+    for method in methods.found(rows):
         means = panels.mean_interval(rows[rows["method"] == method], ["x"]).sort_index()
         panels.curve(ax, means.index, means["mean"], means["half_width"], method)
 
@@ -150,7 +147,8 @@ def room(results: "Tables", settings: "Settings") -> "Figure":
         below.set_xlabel("tap of the response")
         below.set_ylim(-1, 1)
         below.tick_params(labelleft=ax is axes[0, 0])
-    panels.shared_legend(figure, entries(list(ROOM)))
+    named = settings[name]["methods"]
+    panels.shared_legend(figure, entries(list(named), named))
     return figure
 
 
@@ -166,10 +164,10 @@ def overview(results: "Tables", settings: "Settings") -> "Figure":
     figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="", height=2.7, share_y="none")
     left, middle, right = axes[0]
     errors = panels.select(results["hadamard"], "hadamard", metric="error", setting=f"n={n}")
-    _hadamard_panel(left, errors, n, ["lms", "pnorm_lms", "eg"])
+    _hadamard_panel(left, errors, n)
     left.set(xlabel="rows seen k")
     sparse = panels.select(results["sparsity"], "sparsity", setting="sparse target")
-    _against_n(middle, sparse, ["lms", "pnorm_lms", "eg_pm"])
+    _against_n(middle, sparse)
     panels.log_axis(middle.yaxis)
     middle.set(xlabel="inputs n; thin: bounds")
     _room_panel(right, panels.select(results["room"], "room", metric="misalignment", noise=place))
@@ -178,5 +176,7 @@ def overview(results: "Tables", settings: "Settings") -> "Figure":
         panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"]),
         panels.plain_handle("1 − k/n", **EXACT),
     ]
-    panels.shared_legend(figure, [*entries([*NAMES, *ROOM]), *lines])
+    losses, named = sparse[sparse["metric"] == "filtering_loss"], settings["room"]["methods"]
+    drawn = dict.fromkeys([*methods.found(errors), *methods.found(losses), *named])
+    panels.shared_legend(figure, [*entries(list(drawn), named), *lines])
     return figure

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import panels, style
+from noisylabels.figures import methods, panels, style
 from noisylabels.figures.papers.pnorm import THIN, entries
 
 if TYPE_CHECKING:
@@ -18,17 +18,16 @@ KINDS = {"gaussian": "Gaussian rows", "signs": "±1 rows", "heavy": "heavy-taile
 
 
 def bounds(results: "Tables", settings: "Settings") -> "Figure":
-    """P5, P9 (top): histograms of ratio and slack, expected bound; P8 (bottom): prediction loss over
-    alpha."""
+    """Histograms of ratio and slack, expected bound; below: prediction loss over alpha."""
     from matplotlib.figure import Figure
 
     (name, table), *_ = results.items()
-    own, methods = settings[name], ["lms", "pnorm_lms"]
+    own, expected = settings[name], panels.select(table, name, setting="expected")
     figure = Figure(figsize=(style.WIDTH[3], 5.2))
     top = _strip(figure, 3, 0.60)
     kinds = own["filtering"]["instances"]
     _histograms(top[0], top[1], table, name, kinds)
-    _expected(top[2], panels.select(table, name, setting="expected"), own["expected"]["noise"] ** 2)
+    _expected(top[2], expected, own["expected"]["noise"] ** 2)
     noises = [f"sd {sd:g}" for sd in own["prediction"]["noises"]]
     for ax, noise in zip(_strip(figure, len(noises), 0.09), noises, strict=True):
         _prediction(
@@ -42,7 +41,7 @@ def bounds(results: "Tables", settings: "Settings") -> "Figure":
     ]
     thin = panels.plain_handle("bound", linewidth=0.8)
     dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
-    panels.shared_legend(figure, [*entries(methods), thin, dotted, *patches])
+    panels.shared_legend(figure, [*entries(methods.found(expected)), thin, dotted, *patches])
     return figure
 
 
@@ -119,7 +118,7 @@ def _note(
 
 
 def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
-    """P6: exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
+    """Exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
     (name, table), *_ = results.items()
     own = settings[name]
     titles = ["all targets and noise (exact)", "silent adversary", "gradient ascent, p > 2"]
@@ -138,8 +137,8 @@ def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
     axes[0, 1].set(xlabel="rows T")
     axes[0, 1].legend(loc="lower right", fontsize=7.5, handlelength=2.6)
     ascent = panels.select(table, name, setting="ascent")
-    methods = list(ascent["method"].unique())
-    for place, (method, line) in enumerate(_power_looks(methods).items()):
+    filters = methods.found(ascent)
+    for place, (method, line) in enumerate(_power_looks(filters).items()):
         values = ascent.loc[ascent["method"] == method, "value"].to_numpy()
         spread = np.linspace(-0.18, 0.18, len(values))
         axes[0, 2].plot(
@@ -151,8 +150,8 @@ def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
             markersize=4.2,
         )
     axes[0, 2].set(xlabel=f"best of {own['starts']} starts, T = {own['ascent_rounds']}", ylim=(0, 1.08))
-    axes[0, 2].set_xticks(range(len(methods)), methods)
-    axes[0, 2].set_xlim(-0.5, len(methods) - 0.5)
+    axes[0, 2].set_xticks(range(len(filters)), filters)
+    axes[0, 2].set_xlim(-0.5, len(filters) - 0.5)
     for ax in axes[0]:
         ax.axhline(1, color="black", linewidth=0.9, linestyle=style.DASHES["dash"], zorder=1.2)
     for ax in axes[0, :2]:
@@ -179,13 +178,13 @@ def _step_looks(steps: list[float]) -> dict[str, dict[str, Any]]:
     return looks | {"rls": style.line("rls") | {"label": "RLS"}}
 
 
-def _power_looks(methods: Any) -> dict[str, dict[str, Any]]:
+def _power_looks(filters: Any) -> dict[str, dict[str, Any]]:
     shades, dashes, marks = (
         ("orange", "vermillion", "wine", "indigo"),
         ("dash", "solid", "short", "dot"),
         "^oDv",
     )
-    others = [m for m in methods if m != "lms"]
+    others = [m for m in filters if m != "lms"]
     looks = {
         m: style.line("pnorm_lms")
         | {
@@ -196,7 +195,7 @@ def _power_looks(methods: Any) -> dict[str, dict[str, Any]]:
         }
         for m, c, d, k in zip(others, shades, dashes, marks, strict=False)
     }
-    return ({"lms": style.line("lms") | {"label": "LMS (p = 2)"}} if "lms" in methods else {}) | looks
+    return ({"lms": style.line("lms") | {"label": "LMS (p = 2)"}} if "lms" in filters else {}) | looks
 
 
 def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: dict[str, Any]) -> None:
@@ -208,9 +207,8 @@ def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: dict[str, Any]) -> None
 
 
 def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
-    """P7: tracking error for jump and drift; loss less noise against the price of the path."""
+    """Tracking error for jump and drift; loss less noise against the price of the path."""
     (name, table), *_ = results.items()
-    methods = ["lms", "pnorm_lms"]
     titles = ["jump: tracking error", "drift: tracking error", "1 to 16 jumps: (loss − noise) / 1000"]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="round t", y_label="", height=2.5, share_y="none"
@@ -223,7 +221,7 @@ def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
         panels.log_axis(ax.yaxis)
     ax = axes[0, 2]
     own = table[(table["setting"] == "U=1 eta=1") & table["noise"].str.startswith("jumps")]
-    for method in methods:
+    for method in methods.found(own):
         rows = own[own["method"] == method]
         means = {
             m: panels.mean_interval(rows[rows["metric"] == m], ["noise"])
@@ -242,5 +240,5 @@ def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
         panel.tick_params(axis="x", labelrotation=0)
         panel.locator_params(axis="x", nbins=4)
     fifth = panels.plain_handle("a fifth of the theorem's step", linewidth=0.8)
-    panels.shared_legend(figure, [*entries(methods), fifth])
+    panels.shared_legend(figure, [*entries(methods.found(tracking)), fifth])
     return figure

@@ -1,9 +1,9 @@
 """Test error of kernel classifiers whose training labels are partly flipped.
 
-Metrics: error, wrong test labels in %; width and parameter, what cross-validation chose, and validation_size,
-the number of rows it was judged on; omega01 and omega10, the estimated flip rates P(observed 1 | true 0) and
-P(observed 0 | true 1); flagged, 1 where the fit is a fallback or doubtful. setting = how the method was
-selected.
+Metrics: error, wrong test labels in %; width and parameter, what cross-validation chose,
+and validation_size, the number of rows it was judged on;
+omega01 and omega10, the estimated flip rates P(observed 1 | true 0) and P(observed 0 | true 1);
+flagged, 1 where the fit is a fallback or doubtful. setting = how the method was selected.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, tables "KLR vs rKLR", "CV vs MKL", "rMKLR vs rKFD vs SVM".
 """

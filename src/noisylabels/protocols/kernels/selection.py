@@ -1,8 +1,8 @@
 """The choice of kernel width and parameter by cross-validation.
 
-The lowest number of wrong labels wins; ties: the lowest log-loss sum_i log(1 + exp(-s_i f(x_i))), then the
-widest kernel, then the largest parameter. If the labels judged on have one class only, the log-loss alone
-decides.
+The lowest number of wrong labels wins; ties:
+the lowest log-loss sum_i log(1 + exp(-s_i f(x_i))), then the widest kernel, then the largest parameter.
+If the labels judged on have one class only, the log-loss alone decides.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017; the rules for ties are ours.
 """

@@ -4,8 +4,8 @@ trusted : a share V of the training rows keeps clean labels; the rest R, with no
     fits on all folds but one, each judged on V.   trusted_holdout : one fit on R, judged on V.
 cv : folds of all training rows, judged on the noisy labels of the fold that was left out.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, "CV (5 fold) with a trusted validation set"; this reading of
-it is ours.
+Source: Kaban and Bootkrajang, LABELNOISE 2017, "CV (5 fold) with a trusted validation set";
+this reading of it is ours.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Filters tuned for additive noise of known variance, run where that knowledge is wrong (ours; ORS paper,
-Section 6).
+"""Filters tuned for additive noise of known variance,
+run where that knowledge is wrong (ours; ORS paper, Section 6).
 
-A condition tells the filter a wrong variance, v^_t = factor v_t, v_t exp(lognormal g_t) or a constant, or
-corrupts the labels in another way (`noise.OTHER_LABELS`). Metric: mse, the final cumulative squared error
-against the clean label.
+A condition tells the filter a wrong variance, v^_t = factor v_t, v_t exp(lognormal g_t) or a constant,
+or corrupts the labels in another way (`noise.additive.OTHER_LABELS`).
+Metric: mse, the final cumulative squared error against the clean label.
 """
 
 import dataclasses

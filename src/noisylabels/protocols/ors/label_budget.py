@@ -59,8 +59,8 @@ def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[s
 def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Rows with noise = model of the variances, setting = scaling or no scaling, method = strategy, x =
-    budget B.
+    """Rows with noise = model of the variances, setting = scaling or no scaling,
+    method = strategy, x = budget B.
     """
     rows = []
     for noise in settings["noise"]:

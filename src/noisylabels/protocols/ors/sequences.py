@@ -48,8 +48,8 @@ def regression(
 def equalizer(
     seeds: Seeds, repetition: int | str, *, T: int, d: int, M: float, channel_noise: float, delay: int = 0
 ) -> NoisySequence:
-    """Recover s(t) from (x(t+delay), ..., x(t+delay-d+1)), x = h * s + n, s ~ N(0, 1), n ~ N(0,
-    channel_noise).
+    """Recover s(t) from (x(t+delay), ..., x(t+delay-d+1)), x = h * s + n,
+    s ~ N(0, 1), n ~ N(0, channel_noise).
 
     h is `CHANNEL`; T rounds after a warm-up; v_t ~ U[0, M].
     Source: ORS paper, Section 4, Figs. 3 and 4; decoding delay 0 is our choice (h is minimum phase).

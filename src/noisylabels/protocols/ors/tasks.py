@@ -20,9 +20,9 @@ def sequence(
 ) -> NoisySequence:
     """The sequence of a task ``{kind: regression | equalizer | speech, ...}`` for one repetition.
 
-    For speech, ``data["speech"]`` is the signal, ``task["room"]`` is "simulated" or the id of a recorded
-    response, and the tuning sequence is the first ``task["tuning_fraction"]`` of the signal with noise of
-    its own.
+    For speech, ``data["speech"]`` is the signal,
+    ``task["room"]`` is "simulated" or the id of a recorded response,
+    and the tuning sequence is the first ``task["tuning_fraction"]`` of the signal with noise of its own.
     """
     options = {key: value for key, value in task.items() if key not in ("kind", "room", "tuning_fraction")}
     if task["kind"] == "regression":
@@ -39,8 +39,8 @@ def sequence(
 
 
 def room_response(room: str, data: dict[str, Any], rate: int, taps: int) -> np.ndarray:
-    """The response of the simulated room, or of a recorded one named by its data set; ``taps`` long, unit
-    norm.
+    """The response of the simulated room, or of a recorded one named by its data set;
+    ``taps`` long, unit norm.
     """
     from noisylabels.datasets import rooms
 

@@ -1,4 +1,4 @@
-"""The filtering, prediction and expected bounds beside the losses they bound (spec P5, P8 and P9)."""
+"""The filtering, prediction and expected bounds beside the losses they bound."""
 
 from typing import Any
 

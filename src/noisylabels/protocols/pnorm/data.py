@@ -13,8 +13,8 @@ Row = dict[str, Any]
 
 
 def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
-    """T rows of n entries: "signs" +-1, "unit" uniform on the sphere, "gaussian", or "heavy" (Student t, 3
-    d.f.).
+    """T rows of n entries: "signs" +-1, "unit" uniform on the sphere, "gaussian",
+    or "heavy" (Student t, 3 d.f.).
 
     Raises ValueError: another kind.
     """

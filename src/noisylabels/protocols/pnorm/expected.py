@@ -1,9 +1,8 @@
-"""The expected bound: 1/T E sum (u.x - yhat)^2 <= eps + (p-1) X_p^2 ||u||_q^2 / T for noise of variance eps
-(spec P9).
+"""The expected bound: 1/T E sum (u.x - yhat)^2 <= eps + (p-1) X_p^2 ||u||_q^2 / T
+for noise of variance eps.
 
-Rows and target are fixed; only the noise differs between repetitions. Every run also obeys the bound with
-the noise
-it has seen, which is checked.
+Rows and target are fixed; only the noise differs between repetitions.
+Every run also obeys the bound with the noise it has seen, which is checked.
 """
 
 from typing import Any

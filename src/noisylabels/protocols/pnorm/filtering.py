@@ -1,8 +1,7 @@
-"""The filtering bound on random configurations, step by step; p = 2 against LMS; rotated rows (spec P5).
+"""The filtering bound on random configurations, step by step; p = 2 against LMS; rotated rows.
 
-A repetition has several configurations; n, T, p, the kind of rows and of target, and the size of the noise
-are
-drawn.
+A repetition has several configurations; n, T, p, the kind of rows and of target,
+and the size of the noise are drawn.
 Labels are u.x + noise, or unrelated to u ("adversarial").
 """
 
@@ -22,8 +21,8 @@ LABELS = ("noisy", "adversarial")
 
 
 def rows_of(settings: dict[str, Any], seeds: Seeds, repetitions: range) -> list[Row]:
-    """Rows, one repetition for each configuration; noise = kind of labels, setting = kind of rows, x = p
-    (losses)."""
+    """Rows, one repetition for each configuration;
+    noise = kind of labels, setting = kind of rows, x = p (losses)."""
     rows = []
     count = settings["configurations"]
     for repetition in range(repetitions.start * count, repetitions.stop * count):
@@ -70,8 +69,8 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
 def _identities(
     rng: np.random.Generator, X: Floats, y: Floats, yhat: Floats, theorem: Theorem, columns: Row
 ) -> list[Row]:
-    """Largest differences of predictions, over the largest label: p = 2 and LMS; original and rotated
-    rows."""
+    """Largest differences of predictions, over the largest label: p = 2 and LMS;
+    original and rotated rows."""
     eta = Theorem.of(2.0, X).eta
     lms, two = LMS(eta).run(X, y), PNormLMS(eta, 2.0).run(X, y)
     Q = np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0]

@@ -1,7 +1,7 @@
-"""Sparse target with dense instances, dense target with sparse instances: which geometry wins (spec P1, P2).
+"""Sparse target with dense instances, dense target with sparse instances: which geometry wins.
 
-y_t = u.x_t + noise; filtering loss sum (u.x_t - yhat_t)^2 of LMS, p-norm LMS with p = 2 ln n and EG+-
-against n.
+y_t = u.x_t + noise; filtering loss sum (u.x_t - yhat_t)^2 of LMS,
+p-norm LMS with p = 2 ln n and EG+- against n.
 """
 
 from typing import Any

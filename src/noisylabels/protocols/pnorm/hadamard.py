@@ -1,9 +1,7 @@
-"""Rows of a Hadamard matrix, one of its columns as target: rotation invariant filters need all n rows (spec
-P4).
+"""Rows of a Hadamard matrix, one of its columns as target: rotation invariant filters need all n rows.
 
-After k rows of one pass, error = 1/n sum_i (H_i.(w_k - u))^2 over all rows, which is ||w_k - u||^2 as the
-rows are
-orthogonal. LMS with eta = 1/n has error 1 - k/n whatever the order of the rows.
+After k rows of one pass, error = 1/n sum_i (H_i.(w_k - u))^2 over all rows, which is ||w_k - u||^2 as
+the rows are orthogonal. LMS with eta = 1/n has error 1 - k/n whatever the order of the rows.
 """
 
 import math
@@ -35,8 +33,8 @@ def hadamard(n: int) -> Floats:
 
 
 def marks(n: int) -> list[int]:
-    """Numbers of rows seen at which errors are kept: all up to 16, then about 12 per doubling, n/4 and n
-    included."""
+    """Numbers of rows seen at which errors are kept:
+    all up to 16, then about 12 per doubling, n/4 and n included."""
     fine = {round(2 ** (i / 12)) for i in range(12 * 4, 12 * int(math.log2(n)) + 1)}
     return sorted({k for k in {*range(min(16, n) + 1), *fine, n // 4, n} if k <= n})
 

@@ -1,5 +1,5 @@
-"""Largest ratio of filtering error to noise energy plus initial uncertainty: exact, by adversary, by ascent
-(spec P6).
+"""Largest ratio of filtering error to noise energy plus initial uncertainty:
+exact, by adversary, by ascent.
 
 rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2); see `noisylabels.theory.hinfinity`.
 """

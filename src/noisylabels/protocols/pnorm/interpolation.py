@@ -1,5 +1,4 @@
-"""Which p for which sparsity? Filtering loss over p and the number of non-zero entries of the target (spec
-P3).
+"""Which p for which sparsity? Filtering loss over p and the number of non-zero entries of the target.
 
 Dense +-1 instances, u = k entries 1/sqrt(k): the energy of the target is the same for every k.
 """

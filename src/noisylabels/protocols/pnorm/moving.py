@@ -1,7 +1,7 @@
-"""Moving targets: a jump, a drift, and several jumps of the same size (spec P7).
+"""Moving targets: a jump, a drift, and several jumps of the same size.
 
-+-1 instances, y_t = u_t.x_t + noise; bounded p-norm LMS, ||w||_q <= U_q, for factors on U_q and on the
-theorem's eta.
++-1 instances, y_t = u_t.x_t + noise; bounded p-norm LMS, ||w||_q <= U_q,
+for factors on U_q and on the theorem's eta.
 """
 
 from itertools import pairwise
@@ -20,8 +20,8 @@ from noisylabels.theory.link import dual, norm
 
 
 def targets(scenario: str, T: int, n: int) -> Floats:
-    """u_1..u_T (T, n): a = three ones at 1-3, b = three -1 at the middle; "drift", or "jumps K" between a
-    and b."""
+    """u_1..u_T (T, n): a = three ones at 1-3, b = three -1 at the middle;
+    "drift", or "jumps K" between a and b."""
     a, b = np.zeros(n), np.zeros(n)
     a[:3], b[n // 2 : n // 2 + 3] = 1.0, -1.0
     share = np.arange(T) / (T - 1)
@@ -97,8 +97,8 @@ def _measures(
     errors: Floats, energy: float, theorem: Theorem, u: Floats, path: float,
     U: float | str, eta: float, columns: Row,
 ) -> list[Row]:  # fmt: skip
-    """Filtering loss; where the theorem applies (eta its own, U_q large enough) with bound, ratio and path
-    length."""
+    """Filtering loss; where the theorem applies (eta its own, U_q large enough) with bound,
+    ratio and path length."""
     loss = float(errors.sum())
     if U == "inf" or float(U) < 1 or eta != 1:
         return [columns | {"metric": "filtering_loss", "value": loss}]
@@ -112,8 +112,8 @@ def _measures(
 
 
 def _slopes(rows: list[Row]) -> list[Row]:
-    """loss_slope of "jumps K": added loss over added price of the path, from the next smaller number of
-    jumps."""
+    """loss_slope of "jumps K": added loss over added price of the path,
+    from the next smaller number of jumps."""
     found: dict[tuple[Any, ...], dict[int, dict[str, float]]] = {}
     for row in rows:
         if row["noise"].startswith("jumps") and row["metric"] in ("path_price", "excess_loss"):

@@ -1,4 +1,4 @@
-"""The prediction bound: loss against y_t for a grid of alpha and for the alpha* of the bound (spec P8)."""
+"""The prediction bound: loss against y_t for a grid of alpha and for the alpha* of the bound."""
 
 from typing import Any
 

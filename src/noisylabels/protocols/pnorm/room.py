@@ -1,9 +1,8 @@
 """Identify a sparse room response from speech: misalignment over time of p-norm LMS, NLMS, PNLMS and RLS.
 
-y = h * s + noise, with real speech s of unit variance and h the response of a simulated room, as long as
-the filter
-(||h|| = 1). Misalignment 20 log10 ||w_t - h||. Each repetition has its own piece of the recording and its
-own noise.
+y = h * s + noise, with real speech s of unit variance and h the response of a simulated room,
+as long as the filter (||h|| = 1). Misalignment 20 log10 ||w_t - h||.
+Each repetition has its own piece of the recording and its own noise.
 """
 
 import itertools
@@ -24,8 +23,8 @@ TUNING = "tuning"
 
 @dataclass(frozen=True)
 class Echo:
-    """A piece of speech with d - 1 zeros before it, what the microphone hears, the response and the noise
-    variance."""
+    """A piece of speech with d - 1 zeros before it, what the microphone hears,
+    the response and the noise variance."""
 
     padded: Floats
     heard: Floats
@@ -75,8 +74,8 @@ def filter_of(spec: Spec, chosen: dict[str, Any], task: Echo) -> Filter:
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
-    """``{room: {method: parameters}}``, the grid point with the smallest mean misalignment on the tuning
-    piece."""
+    """``{room: {method: parameters}}``, the grid point
+    with the smallest mean misalignment on the tuning piece."""
     methods = filters(settings)
     tuned: dict[str, Any] = {}
     for room, reflection in settings["rooms"].items():

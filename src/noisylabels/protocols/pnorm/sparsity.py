@@ -1,4 +1,4 @@
-"""Sparse and dense targets: LMS, p-norm LMS and EG+- against n, and the best p in between (spec P1 to P3)."""
+"""Sparse and dense targets: LMS, p-norm LMS and EG+- against n, and the best p in between."""
 
 from typing import Any
 

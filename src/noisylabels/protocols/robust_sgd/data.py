@@ -19,8 +19,8 @@ SPARSE_BELOW = 0.25
 
 @dataclass(frozen=True)
 class Problem:
-    """X (n, d), dense or CSR, and labels of -1 and +1; ``noisy`` is what learners see, ``clean`` what is
-    true."""
+    """X (n, d), dense or CSR, and labels of -1 and +1;
+    ``noisy`` is what learners see, ``clean`` what is true."""
 
     X: Any
     clean: NDArray[np.int8]

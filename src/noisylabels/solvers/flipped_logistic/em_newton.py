@@ -1,5 +1,5 @@
-"""The plain solver of robust logistic regression: a Newton step on the EM surrogate, an update of Omega,
-repeat.
+"""The plain solver of robust logistic regression:
+a Newton step on the EM surrogate, an update of Omega, repeat.
 
 d = (Z^T diag(h) Z + 2 diag(penalty))^-1 (Z^T (q - sigma) - 2 penalty v),  h = max(sigma (1 - sigma), 1e-6);
 the step is halved until sum_n a_n log P~_n - sum_j penalty_j v_j^2 does not decrease.

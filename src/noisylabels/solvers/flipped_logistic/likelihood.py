@@ -1,7 +1,7 @@
 """log P~(y~ | f) of logistic regression with flipped labels, and its derivatives, for one row of f at a time.
 
-P~^1 = omega01 (1 - sigma) + omega11 sigma,  P~^0 = 1 - P~^1,  q = P(y = 1 | f, y~);  d log P~ / d f = q -
-sigma. Everything is written with e = exp(-|f|), so nothing overflows.
+P~^1 = omega01 (1 - sigma) + omega11 sigma,  P~^0 = 1 - P~^1,  q = P(y = 1 | f, y~);
+d log P~ / d f = q - sigma. Everything is written with e = exp(-|f|), so nothing overflows.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def likelihood(
 ) -> tuple[float, float, float]:
     """sum_n log P~_n at f + t step, and its derivatives.
 
-    f, step, y (n,), y the observed labels 0.0 and 1.0. Writes q - sigma to slope (n,). Returns the sum and
-    its derivatives with respect to omega01, sum (2y - 1)(1 - sigma) / P~, and omega10, -sum (2y - 1) sigma
-    / P~.
+    f, step, y (n,), y the observed labels 0.0 and 1.0. Writes q - sigma to slope (n,).
+    Returns the sum and its derivatives with respect to omega01, sum (2y - 1)(1 - sigma) / P~,
+    and omega10, -sum (2y - 1) sigma / P~.
     """
     omega00, omega11 = 1.0 - omega01, 1.0 - omega10
     value = up = down = 0.0

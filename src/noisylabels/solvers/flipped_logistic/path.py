@@ -1,7 +1,7 @@
 """The ascent path of robust multi-kernel logistic regression, for L label columns on the same points.
 
-L(w, u, Omega) = sum_n log P~_n - zeta ||w||^2 - sum_i xi_i u_i^2,  f = sum_i eta_i K_i w,  eta_i = u_i^2. One
-round:
+L(w, u, Omega) = sum_n log P~_n - zeta ||w||^2 - sum_i xi_i u_i^2,  f = sum_i eta_i K_i w,  eta_i = u_i^2.
+One round:
 
     w:     at most 10 conjugate-gradient steps, zeta fixed                    (`conjugate_gradient`)
     zeta = c (N/2 + 1) / (||w||^2 / 2 + beta)
@@ -122,8 +122,8 @@ def newton_steps(
 ) -> tuple[Array, Array]:
     """w and f = K w after ``steps`` damped Newton steps with the curvature of the EM surrogate.
 
-    d = (K diag(h) K + 2 zeta I)^-1 (K (q - sigma) - 2 zeta w), h = max(sigma (1 - sigma), 1e-6), halved until
-    L grows.
+    d = (K diag(h) K + 2 zeta I)^-1 (K (q - sigma) - 2 zeta w),
+    h = max(sigma (1 - sigma), 1e-6), halved until L grows.
     """
 
     def objective(w: Array, f: Array) -> float:

@@ -66,9 +66,9 @@ def fit_models(
 ) -> NDArray[np.float64]:
     """Weights (d+1, M), the bias last, of `RobustSGDClassifier` for each candidate.
 
-    X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied. The rows
-    come in a new uniformly random order each epoch. A step size that makes weights overflow leaves NaN in
-    its column.
+    X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.
+    The rows come in a new uniformly random order each epoch.
+    A step size that makes weights overflow leaves NaN in its column.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Rows of a dense or sparse matrix inside compiled loops: inner products, updates and read-ahead.
 
-Each function is written once for either storage and chosen by type at compile time, so that every learner is
-written once.
+Each function is written once for either storage and chosen by type at compile time,
+so that every learner is written once.
 """
 
 from __future__ import annotations
