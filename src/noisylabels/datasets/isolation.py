@@ -37,11 +37,13 @@ THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR")
 """Libraries that are given one thread; each further one would need address space."""
 
 Arrays = dict[str, NDArray[Any]]
-Loader = Callable[[Mapping[str, Path]], Arrays]
+Loader = Callable[..., Arrays]
 
 
-def isolated(loader: str, files: Mapping[str, Path]) -> Arrays:
+def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:
     """The arrays that ``loader`` ("uci:german") makes of the files, computed in a child process.
+
+    ``options`` are passed to the loader by name; they must be what JSON can hold.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def isolated(loader: str, files: Mapping[str, Path]) -> Arrays:
     """
     size = sum(path.stat().st_size for path in files.values())
     memory, seconds = MEMORY + MEMORY_PER_BYTE * size, math.ceil(SECONDS + SECONDS_PER_BYTE * size)
-    order = {"loader": loader, "memory": memory, "seconds": seconds}
+    order = {"loader": loader, "options": dict(options or {}), "memory": memory, "seconds": seconds}
     order |= {"files": {name: str(path) for name, path in files.items()}}
     command = [sys.executable, "-P", "-m", __name__]
     with subprocess.Popen(
@@ -155,7 +157,8 @@ def _load(order: dict[str, Any]) -> tuple[Arrays, str]:
     """Arrays, or the reason why there are none."""
     files = {name: Path(path) for name, path in order["files"].items()}
     try:
-        found = {name: np.asarray(array) for name, array in find_loader(order["loader"])(files).items()}
+        loaded = find_loader(order["loader"])(files, **order["options"])
+        found = {name: np.asarray(array) for name, array in loaded.items()}
         if objects := [name for name, array in found.items() if array.dtype.hasobject]:
             return {}, f"the loader {order['loader']} makes arrays of objects: {', '.join(objects)}"
         return {name: np.asarray(array, order="C") for name, array in found.items()}, ""
