@@ -106,7 +106,7 @@ def _converse(child: "subprocess.Popen[bytes]", order: dict[str, Any]) -> tuple[
             return None, answer["error"]
         kinds, most = answer["arrays"], order["memory"]
         return {name: _receive(child.stdout, dtype, shape, most) for name, dtype, shape in kinds}, ""
-    except (ValueError, EOFError):
+    except (ValueError, KeyError, TypeError, EOFError):
         child.kill()  # no effect on how it died, if it did
         return None, ""
 

@@ -43,8 +43,9 @@ def prepare(raw: Path) -> Dataset:
     Raises
     ------
     FileNotFoundError : there is no ``source.json``; fetch first.
-    DataError : the record was changed, or a raw file is missing, has another hash, or cannot be read.
-    ValueError : the arrays have not the registered shape or digest.
+    DataError : the record was changed; a raw file is missing, has another hash, or cannot be read;
+        the arrays do not have the registered shape or digest.
+    ValueError : there is no such loader.
     """
     record = records.read(raw)
     files = verified(raw, record["files"])
@@ -59,14 +60,14 @@ def prepare(raw: Path) -> Dataset:
         if not record["unverified"]:
             raise
         names = ", ".join(record["unverified"])
-        raise ValueError(
+        raise DataError(
             f"{error}; the hash of {names} was not known beforehand: if the download went wrong, "
             f"remove {raw} and fetch again"
         ) from None
     digest = array_digest(rounded(arrays, record["prepared_decimals"]))
     expected = record["prepared_sha256"]
     if expected and digest != expected:
-        raise ValueError(
+        raise DataError(
             f"{record['id']}: the prepared arrays of variant {record['variant']} have digest {digest}, "
             f"expected {expected}; the loader {record['loader']} or a library below it behaves differently"
         )
@@ -107,7 +108,7 @@ def verified(raw: Path, hashes: Mapping[str, str]) -> dict[str, Path]:
 
 
 def check_shape(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any]) -> None:
-    """ValueError if rows, columns, classes, samples or rate are not what the registry says."""
+    """DataError if rows, columns, classes, samples or rate are not what the registry says."""
     found: dict[str, Any] = {}
     if "signal" in arrays:
         found = {"samples": len(arrays["signal"]), "rate": int(arrays["rate"])}
@@ -124,7 +125,7 @@ def check_shape(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, A
     for key, expected in shape.items():
         wanted = {str(label): n for label, n in expected.items()} if key == "classes" else expected
         if found.get(key) != wanted:
-            raise ValueError(
+            raise DataError(
                 f"{dataset} from source {source}: {key} is {found.get(key, 'missing')}, expected {wanted}; "
                 "the file is not the data set that the registry describes"
             )
