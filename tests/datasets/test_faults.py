@@ -19,7 +19,8 @@ import pytest
 from loopback import Answer, Web, command, good, one_after_the_other, one_file, redirect, sha256, slow
 
 from noisylabels.datasets import storage
-from noisylabels.datasets.download import Network, download, not_data, page
+from noisylabels.datasets.answers import not_data
+from noisylabels.datasets.download import Network, download, page
 from noisylabels.datasets.fetch import FetchError, fetch
 from noisylabels.datasets.storage import SourceError, StorageError
 

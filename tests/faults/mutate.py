@@ -54,7 +54,7 @@ def work(reader: str, first: int, stop: int, folder: Path) -> None:
     case = cases()[reader]
     files = _written(case, folder)
     paths = {name: str(path) for name, path in files.items()}
-    order = {"loader": case.loader, "files": paths, "memory": isolation.MEMORY}
+    order = {"loader": case.loader, "options": {}, "files": paths, "memory": isolation.MEMORY}
     isolation._load(order)  # import what is imported late
     state = mmap.mmap(-1, 4096)  # shared with the children
     found, deaths, slowest, largest = Counter[str](), [], 0.0, 0

@@ -35,6 +35,13 @@ def test_a_child_gives_the_same_arrays_as_the_loader_itself(tmp_path: Path) -> N
         assert found.flags.writeable
 
 
+def test_options_reach_the_loader(tmp_path: Path) -> None:
+    rows = b"".join(b"%d,%s\n" % (i % 2, b"0.5," * 17 + b"1") for i in range(30))
+    files = written(tmp_path, **{"SUSY.csv": rows})
+    found = isolated("libsvm:susy", files, {"rows": 30, "test": 10})
+    assert (found["X"].shape, found["X_test"].shape) == ((20, 18), (10, 18))
+
+
 def test_text_and_single_numbers_come_through(tmp_path: Path) -> None:
     for array in (np.array(["a", "bcd"]), np.array(3), np.zeros((0, 4)), np.array([True]), np.array([], "U")):
         read, write = os.pipe()
@@ -107,7 +114,7 @@ def test_however_the_child_ends_the_parent_says_it(
 def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = {"loader": "uci:toy", "files": {}, "memory": isolation.MEMORY, "seconds": 1}
+    order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": isolation.MEMORY, "seconds": 1}
     spin = "from noisylabels.datasets import isolation as i\ni._load = lambda _: exec('while 1: 1')\ni.main()"
     child = isolation.subprocess.run(
         [sys.executable, "-P", "-c", spin],

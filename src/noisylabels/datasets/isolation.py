@@ -43,7 +43,7 @@ Loader = Callable[..., Arrays]
 def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:
     """The arrays that ``loader`` ("uci:german") makes of the files, computed in a child process.
 
-    options : further keyword arguments of the loader.
+    ``options`` are passed to the loader by name; they must be what JSON can hold.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
     """
     size = sum(path.stat().st_size for path in files.values())
     memory, seconds = MEMORY + MEMORY_PER_BYTE * size, math.ceil(SECONDS + SECONDS_PER_BYTE * size)
-    order = {"loader": loader, "memory": memory, "seconds": seconds}
-    order |= {"files": {name: str(path) for name, path in files.items()}, "options": dict(options or {})}
+    order = {"loader": loader, "options": dict(options or {}), "memory": memory, "seconds": seconds}
+    order |= {"files": {name: str(path) for name, path in files.items()}}
     command = [sys.executable, "-P", "-m", __name__]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
@@ -106,7 +106,7 @@ def _converse(child: "subprocess.Popen[bytes]", order: dict[str, Any]) -> tuple[
             return None, answer["error"]
         kinds, most = answer["arrays"], order["memory"]
         return {name: _receive(child.stdout, dtype, shape, most) for name, dtype, shape in kinds}, ""
-    except (ValueError, EOFError):
+    except (ValueError, KeyError, TypeError, EOFError):
         child.kill()  # no effect on how it died, if it did
         return None, ""
 

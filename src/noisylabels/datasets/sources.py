@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from noisylabels.datasets import archives
-from noisylabels.datasets.download import Network, download, is_page, not_data
+from noisylabels.datasets.answers import is_page, not_data
+from noisylabels.datasets.download import Network, download
 from noisylabels.datasets.package_index import Location, locations, path_of
 from noisylabels.datasets.registry import RawFile
 from noisylabels.datasets.storage import (
