@@ -15,6 +15,7 @@ from noisylabels.figures.rendering import render
 from noisylabels.frame import artifacts
 from noisylabels.frame.jobs import Job
 from noisylabels.frame.provenance import describe
+from noisylabels.noise.crowd import simulate
 from noisylabels.results import concatenate, write_rows
 from noisylabels.verdicts.judge import judge_files
 
@@ -40,6 +41,11 @@ def made_up(dataset):
             "train": order[:, :60],
             "test": order[:, 60:],
         }
+    if dataset == "rte":
+        y = np.where(rng.uniform(size=80) < 0.5, 1, -1).astype(np.int8)
+        crowd = simulate(y, rng, workers=20)
+        labels = {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
+        return {"X": rng.normal(y[:, None], 1.5, (80, 4)), "y": y} | labels
     y = np.where(rng.uniform(size=600) < 0.5, 1, -1).astype(np.int8)
     X = rng.uniform(size=(600, 12)) + 0.4 * (y[:, None] > 0)
     return {"X": X[:400], "y": y[:400], "X_test": X[400:], "y_test": y[400:]}
