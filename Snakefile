@@ -24,10 +24,21 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
 
 
+onsuccess:
+    print(summary.text(PLAN, workflow.dag_settings.targets), file=sys.stderr)
+
+
+onerror:
+    print(
+        summary.text(PLAN, workflow.dag_settings.targets, failed=True),
+        file=sys.stderr,
+    )
+
+
 rule all:
     default_target: True
     input:
-        everything(),
+        PLAN.promised(""),
     message:
         "Done: figures in figures/{SCALE}, verdicts in results/{SCALE}/verdicts.html"
 

@@ -26,6 +26,7 @@ import pyroomacoustics
 from numba import njit, types
 from numba.core import cgutils
 
+from noisylabels.compiled.simd import INT64, LANES, Emit, intrinsic
 from noisylabels.filters.base import Filter, NoisySequence, Sliding
 from noisylabels.filters.jo_nlms import JONLMS
 from noisylabels.filters.lms import LMS
@@ -33,7 +34,6 @@ from noisylabels.filters.nlms import NLMS
 from noisylabels.filters.npvss_nlms import NPVSSNLMS
 from noisylabels.filters.ors import ORS
 from noisylabels.filters.rls import RLS
-from noisylabels.filters.simd import INT64, LANES, Emit, intrinsic
 from noisylabels.filters.sm_nlms import SMNLMS
 
 CHAINS, TURNS = 16, 1_000_000

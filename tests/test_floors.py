@@ -14,14 +14,16 @@ from noisylabels.frame.methods import ROOT
 FLOORS = [
     {"arrays", "results", "seeding", "statistics"},
     {"compiled"},
-    {"noise", "losses", "kernels", "theory"},
+    {"noise", "losses"},
+    {"kernels"},
+    {"theory"},
     {"solvers"},
     {"bases"},
     {"filters", "online", "classifiers"},
     {"protocols"},
     {"figures"},
 ]
-BESIDE = {"datasets": {"noise"}, "frame": {"datasets"}, "verdicts": set()}
+BESIDE = {"datasets": {"noise"}, "frame": {"datasets", "verdicts"}, "verdicts": set()}
 """Rooms beside the floors, and what they may use besides the ground floor."""
 SHARED = {("protocols", "frame.methods"), ("protocols", "datasets")}
 """What rooms on the floors may use of the rooms beside them."""

@@ -11,10 +11,18 @@ TYPE_CHECKING = False  # true for type checkers; importing `typing` would be mos
 if TYPE_CHECKING:  # the names that editors see; at run time the methods are found, see `frame.methods`
     from typing import Any
 
+    from noisylabels.classifiers.adaboost import AdaBoostClassifier as AdaBoostClassifier
+    from noisylabels.classifiers.bound_minimiser import BoundMinimiser as BoundMinimiser
+    from noisylabels.classifiers.gentle_boost import GentleBoostClassifier as GentleBoostClassifier
     from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
     from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
+    from noisylabels.classifiers.large_margin_distribution import (
+        LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
+    )
     from noisylabels.classifiers.liblinear import LiblinearClassifier as LiblinearClassifier
+    from noisylabels.classifiers.modest_boost import ModestBoostClassifier as ModestBoostClassifier
     from noisylabels.classifiers.pegasos import PegasosClassifier as PegasosClassifier
+    from noisylabels.classifiers.rboost import RBoostClassifier as RBoostClassifier
     from noisylabels.classifiers.robust_kernel_fisher import (
         RobustKernelFisherClassifier as RobustKernelFisherClassifier,
     )
@@ -27,6 +35,7 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
     )
     from noisylabels.classifiers.robust_sgd import RobustSGDClassifier as RobustSGDClassifier
     from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
+    from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier as ZeroOneLossClassifier
     from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS as BoundedPNormLMS
     from noisylabels.filters.eg import EG as EG
     from noisylabels.filters.eg_pm import EGPlusMinus as EGPlusMinus
@@ -44,6 +53,15 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
     from noisylabels.filters.sm_nlms import SMNLMS as SMNLMS
     from noisylabels.filters.unnormalized_eg import UnnormalizedEG as UnnormalizedEG
     from noisylabels.filters.za_lms import ZALMS as ZALMS
+    from noisylabels.online.analytic_kernel import AnalyticKernel as AnalyticKernel
+    from noisylabels.online.analytic_kernel_list import AnalyticKernelList as AnalyticKernelList
+    from noisylabels.online.known_covariance import KnownCovariance as KnownCovariance
+    from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD as NaiveFeatureOGD
+    from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD as NaiveKernelOGD
+    from noisylabels.online.naive_ogd import NaiveOGD as NaiveOGD
+    from noisylabels.online.oracle_ogd import OracleOGD as OracleOGD
+    from noisylabels.online.surrogate_kernel import SurrogateKernel as SurrogateKernel
+    from noisylabels.online.two_copy import TwoCopy as TwoCopy
 
     __version__: str
     __all__: list[str]

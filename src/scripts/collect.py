@@ -1,10 +1,10 @@
-"""Collect the blocks of an artifact: tables of the blocks in, one tidy table and its provenance out."""
+"""Collect the blocks of an experiment: tables of the blocks in, one tidy table and its provenance out."""
 
 import argparse
 import json
 from pathlib import Path
 
-from noisylabels.frame.provenance import describe
+from noisylabels.frame import provenance
 from noisylabels.results import concatenate
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -18,5 +18,4 @@ arguments = parser.parse_args()
 
 concatenate(arguments.parts, arguments.table)
 tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in arguments.tuned}
-about = describe(json.loads(arguments.about), tuned, arguments.data, arguments.table)
-arguments.provenance.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+provenance.write(arguments.about, tuned, arguments.data, arguments.table, arguments.provenance)

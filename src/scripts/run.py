@@ -10,12 +10,11 @@ from noisylabels.results import write_rows
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--job", required=True, help="JSON with protocol, experiment, seed and settings")
 parser.add_argument("--repetitions", required=True, help="half-open range of repetitions, such as 0:5")
-parser.add_argument("--tuned", type=Path, help="what tune.py wrote")
+parser.add_argument("--tuned", nargs="*", type=Path, default=[], help="what tune.py wrote, if it ran")
 parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.npz)")
 parser.add_argument("--out", required=True, type=Path)
 arguments = parser.parse_args()
 
 job = Job.read(arguments.job, arguments.data)
-tuned = json.loads(arguments.tuned.read_text(encoding="utf-8")) if arguments.tuned else {}
-start, stop = map(int, arguments.repetitions.split(":"))
-write_rows(job.protocol.run(job.settings, job.data, job.seeds, range(start, stop), tuned), arguments.out)
+tuned = json.loads(arguments.tuned[0].read_text(encoding="utf-8")) if arguments.tuned else {}
+write_rows(job.run(arguments.repetitions, tuned), arguments.out)

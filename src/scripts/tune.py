@@ -12,6 +12,5 @@ parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.
 parser.add_argument("--out", required=True, type=Path)
 arguments = parser.parse_args()
 
-job = Job.read(arguments.job, arguments.data)
-tuned = job.protocol.tune(job.settings, job.data, job.seeds)
+tuned = Job.read(arguments.job, arguments.data).tune()
 arguments.out.write_text(json.dumps(tuned, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -14,6 +14,7 @@ from noisylabels.classifiers.gentle_boost import GentleBoostClassifier
 from noisylabels.classifiers.modest_boost import ModestBoostClassifier
 from noisylabels.classifiers.rboost import RBoostClassifier
 from noisylabels.losses.exponential import FlippedExponential
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers import weighted_logistic
 
 EVERY = [
@@ -273,3 +274,15 @@ def test_wrong_trusted_points_are_named():
         RBoostClassifier(rounds=2).fit(X, Y).true_label_posterior(X, [5, 5, 5])
     with pytest.raises(ValueError, match="features"):
         AdaBoostClassifier(rounds=2).fit(X, Y).predict(np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_update_of_gamma_raises_the_likelihood(seed):
+    rng = np.random.default_rng(seed)
+    f, observed = 2 * rng.standard_normal(200), rng.integers(0, 2, 200)
+    gamma = flip_matrix.from_rates(*rng.uniform(0, 0.45, 2))
+    likelihoods = []
+    for _ in range(20):
+        likelihoods.append(flip_matrix.log_likelihood(f, observed, gamma).sum())
+        gamma = flip_matrix.updated(flip_matrix.posterior(f, observed, gamma), observed, gamma)
+    assert (np.diff(likelihoods) >= -1e-10).all()

@@ -9,7 +9,7 @@ from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticR
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.batch import solve
+from noisylabels.solvers.flipped_logistic.batch import fit_batch
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 
 KLR, rKLR, rLR = KernelLogisticRegression, RobustKernelLogisticRegression, RobustLogisticRegression
@@ -46,7 +46,7 @@ def batch(X, labels, grid=GRID, width=1.0, robust=False, **parameters):
     found = basis(rbf(squared_distances(X), width))
     rows = np.ascontiguousarray(labels.T)
     column = np.repeat(np.arange(len(rows)), len(grid))
-    return found, solve(found, rows, column, np.tile(grid, len(rows)), robust, **parameters)
+    return found, fit_batch(found, rows, column, np.tile(grid, len(rows)), robust, **parameters)
 
 
 def objective(base, v, labels, zeta, omega01=0.0, omega10=0.0):

@@ -132,7 +132,7 @@ def test_line_search_meets_the_strong_wolfe_conditions(quadratic_like, first):
 
 def test_newton_reaches_the_stationary_point(quadratic_like):
     K, y, phi = quadratic_like
-    w, _ = path.newton(K, np.zeros(50), y, OMEGA, 3.0, steps=60)
+    w, _ = path.newton_steps(K, np.zeros(50), y, OMEGA, 3.0, steps=60)
     assert np.abs(phi(w, 3.0)[1]).max() < 1e-3
 
 

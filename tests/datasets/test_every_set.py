@@ -36,6 +36,7 @@ def mirrored(tmp_path: Path) -> dict[str, Entry]:
             place = tmp_path / "mirror" / file["path"]
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(PACK[file.get("unpack")](body))
+            file.pop("git_blob", None)
             if "sha256" in file:
                 file |= {"sha256": [sha256(body)], "bytes": len(body)}
     return registry

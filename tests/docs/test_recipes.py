@@ -43,6 +43,19 @@ def test_a_recipe_works_as_written(title, newcomer):
         only_its_methods_ran(file, newcomer.checkout)
 
 
+@pytest.mark.workflow
+def test_a_table_that_cannot_be_used_stops_the_run_with_its_line_and_column(newcomer):
+    for language, text in recipe("Your own table"):
+        if language == "yaml":
+            write(text, newcomer.checkout, newcomer.home)
+    good = (newcomer.home / "mine/beans.csv").read_text(encoding="utf-8").splitlines()
+    bad = [*good[:5], "wide" + good[5][good[5].index(",") :], *good[6:]]
+    (newcomer.home / "mine/bad.csv").write_text("\n".join(bad), encoding="utf-8")
+    table = "data={local: {beans: {file: ~/mine/bad.csv, label: kind, positive: bombay}}}"
+    output = newcomer.run(f"! ./run --configfile config/smoke.yaml --config '{table}' -- kernel_boost_beans")
+    assert "error: bad.csv, line 6: column 'width' is 'wide', not a number" in output
+
+
 def only_its_methods_ran(artifact: Path, checkout: Path) -> None:
     """No reduction brings back a method that a copy left out."""
     methods = yaml.safe_load(artifact.read_text(encoding="utf-8"))["settings"].get("methods", {})

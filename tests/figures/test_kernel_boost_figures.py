@@ -16,8 +16,11 @@ from noisylabels.frame.artifacts import load, merge
 from noisylabels.results import COLUMNS
 
 MODULES = {"kernels": kernel_boost, "kernel_tables": kernel_boost_tables}
-_LOADED = [load(file, "full", SCHEMAS) for file in sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))]
-ARTIFACTS = {a.name: a.content for a in _LOADED if a.content["render"].partition(":")[0] in MODULES}
+_FILES = sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
+_CONTENT = {file.stem: load(file, "full", SCHEMAS).content for file in _FILES}
+ARTIFACTS = {
+    name: content for name, content in _CONTENT.items() if content["render"].partition(":")[0] in MODULES
+}
 LEVEL = {"klr": 14, "rklr": 12, "rkfd": 16, "svm": 13, "rmklr": 11}
 
 

@@ -169,7 +169,7 @@ def test_theorem_2_formulas():
         (lambda: losses.ramp(-math.inf), "s must be a finite number"),
         (lambda: losses.smooth_ramp(0.1), "must be <= 0"),
         (
-            lambda: losses.smooth_ramp(-1.0, 0.0),
+            lambda: losses.smooth_ramp(-1.0, 0.0, 0.0),
             "alpha, the steepness of the smooth ramp, must be > 0, got 0",
         ),
         (lambda: losses.smooth_ramp(-1.0, 1.0, math.nan), "beta must be a finite number"),

@@ -1,46 +1,49 @@
-"""Smooth ramp presets and fits."""
+"""The presets of the smooth ramp, and how they compare with the smooth ramp nearest to the ramp."""
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
-from noisylabels.losses import margin as losses
-from noisylabels.losses.smooth_ramp import PRESETS, fit_smooth_ramp, preset_smooth_ramp
-
-
-def distance(loss, s, criterion):
-    z = np.linspace(-30, 30, 600_001)
-    gap = np.abs(loss.value(z) - losses.ramp(s).value(z))
-    return {"l2": (gap**2).sum(), "l1": gap.sum(), "sup": gap.max()}[criterion]
+from noisylabels.losses.margin import PRESETS, ramp, smooth_ramp
 
 
-@pytest.mark.parametrize(("criterion", "k"), [("l2", 5.3011), ("l1", 5.36), ("sup", 5.648), ("slope", 4.0)])
-@pytest.mark.parametrize("s", [-0.7, -2.0])
-def test_fit_has_the_known_constant(s, criterion, k):
-    _, alpha, beta = fit_smooth_ramp(s, criterion).parameters
-    assert alpha * (1 - s) == pytest.approx(k, abs=5e-3)
-    assert beta == pytest.approx(-(1 + s) / 2)
+def nearest(s):
+    """alpha, beta of least integrated square: beta puts the centre on the ramp's, by symmetry."""
+    z, beta = np.linspace(-30, 30, 120_001), -(1 + s) / 2
+
+    def distance(k):
+        return ((smooth_ramp(s, k / (1 - s), beta).value(z) - ramp(s).value(z)) ** 2).sum()
+
+    k = minimize_scalar(distance, bounds=(3.0, 8.0), method="bounded").x
+    return k / (1 - s), beta
 
 
-@pytest.mark.parametrize("criterion", ["l2", "l1", "sup"])
-def test_fit_is_a_minimum_in_both_parameters(criterion):
-    s = -1.0
-    fitted = fit_smooth_ramp(s, criterion)
-    best = distance(fitted, s, criterion)
-    _, alpha, beta = fitted.parameters
-    for factor, shift in ((1.03, 0.0), (0.97, 0.0), (1.0, 0.03), (1.0, -0.03)):
-        assert distance(losses.smooth_ramp(s, alpha * factor, beta + shift), s, criterion) > best
+def test_the_steepness_scales_with_the_width_of_the_ramp():
+    assert [nearest(s)[0] * (1 - s) for s in PRESETS] == pytest.approx([5.3011] * 3, abs=1e-3)
 
 
-def test_only_the_first_preset_rounds_the_l2_fit():
-    fits = {s: fit_smooth_ramp(s).parameters[1:] for s in PRESETS}
+def test_only_the_first_preset_rounds_the_nearest_smooth_ramp():
+    fits = {s: nearest(s) for s in PRESETS}
     assert [round(fits[s][0], 3) for s in PRESETS] == [3.118, 2.651, 1.767]
     assert PRESETS[-0.7] == (round(fits[-0.7][0]), round(fits[-0.7][1], 2))
     assert PRESETS[-1.0][0] != round(fits[-1.0][0])
 
 
-def test_presets_and_errors():
-    assert preset_smooth_ramp(-1.0) == losses.smooth_ramp()
-    with pytest.raises(ValueError, match=r"no smooth ramp for s = -0\.5, only for -0\.7, -1\.0, -2\.0"):
-        preset_smooth_ramp(-0.5)
-    with pytest.raises(ValueError, match="unknown criterion 'l3'; known: l2, l1, sup, slope"):
-        fit_smooth_ramp(-1.0, "l3")
+@pytest.mark.parametrize("s", PRESETS)
+def test_without_alpha_and_beta_the_preset_is_taken(s):
+    assert smooth_ramp(s) == smooth_ramp(s, *PRESETS[s])
+    assert smooth_ramp(int(s) if s == int(s) else s).parameters == (s, *PRESETS[s])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-0.5,), r"presets for s = -0\.7, -1\.0, -2\.0 only; for s = -0\.5 give alpha and beta"),
+        ((-1.0, 2.0), "give both alpha and beta, or neither; got 2.0 and None"),
+        ((0.5,), "s, the margin where the ramp becomes flat, must be <= 0"),
+        ((-1.0, 0.0, 0.0), "alpha, the steepness of the smooth ramp, must be > 0"),
+    ],
+)
+def test_mistakes_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        smooth_ramp(*arguments)

@@ -3,7 +3,7 @@
 
 rule fetch:
     input:
-        local_file,
+        local=lambda wildcards: PLAN.supply.local(wildcards.dataset),
     output:
         "data/raw/{dataset}/source.json",
     log:
@@ -11,9 +11,14 @@ rule fetch:
     conda:
         ENVIRONMENT
     threads: 1
+    resources:
+        mem_mb=500,
+        runtime=60,
     params:
-        entry=lambda wildcards: json.dumps(entry_of(wildcards), sort_keys=True),
-        options=fetch_options,
+        entry=lambda wildcards: json.dumps(
+            PLAN.supply.entry(wildcards.dataset), sort_keys=True
+        ),
+        options=lambda wildcards: PLAN.supply.fetch_options(wildcards.dataset),
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
@@ -24,8 +29,8 @@ rule fetch:
 rule prepare:
     input:
         source="data/raw/{dataset}/source.json",
-        library=lambda wildcards: library(
-            "datasets.prepare", *loader_modules(wildcards)
+        library=lambda wildcards: plan.library(
+            "datasets.prepare", *PLAN.supply.loader_modules(wildcards.dataset)
         ),
     output:
         "data/prepared/{dataset}.npz",
@@ -34,6 +39,9 @@ rule prepare:
     conda:
         ENVIRONMENT
     threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:

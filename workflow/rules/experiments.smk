@@ -1,46 +1,85 @@
-"""experiments run it: one job tunes a cell, then each block of repetitions is a job of its own."""
+"""experiments run it: a small one in one job; of a larger one, a job tunes each cell, then each block of repetitions is a job."""
+
+
+rule experiment:
+    input:
+        data=lambda wildcards: PLAN.data(wildcards.artifact),
+        library=lambda wildcards: PLAN.code(wildcards.artifact),
+    output:
+        table=f"{RESULTS}/{{artifact}}/table.csv",
+        provenance=f"{RESULTS}/{{artifact}}/provenance.json",
+    log:
+        f"{LOGS}/{{artifact}}/experiment.log",
+    benchmark:
+        f"{LOGS}/{{artifact}}/experiment.time.tsv"
+    wildcard_constraints:
+        artifact=PLAN.experiments(single=True),
+    conda:
+        ENVIRONMENT
+    threads: threads_of
+    resources:
+        mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
+        runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
+    params:
+        job=lambda wildcards: PLAN.job(wildcards.artifact),
+        cell=lambda wildcards: PLAN.only_cell(wildcards.artifact),
+        repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
+        about=lambda wildcards: PLAN.about(wildcards.artifact),
+    message:
+        "Run {wildcards.artifact}, repetitions {params.repetitions}"
+    shell:
+        "{ONE_THREAD} python {SCRIPTS}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions}"
+        " --data {input.data} --about {params.about:q} --table {output.table} --provenance {output.provenance} > {log} 2>&1"
 
 
 rule tune:
     input:
-        unpack(cell_inputs),
+        data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
+        library=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
     output:
-        f"{RESULTS}/{{paper}}/{{artifact}}/cells/{{cell}}/tuned.json",
+        f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
     log:
-        f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.tune.log",
+        f"{LOGS}/{{artifact}}/{{cell}}.tune.log",
     benchmark:
-        f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.tune.time.tsv"
+        f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
     conda:
         ENVIRONMENT
     threads: 1
+    resources:
+        mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
+        runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
-        job=job,
+        job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
-        "Tune {wildcards.paper} {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
+        "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
         "python {SCRIPTS}/tune.py --job {params.job:q} --data {input.data} --out {output} > {log} 2>&1"
 
 
 rule run:
     input:
-        unpack(run_inputs),
+        data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
+        tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
+        library=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
     output:
-        f"{RESULTS}/{{paper}}/{{artifact}}/cells/{{cell}}/{{block,[0-9]+}}.csv",
+        f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
     log:
-        f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.{{block}}.log",
+        f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
-        f"{LOGS}/{{paper}}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
+        f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
     conda:
         ENVIRONMENT
     threads: threads_of
+    resources:
+        mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
+        runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
-        job=job,
-        repetitions=block,
-        tuned=lambda wildcards, input: (
-            ["--tuned", input.tuned] if hasattr(input, "tuned") else []
+        job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
+        repetitions=lambda wildcards: PLAN.repetitions(
+            wildcards.artifact, int(wildcards.block)
         ),
     message:
-        "Run {wildcards.paper} {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
+        "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions} {params.tuned}"
-        " --data {input.data} --out {output} > {log} 2>&1"
+        "{ONE_THREAD} python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions}"
+        " --tuned {input.tuned} --data {input.data} --out {output} > {log} 2>&1"

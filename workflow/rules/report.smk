@@ -1,34 +1,45 @@
-"""the report judges it: all verdicts in one table, the first page of `snakemake --report`."""
+"""the report judges it: verdicts of one artifact, of a paper, or of all; the last are the first page of `snakemake --report`."""
 
 
 rule verdicts:
     input:
-        tables=[f"{RESULTS}/{a.paper}/{a.name}/table.csv" for a in judged_artifacts()],
-        printed=printed_values(judged_artifacts()),
-        library=library("verdicts.judge", "verdicts.page"),
+        tables=lambda wildcards: [
+            f"{RESULTS}/{name}/table.csv" for name in PLAN.judged(wildcards.scope)
+        ],
+        printed=lambda wildcards: plan.printed_values(
+            PLAN.judged(wildcards.scope).values()
+        ),
+        library=plan.library("verdicts.judge", "verdicts.page"),
     output:
-        csv=f"{RESULTS}/verdicts.csv",
-        md=f"{RESULTS}/verdicts.md",
+        csv=f"{RESULTS}/{{scope}}verdicts.csv",
+        md=f"{RESULTS}/{{scope}}verdicts.md",
         html=report(
-            f"{RESULTS}/verdicts.html",
+            f"{RESULTS}/{{scope}}verdicts.html",
             caption="../report/verdicts.rst",
             category=" Verdicts",
-            labels={
+            labels=lambda wildcards: {
                 "what": "Every claim and every published value",
                 "kind": "table",
-                "by": "all papers",
+                "by": wildcards.scope.strip("/") or "all papers",
             },
         ),
     log:
-        f"{LOGS}/verdicts.log",
+        f"{LOGS}/{{scope}}verdicts.log",
+    wildcard_constraints:
+        scope="([^/]+/){0,2}",
     conda:
         ENVIRONMENT
     threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
     params:
-        files=[file_of(a) for a in judged_artifacts()],
-        judged=[judged(a) for a in judged_artifacts()],
+        files=lambda wildcards: plan.paths(
+            artifact.file for artifact in PLAN.judged(wildcards.scope).values()
+        ),
+        expected=lambda wildcards: PLAN.expectations(wildcards.scope),
     message:
-        "Judge every artifact against what was printed and claimed"
+        "Judge {wildcards.scope} against what was printed and claimed"
     shell:
-        "python {SCRIPTS}/verdict.py --artifacts {params.files} --tables {input.tables}"
+        "python {SCRIPTS}/verdicts.py --artifacts {params.files} --tables {input.tables}"
         " --scale {SCALE} --csv {output.csv} --html {output.html} --md {output.md} > {log} 2>&1"

@@ -8,35 +8,39 @@ localrules:
 
 rule data:
     input:
-        [f"data/prepared/{dataset}.npz" for dataset in all_datasets()],
+        [f"data/prepared/{dataset}.npz" for dataset in PLAN.data_sets()],
     message:
         "All data sets are in data/prepared; with data.offline=true the rest needs no network"
 
 
-for paper in config["papers"]:
+for target, scope in targets.scopes(PLAN).items():
 
     rule:
         name:
-            paper
+            target
         input:
-            [
-                file
-                for artifact in ARTIFACTS.values()
-                if artifact.paper == paper
-                for file in outputs(artifact)
-            ],
+            PLAN.promised(scope),
         localrule: True
         message:
-            f"Done: {paper}"
+            f"Done: {target}"
 
 
-for (paper, name), artifact in ARTIFACTS.items():
+def refused(reason):
+    """Input of a target that cannot be made: asking for it, and only that, is an error."""
+
+    def refuse(wildcards):
+        raise WorkflowError(reason)
+
+    return refuse
+
+
+for target, reason in targets.refusals(PLAN, EXPERIMENTS).items():
 
     rule:
         name:
-            f"{paper}_{name}"
+            target
         input:
-            outputs_and_verdict(artifact),
+            refused(reason),
         localrule: True
         message:
-            f"Done: {paper} {name}"
+            f"Not possible: {target}"

@@ -26,7 +26,7 @@ def majority(labels: Array) -> float:
     return 1.0 if 2.0 * float(np.sum(labels)) >= len(labels) else -1.0
 
 
-def settled(f: Array, side: float | Array) -> Array:
+def decided(f: Array, side: float | Array) -> Array:
     """f with side * 1e-12 where |f| <= 1e-12; side = +-1, the `majority`."""
     return np.where(np.abs(f) <= NOTHING, side * NOTHING, f)
 
@@ -49,7 +49,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         K = rbf(squared_distances(X, self.X_fit_), self.width, self.parametrisation)
-        return settled(K @ self.dual_coef_, self.majority_)
+        return decided(K @ self.dual_coef_, self.majority_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d)."""

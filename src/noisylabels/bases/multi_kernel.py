@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import NOTHING, KernelClassifier, majority, settled
+from noisylabels.bases.kernel import NOTHING, KernelClassifier, decided, majority
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 
@@ -62,7 +62,7 @@ class MultiKernelClassifier(Doubts, KernelClassifier):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         D = squared_distances(X, self.X_fit_)[np.newaxis]
         f = self._bank.scores(D, self.weights_[:, np.newaxis], self.eta_[:, np.newaxis])[0]
-        return settled(f, self.majority_)
+        return decided(f, self.majority_)
 
     @classmethod
     def fit_bank(
@@ -87,7 +87,7 @@ class MultiKernelClassifier(Doubts, KernelClassifier):
         doubtful = np.array([any(m.doubts.values()) for m in mixtures])
         doubtful |= np.abs(f).max(axis=1, initial=0.0) <= NOTHING
         constant = y.min(axis=0) == y.max(axis=0)
-        scores = np.where(constant[:, np.newaxis], side, settled(f, side))
+        scores = np.where(constant[:, np.newaxis], side, decided(f, side))
         rates = np.where(constant, np.nan, np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures]).T)
         return Fits(
             scores[:, np.newaxis], rates[0][:, np.newaxis], rates[1][:, np.newaxis],

@@ -35,4 +35,8 @@ class TrueLabelPosterior(Doubts):
         y = np.asarray(y)
         if not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
-        return flip_matrix.posterior(self.decision_function(X), y == self.classes_[1], self.flip_matrix_)
+        return flip_matrix.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
+
+    def _log_odds(self, X: Any) -> Array:
+        """log P(y = 1 | x) - log P(y = 0 | x) of the true label per row of X (n, d): (n,)."""
+        return self.decision_function(X)

@@ -36,7 +36,7 @@ class BoundMinimiser(LinearBinaryClassifier):
     bound_, the terms of the bound (`theory.compressive_bounds.Bound`);
     by_k_, for each k the error of the folds or the whole bound;
     n_iter_, rounds from the best start;
-    flagged_ (too few points of a class for folds: the smallest k was taken).
+    flagged_, and flags_ in words: "no_folds" (one point of a class only: the smallest k was taken).
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Kaban and Bootkrajang, LABELNOISE 2017.
     """
@@ -71,14 +71,14 @@ class BoundMinimiser(LinearBinaryClassifier):
         rng = generator(self.random_state)
         starts = start_points(U, self.starts, rng)
         self.by_k_: dict[int, float] = {}
-        self.flagged_ = False
         if self.k == "cv":
             self.by_k_ = self._errors(U, s, ks, rng)
-            self.flagged_ = not self.by_k_
         elif self.k == "bound":
             for k in [k for k in ks if k <= U.shape[1]] or ks[:1]:
                 h = self._minimised(U, k, starts)[0]
                 self.by_k_[k] = uniform_bound(margins(h, Z, s), k, self.delta).total
+        self.flags_ = ("no_folds",) if self.k == "cv" and not self.by_k_ else ()
+        self.flagged_ = bool(self.flags_)
         self.k_ = min(self.by_k_, key=lambda k: self.by_k_[k], default=ks[0])
         h, self.risk_, self.n_iter_ = self._minimised(U, self.k_, starts)
         self.bound_ = uniform_bound(margins(h, Z, s), self.k_, self.delta)

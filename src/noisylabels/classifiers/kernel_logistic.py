@@ -9,17 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import NOTHING, KernelClassifier, settled
+from noisylabels.bases.kernel import NOTHING, KernelClassifier, decided
 from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
-from noisylabels.solvers.flipped_logistic.batch import solve
+from noisylabels.solvers.flipped_logistic.batch import fit_batch
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 
 Array = NDArray[np.float64]
 
 SMALLEST_ZETA = 1e-8
-TOLERANCE = (
-    1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `logistic_batch`
-)
+TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
 SOLVERS = ("lbfgs", "em_newton")
 
 
@@ -71,7 +69,7 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
         """Sets dual_coef_, objective_, converged_ and the flags."""
         if self.solver == "lbfgs":
             column, zeta = np.zeros(1, np.int64), np.array([float(self.zeta)])
-            batch = solve(basis, labels[np.newaxis], column, zeta, robust=False, tolerance=TOLERANCE)
+            batch = fit_batch(basis, labels[np.newaxis], column, zeta, robust=False, tolerance=TOLERANCE)
             v, self.objective_, self.converged_ = batch.v[0], -batch.objective[0], bool(batch.converged[0])
         else:
             penalty = np.full(len(basis.lam), float(self.zeta))
@@ -101,12 +99,12 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
         omega01, omega10 = np.full(shape, np.nan), np.full(shape, np.nan)
         flagged = np.ones(shape, bool)
         if len(mixed):
-            batch = solve(
+            batch = fit_batch(
                 gram.basis, y, np.repeat(mixed, shape[1]), np.tile(zeta, len(mixed)), robust=cls.robust
             )
             f = batch.v @ gram.Z_out.T
             alone = np.abs(f).max(axis=1, initial=0.0) <= NOTHING
-            scores[mixed] = settled(f, np.repeat(side[mixed], shape[1])[:, np.newaxis]).reshape(
+            scores[mixed] = decided(f, np.repeat(side[mixed], shape[1])[:, np.newaxis]).reshape(
                 len(mixed), shape[1], -1
             )
             swap = batch.omega01 + batch.omega10 >= 1.0

@@ -29,8 +29,9 @@ class LargeMarginDistributionClassifier(LinearBinaryClassifier):
     max_iter : rounds of the interior-point method.   random_state : of the folds.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); lam1_, lam2_, C_; errors_, by (lam1, lam2, C), the
-    errors of the folds; dual_gap_, primal minus dual value; n_iter_; converged_; flagged_ (too few points of
-    a class for folds: the first of each list was taken).
+    errors of the folds; dual_gap_, primal minus dual value; n_iter_; converged_;
+    flagged_, and flags_ in words: "no_folds" (one point of a class only: the smallest value of each list was
+    taken), "not_converged".
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Zhang and Zhou, KDD 2014.
     """
@@ -60,15 +61,16 @@ class LargeMarginDistributionClassifier(LinearBinaryClassifier):
         X, s = self._checked(X, y, None, first=True)
         Z = s[:, np.newaxis] * with_constant(X.astype(np.float64))
         self.errors_: dict[Choice, float] = {}
-        self.flagged_ = False
         if len(choices) > 1:
             folds = fold_numbers(s, self.folds, generator(self.random_state))
-            self.flagged_ = folds is None
             if folds is not None:
                 self.errors_ = self._errors(Z, choices, folds)
         chosen = min(self.errors_, key=lambda choice: self.errors_[choice], default=choices[0])
         self.lam1_, self.lam2_, self.C_ = chosen
         w, gap, self.n_iter_, self.converged_ = _solved(Z, chosen, TOLERANCE, self.max_iter)
+        reasons = {"no_folds": len(choices) > 1 and not self.errors_, "not_converged": not self.converged_}
+        self.flags_ = tuple(word for word, applies in reasons.items() if applies)
+        self.flagged_ = bool(self.flags_)
         self.coef_, self.intercept_, self.dual_gap_ = w[np.newaxis, :-1].copy(), w[-1:].copy(), gap
         return self
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from noisylabels.bases.boosting import LinearBoostingClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
@@ -25,6 +25,8 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
 
     gamma : (gamma01, gamma10), rates of the flips 0 -> 1 and 1 -> 0, each in [0, 0.5).
     learn_gamma : estimate them anew after every round from calibrated scores; gamma is then only the start.
+        Scores that are calibrated on the flipped labels themselves explain the flips, and the rates fall
+        towards 0: give the rates where they are known, or trusted points to `fit`.
     loss_weights : "convex", (a, b) = (1 - gamma01, gamma01) for s = +1 and (1 - gamma10, gamma10) for s = -1;
         "likelihood", (1 - gamma10, gamma01) and (1 - gamma01, gamma10).
     negative_weights : a point that the ensemble is too sure of has a weight < 0;
@@ -95,19 +97,10 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         self.flagged_ = bool(self.flags_)
         return self
 
-    def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
-        """q_n = P(y_n is classes_[1] | x_n, observed label y_n), by the calibrated scores: (n,).
-
-        Raises ValueError : a label outside the classes of `fit`; see `decision_function`.
-        """
-        check_is_fitted(self)
-        y = np.asarray(y)
-        if not np.isin(y, self.classes_).all():
-            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
+    def _log_odds(self, X: Any) -> Array:
+        H = self.decision_function(X)
         A, B = self.calibration_
-        return flip_matrix.posterior(
-            -(A * self.decision_function(X) + B), y == self.classes_[1], self.flip_matrix_
-        )
+        return -(A * H + B)
 
     def _trusted(self, X: Any, y: ArrayLike) -> tuple[Array, Array]:
         """The trusted points and their labels as -1.0 and +1.0."""

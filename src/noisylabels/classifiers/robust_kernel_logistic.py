@@ -11,7 +11,7 @@ from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.classifiers.kernel_logistic import TOLERANCE, KernelLogisticRegression
 from noisylabels.kernels.gaussian import Basis
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.batch import solve
+from noisylabels.solvers.flipped_logistic.batch import fit_batch
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 from noisylabels.solvers.flipped_logistic.priors import marginal_zeta, prior_factor_value
 
@@ -63,7 +63,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         factor = prior_factor_value(self.prior_factor)
         self.zeta_, swapped = float(self.zeta), False
         if self.solver == "lbfgs" and self.regularisation == "fixed":
-            batch = solve(
+            batch = fit_batch(
                 basis,
                 labels[np.newaxis],
                 np.zeros(1, np.int64),

@@ -12,7 +12,7 @@ from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers.sgd import schedules as steps
-from noisylabels.solvers.sgd.epoch import Problem, epoch
+from noisylabels.solvers.sgd.epoch import Objective, epoch
 from noisylabels.solvers.sgd.many import Candidate, fit_models
 from noisylabels.solvers.sgd.orders import block_order, permutation
 from noisylabels.solvers.sgd.rows import as_rows, largest_square
@@ -33,7 +33,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
     noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
         unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.
-    shuffle : go through a copy of the rows in random order (`sgd_orders`), else as given, without a copy.
+    shuffle : go through a copy of the rows in random order (`noisylabels.solvers.sgd.orders`);
+        else as given, without a copy.
     random_state : seed of the orders.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), schedule_, t_ (steps done), n_iter_ (epochs done).
@@ -137,7 +138,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         )
         return float(resolve(self.loss).value(signs * f).mean()) + 0.5 * self.lam * square
 
-    def _problem(self) -> tuple[Loss, Problem]:
+    def _checked_objective(self) -> tuple[Loss, Objective]:
         loss = resolve(self.loss)
         if not (self.lam >= 0 and np.isfinite(self.lam)):
             raise ValueError(f"lam, the weight of the penalty, must be finite and >= 0, got {self.lam}")
@@ -158,21 +159,21 @@ class RobustSGDClassifier(LinearBinaryClassifier):
             positive, negative = ((1 - down) / left, -up / left), ((1 - up) / left, -down / left)
         bias = float(self.fit_intercept)
         bias_lam = self.lam if self.regularise_intercept else 0.0
-        return loss, Problem(*loss.code, positive, negative, float(self.lam), bias, float(bias_lam))
+        return loss, Objective(*loss.code, positive, negative, float(self.lam), bias, float(bias_lam))
 
     def _start(self, X: Any, labels: NDArray[np.float64]) -> None:
         """Weights, sums and step sizes of a new run."""
-        loss, self._task = self._problem()
+        loss, self._objective = self._checked_objective()
         n, d = X.shape
         self._w, self._sum = np.zeros(d + 1), np.zeros(d + 1)
         self.t_ = self._summed = self.n_iter_ = 0
         eta0 = self.eta0
         if eta0 is None:
-            size = largest_square(X) + self._task.bias
+            size = largest_square(X) + self._objective.bias
             if self.schedule == "constant":
                 eta0 = steps.theorem_1_step(loss, size, self.lam)
             elif self.schedule == "bottou":
-                eta0 = self.multiplier * steps.searched_step(X, labels, self._task, loss)
+                eta0 = self.multiplier * steps.searched_step(X, labels, self._objective, loss)
             else:
                 eta0 = steps.scaled_step(self.multiplier, loss, size, self.lam)
         self.schedule_ = steps.schedule(self.schedule, eta0, self.lam, n)
@@ -183,7 +184,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         averaged = self.average == "epoch" or (self.average == "run" and self.n_iter_ > 0)
         if self.average == "epoch":
             total[:] = 0.0
-        epoch(rows, labels, order, w, total, averaged, self._task, self.schedule_, self.t_)
+        epoch(rows, labels, order, w, total, averaged, self._objective, self.schedule_, self.t_)
         self.t_ += len(order)
         self.n_iter_ += 1
         if not np.isfinite(w).all():
@@ -197,4 +198,4 @@ class RobustSGDClassifier(LinearBinaryClassifier):
             self._summed += len(order)
         learned = total / self._summed if self._summed else w
         self.coef_ = learned[np.newaxis, :-1].copy()
-        self.intercept_ = self._task.bias * learned[-1:]
+        self.intercept_ = self._objective.bias * learned[-1:]

@@ -54,7 +54,8 @@ def extract(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> Non
 
 
 def decompress(packed: Path, kind: str, to: Path, size: int | None = None) -> None:
-    """Unpack a gzip, bzip2 or xz file into ``to``; more than ``size`` bytes (if known) are never written.
+    """Unpack a gzip, bzip2 or xz file into ``to``; more than ``size`` bytes (by default the cap) are never
+    written.
 
     Raises
     ------

@@ -19,6 +19,7 @@ hosts.
 """
 
 CHUNK = 4096  # bytes
+PAGE = 1 << 26  # bytes; no page of a package index is longer
 LONG = 1_000_000  # bytes; announced where there is no terminal to draw a bar in
 RETRIED = {408, 425, 429, 500, 502, 503, 504}
 CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT")
@@ -26,8 +27,8 @@ CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CE
 
 @dataclass
 class Network:
-    """How the network is used. Times in seconds; ``slowest`` in bytes per second, asked for
-    after ``patience``.
+    """How the network is used. Times in seconds; ``slowest`` in bytes per second, asked for after
+    ``patience``; ``largest`` in bytes, the cap of a file whose length is not known.
     """
 
     offline: bool = False
@@ -38,6 +39,7 @@ class Network:
     pause: float = 1.0
     patience: float = 30.0
     slowest: float = 1024.0
+    largest: int = 1 << 30
     dead: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,7 +79,36 @@ def shown(url: str) -> str:
 
 def is_page(start: bytes) -> bool:
     """Whether a file that starts like this is a web page (a login or an error that came with status 200)."""
-    return start.lstrip(b"\xef\xbb\xbf \r\n\t").lower().startswith((b"<!doctype html", b"<html"))
+    return _text(start).lower().startswith(("<!doctype html", "<html"))
+
+
+def not_data(start: bytes) -> str:
+    """What a file that starts like this is instead of data, "" if nothing speaks against it.
+
+    For files without a known hash: web pages and other markup, answers in JSON, text in UTF-16, pointers of
+    Git LFS. No format that is read here starts like any of them.
+    """
+    text = _text(start)
+    if is_page(start):
+        return "a web page"
+    if text.startswith("<"):
+        return "XML or other markup"
+    if text.startswith(("{", "[")):
+        return "an answer in JSON"
+    if text.startswith("version https://git-lfs."):
+        return "a pointer of Git LFS to the file"
+    return "text in UTF-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else ""
+
+
+def _text(start: bytes) -> str:
+    """The beginning of a text, whether in UTF-8 or UTF-16, with or without byte order mark."""
+    if start.startswith(b"\xff\xfe") or start[1:2] == b"\0" != start[:1]:
+        text = start.decode("utf-16-le", "replace")
+    elif start.startswith(b"\xfe\xff") or start[:1] == b"\0" != start[1:2]:
+        text = start.decode("utf-16-be", "replace")
+    else:
+        text = start.decode("utf-8", "replace")
+    return text.lstrip("\ufeff \r\n\t")
 
 
 def certificates() -> str | bool:
@@ -86,11 +117,17 @@ def certificates() -> str | bool:
 
 
 def download(
-    url: str, to: Path, network: Network, size: int | None = None, options: Mapping[str, Any] | None = None
+    url: str,
+    to: Path,
+    network: Network,
+    size: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    largest: int | None = None,
 ) -> None:
     """Put the body of ``url`` into the file ``to``; ``size`` is its expected length, if known.
 
-    ``options`` are passed to requests (verify, cert, proxies). Broken connections, time-outs and 5xx
+    ``options`` are passed to requests (verify, cert, proxies). More than ``size`` bytes, or without a size
+    ``largest`` (by default that of the network), are never written. Broken connections, time-outs and 5xx
     answers are tried again after a growing pause; a host that cannot be connected to is not.
 
     Raises
@@ -98,22 +135,82 @@ def download(
     SourceError : the file cannot be had from there.
     StorageError : ``to`` cannot be written.
     """
+    most = size if size is not None else largest or network.largest
     keywords = {"verify": certificates(), **(options or {}), "timeout": (network.connect, network.read)}
+    keywords["hooks"] = {"response": lambda answer, **_: check_answer(answer, most)}
 
     def once() -> None:
         from pooch import HTTPDownloader  # type: ignore[import-untyped]
 
         # No content encoding: a .gz must arrive as the .gz whose hash is known.
         plain = {"Accept-Encoding": "identity"}
-        with contextlib.closing(_Sink(to, size, network)) as sink:
+        with contextlib.closing(_Sink(to, size, most, network)) as sink:
             HTTPDownloader(chunk_size=CHUNK, headers=plain, **keywords)(url, sink, None)
 
     attempt(url, network, once)
 
 
+def page(url: str, network: Network, options: Mapping[str, Any], headers: Mapping[str, str]) -> Any:
+    """The answer of ``url`` with its body, of which no more than ``PAGE`` bytes are read.
+
+    Raises
+    ------
+    SourceError : the page cannot be had from there, or is longer.
+    """
+    import requests
+
+    def once() -> requests.Response:
+        hooks = {"response": lambda answer, **_: check_answer(answer, PAGE)}
+        timeout = (network.connect, network.read)
+        answer = requests.get(
+            url, timeout=timeout, headers=dict(headers), stream=True, hooks=hooks, **options
+        )
+        with answer:
+            answer.raise_for_status()
+            body = bytearray()
+            for chunk in answer.iter_content(1 << 16):
+                body += chunk
+                if len(body) > PAGE:
+                    raise SourceError(f"{shown(url)}: more than {PAGE} bytes for a page")
+        answer._content = bytes(body)  # requests itself would read on to the end, wherever that is
+        return answer
+
+    return attempt(url, network, once)
+
+
+def check_answer(answer: Any, most: int) -> None:
+    """Refuse an answer by its head: a part of a file, a length that is no number or more than ``most``.
+
+    Of the body of a redirection little is read: requests would read it to the end.
+
+    Raises
+    ------
+    SourceError : as said.
+    """
+    from urllib3.exceptions import HTTPError
+
+    if answer.is_redirect:
+        with contextlib.suppress(HTTPError):
+            answer.raw.read(CHUNK)
+        answer._content = b""
+        return
+    where, length = shown(answer.url), answer.headers.get("Content-Length", "0")
+    if answer.status_code >= 400:  # told and perhaps tried again by whoever asked
+        return
+    if answer.status_code != 200:
+        raise SourceError(f"{where}: the server answers {answer.status_code}, not with the whole file")
+    if not (length.isascii() and length.isdigit()):
+        raise SourceError(f"{where}: the server announces a length of {length[:20]!r} bytes")
+    if len(length) > 18 or int(length) > most:
+        html = "html" in answer.headers.get("Content-Type", "")
+        what = "; it is a web page, not the data" if html else ""
+        raise SourceError(f"{where}: {length[:20]} bytes, more than the expected {most} bytes{what}")
+
+
 def attempt(url: str, network: Network, request: Callable[[], Any]) -> Any:
     """The result of ``request``, tried again where that may help; SourceError says why it failed."""
     import requests
+    from urllib3.exceptions import HTTPError
 
     network.check(url)
     for wait in [network.pause * 2**k for k in range(network.attempts - 1)] + [None]:
@@ -127,6 +224,9 @@ def attempt(url: str, network: Network, request: Callable[[], Any]) -> Any:
                 raise SourceError(f"{shown(url)}: {problem}") from None
             print(f"{shown(url)}: {problem}; trying again in {wait:.3g} s", file=sys.stderr, flush=True)
             time.sleep(wait)
+        except (ValueError, HTTPError) as error:  # an address or a head that cannot be parsed
+            reason = " ".join(str(error).split())[:200]
+            raise SourceError(f"{shown(url)}: the answer makes no sense ({reason})") from None
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -141,7 +241,7 @@ def _diagnose(error: Any, network: Network) -> tuple[str, bool, bool]:
     if isinstance(error, requests.HTTPError) and error.response is not None:
         answer = error.response
         return (
-            f"the server answers {answer.status_code} {answer.reason}",
+            f"the server answers {answer.status_code} {(answer.reason or '')[:80]}".strip(),
             False,
             answer.status_code in RETRIED,
         )
@@ -167,10 +267,10 @@ class _Sink:
     endless or crawling ones.
     """
 
-    def __init__(self, path: Path, size: int | None, network: Network) -> None:
+    def __init__(self, path: Path, size: int | None, most: int, network: Network) -> None:
         from tqdm import tqdm
 
-        self.path, self.size, self.network = path, size, network
+        self.path, self.size, self.most, self.network = path, size, most, network
         self.name = path.name.strip(".").removesuffix(".part")
         with storage_errors(path):
             self.stream = path.open("wb", buffering=1 << 20)
@@ -187,9 +287,9 @@ class _Sink:
                 print(f"downloading {self.name} ({self.size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
         self.count += len(chunk)
         self.bar.update(len(chunk))
-        if self.size is not None and self.count > self.size:
+        if self.count > self.most:
             page = "; it is a web page, not the data" if self.page else ""
-            raise SourceError(f"{self.name}: more than the expected {self.size} bytes{page}")
+            raise SourceError(f"{self.name}: more than the expected {self.most} bytes{page}")
         seconds = time.monotonic() - self.start
         if seconds > self.network.patience and self.count < self.network.slowest * seconds:
             raise SourceError(f"{self.name}: {self.count} bytes in {seconds:.0f} s are too slow")

@@ -16,6 +16,7 @@ from noisylabels.datasets.storage import (
     SourceError,
     StorageError,
     copy,
+    git_blob_of,
     link_or_copy,
     locked,
     part_of,
@@ -129,7 +130,9 @@ def _hash(file: RawFile, out: Path) -> str:
     if not accepted and _first_hash(path).is_file():
         accepted = (_first_hash(path).read_text(encoding="utf-8")[:64],)
     sha256 = _sha256_once(path)
-    return sha256 if sha256 in accepted else ""
+    if sha256 in accepted or (file.git_blob and git_blob_of(path) == file.git_blob):
+        return sha256
+    return ""
 
 
 def _sha256_once(path: Path) -> str:
@@ -218,11 +221,12 @@ def _finish(
         "prepared_sha256": "" if expected == UNSEEN else expected,
         "prepared_decimals": entry.get("prepared_decimals", {}).get(source.variant),
         "files": hashes,
-        "unverified": [file.name for file in source.files if not file.sha256],
+        "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
     }
     if options:
         record["options"] = options
-    return records.write(out, record)
+    records.write(out, record)
+    return record
 
 
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
-from noisylabels.datasets.download import Network, attempt, certificates, host_of, shown
+from noisylabels.datasets.download import Network, certificates, host_of, page, shown
 from noisylabels.datasets.storage import SourceError
 
 Location = tuple[str, dict[str, Any]]
@@ -98,18 +98,21 @@ def _linked(url: str, package: dict[str, Any], network: Network, options: dict[s
     archive = package["archive"]
     if url.startswith("file:") and (path_of(url) / archive).is_file():
         return (path_of(url) / archive).as_uri()
-    from pypi_simple import ProjectPage, UnsupportedContentTypeError, UnsupportedRepoVersionError
+    from pypi_simple import ACCEPT_ANY, ProjectPage
+    from pypi_simple import UnsupportedContentTypeError as UnknownType
+    from pypi_simple import UnsupportedRepoVersionError as UnknownVersion
 
     try:
         if url.startswith("file:"):
-            page = path_of(url)
-            page = page / "index.html" if page.is_dir() else page
-            links = ProjectPage.from_html(package["name"], page.read_bytes(), base_url=page.as_uri())
+            file = path_of(url)
+            file = file / "index.html" if file.is_dir() else file
+            links = ProjectPage.from_html(package["name"], file.read_bytes(), base_url=file.as_uri())
         else:
-            links = ProjectPage.from_response(_get(url, network, options, accept=True), package["name"])
+            answer = page(url, network, options, {"Accept": ACCEPT_ANY})
+            links = ProjectPage.from_response(answer, package["name"])
     except OSError:
         raise SourceError(f"{archive} is not in {path_of(url)}") from None
-    except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError) as error:
+    except (UnknownType, UnknownVersion, ValueError, LookupError, RecursionError) as error:
         raise SourceError(f"{shown(url)}: not a page of a package index ({error})") from None
     for link in links.packages:
         if archive in (link.filename, unquote(PurePosixPath(urlsplit(link.url).path).name)):
@@ -121,22 +124,9 @@ def _on_npm(package: dict[str, Any], network: Network) -> Location:
     url = urljoin(npm_registry(), f"{quote(package['name'], safe='@')}/{package['version']}")
     options: dict[str, Any] = {"verify": certificates()}
     try:
-        return str(_get(url, network, options).json()["dist"]["tarball"]), options
-    except (KeyError, TypeError, ValueError):
+        return str(page(url, network, options, {}).json()["dist"]["tarball"]), options
+    except (LookupError, TypeError, ValueError, RecursionError):
         raise SourceError(f"{shown(url)}: no tarball of {package['name']} {package['version']}") from None
-
-
-def _get(url: str, network: Network, options: dict[str, Any], accept: bool = False) -> Any:
-    import requests
-    from pypi_simple import ACCEPT_ANY
-
-    def request() -> requests.Response:
-        headers = {"Accept": ACCEPT_ANY} if accept else {}
-        answer = requests.get(url, timeout=(network.connect, network.read), headers=headers, **options)
-        answer.raise_for_status()
-        return answer
-
-    return attempt(url, network, request)
 
 
 def _with_login(link: str, page: str) -> str:

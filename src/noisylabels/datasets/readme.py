@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from noisylabels.datasets.registry import UNSEEN, Entry, Source, sources
+from noisylabels.datasets.registry import MOVING, UNSEEN, Entry, Source, sources
 
 HEAD = """# Data
 
@@ -69,20 +69,19 @@ def _details(name: str, entry: Entry) -> list[str]:
         lines += ["", " ".join(entry["note"].split())]
     lines += ["", "| source | variant | file | bytes | sha256 |", "|---|---|---|---|---|"]
     for source, spec in zip(sources(name, entry), entry["sources"], strict=True):
-        label = source.name + (f": {' '.join(spec['note'].split())}" if "note" in spec else "")
+        unopened = "" if spec.get("opened", True) else " (address not opened by us)"
+        label = source.name + unopened + (f": {' '.join(spec['note'].split())}" if "note" in spec else "")
         if not source.files:
             lines.append(f"| {label} | {source.variant} | generated, seeded | | |")
         for file in spec.get("files", []):
-            hashes = (
-                "<br>".join(f"`{value}`" for value in file.get("sha256", []))
-                or "recorded at the first download"
-            )
+            blob = f"Git blob `{file['git_blob']}`" if "git_blob" in file else ""
+            known = "<br>".join(f"`{value}`" for value in file.get("sha256", [])) or blob
             cells = [
                 label,
                 source.variant,
                 _place(file),
                 f"{file['bytes']:,}" if "bytes" in file else "",
-                hashes,
+                known or "recorded at the first download",
             ]
             lines.append("| " + " | ".join(cells) + " |")
     for variant, digest in entry.get("prepared_sha256", {}).items():
@@ -105,7 +104,8 @@ def _place(file: dict[str, Any]) -> str:
         return f"`{file['name']}`: {package['index']} package {package['name']} {package['version']}{inside}"
     if "path" in file:
         return f"`{file['name']}`: `{file['path']}`{inside}"
-    return f"`{file['name']}`: <{file['url']}>{inside}"
+    moving = ", a branch that may move" if MOVING.search(file["url"]) else ""
+    return f"`{file['name']}`: <{file['url']}>{inside}{moving}"
 
 
 def _content(entry: Entry) -> str:

@@ -16,11 +16,9 @@ SEAL = "record_sha256"
 Record = dict[str, Any]
 
 
-def write(folder: Path, content: Record) -> Record:
+def write(folder: Path, content: Record) -> None:
     """Put the sealed record of the files in ``folder`` beside them; StorageError if the disk refuses."""
-    record = content | {SEAL: _seal(content)}
-    write_atomically(folder / RECORD, json.dumps(record, indent=1) + "\n")
-    return record
+    write_atomically(folder / RECORD, json.dumps(content | {SEAL: _seal(content)}, indent=1) + "\n")
 
 
 def read(folder: Path) -> Record:

@@ -1,6 +1,7 @@
 """The registry of data sets (config/datasets.yaml): read, checked, and asked for the sources of a set."""
 
 import difflib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ PACKAGED = "packaged"
 KINDS = ("official", "mirror", "package", "generated")
 """Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
 
+MOVING = re.compile(r"/(HEAD|master|main)/")
+"""Part of an address whose content is whatever a branch holds that day."""
+
 UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
 
@@ -27,7 +31,8 @@ class RawFile:
     """One file of a source: how it is recognised, and the one place to have it from.
 
     Exactly one of ``url``, ``path`` (below the user's mirror) and ``package`` (pinned distribution) is set.
-    ``sha256`` holds the accepted hashes of the file itself; it is empty if none is known yet.
+    ``sha256`` holds the accepted hashes of the file itself; it is empty if none is known yet. Then
+    ``git_blob`` may be known, the name of its content in Git. ``largest`` caps a file of unknown length.
     """
 
     name: str
@@ -38,6 +43,8 @@ class RawFile:
     package: dict[str, Any] | None = None
     member: str | None = None
     unpack: str | None = None
+    git_blob: str | None = None
+    largest: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,11 @@ def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
     for dataset, entry in content["datasets"].items():
         for source in entry["sources"]:
             for file in source.get("files", []):
+                if MOVING.search(file.get("url", "")) and not {"sha256", "git_blob"} & file.keys():
+                    raise ValueError(
+                        f"{path}: {dataset}: {file['url']} may change its content any day; "
+                        "it needs a sha256 or git_blob, or a commit in the address"
+                    )
                 if "package" not in file:
                     continue
                 if file["package"] not in packages:

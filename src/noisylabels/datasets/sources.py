@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from noisylabels.datasets import archives
-from noisylabels.datasets.download import Network, download, is_page
+from noisylabels.datasets.download import Network, download, is_page, not_data
 from noisylabels.datasets.package_index import Location, locations, path_of
 from noisylabels.datasets.registry import RawFile
 from noisylabels.datasets.storage import (
     NotConfiguredError,
     SourceError,
     copy,
+    git_blob_of,
     locked,
     part_of,
     sha256_of,
@@ -63,7 +64,7 @@ def _obtain_from_one_place(files: Sequence[RawFile], folder: Path, places: Place
             archives.extract(carrier, {str(file.member): (parts[file.name], file.bytes) for file in files})
         elif first.unpack:
             carrier = _carrier(first, packed, None, places)
-            archives.decompress(carrier, first.unpack, parts[first.name], first.bytes)
+            archives.decompress(carrier, first.unpack, parts[first.name], first.bytes or first.largest)
         else:
             carrier = _carrier(first, parts[first.name], first.bytes, places)
             if carrier != parts[first.name]:
@@ -81,24 +82,30 @@ def _obtain_from_one_place(files: Sequence[RawFile], folder: Path, places: Place
 def verify(path: Path, file: RawFile) -> str:
     """SHA-256 of ``path`` if it is an accepted one; without known hashes, if it looks like data at all.
 
+    A file without a SHA-256 in the registry must have the name in Git that stands there instead, if one does.
+    Otherwise the first download is trusted if it is no web page or other message; the caller records its hash
+    and demands it from then on. The registry allows this for fixed addresses only.
+
     Raises
     ------
-    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or a web page.
+    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
     """
     sha256 = sha256_of(path)
     if sha256 in file.sha256:
         return sha256
     size = path.stat().st_size
     with path.open("rb") as stream:
-        page = is_page(stream.read(512))
+        start = stream.read(512)
     if file.sha256:
         expected = " or ".join(file.sha256) + (f" ({file.bytes} bytes)" if file.bytes else "")
-        what = "it is a web page, not the data" if page else "the content has changed or is damaged"
+        what = "it is a web page, not the data" if is_page(start) else "the content has changed or is damaged"
         raise SourceError(f"{file.name}: sha256 {sha256} ({size} bytes), expected {expected}; {what}")
-    if page:
-        raise SourceError(f"{file.name}: the server sent a web page, not the data")
+    if what := not_data(start):
+        raise SourceError(f"{file.name}: the server sent {what}, not the data")
     if not size or (file.bytes is not None and size != file.bytes):
         raise SourceError(f"{file.name}: {size} bytes, expected {file.bytes or 'some'}")
+    if file.git_blob and (found := git_blob_of(path)) != file.git_blob:
+        raise SourceError(f"{file.name}: name in Git {found} ({size} bytes), expected {file.git_blob}")
     return sha256
 
 
@@ -107,16 +114,16 @@ def _carrier(file: RawFile, to: Path, size: int | None, places: Places) -> Path:
     if file.package is not None:
         return _distribution(file.package, places)
     if file.path is not None:
-        return _mirrored(file.path, to, size, places)
-    download(str(file.url), to, places.network, size)
+        return _mirrored(file.path, to, size, file.largest, places)
+    download(str(file.url), to, places.network, size, largest=file.largest)
     return to
 
 
-def _mirrored(path: str, to: Path, size: int | None, places: Places) -> Path:
+def _mirrored(path: str, to: Path, size: int | None, largest: int | None, places: Places) -> Path:
     if not places.mirror:
         raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
     if "://" in places.mirror:
-        download(f"{places.mirror.rstrip('/')}/{path}", to, places.network, size)
+        download(f"{places.mirror.rstrip('/')}/{path}", to, places.network, size, largest=largest)
         return to
     root = Path(places.mirror).expanduser()
     if not root.is_dir():

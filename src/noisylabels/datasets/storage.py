@@ -55,6 +55,15 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def git_blob_of(path: Path) -> str:
+    """The name of a file's content in Git, as 40 hex digits: SHA-1 of "blob", its length, and its bytes."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
 def part_of(path: Path) -> Path:
     """Where a file is built before it takes its name; only the holder of the folder's lock writes there."""
     return path.with_name(f".{path.name}.part")

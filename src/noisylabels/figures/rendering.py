@@ -81,6 +81,25 @@ def render(
     return result
 
 
+def draw(
+    name: str,
+    artifact: str,
+    tables: Mapping[str, str | Path],
+    settings: Mapping[str, Mapping[str, Any]],
+    paths: Iterable[str | Path],
+) -> None:
+    """`render`, written once per path; a table (csv, md, tex, html) is drawn without loading matplotlib."""
+    from noisylabels.figures import style
+    from noisylabels.figures import tables as writer
+
+    files = [Path(path) for path in paths]
+    if all(file.suffix in writer.SUFFIXES for file in files):
+        writer.save(render(name, artifact, tables, settings), files)
+        return
+    with style.context():
+        style.save(render(name, artifact, tables, settings), files)
+
+
 def _stand_ins(frames: Iterable["pd.DataFrame"]) -> str:
     """A line that names every data set that is only a stand-in; "" where there is none."""
     names: set[str] = set()

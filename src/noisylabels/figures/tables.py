@@ -163,3 +163,4 @@ def _html(content: _Content) -> str:
 
 
 _WRITERS = {".csv": _csv, ".md": _markdown, ".tex": _latex, ".html": _html}
+SUFFIXES = tuple(_WRITERS)

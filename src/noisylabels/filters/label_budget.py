@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.arrays import Floats, finite, number
-from noisylabels.filters.arithmetic import add, dot, energy
+from noisylabels.compiled.arithmetic import add, dot, energy
 from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import ORS
 from noisylabels.filters.ors_step import MEAN, ONE, SPREAD, step_one

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from noisylabels.arrays import Floats, number
-from noisylabels.filters.arithmetic import add, dot, energy
+from noisylabels.compiled.arithmetic import add, dot, energy
 from noisylabels.filters.base import Filter, Rows, Side
 
 

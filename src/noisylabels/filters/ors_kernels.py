@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.arithmetic import add, dot, energy
+from noisylabels.compiled.arithmetic import add, dot, energy
+from noisylabels.compiled.simd import LANES, add_windows, advance_lanes, dot_windows, lag_lanes
 from noisylabels.filters.ors_step import (
     CLEAN,
     ENERGY,
@@ -17,7 +18,6 @@ from noisylabels.filters.ors_step import (
     step_lanes,
     step_one,
 )
-from noisylabels.filters.simd import LANES, add_windows, advance_lanes, dot_windows, lag_lanes
 
 BLOCK = 16  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them

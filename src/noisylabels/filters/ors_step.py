@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from noisylabels.filters.simd import INT64, LANES, Emit, Value, intrinsic
+from noisylabels.compiled.simd import INT64, LANES, Emit, Value, intrinsic
 
 
 class Rule(NamedTuple):

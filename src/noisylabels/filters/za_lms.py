@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from noisylabels.arrays import Floats, number
-from noisylabels.filters.arithmetic import dot
+from noisylabels.compiled.arithmetic import dot
 from noisylabels.filters.base import Filter, Rows, Side
 
 

@@ -10,7 +10,7 @@ import copy
 import itertools
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +106,22 @@ def _read_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise ArtifactError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+
+
+@cache
+def _validator(schemas: Path, schema: str) -> Any:
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    @cache
+    def retrieve(uri: str) -> Resource[Any]:
+        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
+
+    return Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
 
 
 def check(content: object, schemas: Path, schema: str, where: str) -> None:
@@ -119,16 +132,9 @@ def check(content: object, schemas: Path, schema: str, where: str) -> None:
     ------
     ArtifactError : one line with the place, the key and what is wrong.
     """
-    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
-    from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT202012
 
-    def retrieve(uri: str) -> Resource[Any]:
-        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
-
-    validator = Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
-    error = best_match(validator.iter_errors(content))
+    error = best_match(_validator(schemas, schema).iter_errors(content))
     if error is not None:
         key = ".".join(str(part) for part in error.absolute_path) or "top level"
         raise ArtifactError(f"{where}: {key}: {error.message} (allowed: {schemas / schema})")

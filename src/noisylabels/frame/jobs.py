@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -30,3 +31,19 @@ class Job:
             data = {dataset.id: dataset for dataset in loaded}
         protocol = importlib.import_module(f"noisylabels.protocols.{content['protocol']}")
         return cls(protocol, content["settings"], Seeds(content["seed"], content["experiment"]), data)
+
+    def tune(self) -> dict[str, Any]:
+        """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
+        if not hasattr(self.protocol, "tune"):
+            return {}
+        tuned = self.protocol.tune(self.settings, self.data, self.seeds)
+        read: dict[str, Any] = json.loads(json.dumps(tuned, sort_keys=True))
+        return read
+
+    def run(self, repetitions: str, tuned: dict[str, Any]) -> Iterable[dict[str, Any]]:
+        """Rows of the result table for a half-open range of repetitions, ``0:5``."""
+        start, stop = map(int, repetitions.split(":"))
+        rows: Iterable[dict[str, Any]] = self.protocol.run(
+            self.settings, self.data, self.seeds, range(start, stop), tuned
+        )
+        return rows

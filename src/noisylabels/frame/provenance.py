@@ -70,6 +70,12 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
     }
 
 
+def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, path: Path) -> None:
+    """Write `describe` as JSON; ``about`` is JSON too."""
+    text = json.dumps(describe(json.loads(about), tuned, data, table), indent=1, sort_keys=True)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def _installed(name: str) -> bool:
     try:
         metadata.version(name)

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.kernels.surrogate import SurrogatePair, pair, variances_of
 
 NODES = 10

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats, nonnegative, number
+from noisylabels.arrays import Floats, nonnegative, number
 from noisylabels.noise.features import real
 
 LARGE = 100.0  # a constant C above this makes the estimates too wild to learn from

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.noise.features import real
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.losses import compiled as kernels
+from noisylabels.losses import compiled
 
 Array = NDArray[np.float64]
 
@@ -44,12 +44,12 @@ class Loss:
     def value(self, z: ArrayLike) -> Array:
         """r(z), elementwise."""
         margins = np.asarray(z, dtype=np.float64)
-        return kernels.values(*self.code, margins.ravel()).reshape(margins.shape)
+        return compiled.values(*self.code, margins.ravel()).reshape(margins.shape)
 
     def slope(self, z: ArrayLike) -> Array:
         """r'(z), elementwise."""
         margins = np.asarray(z, dtype=np.float64)
-        return kernels.slopes(*self.code, margins.ravel()).reshape(margins.shape)
+        return compiled.slopes(*self.code, margins.ravel()).reshape(margins.shape)
 
     def weight(self, z: ArrayLike) -> Array:
         """phi(z) = -r'(z) / (1 - z), z < 1: the weight of an example in the equivalent least-squares problem.
@@ -68,12 +68,12 @@ def _finite(name: str, number: float) -> float:
 
 def log() -> Loss:
     """r(z) = ln(1 + e^-z), the logistic loss."""
-    return Loss("log", kernels.LOG, curvature=0.25, smooth=True)
+    return Loss("log", compiled.LOG, curvature=0.25, smooth=True)
 
 
 def hinge() -> Loss:
     """r(z) = max(0, 1 - z)."""
-    return Loss("hinge", kernels.HINGE)
+    return Loss("hinge", compiled.HINGE)
 
 
 def ramp(s: float = -1.0) -> Loss:
@@ -81,19 +81,31 @@ def ramp(s: float = -1.0) -> Loss:
 
     Raises ValueError : s > 0.
     """
-    return Loss("ramp", kernels.RAMP, (_ramp_end(s), 0.0, 0.0), bound=1.0 - s)
+    return Loss("ramp", compiled.RAMP, (_ramp_end(s), 0.0, 0.0), bound=1.0 - s)
 
 
-def smooth_ramp(s: float = -1.0, alpha: float = 2.0, beta: float = -0.03) -> Loss:
-    """r(z) = (1 - s) / (1 + e^(alpha (z + beta))), s <= 0 < alpha (default: the paper's preset).
+PRESETS = {-0.7: (3.0, -0.15), -1.0: (2.0, -0.03), -2.0: (1.5, 0.5)}
+"""s -> (alpha, beta) of the smooth ramp, as printed in Section 5.1 of Han, Tsang, Chen."""
 
-    Raises ValueError : s > 0 or alpha <= 0.
+
+def smooth_ramp(s: float = -1.0, alpha: float | None = None, beta: float | None = None) -> Loss:
+    """r(z) = (1 - s) / (1 + e^(alpha (z + beta))), s <= 0 < alpha; without alpha and beta the preset for s.
+
+    Raises ValueError : s > 0 or alpha <= 0; one of alpha and beta without the other; no preset for s.
     """
+    end = _ramp_end(s)
+    if alpha is None and beta is None:
+        if s not in PRESETS:
+            known = ", ".join(map(str, PRESETS))
+            raise ValueError(f"smooth_ramp has presets for s = {known} only; for s = {s} give alpha and beta")
+        alpha, beta = PRESETS[s]
+    if alpha is None or beta is None:
+        raise ValueError(f"smooth_ramp: give both alpha and beta, or neither; got {alpha} and {beta}")
     if not alpha > 0:
         raise ValueError(f"alpha, the steepness of the smooth ramp, must be > 0, got {alpha}")
-    parameters = (_ramp_end(s), _finite("alpha", alpha), _finite("beta", beta))
+    parameters = (end, _finite("alpha", alpha), _finite("beta", beta))
     curvature = (1.0 - s) * alpha**2 / (6.0 * math.sqrt(3.0))
-    return Loss("smooth_ramp", kernels.SMOOTH_RAMP, parameters, curvature, bound=1.0 - s, smooth=True)
+    return Loss("smooth_ramp", compiled.SMOOTH_RAMP, parameters, curvature, bound=1.0 - s, smooth=True)
 
 
 def _ramp_end(s: float) -> float:
@@ -111,22 +123,22 @@ def rgomp(c: float = 2.0) -> Loss:
         raise ValueError(f"c, the steepness of the reversed Gompertz loss, must be > 0, got {c}")
     golden = (1.0 + math.sqrt(5.0)) / 2.0
     curvature = _finite("c", c) ** 2 * golden**3 * math.exp(-(golden**2))
-    return Loss("rgomp", kernels.RGOMP, (float(c), 0.0, 0.0), curvature, bound=1.0, smooth=True)
+    return Loss("rgomp", compiled.RGOMP, (float(c), 0.0, 0.0), curvature, bound=1.0, smooth=True)
 
 
 def squared_hinge() -> Loss:
     """r(z) = max(0, 1 - z)^2, LIBLINEAR's loss."""
-    return Loss("squared_hinge", kernels.SQUARED_HINGE, curvature=2.0)
+    return Loss("squared_hinge", compiled.SQUARED_HINGE, curvature=2.0)
 
 
 def modified_huber() -> Loss:
     """r(z) = max(0, 1 - z)^2 for z >= -1, else -4 z (T. Zhang, Annals of Statistics 32, 2004)."""
-    return Loss("modified_huber", kernels.MODIFIED_HUBER, curvature=2.0)
+    return Loss("modified_huber", compiled.MODIFIED_HUBER, curvature=2.0)
 
 
 def perceptron() -> Loss:
     """r(z) = max(0, -z)."""
-    return Loss("perceptron", kernels.PERCEPTRON)
+    return Loss("perceptron", compiled.PERCEPTRON)
 
 
 def sigmoid() -> Loss:
@@ -138,7 +150,7 @@ def savage() -> Loss:
     """r(z) = 1 / (1 + e^z)^2 (Masnadi-Shirazi, Vasconcelos, NIPS 2008)."""
     p = (15.0 - math.sqrt(33.0)) / 24.0  # 1 / (1 + e^z) where |r''| = 2 p^2 (1 - p) |2 - 3 p| is largest
     return Loss(
-        "savage", kernels.SAVAGE, curvature=2.0 * p**2 * (1.0 - p) * (2.0 - 3.0 * p), bound=1.0, smooth=True
+        "savage", compiled.SAVAGE, curvature=2.0 * p**2 * (1.0 - p) * (2.0 - 3.0 * p), bound=1.0, smooth=True
     )
 
 
@@ -150,7 +162,7 @@ def tangent() -> Loss:
     # |r''| is largest at z = 0.12097934
     return Loss(
         "tangent",
-        kernels.TANGENT,
+        compiled.TANGENT,
         curvature=8.484612157278837,
         bound=(math.pi + 1.0) ** 2,
         smooth=True,
@@ -160,7 +172,7 @@ def tangent() -> Loss:
 
 def unhinged() -> Loss:
     """r(z) = 1 - z, not bounded below (van Rooyen, Menon, Williamson, NIPS 2015)."""
-    return Loss("unhinged", kernels.UNHINGED, curvature=1.0, smooth=True)
+    return Loss("unhinged", compiled.UNHINGED, curvature=1.0, smooth=True)
 
 
 CONSTRUCTORS = {

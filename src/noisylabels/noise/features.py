@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.filters.base import Floats, finite, nonnegative
+from noisylabels.arrays import Floats, finite, nonnegative
 
 SHAPES = ("gaussian", "rademacher", "uniform")
 TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0
@@ -19,7 +19,10 @@ def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: 
     given = np.asarray(values)
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{name}: needs real numbers, got an array of {given.dtype}")
-    array = finite(name, given, shape)
+    array = np.ascontiguousarray(given, dtype=np.float64)
+    fits = array.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+    if not (fits and np.isfinite(np.dot(array.ravel(), array.ravel()))):  # one fast pass; overflow is rare
+        array = finite(name, given, shape)
     if array.size == 0 and not empty:
         raise ValueError(f"{name}: is empty")
     return array

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss
 from noisylabels.noise.features import real

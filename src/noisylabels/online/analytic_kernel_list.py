@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss
 from noisylabels.online.base import OnlineLearner

@@ -9,16 +9,23 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.arithmetic import add, dot
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
+from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.noise.features import real
 from noisylabels.online.base import LinearLearner, Run
+
+SHORT = 8  # rows shorter than this are summed in one plain loop
 
 
 @njit(cache=True)
 def project(w: np.ndarray, B_w: float) -> None:
     """w = w min(1, sqrt(B_w) / ||w||), in place."""
-    size = dot(w, 0, w)
+    _shrink(w, dot(w, 0, w), B_w)
+
+
+@njit(cache=True)
+def _shrink(w: np.ndarray, size: float, B_w: float) -> None:
+    """`project` where size = ||w||^2 is known."""
     if size > B_w:
         scale = math.sqrt(B_w / size)
         for k in range(len(w)):
@@ -28,8 +35,19 @@ def project(w: np.ndarray, B_w: float) -> None:
 @njit(cache=True)
 def step(w: np.ndarray, x: np.ndarray, y: float, second: np.ndarray, at: int, eta: float, B_w: float) -> None:
     """w = P(w - eta 2 (<w, x~> - y~) x~'), in place; x~ = x[at : at+d], x~' = second[at : at+d]."""
-    add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
-    project(w, B_w)
+    d = len(w)
+    if d >= SHORT:
+        add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
+        project(w, B_w)
+        return
+    inner = size = 0.0
+    for k in range(d):
+        inner += x[at + k] * w[k]
+    c = -eta * 2.0 * (inner - y)
+    for k in range(d):
+        w[k] += c * second[at + k]
+        size += w[k] * w[k]
+    _shrink(w, size, B_w)
 
 
 @njit(cache=True)

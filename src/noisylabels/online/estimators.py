@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.online.oracles import Oracle

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise

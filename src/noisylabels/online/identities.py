@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 from noisylabels.kernels.radial import rational_pair
 from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair
 from noisylabels.losses.analytic import exponential

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.arithmetic import add, dot
-from noisylabels.filters.base import Floats, nonnegative
+from noisylabels.arrays import Floats, nonnegative
+from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.noise.features import checked_covariance, real
 from noisylabels.online.base import LinearLearner, Run
 from noisylabels.online.descent import _since, arrays, finished, project

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.arithmetic import add, dot
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
+from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
 from noisylabels.noise.features import real

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 from noisylabels.noise.features import FeatureNoise, checked_covariance, real
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.noise.features import real
 from noisylabels.online import expansion

@@ -51,12 +51,7 @@ def interior_point(
     """
     d, n = ZT.shape
     alpha = np.full(n, 0.5 * C)
-    factor = A.copy()
-    w = b.copy()
-    for j in range(d):
-        for i in range(n):
-            w[j] += alpha[i] * ZT[j, i]
-    solve(factor, w)
+    w = _middle(ZT, A, b, alpha)
     margin = np.empty(n)
     scores(ZT, w, margin)
     p = np.maximum(margin - 1.0, 0.0) + 1.0
@@ -81,12 +76,7 @@ def interior_point(
         d_alpha[:] = wanted - inverse * along
         d_p = (mu - p * alpha - p * d_alpha) / alpha
         d_q = (mu - q * rest + q * d_alpha) / rest
-        longest = 1.0
-        for i in range(n):
-            longest = _shortened(longest, alpha[i], d_alpha[i])
-            longest = _shortened(longest, rest[i], -d_alpha[i])
-            longest = _shortened(longest, p[i], d_p[i])
-            longest = _shortened(longest, q[i], d_q[i])
+        longest = min(min(_room(alpha, d_alpha), _room(rest, -d_alpha)), min(_room(p, d_p), _room(q, d_q)))
         alpha += longest * d_alpha
         w += longest * step
         margin += longest * along
@@ -96,6 +86,20 @@ def interior_point(
 
 
 @njit(cache=True, error_model="numpy")
-def _shortened(longest: float, value: float, change: float) -> float:
-    """The step up to which value + step change stays above 0, with a little room."""
-    return min(longest, -TO_THE_EDGE * value / change) if change < 0.0 else longest
+def _room(value: Array, change: Array) -> float:
+    """The longest step, at most 1, up to which value + step change stays above 0, with a little room."""
+    longest = 1.0
+    for i in range(len(value)):
+        if change[i] < 0.0:
+            longest = min(longest, -TO_THE_EDGE * value[i] / change[i])
+    return longest
+
+
+@njit(cache=True, error_model="numpy")
+def _middle(ZT: Array, A: Array, b: Array, alpha: Array) -> Array:
+    """w = A^-1 (b + sum alpha_n z_n)."""
+    factor, w = A.copy(), b.copy()
+    for j in range(len(b)):
+        w[j] += (ZT[j] * alpha).sum()
+    solve(factor, w)
+    return w

@@ -73,7 +73,7 @@ class _Point:
     slope_z: Array
 
 
-class _Problem:
+class _SaddlePoint:
     """The saddle-point problem of one label column, in the geometry of entropy and squares."""
 
     def __init__(self, factors: Factors, s: Array, rho: float, C: float) -> None:
@@ -119,7 +119,7 @@ def mirror_prox(
     Looked at are the mean of all (p', z') weighted with t, and the last point; the one with the smaller gap
     is returned.
     """
-    problem = _Problem(factors, s, rho, C)
+    problem = _SaddlePoint(factors, s, rho, C)
     S = len(factors.first)
     here = problem.point(np.full(S, 1.0 / S), np.zeros((2, len(s))))
     sum_p, sum_z, length, t = np.zeros(S), np.zeros((2, len(s))), 0.0, 1.0

@@ -27,6 +27,24 @@ def _loss(H: Array, targets: Array, A: float, B: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def _derivatives(H: Array, targets: Array, A: float, B: float) -> tuple[float, float, float, float, float]:
+    """The gradient of `_loss` in A and B, and its Hessian with a small ridge: AA, AB, BB."""
+    g1 = g2 = h12 = 0.0
+    h11 = h22 = RIDGE
+    for i in range(len(H)):
+        u = A * H[i] + B
+        e = math.exp(-abs(u))
+        p = (e if u >= 0.0 else 1.0) / (1.0 + e)
+        h = e / (1.0 + e) ** 2
+        g1 += H[i] * (targets[i] - p)
+        g2 += targets[i] - p
+        h11 += h * H[i] * H[i]
+        h12 += h * H[i]
+        h22 += h
+    return g1, g2, h11, h12, h22
+
+
+@njit(cache=True, error_model="numpy")
 def platt(H: Array, s: Array) -> tuple[float, float]:
     """(A, B) for scores H (n,) and labels s (n,) of -1 and +1, by damped Newton steps.
 
@@ -42,18 +60,7 @@ def platt(H: Array, s: Array) -> tuple[float, float]:
     A, B = 0.0, math.log((negative + 1.0) / (positive + 1.0))
     old = _loss(H, targets, A, B)
     for _ in range(STEPS):
-        g1 = g2 = h12 = 0.0
-        h11 = h22 = RIDGE
-        for i in range(len(H)):
-            u = A * H[i] + B
-            e = math.exp(-abs(u))
-            p = (e if u >= 0.0 else 1.0) / (1.0 + e)
-            h = e / (1.0 + e) ** 2
-            g1 += H[i] * (targets[i] - p)
-            g2 += targets[i] - p
-            h11 += h * H[i] * H[i]
-            h12 += h * H[i]
-            h22 += h
+        g1, g2, h11, h12, h22 = _derivatives(H, targets, A, B)
         if max(abs(g1), abs(g2)) < GRADIENT:
             break
         determinant = h11 * h22 - h12 * h12

@@ -53,7 +53,7 @@ def path(
                 stretch(beta, r, y, C / Cs[k - 1])
             for i in range(n):
                 lower[i], upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
-            steps[k], converged[k] = solve(K, beta, r, lower, upper, n, tolerance, max_steps)
+            steps[k], converged[k] = descend(K, beta, r, lower, upper, n, tolerance, max_steps)
             intercepts[k] = intercept(beta, r, lower, upper, n)
         else:
             intercepts[k], converged[k] = intercepts[k - 1], converged[k - 1]
@@ -92,7 +92,7 @@ def intercept(beta: Array, r: Array, lower: Array, upper: Array, n: int) -> floa
 
 
 @njit(cache=True, error_model="numpy")
-def solve(
+def descend(
     K: Array, beta: Array, r: Array, lower: Array, upper: Array, n: int, tolerance: float, max_steps: int
 ) -> tuple[int, bool]:
     """SMO until optimal or ``max_steps``, a Newton step whenever SMO has cost as much; changes beta and r."""
@@ -129,13 +129,13 @@ def solve(
         free = np.array([i for i in range(n) if lower[i] < beta[i] < upper[i]])
         m = len(free)
         if m >= 2 and NEWTON_CUBIC * m**3 + NEWTON_SQUARE * m**2 <= since * n:
-            newton(K, beta, r, lower, upper, free)
+            newton_step(K, beta, r, lower, upper, free)
             since = -1
     return steps, False
 
 
 @njit(cache=True, error_model="numpy")
-def newton(K: Array, beta: Array, r: Array, lower: Array, upper: Array, free: NDArray[np.int64]) -> None:
+def newton_step(K: Array, beta: Array, r: Array, lower: Array, upper: Array, free: NDArray[np.int64]) -> None:
     """Towards the solution for the free variables at fixed sum; one that reaches a bound stays there.
 
     The step d solves [[K_FF, 1], [1, 0]] [d, b] = [r_F, 0]. Without variable h the rest of it is

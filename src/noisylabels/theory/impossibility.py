@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats
+from noisylabels.arrays import Floats
 
 POINTS = (3.0, -1.0)
 """The support of the observed copy in both worlds; its mean is 1."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 
 
 def mean_queries(p: float, *, gaussian: bool = False) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.features import real
 

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.filters.base import Floats, number
+from noisylabels.arrays import Floats, number
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
 from noisylabels.noise.features import checked_covariance, real
 

@@ -31,7 +31,7 @@ def losses_and_kernels(results: "Tables", settings: "Settings") -> "Figure":
     lines = -(-len(tasks) // COLUMNS)
     figure, axes = panels.grid_of_panels(
         [""] * lines, [""] * COLUMNS, x_label="", y_label="regret", height=1.75, width=11.0,
-        share_y="none", between=0.62, left=0.62,
+        share_y="none", between=0.62, left=0.8,
     )  # fmt: skip
     small, large = (f"m = {factor:g}" for factor in (min(own["factors"]), max(own["factors"])))
     for ax, task in zip(axes.flat, tasks, strict=False):
@@ -41,6 +41,7 @@ def losses_and_kernels(results: "Tables", settings: "Settings") -> "Figure":
         shared.regret_panel(ax, rows[rows["setting"] == large], METHODS)
         ax.set_title(title(task, own["tasks"][task]), fontsize=8.5)
         ax.tick_params(labelbottom=True)
+    panels.add_room(figure, above=0.22)  # for the titles of the first row
     for ax in axes.flat[len(tasks) :]:
         ax.set_visible(False)
     for ax in axes.flat[max(0, len(tasks) - COLUMNS) : len(tasks)]:

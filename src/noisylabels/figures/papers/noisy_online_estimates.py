@@ -120,15 +120,16 @@ def impossibility(results: "Tables", settings: "Settings") -> "Figure":
     (_, table), *_ = results.items()
     titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
     figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="", y_label="", height=2.9, width=10.5, share_y="none"
-    )
+        [""], titles, x_label="", y_label=["expected regret per round", "in world B", ""],
+        height=2.9, width=10.5, share_y="none",
+    )  # fmt: skip
     left, middle, right = axes[0]
     floor = (1 - 1 / np.sqrt(5)) ** 2
     shared.curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
     panels.log_axis(left.yaxis)
     panels.log_axis(left.xaxis)
     left.axhline(floor, color=style.COLOURS["grey"], linewidth=0.9, linestyle=style.DASHES["dash"])
-    left.set(xlabel="rounds T", ylabel="expected regret per round")
+    left.set(xlabel="rounds T")
     last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]
     means = panels.mean_interval(last, ["method", "noise"])["mean"]
     for method in WORLDS:
@@ -139,7 +140,7 @@ def impossibility(results: "Tables", settings: "Settings") -> "Figure":
     middle.plot(5 * (w - 0.2) ** 2, (w - 1) ** 2, color=style.COLOURS["grey"], linewidth=0.9, zorder=1.1)
     panels.log_axis(middle.yaxis, low=5e-5)
     panels.log_axis(middle.xaxis, low=5e-5)
-    middle.set(xlabel="in world A", ylabel="in world B")
+    middle.set(xlabel="in world A")
     prices = table[table["metric"] == "unavoidable"].sort_values("value")
     right.barh(range(len(prices)), prices["value"], color=style.COLOURS["sky"], height=0.6)
     for i, (label, value) in enumerate(zip(prices["setting"], prices["value"], strict=True)):

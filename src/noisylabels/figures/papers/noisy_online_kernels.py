@@ -53,6 +53,7 @@ def _constants_on_top(ax: "Axes", rows: "pd.DataFrame") -> None:
                     textcoords="offset points", fontsize=7, ha="center", va="top")  # fmt: skip
     low, high = ax.get_ylim()
     ax.set_ylim(low, high * 2)
+    ax.margins(x=0.12)
 
 
 def _surfaces(figure: "Figure", rows: "pd.DataFrame", spec: dict[str, Any]) -> None:
@@ -84,15 +85,15 @@ def diabetes_kernel(results: "Tables", settings: "Settings") -> "Figure":
     own = settings[name]
     balls = [f"B = {b:g}" for b in own["task"]["balls"]]
     figure, axes = panels.grid_of_panels(
-        [_step_title(f) for f in own["factors"]],
-        [*(f"comparator with {b}" for b in balls), "squared radius B̃"],
-        x_label="rounds T", y_label="regret on the clean data", height=2.2, width=9.6, share_y="none",
-        between=0.3,
+        [""] * len(own["factors"]), [*([" "] * len(balls)), "squared radius B̃"], x_label="rounds T",
+        y_label="regret on the clean data", height=2.2, width=9.6, share_y="none", between=0.5,
     )  # fmt: skip
     for i, factor in enumerate(own["factors"]):
         for ax, ball in zip(axes[i], balls, strict=False):
             rows = panels.select(table, name, setting=f"{ball} m = {factor:g}")
             shared.regret_panel(ax, rows, own["learners"])
+            ax.set_title(f"{ball}, {_step_title(factor)}")
+            ax.tick_params(labelbottom=True)
     for ax in axes[1:, -1]:
         ax.set_visible(False)
     _radii(axes[0, -1], table, balls)

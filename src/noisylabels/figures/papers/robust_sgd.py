@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisylabels.figures import methods, panels, style, tables
-from noisylabels.losses import margin as losses
 from noisylabels.noise.flips import parse
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ FAR_POINT = -2.2
 
 def sketch_and_losses(results: Tables, settings: Settings) -> "Figure":
     """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
+    from noisylabels.losses import margin as losses  # compiled: slow to load
+
     figure, axes = panels.grid_of_panels(
         [""], ["", ""], x_label="", y_label=["feature 2", "loss r(z)"], share_y="none", height=2.6
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.frame import methods as registry
+from noisylabels.frame.methods import find
 from noisylabels.noise.flips import parse
 
 
@@ -33,7 +33,7 @@ def build(spec: dict[str, Any], noise: str, rng: np.random.Generator) -> Any:
     parameters = dict(spec.get("parameters", {}))
     if spec.get("gamma") == "known":
         parameters |= {"gamma": flip_rates(noise), "learn_gamma": False}
-    model = registry.find(spec["method"])(**parameters)
+    model = find(spec["method"])(**parameters)
     if "random_state" in model.get_params():
         model.set_params(random_state=int(rng.integers(2**31 - 1)))
     return model

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.frame import methods as registry
+from noisylabels.frame.methods import find
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.kernels.features import random_split
 from noisylabels.seeding import Seeds
@@ -33,7 +33,7 @@ def run(
             split = random_split(dataset, settings["train"], own, repetition)
             columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
             for label, spec in settings["methods"].items():
-                model = registry.find(spec["method"])(**spec.get("parameters", {}))
+                model = find(spec["method"])(**spec.get("parameters", {}))
                 model.set_params(random_state=int(own.generator(repetition, "starts").integers(2**31 - 1)))
                 model.fit(split.X, split.clean)
                 values = {"error": float(np.mean(model.predict(split.X_test) != split.truth))}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.frame import methods as registry
+from noisylabels.frame.methods import find
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.kernels.data import Array, Labels, Split, standardised
 from noisylabels.protocols.kernels.methods import resolve
@@ -83,13 +83,13 @@ def _scores(
         if label in kernel:
             found[label] = outcomes[label][0].scores, outcomes[label][0].flagged
         else:
-            model = registry.find(spec["method"])(**spec.get("parameters", {})).fit(split.X, observed)
+            model = find(spec["method"])(**spec.get("parameters", {})).fit(split.X, observed)
             found[label] = _decision(model, split.X_test), not getattr(model, "converged_", True)
     return found
 
 
 def _is_kernel_method(name: str) -> bool:
-    cls = registry.find(name)
+    cls = find(name)
     return hasattr(cls, "fit_many") or hasattr(cls, "fit_distances")
 
 

@@ -75,7 +75,7 @@ def _split(arrays: dict[str, Any], train: NDArray[np.int64], test: NDArray[np.in
 
 
 def noisy_labels(clean: Labels, noise: list[str], seeds: Seeds, repetition: int) -> Labels:
-    """One column of flipped 0/1 labels per noise label (see `label_noise.parse`): (n, L)."""
+    """One column of flipped 0/1 labels per noise label (see `noisylabels.noise.flips.parse`): (n, L)."""
     signs = (2 * clean - 1).astype(np.int8)
     columns = [corrupt(signs, label, seeds.generator(repetition, f"flips {label}")) for label in noise]
     return (np.stack(columns, axis=1) > 0).astype(np.int8)

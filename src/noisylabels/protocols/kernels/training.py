@@ -12,7 +12,7 @@ import numpy as np
 
 from noisylabels.bases.contracts import FitsDistances
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import majority, settled
+from noisylabels.bases.kernel import decided, majority
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.protocols.kernels.data import Array, Labels, Split
 from noisylabels.protocols.kernels.methods import Method
@@ -92,7 +92,7 @@ def _chosen_fits(
 def _outcome(fits: Fits, k: int, observed: Labels, choice: Choice | None) -> Outcome:
     """Column k of fits with one value of the parameter."""
     return Outcome(
-        settled(fits.scores[k, 0], majority(observed.astype(float))),
+        decided(fits.scores[k, 0], majority(observed.astype(float))),
         choice,
         float(fits.omega01[k, 0]),
         float(fits.omega10[k, 0]),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from noisylabels.losses.margin import Loss, log
 from noisylabels.noise.flips import corrupt
 from noisylabels.seeding import Seeds
-from noisylabels.solvers.sgd.epoch import Problem, Schedule, epoch
+from noisylabels.solvers.sgd.epoch import Objective, Schedule, epoch
 from noisylabels.solvers.sgd.rows import as_rows
 
 Array = NDArray[np.float64]
@@ -88,15 +88,15 @@ def _mean_gap(
 ) -> float:
     """Mean of G(w_t) - G(w*) over t = 1, 1 + stride, ... of one run of T constant steps."""
     rows, w = as_rows(X), np.append(start, 0.0)
-    problem = Problem(*loss.code, (1.0, 0.0), (1.0, 0.0), lam, 0.0, 0.0)
+    objective = Objective(*loss.code, (1.0, 0.0), (1.0, 0.0), lam, 0.0, 0.0)
     order = rng.integers(len(y), size=settings["T"], dtype=np.uint32)
     steps = Schedule(eta, 0.0, 1.0, 1.0)
     unused = np.zeros_like(w)
     gaps = []
     for at in range(0, settings["T"], settings["stride"]):
-        epoch(rows, y, order[at : at + 1], w, unused, False, problem, steps, 0)
+        epoch(rows, y, order[at : at + 1], w, unused, False, objective, steps, 0)
         gaps.append(_gap(X, y, loss, lam, w[:-1], optimum))
-        epoch(rows, y, order[at + 1 : at + settings["stride"]], w, unused, False, problem, steps, 0)
+        epoch(rows, y, order[at + 1 : at + settings["stride"]], w, unused, False, objective, steps, 0)
     return float(np.mean(gaps))
 
 

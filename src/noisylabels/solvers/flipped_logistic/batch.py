@@ -52,7 +52,7 @@ class Solution:
     rounds: NDArray[np.int64]
 
 
-def solve(
+def fit_batch(
     basis: Basis,
     labels: Array,
     column: NDArray[np.int64],

@@ -117,7 +117,9 @@ def u_step(F: Array, labels: Array, u: Array, xi: Array, omega: Array, copies: A
     return u
 
 
-def newton(K: Array, w: Array, y: Array, omega: Array, zeta: float, steps: int = 8) -> tuple[Array, Array]:
+def newton_steps(
+    K: Array, w: Array, y: Array, omega: Array, zeta: float, steps: int = 8
+) -> tuple[Array, Array]:
     """w and f = K w after ``steps`` damped Newton steps with the curvature of the EM surrogate.
 
     d = (K diag(h) K + 2 zeta I)^-1 (K (q - sigma) - 2 zeta w), h = max(sigma (1 - sigma), 1e-6), halved until
@@ -158,7 +160,7 @@ class _Column:
         self.rounds, self.swapped, self.broken, self.done = 0, False, False, False
 
     def w_step(self, K: Array) -> Array:
-        solver = conjugate_gradient if self.options.w_solver == "cg10" else newton
+        solver = conjugate_gradient if self.options.w_solver == "cg10" else newton_steps
         return solver(K, self.w, self.y, self.omega, self.zeta)[0]
 
     def finish(self, w: Array, F: Array, copies: Array) -> None:

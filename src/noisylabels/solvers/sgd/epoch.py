@@ -32,7 +32,7 @@ class Schedule(NamedTuple):
     warm: float
 
 
-class Problem(NamedTuple):
+class Objective(NamedTuple):
     """The loss and what is added to it.
 
     kind, a, b, c : the loss, see `noisylabels.losses.margin.Loss.code`.
@@ -66,12 +66,12 @@ def step_size(schedule: Schedule, t: int) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def problem_slope(problem: Problem, z: float, positive: bool) -> float:
+def objective_slope(objective: Objective, z: float, positive: bool) -> float:
     """Derivative of u r(z) + v r(-z) with respect to z."""
-    u, v = problem.positive if positive else problem.negative
-    g = u * slope(problem.kind, problem.a, problem.b, problem.c, z)
+    u, v = objective.positive if positive else objective.negative
+    g = u * slope(objective.kind, objective.a, objective.b, objective.c, z)
     if v != 0.0:
-        g -= v * slope(problem.kind, problem.a, problem.b, problem.c, -z)
+        g -= v * slope(objective.kind, objective.a, objective.b, objective.c, -z)
     return g
 
 
@@ -83,7 +83,7 @@ def epoch(
     w: np.ndarray,
     total: np.ndarray,
     averaged: bool,
-    problem: Problem,
+    objective: Objective,
     schedule: Schedule,
     t: int,
 ) -> None:
@@ -99,27 +99,27 @@ def epoch(
         fetch(rows, y, order[min(k + AHEAD, last)])
         i = order[k]
         eta = step_size(schedule, t + k)
-        z = y[i] * (scale * dot(rows, i, w) + problem.bias * bias)
-        step = -eta * y[i] * problem_slope(problem, z, y[i] > 0)
-        scale *= 1.0 - eta * problem.lam
-        bias *= 1.0 - eta * problem.bias_lam
+        z = y[i] * (scale * dot(rows, i, w) + objective.bias * bias)
+        step = -eta * y[i] * objective_slope(objective, z, y[i] > 0)
+        scale *= 1.0 - eta * objective.lam
+        bias *= 1.0 - eta * objective.bias_lam
         if step != 0.0:
             add(rows, i, w, step / scale)
-            bias += step * problem.bias
+            bias += step * objective.bias
             if averaged:
                 add(rows, i, total, -kappa * step / scale)
         if scale < floor:
-            settle(w, total, scale, kappa)
+            flush(w, total, scale, kappa)
             scale, kappa = 1.0, 0.0
         if averaged:
             kappa += scale
             total[d] += bias
-    settle(w, total, scale, kappa)
+    flush(w, total, scale, kappa)
     w[d] = bias
 
 
 @njit(cache=True)
-def settle(w: np.ndarray, total: np.ndarray, scale: float, kappa: float) -> None:
+def flush(w: np.ndarray, total: np.ndarray, scale: float, kappa: float) -> None:
     """End the lazy form of the weights (but the bias) and of their sum."""
     for j in range(len(w) - 1):
         total[j] += kappa * w[j]

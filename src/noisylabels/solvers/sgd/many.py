@@ -2,7 +2,7 @@
 
 The models see the same rows in the same order and differ in lambda, step size and the parameters of one
 loss. Their weights are the columns of W (d+1, M), one row of M neighbours per feature: each nonzero entry of
-an example is read once and used M times. Model m does what `sgd_kernels.epoch` does with its parameters.
+an example is read once and used M times. Model m does what `epoch` does with its parameters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Models(NamedTuple):
     """Parameters of M models, one entry (column) each; kind, power and warm are common to all.
 
     kind, parameters (3, M) : the losses, see `noisylabels.losses.margin.Loss`.   lam (M,) : lambda.
-    eta0 (M,), decay (M,), power, warm : see `sgd_kernels.Schedule`.   bias : value of the constant feature.
+    eta0 (M,), decay (M,), power, warm : see `Schedule`.   bias : value of the constant feature.
     """
 
     kind: int
@@ -119,7 +119,7 @@ def epoch_of_models(
     models: Models,
     t: int,
 ) -> None:
-    """`sgd_kernels.epoch` for every model at once; W, total (d+1, M)."""
+    """`epoch` for every model at once; W, total (d+1, M)."""
     d, M = W.shape[0] - 1, W.shape[1]
     kind, bias = models.kind, models.bias
     a, b, c = models.parameters[0], models.parameters[1], models.parameters[2]
@@ -154,13 +154,13 @@ def epoch_of_models(
             adds(rows, i, total, step)
         if low:
             small = np.flatnonzero(scale < floor)
-            _settle_models(W, total, averaged, small, scale, kappa)
+            _flush_models(W, total, averaged, small, scale, kappa)
             scale[small], kappa[small] = 1.0, 0.0
-    _settle_models(W, total, averaged, np.arange(M), scale, kappa)
+    _flush_models(W, total, averaged, np.arange(M), scale, kappa)
 
 
 @njit(cache=True)
-def _settle_models(
+def _flush_models(
     W: np.ndarray,
     total: np.ndarray,
     averaged: bool,
@@ -168,7 +168,7 @@ def _settle_models(
     scale: np.ndarray,
     kappa: np.ndarray,
 ) -> None:
-    """`sgd_kernels.settle` for the chosen models; without averages there is no sum to touch."""
+    """`flush` for the chosen models; without averages there is no sum to touch."""
     for j in range(W.shape[0] - 1):
         for m in chosen:
             if averaged:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.losses.margin import Loss
-from noisylabels.solvers.sgd.epoch import Problem, Schedule, epoch
+from noisylabels.solvers.sgd.epoch import Objective, Schedule, epoch
 from noisylabels.solvers.sgd.rows import as_rows
 
 SCHEDULES = ("warm_inv_epoch", "inv_sqrt_epoch", "bottou", "asgd", "constant")
@@ -56,7 +56,7 @@ def theorem_1_step(loss: Loss, size: float, lam: float) -> float:
     return 1.0 / (12.0 * (loss.curvature * size + lam))
 
 
-def searched_step(X: Any, y: NDArray[np.float64], problem: Problem, loss: Loss) -> float:
+def searched_step(X: Any, y: NDArray[np.float64], objective: Objective, loss: Loss) -> float:
     """The power of two with the lowest objective after one "bottou" pass over (at most) the first 1000 rows.
 
     Doubles from 1 while that helps, else halves; y of -1 and +1.
@@ -66,13 +66,13 @@ def searched_step(X: Any, y: NDArray[np.float64], problem: Problem, loss: Loss) 
     rows = as_rows(sample)
 
     def cost(eta0: float) -> float:
-        if eta0 * problem.lam >= 1:
+        if eta0 * objective.lam >= 1:
             return np.inf
         w = np.zeros(X.shape[1] + 1)
-        steps = schedule("bottou", eta0, problem.lam, n)
-        epoch(rows, labels, order, w, np.zeros_like(w), False, problem, steps, 0)
-        margins = labels * (sample @ w[:-1] + problem.bias * w[-1])
-        value = 0.5 * problem.lam * float(w[:-1] @ w[:-1]) + float(loss.value(margins).mean())
+        steps = schedule("bottou", eta0, objective.lam, n)
+        epoch(rows, labels, order, w, np.zeros_like(w), False, objective, steps, 0)
+        margins = labels * (sample @ w[:-1] + objective.bias * w[-1])
+        value = 0.5 * objective.lam * float(w[:-1] @ w[:-1]) + float(loss.value(margins).mean())
         return value if np.isfinite(value) else np.inf
 
     eta0, best, factor = 1.0, cost(1.0), 2.0

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--artifacts", nargs="+", type=Path, required=True, help="<paper>/<artifact>.yaml files")
-parser.add_argument("--tables", nargs="+", type=Path, required=True, help="result tables, in the same order")
+parser.add_argument("--artifacts", nargs="*", type=Path, required=True, help="<paper>/<artifact>.yaml files")
+parser.add_argument("--tables", nargs="*", type=Path, required=True, help="result tables, in the same order")
 parser.add_argument("--scale", required=True, help="full gives verdicts, any other scale says that it ran")
 parser.add_argument("--csv", type=Path, required=True)
 parser.add_argument("--html", type=Path, help="page for browsers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.simd import dot_lanes
+from noisylabels.compiled.simd import dot_lanes
 
 
 @njit(cache=True)

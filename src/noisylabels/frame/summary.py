@@ -1,0 +1,58 @@
+"""The last lines of a run, for a person: what was made, judged and left out, and where to look."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from noisylabels.frame.plan import Plan
+from noisylabels.frame.targets import scopes
+
+ORDER = ("reproduced", "consistent", "differs", "holds", "not shown", "contradicted", "not comparable", "ran")
+
+
+def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
+    """A few lines about the files that the targets promise (none: everything).
+
+    failed: the run broke off, and what is missing is named.
+    """
+    asked = _asked(plan, list(targets))
+    if not asked:
+        return ""
+    names = list(dict.fromkeys(name for scope in asked for name in plan.below(scope)))
+    made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
+    lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
+    lines += [line for scope in asked if (line := _verdicts(plan, scope))]
+    if failed:
+        missing = [name for name in names if name not in made]
+        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
+    lines += [f"left out: {name}: {why}" for name, why in plan.left_out.items() if _within(name, asked)]
+    return "\n".join(lines)
+
+
+def _asked(plan: Plan, targets: list[str]) -> list[str]:
+    """Scopes of the targets; files and other targets have none."""
+    if not targets or "all" in targets:
+        return [""]
+    known = scopes(plan)
+    return [known[target] for target in targets if target in known]
+
+
+def _within(name: str, asked: list[str]) -> bool:
+    return any(f"{name}/".startswith(scope) for scope in asked)
+
+
+def _counted(plan: Plan, names: list[str]) -> str:
+    kinds = Counter(plan.artifacts[name].content["kind"] for name in names)
+    return " and ".join(f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
+
+
+def _verdicts(plan: Plan, scope: str) -> str:
+    file = Path(f"{plan.results}/{scope}verdicts.csv")
+    if not plan.judged(scope) or not file.is_file():
+        return ""
+    with file.open(encoding="utf-8", newline="") as lines:
+        found = Counter(row["verdict"] for row in csv.DictReader(lines))
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in ORDER if found[verdict])
+    reduced = "" if plan.config["scale"] == "full" else " (a reduced scale judges nothing)"
+    return f"verdicts: {counts}{reduced}; see {file.with_suffix('.html')}"

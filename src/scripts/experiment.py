@@ -1,0 +1,25 @@
+"""Run an experiment of one cell and one block: job and data in, tidy table (CSV) and its provenance out."""
+
+import argparse
+from pathlib import Path
+
+from noisylabels.frame import provenance
+from noisylabels.frame.jobs import Job
+from noisylabels.results import write_rows
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--job", required=True, help="JSON with protocol, experiment, seed and settings")
+parser.add_argument("--cell", required=True, help="name of the cell")
+parser.add_argument("--repetitions", required=True, help="half-open range of repetitions, such as 0:5")
+parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.npz)")
+parser.add_argument("--about", required=True, help="JSON: paper, artifact, scale, seed, settings")
+parser.add_argument("--table", required=True, type=Path)
+parser.add_argument("--provenance", required=True, type=Path)
+arguments = parser.parse_args()
+
+job = Job.read(arguments.job, arguments.data)
+tuned = job.tune()
+write_rows(job.run(arguments.repetitions, tuned), arguments.table)
+data = [Path(file) for file in arguments.data]
+tuned_cells = {arguments.cell: tuned} if tuned else {}
+provenance.write(arguments.about, tuned_cells, data, arguments.table, arguments.provenance)
