@@ -8,7 +8,7 @@ from noisylabels.datasets.crowd_standins import rte
 from noisylabels.datasets.prepare import Dataset
 from noisylabels.noise.crowd import simulate
 from noisylabels.protocols.crowd import annotators
-from noisylabels.protocols.kernels.selection import Outcome
+from noisylabels.protocols.kernels.training import Outcome
 from noisylabels.results import COLUMNS, DEFAULTS
 from noisylabels.seeding import Seeds
 
