@@ -39,7 +39,7 @@ def test_regret_panels_have_reference_slopes_and_bounds():
         _, axes = panels.grid_of_panels([""], [""], x_label="", y_label="")
         noisy_online.regret_panel(axes[0, 0], table(rows), ["two_copy", "naive"])
     texts = {text.get_text() for text in axes[0, 0].texts}
-    assert texts == {"√T", "T"}
+    assert {"√T", "T"} <= texts
     assert len(axes[0, 0].lines) == 4  # bound, regret, two slopes
 
 

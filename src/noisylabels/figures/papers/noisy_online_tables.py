@@ -86,7 +86,7 @@ def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
 
 
 def losses_summary(results: "Tables", settings: "Settings") -> "pd.DataFrame":
-    """Algorithm 4, a row for each kernel and loss: moments, regret, bound and exponents of the longest run."""
+    """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
     import pandas as pd
 
     table = results["losses_and_kernels"]
