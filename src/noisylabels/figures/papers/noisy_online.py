@@ -156,8 +156,8 @@ def linear(results: "Tables", settings: "Settings") -> "Figure":
     for (left, right), each in zip(axes, sets, strict=True):
         rows = table[table["dataset"] == each]
         regret_panel(left, rows, methods)
-        limits = panels.mean_interval(rows[rows["metric"] == "limit_per_round"], ["method"])["mean"]
-        average_panel(right, rows, methods, {f"limit {value:.3g}": value for value in limits.unique()[:3]})
+        limits = rows.loc[rows["metric"] == "regret_per_round_predicted", "value"].round(5).unique()
+        average_panel(right, rows, methods, {f"limit {value:.3g}": value for value in limits})
     for ax in axes[:-1].flat:
         ax.tick_params(labelbottom=True)
     panels.shared_legend(figure, entries(methods))
