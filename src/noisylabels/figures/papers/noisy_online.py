@@ -132,8 +132,8 @@ def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str], limits: 
         ax.axhline(
             value, color=style.COLOURS["grey"], linewidth=0.8, linestyle=style.DASHES["dash"], zorder=1.1
         )
-        ax.annotate(text, (1, value), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    ha="right", fontsize=7.5, color=style.COLOURS["grey"])  # fmt: skip
+        ax.annotate(text, (0, value), (3, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
+                    va="top", fontsize=7.5, color=style.COLOURS["grey"])  # fmt: skip
     ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
