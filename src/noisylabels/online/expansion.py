@@ -1,9 +1,8 @@
 """Kernel expansions that grow by a point each round, compiled: values, steps and the norm of the surrogate.
 
-f(x) = scale sum_i a_i k(s_i, x). The global `scale` makes a projection one multiplication.
-The squared norm is
-brought up to date only when the steps since the last time, all in one direction, could have left the ball.
-Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
+f(x) = scale sum_i a_i k(s_i, x). The global `scale` makes a projection one multiplication;
+the squared norm is
+carried along. Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from noisylabels.compiled.exponential import LARGEST, exp_of_negative
 
 BLOCK = 512  # points whose distances stay in the first-level cache
 SMALL = 1e-150  # a smaller scale is multiplied into the coefficients
-SCALE, NORM, REACH, SETTLED = range(4)  # places in `state`: NORM is that of the first SETTLED points
+SCALE, NORM = 0, 1  # places in `state`
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -87,25 +86,6 @@ def values(
 
 
 @njit(cache=True, error_model="numpy")
-def settle(
-    S: np.ndarray,
-    a: np.ndarray,
-    n: int,
-    weights: np.ndarray,
-    rates: np.ndarray,
-    state: np.ndarray,
-    buffer: np.ndarray,
-) -> None:
-    """state[NORM] = squared norm of the surrogate hypothesis of n points; weights, rates: the surrogate's."""
-    size = weights.sum()
-    for j in range(int(state[SETTLED]), n):
-        alpha = state[SCALE] * a[j]
-        h = state[SCALE] * value(S, a, j, S[:, j].copy(), weights, rates, buffer)
-        state[NORM] = max(state[NORM] + 2.0 * alpha * h + alpha * alpha * size, 0.0)
-    state[SETTLED], state[REACH] = n, math.sqrt(state[NORM])
-
-
-@njit(cache=True, error_model="numpy")
 def learn(
     S: np.ndarray,
     a: np.ndarray,
@@ -123,26 +103,25 @@ def learn(
 ) -> None:
     """One round of Algorithm 3: the new point n is `first`, its coefficient comes from `second`.
 
-    weights, rates: of the surrogate.  twice: `second` is `first`.
+    state: scale and squared norm.  weights, rates: of the surrogate.  twice: `second` is `first`.
     """
     g = 2.0 * (state[SCALE] * value(S, a, n, second, weights, rates, buffer) - y)
-    alpha, size = -eta * g, weights.sum()
+    alpha = -eta * g
+    if twice:
+        h = 0.5 * g + y
+    else:
+        h = state[SCALE] * value(S, a, n, first, weights, rates, buffer)
     for k in range(len(first)):
         S[k, n] = first[k]
     a[n] = alpha / state[SCALE]
-    if twice and state[SETTLED] == n:
-        state[NORM] = max(state[NORM] + 2.0 * alpha * (0.5 * g + y) + alpha * alpha * size, 0.0)
-        state[SETTLED], state[REACH] = n + 1, math.sqrt(state[NORM])
-    else:
-        state[REACH] += abs(alpha) * math.sqrt(size)
-        if not state[REACH] ** 2 < ball * 0.999999:
-            settle(S, a, n + 1, weights, rates, state, buffer)
-    if state[SETTLED] == n + 1 and state[NORM] > ball:
-        state[SCALE] *= math.sqrt(ball / state[NORM])
-        state[NORM], state[REACH] = ball, math.sqrt(ball)
+    norm = state[NORM] + 2.0 * alpha * h + alpha * alpha * weights.sum()
+    state[NORM] = max(norm, 0.0)
+    if norm > ball:
+        state[SCALE] *= math.sqrt(ball / norm)
+        state[NORM] = ball
     if state[SCALE] < SMALL:
         for i in range(n + 1):
-            a[i] *= state[SCALE]  # no point waits to be settled: the scale has just changed
+            a[i] *= state[SCALE]
         state[SCALE] = 1.0
 
 

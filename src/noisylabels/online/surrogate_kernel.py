@@ -16,11 +16,15 @@ from noisylabels.online.oracles import Oracle
 
 
 class KernelRun(NamedTuple):
-    """predictions: (T,) f_t(x_t), each before its update.  support: (n, d).  alpha: (n,) its coefficients."""
+    """predictions: (T,) f_t(x_t), each before its update.  support: (n, d) points.  alpha: (n,) coefficients.
+
+    norm: squared norm of the surrogate hypothesis.
+    """
 
     predictions: Floats
     support: Floats
     alpha: Floats
+    norm: float
 
 
 class SurrogateKernel(OnlineLearner):
@@ -54,9 +58,7 @@ class SurrogateKernel(OnlineLearner):
 
     @property
     def norm(self) -> float:
-        """Squared norm of the surrogate hypothesis, at most `ball`."""
-        surrogate = self.pair.surrogate_weights, self.pair.surrogate_rates
-        expansion.settle(self._S, self._a, self._n, *surrogate, self._state, self._buffer)
+        """Squared norm of the surrogate hypothesis, carried along."""
         return float(self._state[expansion.NORM])
 
     def run(self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike) -> KernelRun:
@@ -78,7 +80,7 @@ class SurrogateKernel(OnlineLearner):
         )  # fmt: skip
         self._n += len(y)
         self._check(predictions)
-        return KernelRun(predictions, self.support, self.alpha)
+        return KernelRun(predictions, self.support, self.alpha, self.norm)
 
     def _start(self, d: int) -> None:
         if d != self.pair.d:
@@ -86,7 +88,7 @@ class SurrogateKernel(OnlineLearner):
             raise ValueError(f"instance: has {d} entries, the kernel is for {self.pair.d}")
         self._rates = np.repeat(self.pair.rates[:, None], d, axis=1)
         self._S, self._a, self._n = np.empty((d, 64)), np.empty(64), 0
-        self._state = np.array([1.0, 0.0, 0.0, 0.0])
+        self._state = np.array([1.0, 0.0])
         self._buffer = np.empty(expansion.BLOCK)
 
     def _reserve(self, more: int) -> None:
