@@ -1,10 +1,9 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""Speed of the learners with noisy instances beside plain NumPy,
-in one process: ``python benchmarks/online.py``.
+"""Speed of the learners with noisy instances beside plain NumPy: ``python benchmarks/online.py``.
 
-Every turn runs all candidates one after the other and takes their CPU time;
-the tables show medians over the turns,
-ratios are medians of the ratios within a turn. Our times are those of the public calls, with all checks.
+Every turn runs all candidates one after the other, in one process, and takes their CPU time;
+the tables show medians over the turns, ratios are medians of the ratios within a turn.
+Our times are those of the public calls, with all checks.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def numpy_known_covariance(X, X1, y, v, eta):
 
 
 def numpy_surrogate_rounds(X, X1, X2, y, eta, pair, start, stop):
-    """Rounds start..stop-1 of Algorithm 3 with `start` support points already there; kernel rows vectorised."""
+    """Rounds start..stop-1 of Algorithm 3 after `start` others; kernel rows are vectorised."""
     rate, narrow = float(pair.rates[0]), float(pair.surrogate_rates[0, 0])
     alpha, norm = np.zeros(stop), 0.0
     alpha[:start] = 1e-6
@@ -79,7 +78,7 @@ def numpy_surrogate_rounds(X, X1, X2, y, eta, pair, start, stop):
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def exponentials(values, times):
-    """Sum of exp of all values, `times` times over: the machine's exp throughput from the first-level cache."""
+    """Sum of exp of all values, `times` times over, from the first-level cache."""
     total = 0.0
     for i in range(times):
         for j in range(len(values)):
@@ -88,7 +87,7 @@ def exponentials(values, times):
 
 
 def turns(candidates: dict[str, tuple[Callable[[], object], float]], repeat: int) -> dict[str, list[float]]:
-    """CPU nanoseconds per unit of every candidate in every turn; the first turn, which compiles, is dropped."""
+    """CPU nanoseconds per unit of every candidate in every turn but the first, which compiles."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for turn in range(repeat + 1):
         for name, (call, units) in candidates.items():
@@ -148,7 +147,8 @@ def surrogate(T: int, repeat: int) -> None:
     fast = times["surrogate_kernel"]
     print(f"    {ratio(times['NumPy, vectorised rows'], fast):.0f}x NumPy", end="")
     print(
-        f", {1 / ratio(times['exp alone, in cache'], fast):.1f} times an exp, {fast[0] * ours / 1e9:.2f} s a run"
+        f", {1 / ratio(times['exp alone, in cache'], fast):.1f} times an exp,"
+        f" {fast[0] * ours / 1e9:.2f} s a run",
     )
 
 

@@ -1,8 +1,8 @@
 """Kernel expansions that grow by a point each round, compiled: values, steps and the norm of the surrogate.
 
 f(x) = scale sum_i a_i k(s_i, x). The global `scale` makes a projection one multiplication;
-the squared norm is
-carried along. Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
+the squared norm is carried along.
+Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
 """
 
 from __future__ import annotations
