@@ -59,9 +59,10 @@ def test_every_path_gives_the_same_numbers(pair, ball):
 def test_the_norm_that_is_carried_along_is_the_norm():
     X, _, copies, y = sequence(2000)
     for ball in (0.5, 100.0):
-        run = SurrogateKernel(PAIR, 0.1, ball).run(X, copies[:, 0], copies[:, 1], y)
+        learner = SurrogateKernel(PAIR, 0.1, ball)
+        run = learner.run(X, copies[:, 0], copies[:, 1], y)
         exact = run.alpha @ PAIR.surrogate(run.support, run.support) @ run.alpha
-        assert run.norm == pytest.approx(exact, rel=1e-8)
+        assert learner.norm == pytest.approx(exact, rel=1e-8)
 
 
 def test_a_run_in_pieces_is_the_same_run():

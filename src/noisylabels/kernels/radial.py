@@ -1,8 +1,8 @@
 """Radial kernels as truncated mixtures of Gaussian kernels, the general case of the surrogate kernel.
 
 f(r) is a kernel in every dimension if and only if f(r) = int_0^inf exp(-u r^2) dmu(u),
-mu >= 0 (Schoenberg). Noise of
-variances v_i allows a surrogate for u < 1 / (2 max v) only, so the integral stops there.
+mu >= 0 (Schoenberg).
+Noise of variances v_i allows a surrogate for u < 1 / (2 max v) only, so the integral stops there.
 The case study is (1 + r^2/d)^(-beta), with dmu = u^(beta-1) e^-u / Gamma(beta) at the rate u/d.
 """
 
@@ -42,11 +42,12 @@ def truncated_rational(z: ArrayLike, c: float, beta: float = 1.0) -> Floats:
 def rational_pair(c: float, variances: ArrayLike, beta: float = 1.0, nodes: int = NODES) -> SurrogatePair:
     """k_c of `truncated_rational`, z = r^2 / d, d = len(variances), and its surrogate.
 
-    Gauss-Legendre nodes replace the integral. Kernel and surrogate share them, so they are an exact pair with any
-    number of nodes; 10 give k_c (beta = 1) to 3e-9 for c (1 + z) <= 16, 24 to 1e-12 for c (1 + z) <= 80.
+    Gauss-Legendre nodes replace the integral. Kernel and surrogate share them,
+    so they are an exact pair with any number of nodes.
+    10 nodes give k_c (beta = 1) to 3e-9 for c (1 + z) <= 16, 24 to 1e-12 for c (1 + z) <= 80.
     variances: (d,) of independent Gaussian noise.  beta >= 1.
-    Raises ValueError: c not positive and finite, c >= d / (2 max v), negative variances, nodes < 1. Warns:
-    C_max > 100.
+    Raises ValueError: c not positive and finite, c >= d / (2 max v), negative variances, nodes < 1.
+    Warns: C_max > 100.
     Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, equations (7) and (8).
     """
     c, v = number("c", c, above=0), variances_of(variances)

@@ -1,10 +1,10 @@
 """Kernels and their surrogates: E k~(x + n, x') = k(x, x') for Gaussian noise n of known variances.
 
-k(x, x') = sum_q a_q exp(-u_q ||x - x'||^2),  k~(x, x') = sum_q a_q c_q exp(-sum_i u_q / (1 - 2 u_q v_i)
-(x_i - x'_i)^2),
-c_q = prod_i (1 - 2 u_q v_i)^(-1/2): each Gaussian component is made narrower and higher than it is,
-and the noise
-blurs it back. A Gaussian kernel is one component, a radial kernel a mixture of them.
+k(x, x') = sum_q a_q exp(-u_q ||x - x'||^2),
+k~(x, x') = sum_q a_q c_q exp(-sum_i u_q / (1 - 2 u_q v_i) (x_i - x'_i)^2),
+c_q = prod_i (1 - 2 u_q v_i)^(-1/2):
+each Gaussian component is made narrower and higher than it is, and the noise blurs it back.
+A Gaussian kernel is one component, a radial kernel a mixture of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Losses with an analytic derivative, which an unbiased estimator can reach by its Taylor series.
 
-l'(a) = s sum_n gamma_n b^n with b = a - y (regression, s = 1), b = y a or b = y a - 1 (classification,
-s = y).
+l'(a) = c sum_n gamma_n b^n with b = a - y, c = 1 (regression) or b = y a, y a - 1, c = y (classification).
 l'_+(r) = sum_n |gamma_n| r^n bounds everything: at r = sqrt(p) R it is the price of the noise.
 Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Examples 1 to 4.
 """
@@ -139,9 +138,9 @@ def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
 def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
     """(1/2) [b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - b], b = y a - 1;  l'_+(r) = (1 + erfi(s r)) / 2.
 
-    At most 1/(2 s sqrt(pi)) above the hinge, at b = 0. centred: expand the derivative at b = 0, y a = 1;
-    otherwise
-    at y a = 0, with Hermite polynomials as coefficients.
+    At most 1/(2 s sqrt(pi)) above the hinge, at b = 0.
+    centred: expand the derivative at b = 0, y a = 1; otherwise at y a = 0,
+    with Hermite polynomials as coefficients.
     Raises ValueError: s not positive and finite.
     """
     from scipy.special import erf
@@ -173,8 +172,8 @@ def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
 def analytic_loss(name: str, s: float | None = None, *, centred: bool = True) -> AnalyticLoss:
     """The loss of that name; s for the two smoothed ones.
 
-    Raises ValueError: unknown name; "hinge" or "absolute", whose derivative jumps: no unbiased estimate of
-    it exists.
+    Raises ValueError: unknown name; "hinge" or "absolute", whose derivative jumps:
+    no unbiased estimate of it exists.
     """
     if name in ("hinge", "absolute"):
         raise ValueError(

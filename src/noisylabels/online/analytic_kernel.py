@@ -38,8 +38,7 @@ class AnalyticKernel(OnlineLearner):
 
     E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
     The algorithm of `analytic_kernel_list` with the same coin,
-    but the estimates of one degree are summed up in one
-    tensor, so that a round costs the same at any t.
+    but the estimates of one degree are summed up in one tensor, so that a round costs the same at any t.
     kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
     B_w: squared radius, > 0.  rng: the learner's own coin.
     Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies;

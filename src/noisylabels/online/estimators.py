@@ -88,9 +88,9 @@ def gradient_length(
 ) -> float:
     """Subroutine 1: g~ with E g~ = the derivative of the clean loss at <w, Psi(x)>; inner(Psi~) = <w, Psi~>.
 
-    n geometric; g~ = gamma_n p^(n+1)/(p-1) X_1 ... X_n, each X_j from a fresh feature,
-    and for regression from a
-    fresh target: X_j = <w, Psi~> - y~, y <w, Psi~>, or y <w, Psi~> - 1. Classification: the whole times y.
+    n geometric; g~ = gamma_n p^(n+1)/(p-1) X_1 ... X_n, each X_j from a fresh feature.
+    Regression: X_j = <w, Psi~> - y~ with a fresh target in each.
+    Classification: X_j = y <w, Psi~>, or y <w, Psi~> - 1, and the whole times y.
     All n features are queried, also where gamma_n = 0.
     """
     n = degree(rng.random(), math.log(p))

@@ -1,8 +1,8 @@
 """Kernel expansions that grow by a point each round, compiled: values, steps and the norm of the surrogate.
 
 f(x) = scale sum_i a_i k(s_i, x). The global `scale` makes a projection one multiplication;
-the squared norm is
-carried along. Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
+the squared norm is carried along.
+Support points are stored entry by entry, (d, capacity), so that every loop runs over points.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ SCALE, NORM = 0, 1  # places in `state`
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _distances(S: np.ndarray, start: int, z: np.ndarray, rates: np.ndarray, out: np.ndarray) -> None:
-    """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2."""
-    out[:] = 0.0
-    for k in range(len(z)):
-        row, centre, rate = S[k, start : start + len(out)], z[k], rates[k]
+    """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2, two entries at a time."""
+    d, stop = len(z), start + len(out)
+    last, c, w = S[d - 1, start:stop], z[d - 1], rates[d - 1]
+    if d % 2:
         for i in range(len(out)):
-            gap = row[i] - centre
-            out[i] += rate * gap * gap
+            out[i] = w * (last[i] - c) ** 2
+    else:
+        row, b, v = S[d - 2, start:stop], z[d - 2], rates[d - 2]
+        for i in range(len(out)):
+            out[i] = v * (row[i] - b) ** 2 + w * (last[i] - c) ** 2
+    for k in range(0, d - 2, 2):
+        row, b, v = S[k, start:stop], z[k], rates[k]
+        other, e, u = S[k + 1, start:stop], z[k + 1], rates[k + 1]
+        for i in range(len(out)):
+            out[i] += v * (row[i] - b) ** 2 + u * (other[i] - e) ** 2
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})

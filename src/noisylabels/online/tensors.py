@@ -1,8 +1,8 @@
 """Algorithm 4 in linear time, compiled: the features of one degree are summed up in one tensor.
 
-Estimates of different degrees are orthogonal, so w is known by W_n = sum_i alpha_i s_i x_i^(1) (x) ...
-(x) x_i^(n), d^n
-numbers for every degree n <= cut; the rare estimates of higher degree are kept one by one.
+Estimates of different degrees are orthogonal, so w is known by
+W_n = sum_i alpha_i s_i x_i^(1) (x) ... (x) x_i^(n), d^n numbers for every degree n <= cut;
+the rare estimates of higher degree are kept one by one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Plan(NamedTuple):
     """Which degrees are drawn in T rounds; it depends on p and the coin alone, never on data.
 
     first: (T + 1,) the estimates of round t are first[t], ..., first[t+1] - 1, the stored one first.
-    pairs, points: (E,) n_1 and n_2 of each estimate.  start: (E + 1,) where its copies begin,
-    pairs before points.
+    pairs, points: (E,) n_1 and n_2 of each estimate.
+    start: (E + 1,) where its copies begin, pairs before points.
     """
 
     first: np.ndarray

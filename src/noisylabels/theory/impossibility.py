@@ -2,9 +2,9 @@
 
 World A: x is 3 or -1 with probability 1/2 each, no noise. World B: x = 1 always,
 and the noise makes it 3 or -1.
-The one observed copy has the same law in both, y = 1; but F_A(w) = (l(3w) + l(-w)) / 2 and F_B(w) = l(w)
-have different
-minimisers. Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Theorems 8 and 9; the numbers are ours.
+The one observed copy has the same law in both, y = 1,
+but F_A(w) = (l(3w) + l(-w)) / 2 and F_B(w) = l(w) have different minimisers.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Theorems 8 and 9; the numbers are ours.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ class Worlds(NamedTuple):
 def worlds(loss: Callable[[Floats], Floats], radius: float = 3.0, points: int = 600_001) -> Worlds:
     """The constants for l(a, 1) = loss(a), convex, on |w| <= radius, by a grid of `points` values of w.
 
-    By Jensen's inequality the time-averaged regret of any single-copy learner is at least `unavoidable` in
-    the worse
-    world, in expectation.
+    By Jensen's inequality the time-averaged regret of any single-copy learner is, in expectation,
+    at least `unavoidable` in the worse world.
     """
     w = np.linspace(-radius, radius, points)
     F_A, F_B = 0.5 * (loss(3.0 * w) + loss(-w)), loss(w)
@@ -52,8 +51,7 @@ def copies(rng: np.random.Generator, T: int) -> Floats:
 def scored_on_noise(w: ArrayLike, v: float) -> float:
     """||w||^2 v / (1 + v): excess loss per round of the best fixed predictor when noisy inputs are scored.
 
-    x_t = w / ||w||, y_t = ||w||, isotropic noise of variance v: nobody can do better than that,
-    even knowing w.
+    x_t = w / ||w||, y_t = ||w||, isotropic noise of variance v: nobody does better, even knowing w.
     """
     size = float(np.square(np.asarray(w, dtype=float)).sum())
     return size * v / (1.0 + v)

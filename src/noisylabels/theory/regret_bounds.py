@@ -2,8 +2,8 @@
 
 Reg_T = E sum_t l(<w_t, x_t>, y_t) - min_w sum_t l(<w, x_t>, y_t), both on clean data.
 B_w bounds the squared norm of w; B_x, B_y bound E ||x~_t||^2 and E y~_t^2 in every round;
-G bounds the second moment
-of the gradient estimate. Constants are ours: complete, valid, perhaps not those of the print.
+G bounds the second moment of the gradient estimate.
+Constants are ours: complete, valid, perhaps not those of the print.
 Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Theorems 1 to 3 and 5 to 7.
 """
 

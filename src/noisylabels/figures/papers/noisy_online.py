@@ -88,13 +88,26 @@ def curves(ax: "Axes", rows: "pd.DataFrame", metric: str, methods: list[str], **
         panels.curve(ax, means.index, means["mean"], means["half_width"], method, **(looks(method) | changes))
 
 
+def decades(axis: Any) -> None:
+    """A logarithmic axis with ticks at a few powers of ten; plain numbers where the range is short."""
+    from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
+
+    panels.log_axis(axis)
+    low, high = axis.get_view_interval()
+    if high > 300 * low:
+        axis.set_major_locator(LogLocator(numticks=6))
+        axis.set_major_formatter(LogFormatterMathtext())
+        axis.set_minor_locator(LogLocator(subs=(1,), numticks=20))
+        axis.set_minor_formatter(NullFormatter())
+
+
 def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str]) -> None:
     """Regret against T on log axes, bounds dotted, and the slopes 1/2 and 1 for reference."""
     curves(ax, rows, "bound", methods, **THIN)
     curves(ax, rows, "regret", methods)
     ax.set_xscale("log")
-    panels.log_axis(ax.yaxis)
-    panels.log_axis(ax.xaxis)
+    decades(ax.yaxis)
+    decades(ax.xaxis)
     _reference_slopes(ax)
 
 
@@ -114,14 +127,13 @@ def _reference_slopes(ax: "Axes") -> None:
 def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str], limits: dict[str, float]) -> None:
     """Regret per round against T, linear, with the limits that the theory of the naive learner gives."""
     curves(ax, rows, "regret_per_round", methods)
-    ax.set_xscale("log")
-    panels.log_axis(ax.xaxis)
+    decades(ax.xaxis)
     for text, value in limits.items():
         ax.axhline(
             value, color=style.COLOURS["grey"], linewidth=0.8, linestyle=style.DASHES["dash"], zorder=1.1
         )
-        ax.annotate(text, (1, value), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    ha="right", fontsize=7.5, color=style.COLOURS["grey"])  # fmt: skip
+        ax.annotate(text, (0, value), (3, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
+                    va="top", fontsize=7.5, color=style.COLOURS["grey"])  # fmt: skip
     ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
@@ -144,8 +156,8 @@ def linear(results: "Tables", settings: "Settings") -> "Figure":
     for (left, right), each in zip(axes, sets, strict=True):
         rows = table[table["dataset"] == each]
         regret_panel(left, rows, methods)
-        limits = panels.mean_interval(rows[rows["metric"] == "limit_per_round"], ["method"])["mean"]
-        average_panel(right, rows, methods, {f"limit {value:.3g}": value for value in limits.unique()[:3]})
+        limits = rows.loc[rows["metric"] == "regret_per_round_predicted", "value"].round(5).unique()
+        average_panel(right, rows, methods, {f"limit {value:.3g}": value for value in limits})
     for ax in axes[:-1].flat:
         ax.tick_params(labelbottom=True)
     panels.shared_legend(figure, entries(methods))

@@ -35,7 +35,7 @@ def lemma1(results: "Tables", settings: "Settings") -> "Figure":
             cost = rows[rows["metric"] == "cost"].sort_values("x")
             column[1].plot(cost["x"], cost["value"], color=style.COLOURS[colour])
         for ax in column:
-            panels.log_axis(ax.yaxis)
+            shared.decades(ax.yaxis)
             panels.log_axis(ax.xaxis)
     axes[0, 0].set_ylabel("second moment")
     axes[1, 0].set_ylabel("times copies")
@@ -126,8 +126,8 @@ def impossibility(results: "Tables", settings: "Settings") -> "Figure":
     left, middle, right = axes[0]
     floor = (1 - 1 / np.sqrt(5)) ** 2
     shared.curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
-    panels.log_axis(left.yaxis)
-    panels.log_axis(left.xaxis)
+    shared.decades(left.yaxis)
+    shared.decades(left.xaxis)
     left.axhline(floor, color=style.COLOURS["grey"], linewidth=0.9, linestyle=style.DASHES["dash"])
     left.set(xlabel="rounds T")
     last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]

@@ -37,7 +37,7 @@ def surrogate_kernel(results: "Tables", settings: "Settings") -> "Figure":
     last = axes[0, -1]
     shared.curves(last, sweep, "sweep_bound", ["surrogate"], **shared.THIN)
     shared.curves(last, sweep, "sweep_regret", methods)
-    panels.log_axis(last.yaxis)
+    shared.decades(last.yaxis)
     last.set(xlabel="variance of the noise, σ² = 1")
     _constants_on_top(last, panels.select(sweep, name, metric="sweep_constant"))
     _surfaces(figure, panels.select(table, name, metric="surface"), own["surface"])
@@ -136,7 +136,7 @@ def radial_kernel(results: "Tables", settings: "Settings") -> "Figure":
     ):
         rows = table[table["metric"] == metric].groupby("x")["value"].first()
         last.plot(rows.index, rows, color=style.COLOURS[colour], marker=marker, label=label)
-    panels.log_axis(last.yaxis)
+    shared.decades(last.yaxis)
     last.set(xlabel="truncation c")
     last.legend(fontsize=7.5, loc="center left")
     panels.shared_legend(figure, shared.entries(own["learners"]))
@@ -148,7 +148,7 @@ def angle_lemma(results: "Tables", settings: "Settings") -> "Figure":
     (name, table), *_ = results.items()
     figure, axes = panels.grid_of_panels(
         [""], ["Gaussian kernel", "truncated radial kernel"], x_label="bound by the angle, 2CB / (1 − cos α)",
-        y_label="squared surrogate norm γᵀK̃γ", height=2.9,
+        y_label="squared surrogate norm", height=2.9,
     )  # fmt: skip
     for ax, kernel in zip(axes[0], ("gaussian", "radial"), strict=True):
         rows = panels.select(table, name, method=kernel)
@@ -161,8 +161,7 @@ def angle_lemma(results: "Tables", settings: "Settings") -> "Figure":
                 color=style.COLOURS["blue"], rasterized=True)  # fmt: skip
         ends = np.array([bound.min(), bound.max()])
         ax.plot(ends, ends, color="black", linewidth=1.0)
-        ax.set_xscale("log")
-        panels.log_axis(ax.yaxis)
-        panels.log_axis(ax.xaxis)
+        shared.decades(ax.yaxis)
+        shared.decades(ax.xaxis)
     panels.shared_legend(figure, [panels.plain_handle("bound", color="black")])
     return figure

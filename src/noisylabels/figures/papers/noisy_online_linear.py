@@ -29,9 +29,8 @@ def online_to_batch(results: "Tables", settings: "Settings") -> "Figure":
     shared.curves(ax, table, "excess_risk", methods)
     limit = table.loc[table["metric"] == "regret_per_round_predicted", "value"].mean()
     ax.axhline(limit, color=GREY, linewidth=0.8, linestyle=style.DASHES["dash"], zorder=1.1)
-    ax.set_xscale("log")
-    panels.log_axis(ax.yaxis)
-    panels.log_axis(ax.xaxis)
+    shared.decades(ax.yaxis)
+    shared.decades(ax.xaxis)
     panels.shared_legend(figure, shared.entries(methods))
     return figure
 
@@ -59,7 +58,7 @@ def averaging(results: "Tables", settings: "Settings") -> "Figure":
         }  # fmt: skip
         shared.curves(right, rows[rows["method"] == method], "regret_per_round", [method], **looks)
     shared.curves(right, rows, "regret_per_round", ["two_copy"])
-    panels.log_axis(right.xaxis)
+    shared.decades(right.xaxis)
     left.set(xlabel="copies averaged m")
     right.set(xlabel="rounds T")
     left.legend(fontsize=7.5, loc="lower left", handlelength=2.2)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from noisylabels.figures import panels
+from noisylabels.figures.papers.noisy_online_analytic import title
 from noisylabels.figures.tables import mean_se
 from noisylabels.statistics import mean_se as estimate
 
@@ -48,8 +49,8 @@ def noisy_scoring(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     for v in settings[name]["variances"]:
         at = losses[losses["x"] == v]
         floor = at.loc[at["method"] == "floor", "value"].iloc[0]
-        for method, title in methods.items():
-            cells = {"variance": f"{v:g}", "floor": f"{floor:.4f}", "predictor": title}
+        for method, predictor in methods.items():
+            cells = {"variance": f"{v:g}", "floor": f"{floor:.4f}", "predictor": predictor}
             for setting in ("noisy", "clean"):
                 values = panels.select(at, name, method=method, setting=setting)["value"]
                 mean, se, _ = estimate(values)
@@ -66,11 +67,11 @@ def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     own = settings[name]
     rows = []
     for loss in own["losses"]:
-        title = loss.replace("_", " ")
+        loss_name = loss.replace("_", " ")
         gaps = table[(table["metric"] == "gap") & table["method"].str.startswith(loss)]
         by_s = gaps.groupby("x")["value"].first()
         rows.append(
-            {"loss": title, "kernel": "largest difference from the true loss", "B": "", "p": ""}
+            {"loss": loss_name, "kernel": "largest difference from the true loss", "B": "", "p": ""}
             | {f"s = {s:g}": f"{by_s[s]:.3f}" for s in own["sharpness"]}
         )
         for kernel in own["kernels"]:
@@ -80,5 +81,50 @@ def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
                     values = panels.select(table, name, metric="log10_rounds", **where)
                     found = values.set_index("x")["value"]
                     cells = {f"s = {s:g}": f"{found[s]:.1f}" for s in own["sharpness"]}
-                    rows.append({"loss": title, "kernel": kernel, "B": f"{B_w:g}", "p": f"{p:g}"} | cells)
+                    rows.append({"loss": loss_name, "kernel": kernel, "B": f"{B_w:g}", "p": f"{p:g}"} | cells)
     return pd.DataFrame(rows).set_index(["loss", "kernel"])
+
+
+def losses_summary(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+    """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
+    import pandas as pd
+
+    table = results["losses_and_kernels"]
+    own = settings["losses_and_kernels"]
+    largest = f"m = {max(own['factors']):g}"
+    rows = []
+    for task, spec in own["tasks"].items():
+        at = panels.select(table, "losses_and_kernels", noise=task)
+        facts = at[at["repetition"] == 0].groupby("metric")["value"].first()
+        step = panels.select(at, "losses_and_kernels", setting=largest)
+        T = step["x"].max()
+        last = step[(step["x"] == T) & (step["metric"] == "regret")]
+        regret = {method: last.loc[last["method"] == method, "value"] for method in ("analytic", "plug_in")}
+        bound = step.loc[(step["x"] == T) & (step["metric"] == "bound"), "value"].iloc[0]
+        exponents = step[step["metric"] == "exponent"].groupby("method")["value"].mean()
+        rows.append(
+            {
+                "row": title(task, spec),
+                "log10 ν, theorem": f"{facts['log10_nu_loose']:.2f}",
+                "log10 ν, exact": f"{facts['log10_nu']:.2f}",
+                "T": f"{T:.3g}",
+                "regret": _mean_se(regret["analytic"]),
+                "bound": f"{bound:.3g}",
+                "naive regret": _mean_se(regret["plug_in"]),
+                "exponent": _shown(exponents.get("analytic")),
+                "naive exponent": _shown(exponents.get("plug_in")),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    frame.attrs["note"] = f"Step: {max(own['factors']):g} times the theorem's. Mean and standard error."
+    return frame
+
+
+def _shown(exponent: float | None) -> str:
+    return "" if exponent is None else f"{exponent:.2f}"
+
+
+def _mean_se(values: "pd.Series") -> str:
+    """Mean and standard error, large numbers as whole ones."""
+    mean, se, _ = estimate(values)
+    return f"{mean:.0f} ± {se:.0f}" if se > 2 else mean_se(mean, se)
