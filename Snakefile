@@ -30,7 +30,8 @@ onsuccess:
 
 onerror:
     print(
-        summary.text(PLAN, workflow.dag_settings.targets, failed=True), file=sys.stderr
+        summary.text(PLAN, workflow.dag_settings.targets, failed=True),
+        file=sys.stderr,
     )
 
 
