@@ -6,7 +6,7 @@ import pytest
 
 from noisylabels.datasets.prepare import Dataset
 from noisylabels.protocols.boosting import calibration, curves, errors, loss
-from noisylabels.protocols.boosting.members import build, flip_rates
+from noisylabels.protocols.boosting.members import boosters, build, flip_rates
 from noisylabels.results import COLUMNS, DEFAULTS
 from noisylabels.seeding import Seeds
 
@@ -57,8 +57,14 @@ def values(table, **where):
 )
 def test_the_rates_that_a_method_is_told_are_those_of_the_noise(noise, rates):
     assert flip_rates(noise) == rates
-    model = build(METHODS["told"], noise, np.random.default_rng(0))
+    model = build(boosters(SETTINGS)["told"], noise, np.random.default_rng(0))
     assert (model.gamma, model.learn_gamma, model.rounds) == (rates, False, ROUNDS)
+
+
+def test_who_takes_no_rates_cannot_be_told_them():
+    methods = {"ada": {"method": "adaboost", "gamma": "known"}}
+    with pytest.raises(ValueError, match="method ada: no parameter 'gamma'"):
+        run(errors, methods=methods)
 
 
 def test_noise_without_two_rates_cannot_be_told():

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.protocols.boosting.members import build, flip_rates, gamma_of
+from noisylabels.protocols.boosting.members import boosters, build, flip_rates, gamma_of
 from noisylabels.protocols.kernels.data import Labels, Split, problems
 from noisylabels.seeding import Seeds
 
@@ -26,12 +26,13 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of all splits; repetition = number of the split, source = variant of the data set."""
+    methods = boosters(settings)
     rows = []
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
         repetition = columns["repetition"]
         order = own.generator(repetition, "trusted").permutation(len(split.clean))
         for noise, observed in zip(settings["noise"], noisy.T, strict=True):
-            for label, spec in settings["methods"].items():
+            for label, spec in methods.items():
                 named = columns | {"noise": noise, "method": label}
                 values: dict[str, float] = {}
                 for count in settings["trusted"]:

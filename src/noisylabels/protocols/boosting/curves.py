@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.protocols.boosting.members import build
+from noisylabels.protocols.boosting.members import boosters, build
 from noisylabels.protocols.kernels.data import Array, Labels, Split, problems
 from noisylabels.seeding import Seeds
 
@@ -25,10 +25,11 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of all splits and rounds; repetition = number of the split, source = variant of the data set."""
+    methods = boosters(settings)
     rows = []
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
         for noise, observed in zip(settings["noise"], noisy.T, strict=True):
-            for label, spec in settings["methods"].items():
+            for label, spec in methods.items():
                 model = build(spec, noise, own.generator(columns["repetition"], f"resampling {noise}"))
                 model.fit(split.X, observed)
                 named = columns | {"noise": noise, "method": label}

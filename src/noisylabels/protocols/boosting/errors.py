@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.protocols.boosting.members import build, gamma_of
+from noisylabels.protocols.boosting.members import boosters, build, gamma_of
 from noisylabels.protocols.kernels.data import problems
 from noisylabels.seeding import Seeds
 
@@ -22,10 +22,11 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of all splits; repetition = number of the split, source = variant of the data set."""
+    methods = boosters(settings)
     rows = []
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
         for noise, observed in zip(settings["noise"], noisy.T, strict=True):
-            for label, spec in settings["methods"].items():
+            for label, spec in methods.items():
                 model = build(spec, noise, own.generator(columns["repetition"], f"resampling {noise}"))
                 wrong = model.fit(split.X, observed).predict(split.X_test) != split.truth
                 values = {"error": 100.0 * float(np.mean(wrong))} | gamma_of(model)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.frame.methods import find
 from noisylabels.noise.flips import parse
+from noisylabels.protocols.specs import Spec, specs
 
 
 def flip_rates(noise: str) -> tuple[float, float]:
@@ -25,18 +25,30 @@ def flip_rates(noise: str) -> tuple[float, float]:
     return (0.0 if model == "positive_only" else rate), (0.0 if model == "negative_only" else rate)
 
 
-def build(spec: dict[str, Any], noise: str, rng: np.random.Generator) -> Any:
-    """The classifier ``{method, parameters, gamma}``; ``gamma: known`` tells it the true flip rates.
+def boosters(settings: dict[str, Any]) -> dict[str, Spec]:
+    """The methods ``{label: {method, parameters, gamma}}``, checked; ``gamma: known`` tells the flip rates.
+
+    Raises ValueError : unknown method or parameter; a method that takes no flip rates is told them.
+    """
+    found = specs(settings["methods"])
+    for spec in found.values():
+        spec.check(("gamma", "learn_gamma") if _is_told(spec) else ())
+    return found
+
+
+def build(spec: Spec, noise: str, rng: np.random.Generator) -> Any:
+    """The classifier of a specification under a noise label.
 
     What is left to chance inside, such as the resampling, is drawn from rng.
     """
-    parameters = dict(spec.get("parameters", {}))
-    if spec.get("gamma") == "known":
-        parameters |= {"gamma": flip_rates(noise), "learn_gamma": False}
-    model = find(spec["method"])(**parameters)
+    model = spec.build(**({"gamma": flip_rates(noise), "learn_gamma": False} if _is_told(spec) else {}))
     if "random_state" in model.get_params():
         model.set_params(random_state=int(rng.integers(2**31 - 1)))
     return model
+
+
+def _is_told(spec: Spec) -> bool:
+    return spec.options.get("gamma") == "known"
 
 
 def gamma_of(model: Any) -> dict[str, float]:

@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from noisylabels.frame.methods import find
+from noisylabels.bases.contracts import FitsDistances, FitsMany
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.kernels.data import Array, Labels, Split, standardised
 from noisylabels.protocols.kernels.methods import resolve
@@ -73,25 +72,18 @@ def _scores(
 
     The kernel methods are selected and fitted as in the kernel study; any other is a scikit-learn estimator.
     """
-    specs = settings["methods"]
-    kernel = {label: spec for label, spec in specs.items() if _is_kernel_method(spec["method"])}
-    outcomes = train(
-        resolve(settings | {"methods": kernel}), split, observed[:, np.newaxis], settings, seeds, repetition
-    )
+    methods = resolve(settings)
+    kernel = [m for m in methods if isinstance(m.spec.cls, FitsMany | FitsDistances)]
+    outcomes = train(kernel, split, observed[:, np.newaxis], settings, seeds, repetition)
     found = {}
-    for label, spec in specs.items():
-        if label in kernel:
-            found[label] = outcomes[label][0].scores, outcomes[label][0].flagged
+    for method in methods:
+        if method.label in outcomes:
+            outcome = outcomes[method.label][0]
+            found[method.label] = outcome.scores, outcome.flagged
         else:
-            model = find(spec["method"])(**spec.get("parameters", {})).fit(split.X, observed)
-            found[label] = _decision(model, split.X_test), not getattr(model, "converged_", True)
+            model = method.spec.build().fit(split.X, observed)
+            found[method.label] = (
+                model.decision_function(split.X_test),
+                not getattr(model, "converged_", True),
+            )
     return found
-
-
-def _is_kernel_method(name: str) -> bool:
-    cls = find(name)
-    return hasattr(cls, "fit_many") or hasattr(cls, "fit_distances")
-
-
-def _decision(model: Any, X: Array) -> NDArray[np.float64]:
-    return np.asarray(model.decision_function(X), dtype=float)
