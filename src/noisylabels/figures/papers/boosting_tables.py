@@ -23,17 +23,26 @@ def asymmetric(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return _errors(results, settings, "asymmetric")
 
 
+def half(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+    """Errors of the first artifact with symmetric flips, beside those printed for the second one."""
+    return _errors(results, settings, "symmetric")
+
+
 def _errors(results: "Tables", settings: "Settings", kind: str) -> "pd.DataFrame":
     """A section per data set with the rows ours and printed, a column per method; last the means.
 
-    The row of means has the mean of the means and the mean of the standard deviations, as on the slides.
+    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. The printed values are those
+    of the last artifact, the only one in a table without `uses`. The row of means has the mean of the means
+    and the mean of the standard deviations, as on the slides.
     """
     import pandas as pd
 
     artifact, table = next(iter(results.items()))
-    own = settings[artifact]
+    own, reference = settings[artifact], settings[list(results)[-1]]
     methods, sets = list(own["methods"]), own["datasets"]
-    noise = next(label for label in own["noise"] if KINDS[label.split()[0]] == kind)
+    noise, printed_noise = (
+        next(label for label in each["noise"] if KINDS[label.split()[0]] == kind) for each in (own, reference)
+    )
     where = {"dataset": sets, "noise": noise, "metric": "error", "method": methods}
     values = panels.select(table, artifact, **where).groupby(["dataset", "method"])["value"]
     mean, spread = values.mean().unstack(), values.std().unstack()
@@ -42,8 +51,8 @@ def _errors(results: "Tables", settings: "Settings", kind: str) -> "pd.DataFrame
     for name in [*sets, ALL]:
         best = mean.loc[name].idxmin()
         ours = {m: _cell(mean.loc[name, m], spread.loc[name, m], m == best) for m in methods}
-        place = {"dataset": sets if name == ALL else name, "noise": noise}
-        printed = {m: tables.printed(own["published"], method=m, **place) for m in methods}
+        place = {"dataset": sets if name == ALL else name, "noise": printed_noise}
+        printed = {m: tables.printed(reference["published"], method=m, **place) for m in methods}
         title = {"data set": data_name(name)}
         rows += [title | {"error": "ours"} | ours, title | {"error": "printed"} | printed]
     frame = pd.DataFrame(rows).set_index("data set")
