@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
+from noisylabels.datasets.registry import load_registry
 from noisylabels.datasets.rooms import decaying
 from noisylabels.datasets.speech_synthesis import synthetic_speech
 from noisylabels.figures import style, tables
 from noisylabels.figures.rendering import render
-from noisylabels.frame import artifacts
+from noisylabels.frame import artifacts, provenance
 from noisylabels.frame.jobs import Job
-from noisylabels.frame.provenance import describe
+from noisylabels.frame.plan import Plan
+from noisylabels.frame.supply import Supply
 from noisylabels.noise.crowd import simulate
 from noisylabels.results import concatenate, write_rows
 from noisylabels.verdicts.judge import judge_files
@@ -23,6 +25,11 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"
 PAPERS = sorted(folder.name for folder in EXPERIMENTS.iterdir() if folder.is_dir())
 EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "smoke", ROOT / "workflow/schemas")
+
+SUPPLY = Supply(
+    load_registry(ROOT / "config/datasets.yaml"), {"mirror": "", "source": "", "offline": True, "local": {}}
+)
+PLAN = Plan({"scale": "smoke", "papers": PAPERS, "seed": 1, "formats": ["png"]}, EVERY, SUPPLY)
 
 
 def made_up(dataset):
@@ -70,28 +77,17 @@ def workshop(tmp_path_factory):
         folder = root / paper / name
         folder.mkdir(parents=True)
         parts, tuned = [], {}
-        for cell, settings in artifact.cells.items():
-            job = Job.read(
-                json.dumps(
-                    {
-                        "protocol": artifact.content["protocol"],
-                        "experiment": settings.get("experiment", f"{paper}/{name}"),
-                        "seed": 1,
-                        "settings": settings,
-                    }
-                ),
-                [str(file) for file in files],
-            )
-            if hasattr(job.protocol, "tune"):
-                tuned[cell] = json.loads(json.dumps(job.protocol.tune(job.settings, job.data, job.seeds)))
-            for number, block in enumerate(artifact.blocks):
+        for cell in artifact.cells:
+            job = Job.read(PLAN.job(f"{paper}/{name}", cell), [str(file) for file in files])
+            tuned[cell] = job.tune()
+            for number in range(len(artifact.blocks)):
                 parts.append(folder / f"{cell}.{number}.csv")
-                rows = job.protocol.run(job.settings, job.data, job.seeds, range(*block), tuned.get(cell, {}))
+                rows = job.run(PLAN.repetitions(f"{paper}/{name}", number), tuned[cell])
                 write_rows(rows, parts[-1])
         concatenate(parts, folder / "table.csv")
-        about = describe({"settings": artifact.settings}, tuned, files, folder / "table.csv")
-        json.dumps(about)
-        assert about["packages"]["numpy"] == np.__version__
+        record = folder / "provenance.json"
+        provenance.write(PLAN.about(f"{paper}/{name}"), tuned, files, folder / "table.csv", record)
+        assert json.loads(record.read_text())["packages"]["numpy"] == np.__version__
         return folder / "table.csv"
 
     return make

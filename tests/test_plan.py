@@ -7,6 +7,7 @@ import pytest
 
 from noisylabels.datasets.registry import load_registry
 from noisylabels.frame import artifacts, plan, summary, targets
+from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,10 +62,14 @@ def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters(make):
     assert here.tuned("kernel_boost/rivals") == []
 
 
-def test_a_job_is_described_without_its_caption(make):
+def test_a_job_is_described_without_its_caption_and_labels(make):
     job = json.loads(make("smoke").job("ors/fig2"))
     assert set(job) == {"protocol", "experiment", "seed", "settings"}
     assert job["experiment"] == "ors-regression"
+    methods = make().cell("kernel_boost/rivals", next(iter(make().artifact("kernel_boost/rivals").cells)))
+    assert any(set(method) & set(DISPLAY) for method in methods["methods"].values())
+    described = json.loads(make("smoke").job("kernel_boost/rivals"))["settings"]["methods"]
+    assert not any(set(method) & set(DISPLAY) for method in described.values())
     assert make().repetitions("ors/vss", 0).startswith("0:")
     assert make().resources("kernel_boost/rivals")["mem_mb"] > plan.RESOURCES["mem_mb"]
     assert make().resources("ors/fig2") == plan.RESOURCES

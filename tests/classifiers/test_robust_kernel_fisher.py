@@ -39,7 +39,7 @@ def test_the_direction_is_that_of_direct_linear_algebra(width, mu):
 
 
 def plain_em(K, labels, mu, rounds=50):
-    """The algorithm of the specification, one model at a time, with the textbook's direction."""
+    """The algorithm as the slides give it, one model at a time, with the textbook's direction."""
     n = len(labels)
     r = np.where(labels == 1, 0.8, 0.2)
     for _ in range(rounds):

@@ -52,6 +52,16 @@ def _sounds(*kinds: tuple[str, str]) -> tuple[bytes, ...]:
     return tuple(files)
 
 
+def _tables() -> tuple[bytes, ...]:
+    """Two .npz files as a user saves them, one of them compressed and with splits of its own."""
+    X, y = np.arange(72.0).reshape(24, 3), np.tile([0, 1], 12)
+    order = np.arange(24).reshape(1, -1)
+    plain, rich = io.BytesIO(), io.BytesIO()
+    np.savez(plain, X=X, y=y)
+    np.savez_compressed(rich, X=X.astype(np.int16), y=y, train=order[:, :10], test=order[:, 10:])
+    return plain.getvalue(), rich.getvalue()
+
+
 def _idx(*shape: int) -> bytes:
     values = np.arange(np.prod(shape)) % 251
     return bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + bytes(values.tolist())
@@ -69,6 +79,8 @@ def cases() -> dict[str, Case]:
     svm = b"".join(b"%+d 1:%d.5 3:1 22:-0.25\n" % ((-1) ** i, i) for i in range(20))
     pair = b"".join(b"%+d 1:%d.5 2:1\n" % ((-1) ** i, i) for i in range(20))
     numbers = b"".join(b",".join(b"%d.25" % (i + j) for j in range(55)) + b"\n" for i in range(8))
+    own = b"a,b,y\n" + b"".join(b"%d.5,%d,%s\n" % (i, -i, (b"no", b"1")[i % 2]) for i in range(24))
+    numeric = own.replace(b"no", b"0")
     credit = b"A11 6 A34 A43 1169 A65 A75 4 A93 A101 4 A121 67 A143 A152 2 A173 1 A192 A201 1\n" * 12
     images = tuple((np.ones((4, 784), np.float32), np.array([3, 8, 3, 8])) for _ in range(3))
     mnist = [(f"{part}-labels-idx1-ubyte", _idx(3)) for part in ("train", "t10k")]
@@ -95,5 +107,7 @@ def cases() -> dict[str, Case]:
         "pickle": Case(
             "mnist:mnist38", "mnist.pkl.gz", (*pickles, gzip.decompress(pickles[0])), mutate=mutated_gzip
         ),
+        "own csv": Case("table:table", "mine.csv", (numeric, numeric.replace(b",", b";"), own)),
+        "own npz": Case("table:table", "mine.npz", _tables()),
         "text": Case("uci:german", "german.data", (credit, credit.replace(b" ", b","))),
     }

@@ -37,7 +37,7 @@ def test_captions_deviations_and_notes_are_valid(name):
 
 
 def test_a_reduced_scale_is_announced():
-    content = {"caption": "A curve.", "source": "a paper", "origin": "ours"}
+    content = {"caption": "A curve.", "source": "a paper", "origin": "ours", "render": "ors:fig"}
     assert "smoke, reduced" in caption(content, scale="smoke")
     assert "reduced" not in caption(content)
 
@@ -54,6 +54,7 @@ def test_markup_in_deviations_is_shown_as_it_is():
         "caption": "A curve.",
         "source": "a paper",
         "origin": "paper",
+        "render": "ors:fig",
         "deviations": ["|u|_q, `x` * y_", "b"],
     }
     shown = caption(content)
@@ -62,8 +63,14 @@ def test_markup_in_deviations_is_shown_as_it_is():
 
 
 def test_datasets_deviations_and_notes_follow_the_caption():
-    content = {"caption": "A curve.", "source": "a paper", "origin": "paper"}
+    content = {"caption": "A curve.", "source": "a paper", "origin": "paper", "render": "ors:fig"}
     extra = {"datasets": ["living_room"], "deviations": ["first"], "notes": ["second"]}
     shown = caption(content | extra)
     order = [shown.index(text) for text in ("A curve.", "a paper", "living_room", "first", "Notes", "second")]
     assert order == sorted(order)
+
+
+def test_the_function_that_drew_it_is_named_with_its_file():
+    shown = caption({"caption": "A.", "source": "b", "origin": "ours", "render": "kernel_tables:rivals"})
+    assert "rivals" in shown
+    assert "src/noisylabels/figures/papers/kernel_tables.py" in shown

@@ -135,7 +135,7 @@ def test_losses_leave_the_filters_as_they_were() -> None:
     assert np.array_equal(f.w, before)
 
 
-def test_the_table_of_the_prototype_holds_on_figure_2() -> None:
+def test_the_first_table_holds_on_figure_2() -> None:
     """Order and size of the final errors at shared r = 17.8, as in the paper's Fig. 2."""
     rng = np.random.default_rng(5)
     T, d = 50_000, 20

@@ -39,7 +39,7 @@ def method(kind, cls=KernelLogisticRegression, grid=(0.25, 4.0)):
 
 
 def slow_choice(kind, split, noisy, k):
-    """Every candidate by one fit of the estimator per fold, in the words of the specification."""
+    """Every candidate by one fit of the estimator per fold, as the slides describe it."""
     n = len(split.clean)
     trusted = np.zeros(n, bool)
     trusted[SEEDS.generator(0, "trusted").permutation(n)[: round(0.2 * n)]] = True

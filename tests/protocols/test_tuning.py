@@ -77,7 +77,7 @@ def test_shared_mode_without_its_reference_is_refused(shared):
         (
             {"method": "kernel_svm"},
             r"method m: KernelSVMClassifier has no losses, which an experiment with adaptive filters needs; "
-            r"implement losses\(filters, data, windows\) -> Array, or inherit it from `filters\.base",
+            r"implement losses\(filters, data, windows\) -> Array, or inherit it from `noisylabels",
         ),
     ],
 )

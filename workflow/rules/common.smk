@@ -18,7 +18,7 @@ REGISTRY = ROOT / "config/datasets.yaml"
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
-from noisylabels.datasets import own, registry
+from noisylabels.datasets import own, records, registry
 from noisylabels.frame import artifacts, dependencies, plan, summary, targets
 from noisylabels.frame.supply import Supply
 

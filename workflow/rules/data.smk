@@ -19,6 +19,7 @@ rule fetch:
             PLAN.supply.entry(wildcards.dataset), sort_keys=True
         ),
         options=lambda wildcards: PLAN.supply.fetch_options(wildcards.dataset),
+        record=records.VERSION,
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from noisylabels.datasets.storage import SourceError, storage_errors
+from noisylabels.datasets.storage import SourceError, StorageError, storage_errors
 
 LARGEST = 4 << 30
 """Bytes; the cap of an unpacked file whose size the registry does not state."""
@@ -131,19 +131,12 @@ def _copy(stream: IO[bytes], to: Path, size: int | None, what: str) -> None:
 def _damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        EOFError,
-        zlib.error,
-        lzma.LZMAError,
-        gzip.BadGzipFile,
-    ) as error:
-        raise SourceError(f"{path.name}: damaged or not what it should be ({error})") from None
+    except (SourceError, StorageError):
+        raise
     except (NotImplementedError, RuntimeError) as error:  # an unknown compression, a password
         raise SourceError(f"{path.name}: cannot be unpacked ({error})") from None
-    except OSError as error:
-        raise SourceError(f"{path.name}: damaged or unreadable ({error})") from None
+    except Exception as error:  # damage makes these libraries raise nearly anything
+        raise SourceError(f"{path.name}: damaged or not what it should be ({error})") from None
 
 
 # pickles: four functions are all that a pickled array needs; whatever else a pickle names is refused

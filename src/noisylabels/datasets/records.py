@@ -13,6 +13,9 @@ RECORD = "source.json"
 SEAL = "record_sha256"
 """Key of the digest of all the others: a record that was edited or damaged is no record."""
 
+VERSION = 2
+"""Of the form of a record. What has an older one is fetched again, from the files that are there."""
+
 Record = dict[str, Any]
 
 

@@ -111,6 +111,7 @@ LOOKS = {
     "rkfd": Look("green", "dashdot", "v"),
     "kfd": Look("grey", "dot", "h"),
     "svm": Look("orange", "dash", "^"),
+    "rlr": Look("teal", "short", "X"),
     "stpmkl_like": Look("olive", "dash", "^"),
     "S=3": Look("orange", "solid", "o"),
     "S=5": Look("pink", "dash", "s"),

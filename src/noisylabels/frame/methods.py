@@ -13,6 +13,9 @@ from typing import Any
 FOLDERS = ("filters", "online", "classifiers")
 """Subpackages of noisylabels that hold methods."""
 
+DISPLAY = ("label", "role", "shown", "note")
+"""Keys of a method in an artifact that say how figures and tables show it; no experiment reads them."""
+
 PACKAGE = "noisylabels"
 ROOT = Path(__file__).resolve().parents[1]
 

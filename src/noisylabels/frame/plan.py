@@ -13,6 +13,7 @@ from typing import Any
 
 from noisylabels.frame import dependencies
 from noisylabels.frame.artifacts import Artifact
+from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
 from noisylabels.verdicts import published
 
@@ -128,14 +129,17 @@ class Plan:
         return sorted(files)
 
     def job(self, name: str, cell: str = "") -> str:
-        """What a job computes, as JSON: a change of it re-runs the job, a change of a caption does not."""
+        """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
         artifact = self.artifact(name)
+        settings = self.cell(name, cell)
+        if "methods" in settings:
+            settings = settings | {"methods": {k: _computed(m) for k, m in settings["methods"].items()}}
         return json.dumps(
             {
                 "protocol": artifact.content["protocol"],
                 "experiment": artifact.settings.get("experiment", name),
                 "seed": self.config["seed"],
-                "settings": self.cell(name, cell),
+                "settings": settings,
             }
         )
 
@@ -239,6 +243,10 @@ class Plan:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
         files = [file for name in self.below(scope) for file in self.outputs(name)]
         return files + [f"{self.results}/{scope}verdicts.html"] * bool(self.judged(scope))
+
+
+def _computed(method: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in method.items() if key not in DISPLAY}
 
 
 def _protocol(artifact: Artifact) -> str:

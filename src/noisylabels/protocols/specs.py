@@ -14,10 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from noisylabels.frame.methods import find
-
-DISPLAY = ("label", "role", "shown", "note")
-"""Keys of a method that say how figures and tables show it."""
+from noisylabels.frame.methods import DISPLAY, find
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,12 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             if missing:
                 found = ", ".join(archive.files) or "none"
                 raise ValueError(f"no array {' and '.join(missing)}; it has: {found}")
-            return {name: archive[name] for name in ("X", "y", "train", "test") if name in archive.files}
-    except (ValueError, OSError, EOFError, AttributeError) as error:
+            names = [name for name in ("X", "y", "train", "test") if name in archive.files]
+            arrays = {name: archive[name] for name in names}
+            if strange := [name for name in names if not isinstance(arrays[name], np.ndarray)]:
+                raise ValueError(f"{', '.join(strange)} is no array")  # NumPy hands out the bytes
+            return arrays
+    except Exception as error:  # a damaged archive makes NumPy raise nearly anything
         raise ValueError(f"{path.name}: {error}; save it with np.savez(file, X=X, y=y)") from None
 
 

@@ -80,7 +80,8 @@ def query_counts(results: "Tables", settings: "Settings") -> "Figure":
             ax.plot(law.index, law, color=style.COLOURS[colour], linewidth=1.0)
             ax.plot(counted.index, counted.where(counted > 0), linestyle="none", marker=marker, markersize=3,
                     color=style.COLOURS[colour])  # fmt: skip
-        panels.log_axis(ax.yaxis, low=1e-6)
+        ax.set_ylim(1e-6, 2)
+        shared.decades(ax.yaxis)
     entries = [
         panels.plain_handle(f"p = {p:g}", color=style.COLOURS[colour], marker=marker, markersize=4)
         for p, colour, marker in zip(powers, SHADES, "os^D", strict=False)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from noisylabels.figures.panels import Settings, Tables
 
 GREY = style.COLOURS["grey"]
+HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
+SHADES = ("silver", "sky", "teal", "green", "blue", "indigo")
 
 
 def online_to_batch(results: "Tables", settings: "Settings") -> "Figure":
@@ -46,12 +48,11 @@ def averaging(results: "Tables", settings: "Settings") -> "Figure":
     left, right = axes[0]
     rows = table[table["metric"] == "regret_per_round"]
     shown = sorted({horizons[0], horizons[len(horizons) // 2], horizons[-1]})
-    for T, (colour, marker) in zip(shown, (("sky", "^"), ("blue", "D"), ("indigo", "o")), strict=False):
+    for T, (colour, marker) in zip(shown, HORIZONS, strict=False):
         _against_copies(left, rows[rows["x"] == T], f"T = {T}", colour, marker)
     panels.log_axis(left.yaxis)
     means = [method for method in rows["method"].unique() if method.startswith("mean of")]
-    shades = ("silver", "sky", "teal", "green", "blue", "indigo")
-    for method, colour, marker in zip(means, shades, "sPXD^v", strict=False):
+    for method, colour, marker in zip(means, SHADES, "sPXD^v", strict=False):
         looks: dict[str, Any] = {
             "color": style.COLOURS[colour], "marker": marker, "linestyle": "-", "markersize": 5,
             "label": method.replace("mean of", "naive, mean of"),
@@ -61,8 +62,17 @@ def averaging(results: "Tables", settings: "Settings") -> "Figure":
     shared.decades(right.xaxis)
     left.set(xlabel="copies averaged m")
     right.set(xlabel="rounds T")
-    left.legend(fontsize=7.5, loc="lower left", handlelength=2.2)
-    right.legend(fontsize=7.5, loc="lower left", handlelength=2.2)
+    entries = [
+        panels.plain_handle(f"T = {T}", color=style.COLOURS[colour], marker=marker, markersize=5)
+        for T, (colour, marker) in zip(shown, HORIZONS, strict=False)
+    ]
+    entries.append(panels.plain_handle("left, level lines: Algorithm 1", linewidth=1.3))
+    entries += [
+        panels.plain_handle(method.replace("mean of", "naive, mean of"), color=style.COLOURS[colour],
+                            marker=marker, markersize=5)
+        for method, colour, marker in zip(means, SHADES, "sPXD^v", strict=False)
+    ]  # fmt: skip
+    panels.shared_legend(figure, [*entries, *shared.entries(["two_copy"], bound=False)])
     return figure
 
 
@@ -74,7 +84,7 @@ def _against_copies(ax: "Axes", rows: "pd.DataFrame", label: str, colour: str, m
     looks: dict[str, Any] = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
     ax.errorbar(m, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, label=label, **looks)
     ax.axhline(means["mean"]["two_copy"], color=style.COLOURS[colour], linewidth=1.3, zorder=1.3,
-               label=f"Algorithm 1, {label}")  # fmt: skip
+               label="_")  # fmt: skip
     ax.set_xscale("log", base=2)
     ax.set_xticks(m, [str(each) for each in m])
     ax.minorticks_off()

@@ -4,7 +4,7 @@ An identity is a predicted number and samples whose mean it should be; an inequa
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,12 @@ from noisylabels.protocols.noisy_online.regret import Row
 from noisylabels.protocols.noisy_online.sequences import Floats
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.randomised_estimates import degrees, estimates, second_moment
+from noisylabels.theory.randomised_estimates import (
+    degrees,
+    estimates,
+    second_moment,
+    second_moment_bound,
+)
 
 X = np.array([0.5, -0.3, 0.6])
 W = np.array([0.4, 0.7, -0.2])
@@ -21,14 +26,8 @@ SIGMA = np.array([[0.30, 0.10, 0.00], [0.10, 0.25, -0.05], [0.00, -0.05, 0.20]])
 Y, NOISE_Y = 0.8, 0.3
 
 
-class Measured(NamedTuple):
-    """Name, group, samples of it (n,), and the predicted mean; ``bound``: of the mean, where there is one."""
-
-    name: str
-    group: str
-    samples: Floats
-    predicted: float
-    bound: float | None = None
+Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]
+"""Name, samples (n,), their predicted mean, and a bound of it where there is one."""
 
 
 def run(
@@ -49,23 +48,16 @@ def run(
         for group in settings["groups"]:
             for found in groups[group](seeds.generator(repetition, group)):
                 at = {"setting": group, "method": found[0], "repetition": repetition}
-                rows += [
-                    at | {"metric": m, "value": v} for m, v in _values(Measured(found[0], group, *found[1:]))
-                ]
+                rows += [at | {"metric": metric, "value": value} for metric, value in _values(*found[1:])]
     return rows
 
 
-def _values(found: Measured) -> Iterator[tuple[str, float]]:
-    mean = float(found.samples.mean())
-    se = float(found.samples.std(ddof=1)) / np.sqrt(len(found.samples))
-    yield from {"predicted": found.predicted, "measured": mean, "se": se}.items()
-    yield "z", (mean - found.predicted) / se
-    if found.bound is not None:
-        yield "bound", found.bound
-        yield "bound_ratio", found.predicted / found.bound
-
-
-Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]
+def _values(samples: Floats, predicted: float, bound: float | None = None) -> Iterator[tuple[str, float]]:
+    mean = float(samples.mean())
+    se = float(samples.std(ddof=1)) / np.sqrt(len(samples))
+    yield from {"predicted": predicted, "measured": mean, "se": se, "z": (mean - predicted) / se}.items()
+    if bound is not None:
+        yield from {"bound": bound, "bound_ratio": predicted / bound}.items()
 
 
 def gradients(n: int, rng: np.random.Generator) -> Iterator[Found]:
@@ -105,8 +97,6 @@ def _known_covariance_moment() -> float:
 
 def lemma1(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """Lemma 1 for f = exp, X ~ N(0.5, 0.5), p = 2: mean, second moment, number of copies, its tail."""
-    from noisylabels.theory.randomised_estimates import second_moment_bound
-
     p, gamma = 2.0, 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
     theta, copies = estimates(gamma, p, lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m), rng, n)
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))

@@ -47,11 +47,12 @@ def run(
 ) -> list[Row]:
     """Rows; setting = function, noise = "E X^2 = ..", method = law of X, or "series" (exact), x = p."""
     rows: list[Row] = []
+    powers, sizes = ([float(v) for v in settings[key]] for key in ("powers", "second_moments"))
     for function in settings["functions"]:
         gamma = coefficients(function)
-        for EX2 in settings["second_moments"]:
+        for EX2 in sizes:
             place = {"setting": function, "noise": f"E X^2 = {EX2:g}"}
-            exact = {p: second_moment(gamma, p, EX2) for p in settings["powers"]}
+            exact = {p: second_moment(gamma, p, EX2) for p in powers}
             for p, value in exact.items() if 0 in repetitions else ():
                 bound = second_moment_bound(gamma, p, EX2)
                 values = {"second_moment": value, "bound": bound, "bound_ratio": value / bound}
@@ -59,11 +60,11 @@ def run(
                 at = place | {"method": "series", "repetition": 0, "x": p}
                 rows += [at | {"metric": m, "value": v} for m, v in values.items()]
             if 0 in repetitions:
-                best = settings["powers"][int(np.argmin(list(exact.values())))]
+                best = powers[int(np.argmin(list(exact.values())))]
                 at = place | {"method": "series", "repetition": 0}
                 rows.append(at | {"metric": "best_p", "value": best})
             for law in settings["laws"]:
-                for p in settings["powers"]:
+                for p in powers:
                     for repetition in repetitions:
                         rng = seeds.generator(repetition, f"{function} {EX2:g} {law} {p:g}")
                         found = _measured(gamma, law, EX2, p, settings["samples"], rng)

@@ -4,7 +4,7 @@ Every horizon is a run of its own with its own clean sequence, noise and step;
 all learners of a repetition share the sequence, its copies and its noisy targets.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,39 +32,60 @@ def run(
     return rows
 
 
+class Point(NamedTuple):
+    """One run of a learner: its regret, the bound if a theorem has one, and what else is said of it."""
+
+    regret: float
+    bound: float | None
+    measures: dict[str, float]
+
+
 def _repetition(settings: dict[str, Any], task: Task, seeds: Seeds, columns: Row, tuned: Spec) -> list[Row]:
-    B_w, rows = settings["ball"], []
-    best = comparators.quadratic(task.A, task.b, B_w)
-    learners: dict[str, Spec] = settings["learners"]
-    regrets: dict[str, dict[int, float]] = {label: {} for label in learners}
-    bounds: dict[str, dict[int, float]] = {label: {} for label in learners}
-    excesses: dict[str, dict[int, float]] = {label: {} for label in learners}
+    best = comparators.quadratic(task.A, task.b, settings["ball"])
+    points: dict[str, dict[int, Point]] = {label: {} for label in settings["learners"]}
     for horizon in settings["horizons"]:
         world = World(settings, task, seeds, columns["repetition"], horizon * task.rounds)
-        for label, spec in learners.items():
+        for label, spec in settings["learners"].items():
             factor = tuned[label][str(horizon)] if spec["step"] == "tuned" else 1.0
-            eta, bound = world.step(spec, factor)
-            done = world.run(spec, eta, settings["average_from"])
-            regrets[label][world.T] = float(((done.predictions - world.clean.y) ** 2).sum()) - world.least
-            if bound is not None:
-                bounds[label][world.T] = bound
-            at = columns | {"method": label, "x": world.T}
-            rows += [at | {"metric": "weight_ratio", "value": float(done.average @ best / (best @ best))}]
-            excesses[label][world.T] = excess = task.excess(done.average, best)
-            rows += [at | {"metric": "excess_risk", "value": excess}]
-            if bound is not None:
-                rows += [at | {"metric": "excess_bound_ratio", "value": excess * world.T / bound}]
-            limit = _predicted(spec, task, world.noise(spec), B_w)
-            if limit is not None:
-                ratio = float(limit @ best / (best @ best))
-                rows += [at | {"metric": "weight_ratio_predicted", "value": ratio}]
-                rows += [at | {"metric": "regret_per_round_predicted", "value": task.excess(limit, best)}]
-    for label in learners:
-        own = columns | {"method": label}
-        lasts = settings["exponent_horizons"]
-        rows += rows_of(own, regrets[label], bounds[label] or None, lasts=lasts)
-        rows += exponents(own, "excess_exponent", excesses[label], lasts)
+            points[label][world.T] = _point(settings, task, world, best, spec, factor)
+    rows = []
+    for label, found in points.items():
+        rows += _rows(found, columns | {"method": label}, settings["exponent_horizons"])
     return rows
+
+
+def _point(
+    settings: dict[str, Any], task: Task, world: World, best: Floats, spec: Spec, factor: float
+) -> Point:
+    eta, bound = world.step(spec, factor)
+    done = world.run(spec, eta, settings["average_from"])
+    regret = float(((done.predictions - world.clean.y) ** 2).sum()) - world.least
+    excess = task.excess(done.average, best)
+    measures = {"weight_ratio": _along(done.average, best), "excess_risk": excess}
+    if bound is not None:
+        measures["excess_bound_ratio"] = excess * world.T / bound
+    limit = _predicted(spec, task, world.noise(spec), settings["ball"])
+    if limit is not None:
+        measures["weight_ratio_predicted"] = _along(limit, best)
+        measures["regret_per_round_predicted"] = task.excess(limit, best)
+    return Point(regret, bound, measures)
+
+
+def _rows(points: dict[int, Point], columns: Row, lasts: list[int]) -> list[Row]:
+    rows = [
+        columns | {"metric": metric, "x": T, "value": value}
+        for T, point in points.items()
+        for metric, value in point.measures.items()
+    ]
+    bounds = {T: point.bound for T, point in points.items() if point.bound is not None}
+    rows += rows_of(columns, {T: p.regret for T, p in points.items()}, bounds or None, lasts=lasts)
+    excesses = {T: point.measures["excess_risk"] for T, point in points.items()}
+    return rows + exponents(columns, "excess_exponent", excesses, lasts)
+
+
+def _along(w: Floats, best: Floats) -> float:
+    """<w, u> / ||u||^2."""
+    return float(w @ best / (best @ best))
 
 
 def _predicted(spec: Spec, task: Task, noise: Noise, B_w: float) -> Floats | None:

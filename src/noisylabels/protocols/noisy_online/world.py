@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.frame.methods import find
 from noisylabels.online.base import Run
+from noisylabels.online.known_covariance import KnownCovariance
+from noisylabels.online.naive_ogd import NaiveOGD
+from noisylabels.online.oracle_ogd import OracleOGD
+from noisylabels.online.two_copy import TwoCopy
 from noisylabels.protocols.noisy_online import comparators
 from noisylabels.protocols.noisy_online.sequences import Clean, Floats, Task
 from noisylabels.protocols.noisy_online.tasks import Copies, Noise, noise
@@ -64,20 +67,19 @@ class World:
 
     def run(self, spec: Spec, eta: float, average_from: float) -> Run:
         """The whole run of a learner; its average begins at that share of the rounds."""
-        options = {"copies": spec["copies"]} if "copies" in spec else {}
-        learner: Any = find(spec["method"])(eta, self._B_w, **options)
         X, y, copies = self.clean.X, self._targets, self._copies[spec.get("changing", False)]
         since = {"average_from": int(average_from * self.T)}
         match spec["method"]:
             case "oracle_ogd":
-                return learner.run(X, self.clean.y, **since)
+                return OracleOGD(eta, self._B_w).run(X, self.clean.y, **since)
             case "two_copy":
-                return learner.run(X, copies.copy(1), copies.copy(2), y, **since)
+                return TwoCopy(eta, self._B_w).run(X, copies.copy(1), copies.copy(2), y, **since)
             case "known_covariance":
                 told = spec.get("told", 1.0) * self.noise(spec).variances
-                return learner.run(X, copies.copy(1), y, variances=told, **since)
+                return KnownCovariance(eta, self._B_w).run(X, copies.copy(1), y, variances=told, **since)
             case _:
-                return learner.run(X, copies.mean(spec.get("copies", 1)), y, **since)
+                m = spec.get("copies", 1)
+                return NaiveOGD(eta, self._B_w, m).run(X, copies.mean(m), y, **since)
 
 
 def _fourth_moment(size: float, v: Floats) -> float:
