@@ -10,20 +10,20 @@ import copy
 import itertools
 import json
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from noisylabels.verdicts import published
+from noisylabels.frame.schemas import check
+from noisylabels.frame.strict import ArtifactError, read
+from noisylabels.verdicts import expectations, published
+
+__all__ = ["SCALES", "Artifact", "ArtifactError", "check", "load", "load_all", "merge"]
 
 SCALES = ("smoke", "quick", "full")
 
 NAMED = ("methods", "tasks", "grids")
 """Settings whose keys are names chosen by the artifact; what a reduction says of other names is ignored."""
-
-
-class ArtifactError(ValueError):
-    """A mistake in an artifact file, with the file and the key."""
 
 
 @dataclass(frozen=True)
@@ -122,44 +122,6 @@ def _slug(entry: object) -> str:
     return "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
 
 
-def _read_yaml(path: Path) -> Any:
-    import yaml
-
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise ArtifactError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-
-
-@cache
-def _validator(schemas: Path, schema: str) -> Any:
-    from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT202012
-
-    @cache
-    def retrieve(uri: str) -> Resource[Any]:
-        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
-
-    return Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
-
-
-def check(content: object, schemas: Path, schema: str, where: str) -> None:
-    """Validate against the JSON Schema ``schemas / schema`` (written as YAML; ``$ref`` is relative to
-    ``schemas``).
-
-    Raises
-    ------
-    ArtifactError : one line with the place, the key and what is wrong.
-    """
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(schemas, schema).iter_errors(content))
-    if error is not None:
-        key = ".".join(str(part) for part in error.absolute_path) or "top level"
-        raise ArtifactError(f"{where}: {key}: {error.message} (allowed: {schemas / schema})")
-
-
 def _check_settings(artifact: Artifact, schemas: Path, where: str) -> None:
     schema = f"settings/{artifact.content['protocol']}.schema.yaml"
     if not (schemas / schema).is_file():
@@ -192,6 +154,13 @@ def _printed_values(path: Path, rule: dict[str, Any]) -> list[dict[str, Any]]:
         raise ArtifactError(str(error)) from None
 
 
+def _check_expectations(content: dict[str, Any], where: str) -> None:
+    try:
+        expectations.examine(content)
+    except ValueError as error:
+        raise ArtifactError(f"{where}: {error}") from None
+
+
 def load(path: Path, scale: str, schemas: Path) -> Artifact:
     """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
 
@@ -201,10 +170,11 @@ def load(path: Path, scale: str, schemas: Path) -> Artifact:
     """
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
-    content = _read_yaml(path)
+    content = read(path)
     check(content, schemas, "experiment.schema.yaml", str(path))
     if "published" in content:
         content["published"] = _printed_values(path, content["published"])
+    _check_expectations(content, str(path))
     artifact = Artifact(path.parent.name, path.stem, scale, content, path)
     if "protocol" in content:
         _check_settings(artifact, schemas, str(path))
