@@ -40,9 +40,8 @@ def _validator(schemas: Path, schema: str) -> Any:
         return Resource.from_contents(read(schemas / uri), default_specification=DRAFT202012)
 
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
-    return extend(Draft202012Validator, type_checker=types)(  # type: ignore[call-arg]
-        read(schemas / schema), registry=Registry(retrieve=retrieve)
-    )
+    registry = Registry(retrieve=retrieve)  # type: ignore[call-arg]
+    return extend(Draft202012Validator, type_checker=types)(read(schemas / schema), registry=registry)
 
 
 def _is_integer(_: object, value: object) -> bool:
