@@ -7,6 +7,7 @@ draws its graph.
 """
 
 import copy
+import difflib
 import itertools
 import json
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from noisylabels.frame import checks
 from noisylabels.frame.schemas import check
 from noisylabels.frame.strict import ArtifactError, read
-from noisylabels.verdicts import expectations, published
+from noisylabels.verdicts import published
 
 __all__ = ["SCALES", "Artifact", "ArtifactError", "check", "load", "load_all", "merge"]
 
@@ -122,43 +124,11 @@ def _slug(entry: object) -> str:
     return "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
 
 
-def _check_settings(artifact: Artifact, schemas: Path, where: str) -> None:
-    schema = f"settings/{artifact.content['protocol']}.schema.yaml"
-    if not (schemas / schema).is_file():
-        protocol = artifact.content["protocol"]
-        raise ArtifactError(
-            f"{where}: protocol: no protocol {protocol!r}; expected its settings schema {schemas / schema}"
-        )
-    check(artifact.settings, schemas, schema, f"{where} at scale {artifact.scale}: settings")
-    listed = [name.partition(".")[0] for name in artifact.content.get("datasets", [])]
-    for name in artifact.settings.get("datasets", []):
-        if name not in listed:
-            raise ArtifactError(
-                f"{where} at scale {artifact.scale}: settings.datasets: {name!r} is not among the artifact's "
-                f"datasets: {', '.join(listed)}"
-            )
-
-
-def _check_shards(artifact: Artifact, where: str) -> None:
-    for key in artifact.shards.get("by", []):
-        if not isinstance(artifact.settings.get(key), list | dict) or not artifact.settings[key]:
-            raise ArtifactError(
-                f"{where}: shards.by: {key!r} must be a non-empty list or mapping of the settings"
-            )
-
-
 def _printed_values(path: Path, rule: dict[str, Any]) -> list[dict[str, Any]]:
     try:
         return published.read_entries(path, rule)
     except ValueError as error:
         raise ArtifactError(str(error)) from None
-
-
-def _check_expectations(content: dict[str, Any], where: str) -> None:
-    try:
-        expectations.examine(content)
-    except ValueError as error:
-        raise ArtifactError(f"{where}: {error}") from None
 
 
 def load(path: Path, scale: str, schemas: Path) -> Artifact:
@@ -174,11 +144,8 @@ def load(path: Path, scale: str, schemas: Path) -> Artifact:
     check(content, schemas, "experiment.schema.yaml", str(path))
     if "published" in content:
         content["published"] = _printed_values(path, content["published"])
-    _check_expectations(content, str(path))
     artifact = Artifact(path.parent.name, path.stem, scale, content, path)
-    if "protocol" in content:
-        _check_settings(artifact, schemas, str(path))
-        _check_shards(artifact, str(path))
+    checks.examine(artifact, schemas)
     return artifact
 
 
@@ -199,8 +166,30 @@ def load_all(folder: Path, papers: list[str], scale: str, schemas: Path) -> dict
             )
         for file in files:
             found[paper, file.stem] = load(file, scale, schemas)
-    for (paper, name), artifact in found.items():
-        for used in artifact.content.get("uses", []):
-            if (paper, used) not in found:
-                raise ArtifactError(f"{folder / paper / name}.yaml: uses: {paper} has no artifact {used!r}")
+    for artifact in found.values():
+        own = {name: other for (paper, name), other in found.items() if paper == artifact.paper}
+        _check_uses(artifact, own)
+    for paper in papers:
+        _check_title(folder / paper / "TITLE")
     return found
+
+
+def _check_uses(artifact: Artifact, known: dict[str, Artifact]) -> None:
+    """What is drawn with an artifact are tables of others, and there is something to draw."""
+    for used in artifact.content.get("uses", []):
+        if used not in known:
+            near = difflib.get_close_matches(used, known, n=2)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise ArtifactError(f"{artifact.file}: uses: {artifact.paper} has no artifact {used!r}{hint}")
+        if used == artifact.name or "protocol" not in known[used].content:
+            why = "is this one" if used == artifact.name else "has no protocol, so no table"
+            raise ArtifactError(f"{artifact.file}: uses: {used!r} {why}")
+
+
+def _check_title(file: Path) -> None:
+    try:
+        title = file.read_bytes().decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
+    if not title:
+        raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
