@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from noisylabels.frame.strict import read
-from noisylabels.results import read_table
+from noisylabels.results import read_table, verify
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
 from noisylabels.verdicts.checks import Cell, Result, evaluate, unnamed
 from noisylabels.verdicts.findings import (
@@ -74,16 +74,25 @@ def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -
 
     Raises
     ------
-    VerdictError : as `judge`; names the file.
+    VerdictError : as `judge`; names the file; a table that is not the one of its provenance.
     """
     parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
     for artifact, table in zip(artifacts, tables, strict=True):
         content = _content(artifact)
-        frame = _named(str(artifact), judge, content, read_table(table), scale)
+        frame = _named(str(artifact), judge, content, _verified(table), scale)
         frame.insert(0, "paper", artifact.parent.name)
         frame.insert(1, "artifact", artifact.stem)
         parts.append(frame)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def _verified(table: Path) -> pd.DataFrame:
+    """A result table, if it is still the one that its provenance records."""
+    try:
+        verify(table)
+    except ValueError as error:
+        raise VerdictError(str(error)) from None
+    return read_table(table)
 
 
 def _content(artifact: Path) -> dict[str, Any]:
