@@ -165,6 +165,16 @@ def test_a_mistake_is_named_in_one_line(write, change, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_plan_imports_no_class_of_the_user(write, monkeypatch, tmp_path):
+    (tmp_path / "trap.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    content = yaml.safe_load((EXPERIMENTS / "ors/vss.yaml").read_text())
+    content["settings"]["methods"]["mine"] = {"method": "trap:Mine", "parameters": {"any": 1}}
+    path = tmp_path / "vss.yaml"
+    path.write_text(yaml.safe_dump(content))
+    assert "mine" in artifacts.load(path, "full", SCHEMAS).settings["methods"]
+
+
 def test_a_mistake_in_a_reduction_is_found_at_its_scale(write):
     path = write(lambda c: c["reductions"]["smoke"]["settings"].update(budgets=[0]))
     artifacts.load(path, "full", SCHEMAS)
@@ -194,3 +204,34 @@ def test_a_used_artifact_must_exist(write):
     path = write(lambda c: c.update(uses=["fig99"]))
     with pytest.raises(artifacts.ArtifactError, match="uses: ors has no artifact 'fig99'"):
         artifacts.load_all(path.parents[1], ["ors"], "full", SCHEMAS)
+    path = write(lambda c: c.update(uses=["fig6"]))
+    with pytest.raises(artifacts.ArtifactError, match="uses: 'fig6' is this one"):
+        artifacts.load_all(path.parents[1], ["ors"], "full", SCHEMAS)
+
+
+def test_a_paper_has_a_title(write):
+    path = write(lambda c: None)
+    with pytest.raises(artifacts.ArtifactError, match="TITLE: no title of the paper can be read"):
+        artifacts.load_all(path.parents[1], ["ors"], "full", SCHEMAS)
+
+
+def test_two_cells_cannot_share_a_name(write):
+    def change(content):
+        task = content["settings"]["task"]
+        content["settings"] = {"experiment": "e", "repetitions": 1, "windows": 1, "modes": ["per_variant"]}
+        content["settings"]["methods"] = {"nlms": {"method": "nlms"}}
+        content["settings"]["tasks"] = {name: {"kind": "regression"} | task for name in ("room 1", "room/1")}
+        content |= {"protocol": "ors.filter_curves", "shards": {"by": ["tasks"]}, "reductions": {}}
+        content.pop("claims", None)
+
+    with pytest.raises(artifacts.ArtifactError, match=r"shards\.by: entries of tasks differ in signs only"):
+        artifacts.load(write(change), "full", SCHEMAS)
+
+
+def test_jobs_are_counted_before_they_are_listed(write):
+    def change(content):
+        content["settings"]["repetitions"] = 1_000_000
+        content["shards"]["repetitions"] = 1
+
+    with pytest.raises(artifacts.ArtifactError, match=r"shards: [0-9]+ jobs; at most 100000 are allowed"):
+        artifacts.load(write(change), "full", SCHEMAS)

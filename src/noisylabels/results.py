@@ -89,6 +89,29 @@ def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
     Path(path).write_text(header + "".join(body), encoding="utf-8", newline="\n")
 
 
+def verify(path: str | Path) -> None:
+    """Nothing if the table is the one that the provenance beside it records, or if there is none beside it.
+
+    Raises
+    ------
+    ValueError : another table, or a provenance that cannot be read; the message says what to run.
+    """
+    import hashlib
+    import json
+
+    table = Path(path)
+    provenance = table.with_name("provenance.json")
+    if not provenance.is_file():
+        return
+    mend = f"delete {table} and run again, it is made anew"
+    try:
+        recorded = json.loads(provenance.read_bytes())["table_sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{provenance}: table_sha256 cannot be read; {mend}") from None
+    if hashlib.sha256(table.read_bytes()).hexdigest() != recorded:
+        raise ValueError(f"{table} is not the table that {provenance} records (changed by hand?); {mend}")
+
+
 def read_table(path: str | Path) -> "pd.DataFrame":
     """Read a result table with text columns as text and empty labels as "".
 

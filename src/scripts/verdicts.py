@@ -15,8 +15,8 @@ if len(arguments.artifacts) != len(arguments.tables):
     parser.error("--artifacts and --tables need the same number of files")
 
 from noisylabels.verdicts.judge import judge_files, write_verdicts  # noqa: E402
+from noisylabels.verdicts.names import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.verdicts.page import markdown, page  # noqa: E402
-from noisylabels.verdicts.selection import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
 
 try:
     verdicts = judge_files(arguments.artifacts, arguments.tables, arguments.scale)

@@ -131,7 +131,7 @@ def test_a_mistake_is_named_with_its_place(changes: dict[str, Any], message: str
 def test_a_key_given_twice_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "datasets.yaml"
     path.write_text("packages: {}\ndatasets:\n  toy: {}\n  toy: {}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"datasets\.yaml: not valid YAML: key 'toy' is given twice.*line 4"):
+    with pytest.raises(ValueError, match=r"datasets\.yaml: line 4: key 'toy' is given twice"):
         load_registry(path, SCHEMA)
 
 

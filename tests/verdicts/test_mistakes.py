@@ -5,7 +5,7 @@ import pytest
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, one_verdict, printed
 
-from noisylabels.verdicts.selection import MissingRows, VerdictError
+from noisylabels.verdicts.names import MissingRows, VerdictError
 
 GOOD = table(
     curve(around(10), setting="s"),
@@ -58,6 +58,16 @@ MISTAKES = [
         r"published v: no row has method = theirz; available: ours, theirs",
     ),
     (printed(margin=0), r"published v: margin must be > 0"),
+    (printed(margin=float("inf")), r"published v: margin must be > 0, it and the printed numbers finite"),
+    (printed(margin=float("nan")), r"published v: margin must be > 0, it and the printed numbers finite"),
+    (printed(value=float("nan")), r"published v: .*the printed numbers finite"),
+    (claim(below(where=HERE, below=float("inf"))), r"claim c: check 1: below: inf is no finite number"),
+    (claim(below(where=HERE, below="0")), r"check 1: below: '0' is no finite number"),
+    (
+        claim(below(where=HERE, below=None, within=[2, 1])),
+        r"within: \[2, 1\] is not \[low, high\] with low <=",
+    ),
+    (claim(below(where=HERE, below=None, within=[0, float("nan")])), r"within: nan is no finite number"),
     (printed(sd=1.0), r"published v: sd without n"),
     (printed(sd=1.0, se=1.0, n=4), r"give se or sd, not both"),
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from noisylabels.frame.strict import read
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
@@ -77,11 +77,8 @@ def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
     """
     path = Path(path)
     schema = schema or path.resolve().parents[1] / "workflow" / "schemas" / "datasets.schema.yaml"
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _Strict)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    _validate(content, yaml.load(schema.read_text(encoding="utf-8"), _Strict), path)
+    content = read(path, keys=str | int)
+    _validate(content, read(schema), path)
     packages = content["packages"]
     for dataset, entry in content["datasets"].items():
         for source in entry["sources"]:
@@ -189,22 +186,6 @@ def _source(entry: Entry, spec: dict[str, Any]) -> Source:
         shape=spec["shape"] if "shape" in spec else entry.get("shape", {}),
         files=tuple(RawFile(**file) for file in files),
     )
-
-
-class _Strict(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which a key given twice is an error, not silently the last one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen and key_node.tag != "tag:yaml.org,2002:merge":
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
 
 
 def _validate(content: Any, schema: Any, path: Path) -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from noisylabels.figures.panels import RenderError, add_room
-from noisylabels.results import read_table
+from noisylabels.results import read_table, verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,9 +66,14 @@ def render(
 
     Raises
     ------
-    RenderError : see `find`; a table without rows; rows that the function misses.
+    RenderError : see `find`; a table without rows or not that of its provenance; rows that the function misses.
     """
     function = find(name)
+    try:
+        for path in tables.values():
+            verify(path)
+    except ValueError as error:
+        raise RenderError(f"{artifact}: {error}") from None
     frames = {table: read_table(path) for table, path in tables.items()}
     for table, frame in frames.items():
         if frame.empty:

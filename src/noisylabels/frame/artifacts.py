@@ -7,23 +7,25 @@ draws its graph.
 """
 
 import copy
+import difflib
 import itertools
 import json
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from noisylabels.frame import checks
+from noisylabels.frame.schemas import check
+from noisylabels.frame.strict import ArtifactError, read
 from noisylabels.verdicts import published
+
+__all__ = ["SCALES", "Artifact", "ArtifactError", "check", "load", "load_all", "merge"]
 
 SCALES = ("smoke", "quick", "full")
 
 NAMED = ("methods", "tasks", "grids")
 """Settings whose keys are names chosen by the artifact; what a reduction says of other names is ignored."""
-
-
-class ArtifactError(ValueError):
-    """A mistake in an artifact file, with the file and the key."""
 
 
 @dataclass(frozen=True)
@@ -122,69 +124,6 @@ def _slug(entry: object) -> str:
     return "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
 
 
-def _read_yaml(path: Path) -> Any:
-    import yaml
-
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise ArtifactError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-
-
-@cache
-def _validator(schemas: Path, schema: str) -> Any:
-    from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT202012
-
-    @cache
-    def retrieve(uri: str) -> Resource[Any]:
-        return Resource.from_contents(_read_yaml(schemas / uri), default_specification=DRAFT202012)
-
-    return Draft202012Validator(_read_yaml(schemas / schema), registry=Registry(retrieve=retrieve))  # type: ignore[call-arg]
-
-
-def check(content: object, schemas: Path, schema: str, where: str) -> None:
-    """Validate against the JSON Schema ``schemas / schema`` (written as YAML; ``$ref`` is relative to
-    ``schemas``).
-
-    Raises
-    ------
-    ArtifactError : one line with the place, the key and what is wrong.
-    """
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(schemas, schema).iter_errors(content))
-    if error is not None:
-        key = ".".join(str(part) for part in error.absolute_path) or "top level"
-        raise ArtifactError(f"{where}: {key}: {error.message} (allowed: {schemas / schema})")
-
-
-def _check_settings(artifact: Artifact, schemas: Path, where: str) -> None:
-    schema = f"settings/{artifact.content['protocol']}.schema.yaml"
-    if not (schemas / schema).is_file():
-        protocol = artifact.content["protocol"]
-        raise ArtifactError(
-            f"{where}: protocol: no protocol {protocol!r}; expected its settings schema {schemas / schema}"
-        )
-    check(artifact.settings, schemas, schema, f"{where} at scale {artifact.scale}: settings")
-    listed = [name.partition(".")[0] for name in artifact.content.get("datasets", [])]
-    for name in artifact.settings.get("datasets", []):
-        if name not in listed:
-            raise ArtifactError(
-                f"{where} at scale {artifact.scale}: settings.datasets: {name!r} is not among the artifact's "
-                f"datasets: {', '.join(listed)}"
-            )
-
-
-def _check_shards(artifact: Artifact, where: str) -> None:
-    for key in artifact.shards.get("by", []):
-        if not isinstance(artifact.settings.get(key), list | dict) or not artifact.settings[key]:
-            raise ArtifactError(
-                f"{where}: shards.by: {key!r} must be a non-empty list or mapping of the settings"
-            )
-
-
 def _printed_values(path: Path, rule: dict[str, Any]) -> list[dict[str, Any]]:
     try:
         return published.read_entries(path, rule)
@@ -201,14 +140,12 @@ def load(path: Path, scale: str, schemas: Path) -> Artifact:
     """
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
-    content = _read_yaml(path)
+    content = read(path)
     check(content, schemas, "experiment.schema.yaml", str(path))
     if "published" in content:
         content["published"] = _printed_values(path, content["published"])
     artifact = Artifact(path.parent.name, path.stem, scale, content, path)
-    if "protocol" in content:
-        _check_settings(artifact, schemas, str(path))
-        _check_shards(artifact, str(path))
+    checks.examine(artifact, schemas)
     return artifact
 
 
@@ -229,8 +166,30 @@ def load_all(folder: Path, papers: list[str], scale: str, schemas: Path) -> dict
             )
         for file in files:
             found[paper, file.stem] = load(file, scale, schemas)
-    for (paper, name), artifact in found.items():
-        for used in artifact.content.get("uses", []):
-            if (paper, used) not in found:
-                raise ArtifactError(f"{folder / paper / name}.yaml: uses: {paper} has no artifact {used!r}")
+    for artifact in found.values():
+        own = {name: other for (paper, name), other in found.items() if paper == artifact.paper}
+        _check_uses(artifact, own)
+    for paper in papers:
+        _check_title(folder / paper / "TITLE")
     return found
+
+
+def _check_uses(artifact: Artifact, known: dict[str, Artifact]) -> None:
+    """What is drawn with an artifact are tables of others, and there is something to draw."""
+    for used in artifact.content.get("uses", []):
+        if used not in known:
+            near = difflib.get_close_matches(used, known, n=2)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise ArtifactError(f"{artifact.file}: uses: {artifact.paper} has no artifact {used!r}{hint}")
+        if used == artifact.name or "protocol" not in known[used].content:
+            why = "is this one" if used == artifact.name else "has no protocol, so no table"
+            raise ArtifactError(f"{artifact.file}: uses: {used!r} {why}")
+
+
+def _check_title(file: Path) -> None:
+    try:
+        title = file.read_bytes().decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
+    if not title:
+        raise ArtifactError(f"{file}: is empty; it holds the title of the paper")

@@ -13,15 +13,8 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.statistics import Estimate, at_least, mean_se, outside, t_above, t_below, t_interval, tost
-from noisylabels.verdicts.selection import (
-    INDEX,
-    MissingRows,
-    VerdictError,
-    by_repetition,
-    statistic_rows,
-    steps,
-    varies,
-)
+from noisylabels.verdicts.names import INDEX, MissingRows, VerdictError
+from noisylabels.verdicts.selection import by_repetition, statistic_rows, steps, varies
 from noisylabels.verdicts.vocabulary import TRENDS, Check, place, trend_of, validate
 
 

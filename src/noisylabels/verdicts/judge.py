@@ -8,14 +8,14 @@ every verdict is "ran". ``docs/verdicts.md`` explains all of it on one page.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import inf, isclose, sqrt
+from math import inf, isclose, isfinite, sqrt
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
-import yaml
 
-from noisylabels.results import read_table
+from noisylabels.frame.strict import read
+from noisylabels.results import read_table, verify
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
 from noisylabels.verdicts.checks import Cell, Result, evaluate, unnamed
 from noisylabels.verdicts.findings import (
@@ -27,8 +27,9 @@ from noisylabels.verdicts.findings import (
     reduced,
     with_interval,
 )
+from noisylabels.verdicts.names import MissingRows, VerdictError
 from noisylabels.verdicts.published import read_entries
-from noisylabels.verdicts.selection import ROUNDING, MissingRows, VerdictError, by_repetition, prepare, select
+from noisylabels.verdicts.selection import ROUNDING, by_repetition, prepare, select
 from noisylabels.verdicts.vocabulary import asked, describe, words
 
 T = TypeVar("T")
@@ -73,24 +74,33 @@ def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -
 
     Raises
     ------
-    VerdictError : as `judge`; names the file.
+    VerdictError : as `judge`; names the file; a table that is not the one of its provenance.
     """
     parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
     for artifact, table in zip(artifacts, tables, strict=True):
         content = _content(artifact)
-        frame = _named(str(artifact), judge, content, read_table(table), scale)
+        frame = _named(str(artifact), judge, content, _verified(table), scale)
         frame.insert(0, "paper", artifact.parent.name)
         frame.insert(1, "artifact", artifact.stem)
         parts.append(frame)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
+def _verified(table: Path) -> pd.DataFrame:
+    """A result table, if it is still the one that its provenance records."""
+    try:
+        verify(table)
+    except ValueError as error:
+        raise VerdictError(str(error)) from None
+    return read_table(table)
+
+
 def _content(artifact: Path) -> dict[str, Any]:
     """An artifact file with the list of its printed values in place of their rule."""
-    content: dict[str, Any] = yaml.safe_load(artifact.read_text(encoding="utf-8"))
-    if "published" not in content:
-        return content
     try:
+        content: dict[str, Any] = read(artifact)
+        if "published" not in content:
+            return content
         return content | {"published": read_entries(artifact, content["published"])}
     except ValueError as error:
         raise VerdictError(str(error)) from None
@@ -126,8 +136,10 @@ def _printed(entry: Mapping[str, Any]) -> Estimate:
 def _published(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
     _check_keys(entry, PUBLISHED_KEYS, ("id", "value", "where", "margin", "reason"))
     printed, margin = _printed(entry), float(entry["margin"])
-    if not margin > 0:
-        raise VerdictError(f"margin must be > 0, got {margin:g}")
+    if not 0 < margin < inf or not isfinite(printed.mean) or not 0 <= printed.se < inf:
+        raise VerdictError(
+            f"margin must be > 0, it and the printed numbers finite, got {margin:g}, {printed}"
+        )
     start = {
         "id": entry["id"],
         "kind": "published",

@@ -5,6 +5,7 @@ An empty cell is an absent key; labels joined by ``|`` are averaged.
 """
 
 import csv
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,22 @@ def read_entries(artifact: Path, rule: Mapping[str, Any]) -> list[Entry]:
     file = file_of(artifact)
     if not file.is_file():
         raise ValueError(f"{artifact}: published: the printed values belong in {file}, which does not exist")
-    with file.open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        _check_columns(file, list(reader.fieldnames or []))
-        rows = [(f"{file}, line {reader.line_num}", row) for row in reader]
+    rows = _rows(file)
     _check_ids(rows)
     _check_exceptions(artifact, rule, [row for _, row in rows])
     return [_entry(where, row, rule) for where, row in rows]
+
+
+def _rows(file: Path) -> list[tuple[str, dict[str, str]]]:
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines)
+            _check_columns(file, list(reader.fieldnames or []))
+            return [(f"{file}, line {reader.line_num}", row) for row in reader]
+    except UnicodeDecodeError:
+        raise ValueError(f"{file}: not UTF-8; save the file in this encoding") from None
+    except csv.Error as error:
+        raise ValueError(f"{file}: not valid CSV: {error}") from None
 
 
 def _check_columns(file: Path, columns: list[str]) -> None:
@@ -89,6 +99,8 @@ def _entry(place: str, row: Mapping[str, str], rule: Mapping[str, Any]) -> Entry
     if not where:
         raise ValueError(f"{place}: no selector; name at least one of {', '.join(SELECTOR)}")
     known["margin"] = _margin(row["value"], known["margin"])
+    if not 0 < known["margin"] < math.inf:
+        raise ValueError(f"{place}: margin: {known['margin']:g} must be > 0 and finite; give it `at_least`")
     return {"id": row["id"], **numbers, "where": where, **known}
 
 

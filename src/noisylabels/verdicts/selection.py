@@ -13,28 +13,12 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.results import COLUMNS
+from noisylabels.verdicts.names import ENDS, INDEX, PAIRED, MissingRows, VerdictError, listed
 
 Selector = Mapping[str, Any]
 
-INDEX = [column for column in COLUMNS if column != "value"]
-ENDS = ("last", "first")
-STATISTICS = ("value", "difference", "ratio", "log_ratio", "relative_se")
-PAIRED = ("difference", "ratio", "log_ratio")
 ROUNDING = 1e-9
 """Relative difference that counts as none: tables keep ten digits."""
-
-
-class VerdictError(ValueError):
-    """A published value or claim that cannot be judged as it is written."""
-
-
-class MissingRows(VerdictError):
-    """The table lacks rows that a selector asks for (at a reduced scale they may have been left out)."""
-
-
-def listed(value: Any) -> list[Any]:
-    """The wanted values of a selector entry as a list."""
-    return value if isinstance(value, list) else [value]
 
 
 def prepare(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,9 +1,10 @@
 """The words of a check: its keys, whether they make sense together, how it reads as a sentence."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from noisylabels.verdicts.selection import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
+from noisylabels.verdicts.names import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
 
 Check = Mapping[str, Any]
 
@@ -40,8 +41,22 @@ def validate(check: Check) -> None:
         raise VerdictError(f"{statistic} has no b; use one of {', '.join(PAIRED)}")
     if check.get("rows", "mean") not in ("mean", "every"):
         raise VerdictError(f"unknown rows: {check['rows']!r}; use mean or every")
+    _validate_bound(check, bounds[0])
     _validate_trend(check, bounds[0])
     _validate_groups(check)
+
+
+def _validate_bound(check: Check, bound: str) -> None:
+    """A bound that every number meets, or none, would make a verdict without a test."""
+    if bound in TRENDS:
+        return
+    ends = listed(check[bound])
+    for end in ends:
+        if isinstance(end, bool) or not isinstance(end, int | float) or not math.isfinite(end):
+            raise VerdictError(f"{bound}: {end!r} is no finite number")
+    if len(ends) != (2 if bound == "within" else 1) or ends[0] > ends[-1]:
+        form = "[low, high] with low <= high" if bound == "within" else "one number"
+        raise VerdictError(f"{bound}: {check[bound]} is not {form}")
 
 
 def _validate_trend(check: Check, bound: str) -> None:

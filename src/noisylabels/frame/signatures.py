@@ -1,0 +1,93 @@
+"""Keywords of the library's methods and functions, read from their files: an import would take seconds."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from noisylabels.frame import methods
+from noisylabels.frame.methods import PACKAGE, ROOT
+
+Arguments = ast.FunctionDef
+
+
+def keywords(method: str, function: str = "__init__") -> list[str] | None:
+    """Names of the arguments of a function of a method's class; None: any, or they cannot be read here."""
+    found = _of_class(*_class(method), function)
+    if found is None or found.args.kwarg:
+        return None
+    return _names(found)
+
+
+def has(method: str, member: str) -> bool:
+    """Does the class of a method, or a class above it in the library, define a function or value?"""
+    return member in _members(*_class(method))
+
+
+def of_function(module: str, function: str) -> list[str]:
+    """Names of the arguments of a top-level function, ``("losses.margin", "ramp")``."""
+    tree = _tree(ROOT / f"{module.replace('.', '/')}.py")
+    return next(_names(node) for node in tree.body if isinstance(node, Arguments) and node.name == function)
+
+
+def _names(function: ast.FunctionDef) -> list[str]:
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return [argument.arg for argument in arguments if argument.arg not in ("self", "cls")]
+
+
+def _class(method: str) -> tuple[Path, str]:
+    module = methods.known()[method]
+    name = next(name for name, where in methods.public().items() if where == module)
+    return _file(module), name
+
+
+def _file(module: str) -> Path:
+    return ROOT.joinpath(*module.split(".")[1:]).with_suffix(".py")
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def _origins(file: Path) -> dict[str, Path]:
+    """Name -> the library file from which it is imported."""
+    found = {}
+    for node in _tree(file).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{PACKAGE}."):
+            found.update({alias.asname or alias.name: _file(node.module) for alias in node.names})
+    return found
+
+
+@cache
+def _line(file: Path, name: str) -> list[ast.ClassDef]:
+    """A class of the library and those above it, nearest first."""
+    if not file.is_file():
+        return []
+    for node in _tree(file).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            bases = [base.id for base in node.bases if isinstance(base, ast.Name)]
+            above = [_line(_origins(file).get(base, file), base) for base in bases if base != name]
+            return [node, *(each for line in above for each in line)]
+    return []
+
+
+def _of_class(file: Path, name: str, function: str) -> ast.FunctionDef | None:
+    for node in _line(file, name):
+        for member in node.body:
+            if isinstance(member, Arguments) and member.name == function:
+                return member
+    return None
+
+
+@cache
+def _members(file: Path, name: str) -> frozenset[str]:
+    found = set()
+    for member in (member for node in _line(file, name) for member in node.body):
+        if isinstance(member, Arguments):
+            found.add(member.name)
+        elif isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name) and member.value:
+            found.add(member.target.id)
+        elif isinstance(member, ast.Assign):
+            found.update(target.id for target in member.targets if isinstance(target, ast.Name))
+    return frozenset(found)

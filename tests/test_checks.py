@@ -1,0 +1,93 @@
+"""What no schema can see in an artifact is named before the first job, at every scale."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from noisylabels.frame import artifacts
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMAS = ROOT / "workflow/schemas"
+EXPERIMENTS = ROOT / "config/experiments"
+
+FILTERS = "ors/fig2"
+FLIPS = "robust_sgd/table1"
+KERNELS = "kernel_boost/rivals"
+TASK = {"kind": "regression", "T": 100, "d": 2, "M": 5, "process_noise": 0.01}
+
+
+def put(content, place, value):
+    """Set a key, ``grids.r`` of the settings or ``/claims.0.id`` of the file; None removes it."""
+    *above, last = place.strip("/").split(".")
+    for key in above if place.startswith("/") else ["settings", *above]:
+        content = content[int(key) if isinstance(content, list) else key]
+    if value is None:
+        del content[last]
+    else:
+        content[last] = value
+
+
+@pytest.mark.parametrize("scale", ["full", "smoke"])
+@pytest.mark.parametrize(
+    ("source", "place", "value", "message"),
+    [
+        (FILTERS, "grids.r", {"log10": [0, 3, 0]}, r"grids\.r\.log10: step 0 does not lead from 0 to 3"),
+        (FILTERS, "grids.r", {"log10": [0, 3, -1]}, r"step -1 does not lead from 0"),
+        (FILTERS, "grids.r", {"log10": [0, 3, 0.000001]}, r"10000 are allowed"),
+        (FILTERS, "grids.r", {"log10": [0, 400, 1]}, r"leaves the range of numbers"),
+        (FILTERS, "grids.beta", None, r"methods\.beta\.tune: 'beta' has no grid"),
+        (FILTERS, "shared.reference", "cleen", r"shared\.reference: 'cleen' .* did you mean clean"),
+        (FILTERS, "shared.parameter", "q", r"shared\.parameter: 'q' .* known: r"),
+        (FILTERS, "shared", None, r"settings\.shared: the mode shared_r needs"),
+        (FILTERS, "repetitions", 20.0, r"20\.0 is not a whole number; write 20 "),
+        (FILTERS, "repetitions", "2e1", r"2e1 is text in YAML, not a number; write 20"),
+        (FILTERS, "methods.one.method", "orz", r"methods\.one\.method: 'orz' is unknown; did you mean ors"),
+        (FILTERS, "methods.one.method", "pegasos", r"'pegasos' is none of the filters: .*nlms"),
+        (FILTERS, "methods.one.method", "my module:X", r"not of the form package\.module:Class"),
+        (
+            FILTERS,
+            "methods.one.parameters",
+            {"varient": "one"},
+            r"no parameter 'varient'; did you mean variant",
+        ),
+        (FILTERS, "methods.one.tune", ["r", "beto"], r"methods\.one\.tune: 'beto' has no grid"),
+        (FILTERS, "tasks", {"a,b": TASK}, r"tasks: 'a,b' is empty or has a comma"),
+        (FILTERS, "/claims.0.checks.0.where.metric", "mze", r"checks\.0\.where\.metric: .*'mze'.*mse"),
+        (FILTERS, "/claims.0.checks.0.where.setting", "shard_r", r"no row .*'shard_r'.*shared_r"),
+        (FILTERS, "/claims.0.checks.0.where.repetition", 20, r"repetition: 20, but the last one is 19"),
+        (
+            FILTERS,
+            "/claims.0.checks.1.below",
+            float("inf"),
+            r"claims\.0\.checks\.1\.below: inf is not allowed",
+        ),
+        (FILTERS, "/claims.1.id", "ORS-1", r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
+        (FILTERS, "/render", "ors:regression_curve", r"no function .*; close names: regression_curves"),
+        (FILTERS, "/render", "orz:curves", r"render: .* no module 'orz'; known: .*ors"),
+        (FILTERS, "/protocol", "ors.filter_curve", r"did you mean ors\.filter_curves"),
+        (FLIPS, "official", ["nope"], r"official: 'nope' is unknown here; known: a7a"),
+        (FLIPS, "objectives", ["nope"], r"objectives: 'nope' is unknown here; known"),
+        (FLIPS, "families", {"f": ["log", "hing"]}, r"families\.f: .*did you mean hinge"),
+        (FLIPS, "noise", ["symmetric 1.5"], r"noise\.0: noise 'symmetric 1\.5': rate"),
+        (FLIPS, "noise", ["symmetric 0.1 2"], r"symmetric takes rate, got 2 numbers"),
+        (FLIPS, "noise", ["symmetric 0..1"], r"could not convert string to float"),
+        (FLIPS, "methods.ramp.losses.0.z", 1, r"losses\.0: no parameter 'z'"),
+        (FLIPS, "/claims.0.checks.0.where.dataset", "a8a", r"no rows will be of 'a8a'; data sets: a7a"),
+        (KERNELS, "methods.rmklr.selection", "cv", r"rmklr\.selection: .*drop it"),
+        (KERNELS, "methods.svm.method", "kernel_svn", r"did you mean kernel_svm"),
+    ],
+)
+def test_what_a_schema_cannot_see_is_named_before_any_job(tmp_path, source, place, value, message, scale):
+    content = yaml.safe_load((EXPERIMENTS / f"{source}.yaml").read_text(encoding="utf-8"))
+    content.pop("published", None)
+    put(content, place, value)
+    if scale == "smoke":
+        del content["reductions"]
+    path = tmp_path / f"{source}.yaml"
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(artifacts.ArtifactError, match=message) as error:
+        artifacts.load(path, scale, SCHEMAS)
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith(str(path))
