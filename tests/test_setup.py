@@ -113,8 +113,8 @@ case "$*" in
     -V) echo "Python $FAKE_VERSION" ;;
     "-c "*) [[ $2 != *version_info* || $FAKE_VERSION == 3.1[123].* ]] ;;
     "-m venv "*) echo venv >>"$FAKE_LOG"; dir="${!#}"; rm -rf "$dir"; mkdir -p "$dir/bin"
-        cp "$0" "$dir/bin/python"; printf '#!/bin/bash\\necho "snakemake $*"\\n' >"$dir/bin/snakemake"
-        chmod +x "$dir/bin/snakemake" ;;
+        cp "$0" "$dir/bin/python" ;;
+    "-P src/scripts/start.py "*) shift 2; echo "snakemake $*" ;;
     *"pip --version") ;;
     *"pip install "*) sleep "${FAKE_SECONDS:-0}"; echo "pip $*" >>"$FAKE_LOG"
         [ -z "$FAKE_ERROR" ] || { echo "$FAKE_ERROR"; exit 1; } ;;

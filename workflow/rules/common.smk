@@ -62,6 +62,7 @@ def planned():
             registry.load_registry(REGISTRY), config["data"]["local"]
         )
         made = plan.Plan(config, loaded, Supply(entries, config["data"]))
+        targets.check_names(made)
         made.left_out  # names a data set that is not in the registry
         return made
     except (ValueError, OSError) as error:
@@ -77,6 +78,7 @@ wildcard_constraints:
     artifact="[^/]+/[^/]+",
     cell="[^/]+",
     block="[0-9]+",
+    dataset="[A-Za-z0-9_+][A-Za-z0-9._+-]*",
 
 
 def threads_of(wildcards):

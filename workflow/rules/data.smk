@@ -23,8 +23,8 @@ rule fetch:
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS}/fetch.py --dataset {wildcards.dataset} --registry {REGISTRY}"
-        " --out data/raw/{wildcards.dataset} {params.options:q} > {log}"
+        "python {SCRIPTS:q}/fetch.py --dataset {wildcards.dataset:q} --registry {REGISTRY:q}"
+        " --out data/raw/{wildcards.dataset:q} {params.options:q} > {log:q}"
 
 
 rule prepare:
@@ -46,4 +46,4 @@ rule prepare:
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS}/prepare.py --raw data/raw/{wildcards.dataset} --out {output} > {log} 2>&1"
+        "python {SCRIPTS:q}/prepare.py --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"

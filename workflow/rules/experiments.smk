@@ -28,8 +28,8 @@ rule experiment:
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions}"
-        " --data {input.data} --about {params.about:q} --table {output.table} --provenance {output.provenance} > {log} 2>&1"
+        "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
+        " --data {input.data:q} --about {params.about:q} --table {output.table:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule tune:
@@ -53,7 +53,7 @@ rule tune:
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python {SCRIPTS}/tune.py --job {params.job:q} --data {input.data} --out {output} > {log} 2>&1"
+        "python {SCRIPTS:q}/tune.py --job {params.job:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule run:
@@ -81,5 +81,5 @@ rule run:
     message:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions}"
-        " --tuned {input.tuned} --data {input.data} --out {output} > {log} 2>&1"
+        "{ONE_THREAD} python {SCRIPTS:q}/run.py --job {params.job:q} --repetitions {params.repetitions:q}"
+        " --tuned {input.tuned:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"

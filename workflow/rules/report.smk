@@ -41,5 +41,5 @@ rule verdicts:
     message:
         "Judge {wildcards.scope} against what was printed and claimed"
     shell:
-        "python {SCRIPTS}/verdicts.py --artifacts {params.files} --tables {input.tables}"
-        " --scale {SCALE} --csv {output.csv} --html {output.html} --md {output.md} > {log} 2>&1"
+        "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
+        " --scale {SCALE:q} --csv {output.csv:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"
