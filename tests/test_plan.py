@@ -55,7 +55,8 @@ def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters(make):
     cell = next(cell for cell in here.artifact("robust_sgd/table1").cells if "a7a" in cell)
     assert here.data("robust_sgd/table1", cell) == ["data/prepared/a7a.packaged.npz"]
     assert len(here.all_data("robust_sgd/table1")) == 2
-    assert "src/noisylabels/classifiers/pegasos.py" in here.code("robust_sgd/table1", cell)
+    assert "src/noisylabels/classifiers/pegasos.py" in here.code("run", "robust_sgd/table1", cell)
+    assert "src/scripts/run.py" in here.code("run", "robust_sgd/table1", cell)
     assert here.tuned("robust_sgd/table1", [cell]) == [
         f"results/full/robust_sgd/table1/cells/{cell}/tuned.json"
     ]

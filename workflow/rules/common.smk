@@ -19,7 +19,7 @@ ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
 from noisylabels.datasets import own, records, registry
-from noisylabels.frame import artifacts, dependencies, plan, summary, targets
+from noisylabels.frame import artifacts, dependencies, owner, packages, plan, summary, targets
 from noisylabels.frame.supply import Supply
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
@@ -71,6 +71,10 @@ def planned():
 
 PLAN = planned()
 SCALE = config["scale"]
+LOCK = ROOT / "runtime.lock"
+# Parameters of rules: other versions of these packages make their outputs again.
+NUMERIC = packages.state(packages.NUMERIC, LOCK)
+DRAWING = packages.state(packages.DRAWING, LOCK)
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
 
 

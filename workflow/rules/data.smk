@@ -30,8 +30,11 @@ rule fetch:
 rule prepare:
     input:
         source="data/raw/{dataset}/source.json",
-        library=lambda wildcards: plan.library(
-            "datasets.prepare", *PLAN.supply.loader_modules(wildcards.dataset)
+        library=lambda wildcards: sorted(
+            {
+                *plan.script("prepare"),
+                *plan.library(*PLAN.supply.loader_modules(wildcards.dataset)),
+            }
         ),
     output:
         "data/prepared/{dataset}.npz",
@@ -43,6 +46,8 @@ rule prepare:
     resources:
         mem_mb=4000,
         runtime=30,
+    params:
+        packages=NUMERIC,
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:

@@ -4,7 +4,7 @@
 rule experiment:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact),
-        library=lambda wildcards: PLAN.code(wildcards.artifact),
+        library=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         provenance=f"{RESULTS}/{{artifact}}/provenance.json",
@@ -21,6 +21,7 @@ rule experiment:
         mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
         runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
+        packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact),
         cell=lambda wildcards: PLAN.only_cell(wildcards.artifact),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
@@ -35,7 +36,7 @@ rule experiment:
 rule tune:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
-        library=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
+        library=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
     output:
         f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
     log:
@@ -49,6 +50,7 @@ rule tune:
         mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
         runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
+        packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
@@ -60,7 +62,7 @@ rule run:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
-        library=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
+        library=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
     output:
         f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
     log:
@@ -74,6 +76,7 @@ rule run:
         mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
         runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
+        packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
         repetitions=lambda wildcards: PLAN.repetitions(
             wildcards.artifact, int(wildcards.block)

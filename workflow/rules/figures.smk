@@ -26,6 +26,7 @@ for kind in ("figure", "table"):
             mem_mb=1000,
             runtime=10,
         params:
+            packages=DRAWING,
             render=lambda wildcards: PLAN.artifact(wildcards.artifact).content["render"],
             names=lambda wildcards: PLAN.drawn(wildcards.artifact),
             settings=lambda wildcards: PLAN.settings_shown(wildcards.artifact),

@@ -9,7 +9,7 @@ rule verdicts:
         printed=lambda wildcards: plan.printed_values(
             PLAN.judged(wildcards.scope).values()
         ),
-        library=plan.library("verdicts.judge", "verdicts.page"),
+        library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
         md=f"{RESULTS}/{{scope}}verdicts.md",
@@ -34,6 +34,7 @@ rule verdicts:
         mem_mb=1000,
         runtime=10,
     params:
+        packages=NUMERIC,
         files=lambda wildcards: plan.paths(
             artifact.file for artifact in PLAN.judged(wildcards.scope).values()
         ),

@@ -6,6 +6,7 @@ rule collect:
         parts=lambda wildcards: PLAN.parts(wildcards.artifact),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact),
         data=lambda wildcards: PLAN.all_data(wildcards.artifact),
+        library=plan.script("collect"),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         provenance=f"{RESULTS}/{{artifact}}/provenance.json",

@@ -121,9 +121,10 @@ class Plan:
         artifact = self.artifact(name)
         return self.supply.prepared(artifact.data_sets(artifact.settings))
 
-    def code(self, name: str, cell: str = "") -> list[str]:
-        """Library files of the jobs of a cell: the protocol and its imports, and the methods of the cell."""
-        files = set(library(_protocol(self.artifact(name))))
+    def code(self, job: str, name: str, cell: str = "") -> list[str]:
+        """Files of a job of a cell: its script ``<job>.py``, the protocol, the methods, and their imports."""
+        unread = [] if self.data(name, cell) else ["datasets.prepare"]
+        files = {*script(job, unread), *library(_protocol(self.artifact(name)))}
         for spec in self.cell(name, cell).get("methods", {}).values():
             files.update(paths(dependencies.method_files(spec["method"])))
         return sorted(files)
@@ -192,9 +193,11 @@ class Plan:
         return printed_values(self.artifacts[source] for source in self._sources(self.artifact(name)))
 
     def drawing_code(self, name: str) -> list[str]:
-        """Library files that draw the artifact."""
-        render = self.artifact(name).content["render"].partition(":")[0]
-        return library("figures.rendering", "figures.tables", f"figures.papers.{render}")
+        """Files that draw the artifact; a figure needs no writer of tables."""
+        content = self.artifact(name).content
+        unread = ["figures.tables"] if content["kind"] == "figure" else []
+        module = content["render"].partition(":")[0]
+        return sorted({*script("render", unread), *library(f"figures.papers.{module}")})
 
     def settings_shown(self, name: str) -> str:
         """Settings of every artifact that is shown, as JSON; a table is given the printed values too."""
@@ -265,6 +268,11 @@ def printed_values(artifacts: Iterable[Artifact]) -> list[str]:
 def library(*modules: str) -> list[str]:
     """Files of library modules and all they import."""
     return paths(dependencies.library_files(modules))
+
+
+def script(name: str, without: Iterable[str] = ()) -> list[str]:
+    """The script ``<name>.py`` and all library files that it imports; ``without``: see `script_files`."""
+    return paths(dependencies.script_files(name, without))
 
 
 def paths(files: Iterable[Path]) -> list[str]:
