@@ -1,4 +1,4 @@
-"""Names that become parts of paths, of targets and of commands: which are allowed, how long ones are shortened."""
+"""Names that become parts of paths and commands: which are allowed, and how long ones are shortened."""
 
 import hashlib
 import re
@@ -8,7 +8,7 @@ from typing import Any
 ALLOWED = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
 
 LONGEST = 100
-"""Bytes; with what is added to it, such as ``.12.time.tsv``, a name stays far below the 255 of file systems."""
+"""Bytes; with an ending such as ``.12.time.tsv`` a name stays far below the 255 that file systems take."""
 
 
 def check(what: str, name: str, where: object) -> None:
