@@ -179,3 +179,13 @@ def test_a_summary_says_what_was_left_out(make, monkeypatch):
     here = make()
     assert "left out: ors/fig5: no speech" in summary.text(here, [])
     assert "left out" not in summary.text(here, ["robust_sgd"])
+
+
+def test_measured_times_are_judged_on_a_page_of_their_own(make):
+    here = make()
+    page = "results/full/kernel_boost/cpu_time/verdicts.html"
+    assert "kernel_boost/cpu_time" not in here.judged("") | here.judged("kernel_boost/")
+    assert set(here.judged("kernel_boost/cpu_time/")) == {"kernel_boost/cpu_time"}
+    assert here.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]
+    assert page in here.promised("")
+    assert here.promised("kernel_boost/cpu_time/").count(page) == 1

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame import dependencies
+from noisylabels.frame import dependencies, report_text
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
@@ -50,7 +50,8 @@ class Plan:
 
     def title(self, name: str) -> str:
         """Title of the paper of an artifact, from the file TITLE in its folder."""
-        return (self.artifact(name).file.parent / "TITLE").read_text(encoding="utf-8").strip()
+        text = (self.artifact(name).file.parent / "TITLE").read_text(encoding="utf-8")
+        return report_text.label(text.strip())
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -209,12 +210,12 @@ class Plan:
     def caption(self, name: str) -> dict[str, Any]:
         """What the report tells of an artifact."""
         content = self.artifact(name).content
-        return {key: content[key] for key in ABOUT if key in content}
+        return {key: report_text.told(content[key]) for key in ABOUT if key in content}
 
     def labels(self, name: str) -> dict[str, str]:
         """The columns of the report's list."""
         content = self.artifact(name).content
-        return {"what": content["title"], "kind": content["kind"], "by": content["origin"]}
+        return {"what": report_text.label(content["title"]), "kind": content["kind"], "by": content["origin"]}
 
     def suffixes(self, kind: str) -> list[str]:
         """File formats of a figure or table; the report shows the first."""
@@ -230,12 +231,21 @@ class Plan:
     # Verdicts
 
     def judged(self, scope: str) -> dict[str, Artifact]:
-        """Artifacts below a scope (see `below`) that have claims or printed values."""
+        """Artifacts below a scope (see `below`) that have claims or printed values.
+
+        Those with measured times are judged by themselves only: what they say differs from run to run.
+        """
         return {
             name: artifact
             for name, artifact in self.below(scope).items()
-            if artifact.content.get("claims") or artifact.content.get("published")
+            if (artifact.content.get("claims") or artifact.content.get("published"))
+            and (not artifact.content.get("measured") or scope == f"{name}/")
         }
+
+    def pages(self, scope: str) -> list[str]:
+        """Scopes that have a page of verdicts: this one, and every artifact below it with measured times."""
+        measured = [f"{name}/" for name, a in self.below(scope).items() if a.content.get("measured")]
+        return [page for page in dict.fromkeys([scope, *measured]) if self.judged(page)]
 
     def expectations(self, scope: str) -> str:
         """What they were judged by, as JSON: a change of it judges again, a change of a caption does not."""
@@ -245,7 +255,7 @@ class Plan:
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
         files = [file for name in self.below(scope) for file in self.outputs(name)]
-        return files + [f"{self.results}/{scope}verdicts.html"] * bool(self.judged(scope))
+        return files + [f"{self.results}/{page}verdicts.html" for page in self.pages(scope)]
 
 
 def _computed(method: dict[str, Any]) -> dict[str, Any]:
