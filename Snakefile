@@ -17,6 +17,11 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 
 
+# A lock that a killed run left behind is no lock: see frame/owner.py.
+if workflow.is_main_process:
+    OWNED = owner.claim(Path(".snakemake"))
+
+
 onstart:
     # Snakemake limits the jobs per second, and to that end every finished job leaves one more timer that wakes the
     # scheduler each second until the run ends: 40 % of a core after 60 jobs. Jobs on this machine need no such limit.
@@ -33,6 +38,11 @@ onerror:
         summary.text(PLAN, workflow.dag_settings.targets, failed=True),
         file=sys.stderr,
     )
+    if damaged := packages.damaged():
+        print(
+            f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again",
+            file=sys.stderr,
+        )
 
 
 rule all:

@@ -75,3 +75,37 @@ def test_a_users_own_method_is_a_file_outside_the_library(tmp_path, monkeypatch)
     for missing in ("no_such_module:Mine", "no_such.module:Mine"):
         with pytest.raises(FileNotFoundError, match="is its folder on PYTHONPATH"):
             dependencies.method_files(missing)
+
+
+def test_a_users_own_method_brings_its_neighbours_and_is_not_imported(tmp_path, monkeypatch):
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('imported')")
+    (package / "filters.py").write_text(
+        "raise SystemExit('imported')\nimport numpy\nfrom mine import steps\nimport helper"
+    )
+    (package / "steps.py").write_text("from noisylabels.filters.base import Filter")
+    (tmp_path / "helper.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = dependencies.method_files("mine.filters:Mine")
+    assert {tmp_path / "helper.py", package / "steps.py", package / "filters.py"} <= set(found)
+    assert "base" in names(found)
+    assert not any("numpy" in file.parts for file in found)
+    assert "mine" not in sys.modules
+
+
+def test_a_script_brings_what_it_imports_but_not_what_this_job_does_not_need():
+    files = names(dependencies.script_files("run"))
+    assert {"run", "jobs", "results", "seeding", "atomic", "prepare"} <= files
+    assert "prepare" not in names(dependencies.script_files("run", ["datasets.prepare"]))
+
+
+def test_facts_belong_to_what_reads_them():
+    assert "a7a_rows" in names(dependencies.library_files(["datasets.adult"]))
+    assert "a7a_rows" not in names(dependencies.library_files(["datasets.keel"]))
+
+
+def test_what_only_a_type_checker_imports_is_no_dependency(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("if TYPE_CHECKING:\n    from noisylabels import seeding\nimport noisylabels.results")
+    assert names(dependencies._used(file)) == {"results"}

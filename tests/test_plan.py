@@ -55,7 +55,8 @@ def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters(make):
     cell = next(cell for cell in here.artifact("robust_sgd/table1").cells if "a7a" in cell)
     assert here.data("robust_sgd/table1", cell) == ["data/prepared/a7a.packaged.npz"]
     assert len(here.all_data("robust_sgd/table1")) == 2
-    assert "src/noisylabels/classifiers/pegasos.py" in here.code("robust_sgd/table1", cell)
+    assert "src/noisylabels/classifiers/pegasos.py" in here.code("run", "robust_sgd/table1", cell)
+    assert "src/scripts/run.py" in here.code("run", "robust_sgd/table1", cell)
     assert here.tuned("robust_sgd/table1", [cell]) == [
         f"results/full/robust_sgd/table1/cells/{cell}/tuned.json"
     ]
@@ -178,3 +179,13 @@ def test_a_summary_says_what_was_left_out(make, monkeypatch):
     here = make()
     assert "left out: ors/fig5: no speech" in summary.text(here, [])
     assert "left out" not in summary.text(here, ["robust_sgd"])
+
+
+def test_measured_times_are_judged_on_a_page_of_their_own(make):
+    here = make()
+    page = "results/full/kernel_boost/cpu_time/verdicts.html"
+    assert "kernel_boost/cpu_time" not in here.judged("") | here.judged("kernel_boost/")
+    assert set(here.judged("kernel_boost/cpu_time/")) == {"kernel_boost/cpu_time"}
+    assert here.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]
+    assert page in here.promised("")
+    assert here.promised("kernel_boost/cpu_time/").count(page) == 1

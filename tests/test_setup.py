@@ -113,8 +113,8 @@ case "$*" in
     -V) echo "Python $FAKE_VERSION" ;;
     "-c "*) [[ $2 != *version_info* || $FAKE_VERSION == 3.1[123].* ]] ;;
     "-m venv "*) echo venv >>"$FAKE_LOG"; dir="${!#}"; rm -rf "$dir"; mkdir -p "$dir/bin"
-        cp "$0" "$dir/bin/python"; printf '#!/bin/bash\\necho "snakemake $*"\\n' >"$dir/bin/snakemake"
-        chmod +x "$dir/bin/snakemake" ;;
+        cp "$0" "$dir/bin/python" ;;
+    "-P src/scripts/start.py "*) shift 2; echo "snakemake $*" ;;
     *"pip --version") ;;
     *"pip install "*) sleep "${FAKE_SECONDS:-0}"; echo "pip $*" >>"$FAKE_LOG"
         [ -z "$FAKE_ERROR" ] || { echo "$FAKE_ERROR"; exit 1; } ;;
@@ -304,3 +304,54 @@ def test_a_profile_of_the_user_replaces_ours(checkout):
 def test_scripts_can_be_started(script):
     assert os.access(ROOT / script, os.X_OK)
     subprocess.run(["bash", "-n", ROOT / script], check=True)
+
+
+def test_a_place_that_cannot_be_written_is_named(checkout):
+    done, asked = checkout.run("-n", NOISYLABELS_VENV="/proc/nowhere/venv")
+    assert done.returncode == 1
+    assert "cannot write /proc/nowhere, where the environment belongs" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert asked == []
+
+
+# --- the start of Snakemake, with a package of that name that only tells how it was called
+
+
+def start(folder, code, **variables):
+    package = folder / "packages/snakemake"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "cli.py").write_text(code)
+    command = [sys.executable, "-P", ROOT / "src/scripts/start.py", "-n"]
+    kept = {"PYTHONPATH": str(package.parent), "HOME": str(folder)}
+    cwd = variables.pop("cwd", folder)
+    return subprocess.run(command, cwd=cwd, env=kept | variables, capture_output=True, text=True)
+
+
+TELL = "import os, sys\ndef main(): print(sys.argv, os.environ.get('XDG_CACHE_HOME'))"
+
+
+def test_snakemake_is_started_with_the_arguments(tmp_path):
+    assert start(tmp_path, TELL).stdout == "['snakemake', '-n'] None\n"
+
+
+@pytest.mark.parametrize(
+    "damage", ["import no_such_module", "def main(:", "raise RuntimeError('half a file')"]
+)
+def test_a_damaged_package_is_answered_in_one_line(tmp_path, damage):
+    done = start(tmp_path, damage)
+    assert done.returncode == 1
+    assert f"a package in {sys.prefix} is damaged" in done.stderr
+    assert "remove that folder and start again" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_home_that_cannot_be_written_is_replaced(tmp_path):
+    done = start(tmp_path, TELL, HOME="/proc/nowhere")
+    assert done.stdout == f"['snakemake', '-n'] {tmp_path / '.cache/home'}\n"
+
+
+def test_a_checkout_that_cannot_be_written_is_named(tmp_path):
+    done = start(tmp_path, TELL, cwd="/proc/self")
+    assert "cannot be written; make it writable, or copy it to where you may write" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from noisylabels.frame import provenance
+from noisylabels.frame.atomic import replacing
 from noisylabels.results import concatenate
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -16,6 +17,8 @@ parser.add_argument("--table", required=True, type=Path)
 parser.add_argument("--provenance", required=True, type=Path)
 arguments = parser.parse_args()
 
-concatenate(arguments.parts, arguments.table)
+with replacing(arguments.table) as part:
+    concatenate(arguments.parts, part)
 tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in arguments.tuned}
-provenance.write(arguments.about, tuned, arguments.data, arguments.table, arguments.provenance)
+with replacing(arguments.provenance) as part:
+    provenance.write(arguments.about, tuned, arguments.data, arguments.table, part)

@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 
 from noisylabels.frame import provenance
+from noisylabels.frame.atomic import replacing
 from noisylabels.frame.jobs import Job
+from noisylabels.frame.kernel_cache import mended
 from noisylabels.results import write_rows
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -17,9 +19,12 @@ parser.add_argument("--table", required=True, type=Path)
 parser.add_argument("--provenance", required=True, type=Path)
 arguments = parser.parse_args()
 
-job = Job.read(arguments.job, arguments.data)
-tuned = job.tune()
-write_rows(job.run(arguments.repetitions, tuned), arguments.table)
+with mended():
+    job = Job.read(arguments.job, arguments.data)
+    tuned = job.tune()
+    with replacing(arguments.table) as part:
+        write_rows(job.run(arguments.repetitions, tuned), part)
 data = [Path(file) for file in arguments.data]
 tuned_cells = {arguments.cell: tuned} if tuned else {}
-provenance.write(arguments.about, tuned_cells, data, arguments.table, arguments.provenance)
+with replacing(arguments.provenance) as part:
+    provenance.write(arguments.about, tuned_cells, data, arguments.table, part)

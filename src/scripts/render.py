@@ -3,9 +3,12 @@
 import argparse
 import json
 import sys
+from contextlib import ExitStack
+from pathlib import Path
 
 from noisylabels.figures.panels import RenderError
 from noisylabels.figures.rendering import draw
+from noisylabels.frame.atomic import replacing
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--render", required=True, help="module:function below noisylabels.figures.papers")
@@ -13,11 +16,13 @@ parser.add_argument("--artifact", required=True)
 parser.add_argument("--settings", required=True, type=json.loads, help="JSON: artifact -> settings")
 parser.add_argument("--names", nargs="*", default=[], help="artifacts whose tables are drawn")
 parser.add_argument("--tables", nargs="*", default=[], help="their result tables, in the same order")
-parser.add_argument("--out", nargs="+", required=True, help="files of a figure, or of a table")
+parser.add_argument("--out", nargs="+", required=True, type=Path, help="files of a figure, or of a table")
 arguments = parser.parse_args()
 
 tables = dict(zip(arguments.names, arguments.tables, strict=True))
 try:
-    draw(arguments.render, arguments.artifact, tables, arguments.settings, arguments.out)
+    with ExitStack() as stack:
+        parts = [stack.enter_context(replacing(path)) for path in arguments.out]
+        draw(arguments.render, arguments.artifact, tables, arguments.settings, parts)
 except RenderError as error:
     sys.exit(str(error))

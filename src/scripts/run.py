@@ -4,7 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
+from noisylabels.frame.atomic import replacing
 from noisylabels.frame.jobs import Job
+from noisylabels.frame.kernel_cache import mended
 from noisylabels.results import write_rows
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -15,6 +17,6 @@ parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.
 parser.add_argument("--out", required=True, type=Path)
 arguments = parser.parse_args()
 
-job = Job.read(arguments.job, arguments.data)
 tuned = json.loads(arguments.tuned[0].read_text(encoding="utf-8")) if arguments.tuned else {}
-write_rows(job.run(arguments.repetitions, tuned), arguments.out)
+with mended(), replacing(arguments.out) as part:
+    write_rows(Job.read(arguments.job, arguments.data).run(arguments.repetitions, tuned), part)

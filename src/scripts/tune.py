@@ -4,7 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
+from noisylabels.frame.atomic import replacing
 from noisylabels.frame.jobs import Job
+from noisylabels.frame.kernel_cache import mended
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--job", required=True, help="JSON with protocol, experiment, seed and settings")
@@ -12,5 +14,7 @@ parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.
 parser.add_argument("--out", required=True, type=Path)
 arguments = parser.parse_args()
 
-tuned = Job.read(arguments.job, arguments.data).tune()
-arguments.out.write_text(json.dumps(tuned, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+with mended():
+    tuned = Job.read(arguments.job, arguments.data).tune()
+with replacing(arguments.out) as part:
+    part.write_text(json.dumps(tuned, indent=1, sort_keys=True) + "\n", encoding="utf-8")

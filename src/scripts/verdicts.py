@@ -14,6 +14,7 @@ arguments = parser.parse_args()
 if len(arguments.artifacts) != len(arguments.tables):
     parser.error("--artifacts and --tables need the same number of files")
 
+from noisylabels.frame.atomic import replacing  # noqa: E402
 from noisylabels.verdicts.judge import judge_files, write_verdicts  # noqa: E402
 from noisylabels.verdicts.names import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.verdicts.page import markdown, page  # noqa: E402
@@ -22,8 +23,11 @@ try:
     verdicts = judge_files(arguments.artifacts, arguments.tables, arguments.scale)
 except VerdictError as error:
     parser.exit(1, f"{error}\n")
-write_verdicts(verdicts, arguments.csv)
+with replacing(arguments.csv) as part:
+    write_verdicts(verdicts, part)
 if arguments.html:
-    arguments.html.write_text(page(verdicts), encoding="utf-8", newline="\n")
+    with replacing(arguments.html) as part:
+        part.write_text(page(verdicts), encoding="utf-8", newline="\n")
 if arguments.md:
-    arguments.md.write_text(markdown(verdicts), encoding="utf-8", newline="\n")
+    with replacing(arguments.md) as part:
+        part.write_text(markdown(verdicts), encoding="utf-8", newline="\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ["Snakefile", "config", "workflow", "src", "environment.yml"]
+PARTS = ["Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock"]
 OVERLAY = "scale: smoke\npapers: [ors]\nformats: [png]\n"
 
 

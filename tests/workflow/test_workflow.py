@@ -37,7 +37,6 @@ def test_any_number_of_cores_and_any_interruption_give_the_same_bytes(run):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert 0 < len(killed.files()) < len(one.files())
-    killed.snakemake(options=["--unlock"])
     killed.snakemake(*SYNTHETIC, options=["--rerun-incomplete"], cores=2)
     assert one.files() == two.files() == killed.files()
 

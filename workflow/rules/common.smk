@@ -19,7 +19,15 @@ ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
 from noisylabels.datasets import own, records, registry
-from noisylabels.frame import artifacts, dependencies, plan, summary, targets
+from noisylabels.frame import (
+    artifacts,
+    dependencies,
+    owner,
+    packages,
+    plan,
+    summary,
+    targets,
+)
 from noisylabels.frame.supply import Supply
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
@@ -62,6 +70,7 @@ def planned():
             registry.load_registry(REGISTRY), config["data"]["local"]
         )
         made = plan.Plan(config, loaded, Supply(entries, config["data"]))
+        targets.check_names(made)
         made.left_out  # names a data set that is not in the registry
         return made
     except (ValueError, OSError) as error:
@@ -70,6 +79,10 @@ def planned():
 
 PLAN = planned()
 SCALE = config["scale"]
+LOCK = ROOT / "runtime.lock"
+# Parameters of rules: other versions of these packages make their outputs again.
+NUMERIC = packages.state(packages.NUMERIC, LOCK)
+DRAWING = packages.state(packages.DRAWING, LOCK)
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
 
 
@@ -77,6 +90,7 @@ wildcard_constraints:
     artifact="[^/]+/[^/]+",
     cell="[^/]+",
     block="[0-9]+",
+    dataset="[A-Za-z0-9_+][A-Za-z0-9._+-]*",
 
 
 def threads_of(wildcards):

@@ -23,15 +23,18 @@ rule fetch:
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS}/fetch.py --dataset {wildcards.dataset} --registry {REGISTRY}"
-        " --out data/raw/{wildcards.dataset} {params.options:q} > {log}"
+        "python {SCRIPTS:q}/fetch.py --dataset {wildcards.dataset:q} --registry {REGISTRY:q}"
+        " --out data/raw/{wildcards.dataset:q} {params.options:q} > {log:q}"
 
 
 rule prepare:
     input:
         source="data/raw/{dataset}/source.json",
-        library=lambda wildcards: plan.library(
-            "datasets.prepare", *PLAN.supply.loader_modules(wildcards.dataset)
+        library=lambda wildcards: sorted(
+            {
+                *plan.script("prepare"),
+                *plan.library(*PLAN.supply.loader_modules(wildcards.dataset)),
+            }
         ),
     output:
         "data/prepared/{dataset}.npz",
@@ -43,7 +46,9 @@ rule prepare:
     resources:
         mem_mb=4000,
         runtime=30,
+    params:
+        packages=NUMERIC,
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS}/prepare.py --raw data/raw/{wildcards.dataset} --out {output} > {log} 2>&1"
+        "python {SCRIPTS:q}/prepare.py --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"

@@ -4,7 +4,7 @@
 rule experiment:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact),
-        library=lambda wildcards: PLAN.code(wildcards.artifact),
+        library=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         provenance=f"{RESULTS}/{{artifact}}/provenance.json",
@@ -21,6 +21,7 @@ rule experiment:
         mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
         runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
+        packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact),
         cell=lambda wildcards: PLAN.only_cell(wildcards.artifact),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
@@ -28,14 +29,14 @@ rule experiment:
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions}"
-        " --data {input.data} --about {params.about:q} --table {output.table} --provenance {output.provenance} > {log} 2>&1"
+        "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
+        " --data {input.data:q} --about {params.about:q} --table {output.table:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule tune:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
-        library=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
+        library=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
     output:
         f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
     log:
@@ -49,18 +50,19 @@ rule tune:
         mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
         runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
+        packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python {SCRIPTS}/tune.py --job {params.job:q} --data {input.data} --out {output} > {log} 2>&1"
+        "python {SCRIPTS:q}/tune.py --job {params.job:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule run:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
-        library=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
+        library=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
     output:
         f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
     log:
@@ -74,6 +76,7 @@ rule run:
         mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
         runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
     params:
+        packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
         repetitions=lambda wildcards: PLAN.repetitions(
             wildcards.artifact, int(wildcards.block)
@@ -81,5 +84,5 @@ rule run:
     message:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS}/run.py --job {params.job:q} --repetitions {params.repetitions}"
-        " --tuned {input.tuned} --data {input.data} --out {output} > {log} 2>&1"
+        "{ONE_THREAD} python {SCRIPTS:q}/run.py --job {params.job:q} --repetitions {params.repetitions:q}"
+        " --tuned {input.tuned:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"

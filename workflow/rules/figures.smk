@@ -26,6 +26,7 @@ for kind in ("figure", "table"):
             mem_mb=1000,
             runtime=10,
         params:
+            packages=DRAWING,
             render=lambda wildcards: PLAN.artifact(wildcards.artifact).content["render"],
             names=lambda wildcards: PLAN.drawn(wildcards.artifact),
             settings=lambda wildcards: PLAN.settings_shown(wildcards.artifact),
@@ -34,5 +35,5 @@ for kind in ("figure", "table"):
         message:
             "Draw {wildcards.artifact}"
         shell:
-            "python {SCRIPTS}/render.py --render {params.render} --artifact {wildcards.artifact} --settings {params.settings:q}"
-            " --names {params.names} --tables {input.tables} --out {output} > {log} 2>&1"
+            "python {SCRIPTS:q}/render.py --render {params.render:q} --artifact {wildcards.artifact:q} --settings {params.settings:q}"
+            " --names {params.names:q} --tables {input.tables:q} --out {output:q} > {log:q} 2>&1"

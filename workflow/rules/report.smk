@@ -9,7 +9,7 @@ rule verdicts:
         printed=lambda wildcards: plan.printed_values(
             PLAN.judged(wildcards.scope).values()
         ),
-        library=plan.library("verdicts.judge", "verdicts.page"),
+        library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
         md=f"{RESULTS}/{{scope}}verdicts.md",
@@ -34,6 +34,7 @@ rule verdicts:
         mem_mb=1000,
         runtime=10,
     params:
+        packages=NUMERIC,
         files=lambda wildcards: plan.paths(
             artifact.file for artifact in PLAN.judged(wildcards.scope).values()
         ),
@@ -41,5 +42,5 @@ rule verdicts:
     message:
         "Judge {wildcards.scope} against what was printed and claimed"
     shell:
-        "python {SCRIPTS}/verdicts.py --artifacts {params.files} --tables {input.tables}"
-        " --scale {SCALE} --csv {output.csv} --html {output.html} --md {output.md} > {log} 2>&1"
+        "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
+        " --scale {SCALE:q} --csv {output.csv:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"

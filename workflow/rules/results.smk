@@ -6,6 +6,7 @@ rule collect:
         parts=lambda wildcards: PLAN.parts(wildcards.artifact),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact),
         data=lambda wildcards: PLAN.all_data(wildcards.artifact),
+        library=plan.script("collect"),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         provenance=f"{RESULTS}/{{artifact}}/provenance.json",
@@ -24,5 +25,5 @@ rule collect:
     message:
         "Collect the results of {wildcards.artifact}"
     shell:
-        "python {SCRIPTS}/collect.py --parts {input.parts} --tuned {input.tuned} --data {input.data}"
-        " --about {params.about:q} --table {output.table} --provenance {output.provenance} > {log} 2>&1"
+        "python {SCRIPTS:q}/collect.py --parts {input.parts:q} --tuned {input.tuned:q} --data {input.data:q}"
+        " --about {params.about:q} --table {output.table:q} --provenance {output.provenance:q} > {log:q} 2>&1"

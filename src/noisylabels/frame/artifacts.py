@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame import checks
+from noisylabels.frame import checks, names
 from noisylabels.frame.schemas import check
 from noisylabels.frame.strict import ArtifactError, read
 from noisylabels.verdicts import published
@@ -53,13 +53,19 @@ class Artifact:
     def cells(self) -> dict[str, dict[str, Any]]:
         """Cell name -> settings in which every key of ``shards.by`` keeps one of its entries."""
         keys = self.shards.get("by", [])
-        options = [_entries(self.settings[key]) for key in keys]
+        options = [self._options(key) for key in keys]
         cells = {}
         for choice in itertools.product(*options):
             name = ",".join(f"{key}={label}" for key, (label, _) in zip(keys, choice, strict=True)) or "all"
             narrowed = dict(zip(keys, (kept for _, kept in choice), strict=True))
-            cells[name] = self.settings | narrowed
+            cells[names.shortened(name)] = self.settings | narrowed
         return cells
+
+    def _options(self, key: str) -> list[tuple[str, Any]]:
+        try:
+            return list(names.distinct(_entries(self.settings[key])))
+        except ValueError as error:
+            raise ArtifactError(f"{self.file} at scale {self.scale}: shards.by: {key}: {error}") from None
 
     @cached_property
     def blocks(self) -> list[tuple[int, int]]:
@@ -113,10 +119,11 @@ def merge(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _entries(value: list[Any] | dict[str, Any]) -> list[tuple[str, Any]]:
+def _entries(value: list[Any] | dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """(name in paths, entry, what a cell keeps of the list or mapping) of every entry."""
     if isinstance(value, dict):
-        return [(_slug(key), {key: kept}) for key, kept in value.items()]
-    return [(_slug(entry), [entry]) for entry in value]
+        return [(_slug(key), key, {key: kept}) for key, kept in value.items()]
+    return [(_slug(entry), entry, [entry]) for entry in value]
 
 
 def _slug(entry: object) -> str:

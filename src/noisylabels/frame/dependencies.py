@@ -1,20 +1,23 @@
-"""Which library files a job depends on: the transitive imports of its modules, read without importing them.
+"""Which files a job depends on: its script, and all that its modules import, read without importing them.
 
 A workflow engine sees the files of a rule, not the modules that a script imports. These functions turn "this
 protocol with these methods" into a list of files, so that an edit re-runs the jobs that use the edited file
-only.
+only. A package's ``__init__.py`` holds names and no results, and is left out.
 """
 
 import ast
 import hashlib
-import importlib.util
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from noisylabels.frame import methods
 from noisylabels.frame.methods import PACKAGE, ROOT
+
+SCRIPTS = ROOT.parent / "scripts"
+FACTS = ROOT / "datasets/facts"
 
 
 def _module_file(module: str) -> Path | None:
@@ -30,17 +33,66 @@ def _module_file(module: str) -> Path | None:
 
 
 @cache
-def _imports(file: Path) -> frozenset[Path]:
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+def _nodes(file: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file but those that only a type checker sees."""
+    return tuple(_executed(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _executed(child)
+
+
+@cache
+def _imported(file: Path) -> frozenset[str]:
+    """Names of the modules that a file imports; of ``from a import b``, a and a.b."""
+    found: set[str] = set()
+    for node in _nodes(file):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        found.update(path for name in names if (path := _module_file(name)) and path.name != "__init__.py")
+            found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
     return frozenset(found)
+
+
+def _facts(file: Path) -> set[Path]:
+    """The data files ``facts/<name>`` that a file reads by ``fact("<name>")``."""
+    named: set[Path] = set()
+    for node in _nodes(file):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact":
+            named.update(FACTS / str(word.value) for word in node.args if isinstance(word, ast.Constant))
+    return named
+
+
+@cache
+def _used(file: Path) -> frozenset[Path]:
+    """The library files that a file imports, and the facts that it reads."""
+    found = {path for name in _imported(file) if (path := _module_file(name)) and path.name != "__init__.py"}
+    return frozenset(found | _facts(file))
+
+
+def _closure(files: Iterable[Path], without: Iterable[Path] = ()) -> list[Path]:
+    seen, waiting = set(without), list(files)
+    found = set()
+    while waiting:
+        file = waiting.pop()
+        if file not in seen:
+            seen.add(file)
+            found.add(file)
+            waiting.extend(_used(file) if file.suffix == ".py" else [])
+    return sorted(found)
+
+
+def _needed(module: str) -> Path:
+    file = _module_file(f"{PACKAGE}.{module}")
+    if file is None:
+        raise FileNotFoundError(
+            f"the library has no module {module}: expected {ROOT / module.replace('.', '/')}.py"
+        )
+    return file
 
 
 def library_files(modules: Iterable[str]) -> list[Path]:
@@ -51,57 +103,64 @@ def library_files(modules: Iterable[str]) -> list[Path]:
     ------
     FileNotFoundError : a module that the library does not have.
     """
-    waiting = []
-    for module in modules:
-        file = _module_file(f"{PACKAGE}.{module}")
-        if file is None:
-            raise FileNotFoundError(
-                f"the library has no module {module}: expected {ROOT / module.replace('.', '/')}.py"
-            )
-        waiting.append(file)
-    seen: set[Path] = set()
-    while waiting:
-        file = waiting.pop()
-        if file not in seen:
-            seen.add(file)
-            waiting.extend(_imports(file))
-    return sorted(seen)
+    return _closure(map(_needed, modules))
+
+
+def script_files(script: str, without: Iterable[str] = ()) -> list[Path]:
+    """The script ``src/scripts/<script>.py`` and all it imports.
+
+    without : modules that the script imports only where it needs them, and does not need for this job.
+    """
+    return _closure([SCRIPTS / f"{script}.py"], map(_needed, without))
 
 
 def method_files(name: str) -> list[Path]:
-    """The file of a method and its imports, or the file of a user's "package.module:Class".
+    """The file of a method and its imports; of a user's "package.module:Class", all of the user's own.
 
     Raises
     ------
     FileNotFoundError : no such file; the message lists close names.
     """
     if ":" in name:
-        return [_foreign_file(name)]
+        return _foreign_files(name)
     if name not in methods.known():
         raise FileNotFoundError(methods.unknown(name))
     return library_files([methods.known()[name].removeprefix(f"{PACKAGE}.")])
 
 
-def _foreign_file(name: str) -> Path:
+def _foreign_files(name: str) -> list[Path]:
+    """A user's module, what it imports from its folder, and what these import from the library."""
     module = name.partition(":")[0]
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        spec = None
-    if spec is None or spec.origin is None:
+    first = _found(module)
+    if first is None:
         raise FileNotFoundError(f"method {name!r}: no module {module!r}; is its folder on PYTHONPATH?")
-    return Path(spec.origin)
+    if "site-packages" in first.parts:  # installed: it changes with its version
+        return [first]
+    folder = first.parents[module.count(".") + (first.name == "__init__.py")]
+    own, waiting = set(), [first]
+    while waiting:
+        file = waiting.pop()
+        if file not in own and file.suffix == ".py" and file.is_relative_to(folder):
+            own.add(file)
+            waiting.extend(path for name in _imported(file) if (path := _found(name, [str(folder)])))
+    return sorted({*own, *_closure(path for file in own for path in _used(file))})
+
+
+def _found(module: str, path: list[str] | None = None) -> Path | None:
+    """The file of a module anywhere on the import path; nothing is imported, not even its package."""
+    spec = None
+    for depth in range(1, module.count(".") + 2):
+        spec = PathFinder.find_spec(".".join(module.split(".")[:depth]), path)
+        if spec is None:
+            return None
+        path = list(spec.submodule_search_locations or [])
+    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
 
 
 @cache
 def defines(module: str, function: str) -> bool:
     """Does the library module define a top-level function of that name? (Read, not imported.)"""
-    file = _module_file(f"{PACKAGE}.{module}")
-    if file is None:
-        raise FileNotFoundError(
-            f"the library has no module {module}: expected {ROOT / module.replace('.', '/')}.py"
-        )
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = ast.parse(_needed(module).read_text(encoding="utf-8"))
     return any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body)
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame import dependencies
+from noisylabels.frame import dependencies, report_text
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
@@ -50,7 +50,8 @@ class Plan:
 
     def title(self, name: str) -> str:
         """Title of the paper of an artifact, from the file TITLE in its folder."""
-        return (self.artifact(name).file.parent / "TITLE").read_text(encoding="utf-8").strip()
+        text = (self.artifact(name).file.parent / "TITLE").read_text(encoding="utf-8")
+        return report_text.label(text.strip())
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -121,9 +122,10 @@ class Plan:
         artifact = self.artifact(name)
         return self.supply.prepared(artifact.data_sets(artifact.settings))
 
-    def code(self, name: str, cell: str = "") -> list[str]:
-        """Library files of the jobs of a cell: the protocol and its imports, and the methods of the cell."""
-        files = set(library(_protocol(self.artifact(name))))
+    def code(self, job: str, name: str, cell: str = "") -> list[str]:
+        """Files of a job of a cell: its script ``<job>.py``, the protocol, the methods, and their imports."""
+        unread = [] if self.data(name, cell) else ["datasets.prepare"]
+        files = {*script(job, unread), *library(_protocol(self.artifact(name)))}
         for spec in self.cell(name, cell).get("methods", {}).values():
             files.update(paths(dependencies.method_files(spec["method"])))
         return sorted(files)
@@ -192,9 +194,11 @@ class Plan:
         return printed_values(self.artifacts[source] for source in self._sources(self.artifact(name)))
 
     def drawing_code(self, name: str) -> list[str]:
-        """Library files that draw the artifact."""
-        render = self.artifact(name).content["render"].partition(":")[0]
-        return library("figures.rendering", "figures.tables", f"figures.papers.{render}")
+        """Files that draw the artifact; a figure needs no writer of tables."""
+        content = self.artifact(name).content
+        unread = ["figures.tables"] if content["kind"] == "figure" else []
+        module = content["render"].partition(":")[0]
+        return sorted({*script("render", unread), *library(f"figures.papers.{module}")})
 
     def settings_shown(self, name: str) -> str:
         """Settings of every artifact that is shown, as JSON; a table is given the printed values too."""
@@ -206,12 +210,12 @@ class Plan:
     def caption(self, name: str) -> dict[str, Any]:
         """What the report tells of an artifact."""
         content = self.artifact(name).content
-        return {key: content[key] for key in ABOUT if key in content}
+        return {key: report_text.told(content[key]) for key in ABOUT if key in content}
 
     def labels(self, name: str) -> dict[str, str]:
         """The columns of the report's list."""
         content = self.artifact(name).content
-        return {"what": content["title"], "kind": content["kind"], "by": content["origin"]}
+        return {"what": report_text.label(content["title"]), "kind": content["kind"], "by": content["origin"]}
 
     def suffixes(self, kind: str) -> list[str]:
         """File formats of a figure or table; the report shows the first."""
@@ -227,12 +231,21 @@ class Plan:
     # Verdicts
 
     def judged(self, scope: str) -> dict[str, Artifact]:
-        """Artifacts below a scope (see `below`) that have claims or printed values."""
+        """Artifacts below a scope (see `below`) that have claims or printed values.
+
+        Those with measured times are judged by themselves only: what they say differs from run to run.
+        """
         return {
             name: artifact
             for name, artifact in self.below(scope).items()
-            if artifact.content.get("claims") or artifact.content.get("published")
+            if (artifact.content.get("claims") or artifact.content.get("published"))
+            and (not artifact.content.get("measured") or scope == f"{name}/")
         }
+
+    def pages(self, scope: str) -> list[str]:
+        """Scopes that have a page of verdicts: this one, and every artifact below it with measured times."""
+        measured = [f"{name}/" for name, a in self.below(scope).items() if a.content.get("measured")]
+        return [page for page in dict.fromkeys([scope, *measured]) if self.judged(page)]
 
     def expectations(self, scope: str) -> str:
         """What they were judged by, as JSON: a change of it judges again, a change of a caption does not."""
@@ -242,7 +255,7 @@ class Plan:
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
         files = [file for name in self.below(scope) for file in self.outputs(name)]
-        return files + [f"{self.results}/{scope}verdicts.html"] * bool(self.judged(scope))
+        return files + [f"{self.results}/{page}verdicts.html" for page in self.pages(scope)]
 
 
 def _computed(method: dict[str, Any]) -> dict[str, Any]:
@@ -265,6 +278,11 @@ def printed_values(artifacts: Iterable[Artifact]) -> list[str]:
 def library(*modules: str) -> list[str]:
     """Files of library modules and all they import."""
     return paths(dependencies.library_files(modules))
+
+
+def script(name: str, without: Iterable[str] = ()) -> list[str]:
+    """The script ``<name>.py`` and all library files that it imports; ``without``: see `script_files`."""
+    return paths(dependencies.script_files(name, without))
 
 
 def paths(files: Iterable[Path]) -> list[str]:

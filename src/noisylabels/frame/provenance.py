@@ -6,20 +6,12 @@ import hashlib
 import json
 import platform
 import subprocess
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGES = (
-    "noisylabels",
-    "numpy",
-    "scipy",
-    "numba",
-    "pandas",
-    "scikit-learn",
-    "soundfile",
-    "pyroomacoustics",
-)
+from noisylabels.frame import packages
+
+PACKAGES = ("noisylabels", *packages.NUMERIC)
 
 
 def _commit() -> str:
@@ -66,7 +58,7 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "blas": _blas(),
-        "packages": {name: metadata.version(name) for name in PACKAGES if _installed(name)},
+        "packages": packages.versions(PACKAGES),
     }
 
 
@@ -74,11 +66,3 @@ def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, path
     """Write `describe` as JSON; ``about`` is JSON too."""
     text = json.dumps(describe(json.loads(about), tuned, data, table), indent=1, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True

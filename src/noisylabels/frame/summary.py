@@ -22,7 +22,8 @@ def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
     names = list(dict.fromkeys(name for scope in asked for name in plan.below(scope)))
     made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
     lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
-    lines += [line for scope in asked if (line := _verdicts(plan, scope))]
+    pages = dict.fromkeys(page for scope in asked for page in plan.pages(scope))
+    lines += [line for page in pages if (line := _verdicts(plan, page))]
     if failed:
         missing = [name for name in names if name not in made]
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")

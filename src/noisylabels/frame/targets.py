@@ -2,7 +2,24 @@
 
 from pathlib import Path
 
+from noisylabels.frame import names
 from noisylabels.frame.plan import Plan
+
+
+def check_names(plan: Plan) -> None:
+    """Every name that becomes part of a path or a command is a plain word, and cells have different ones.
+
+    Raises
+    ------
+    ValueError : one line with the file, the name and what is allowed.
+    """
+    for artifact in plan.artifacts.values():
+        names.check("the paper", artifact.paper, artifact.file.parent)
+        names.check("the artifact", artifact.name, artifact.file)
+        for dataset in artifact.content.get("datasets", []):
+            names.check("the data set", dataset, artifact.file)
+        if "protocol" in artifact.content:
+            _ = artifact.cells  # raises if two have the same name
 
 
 def scopes(plan: Plan) -> dict[str, str]:
@@ -18,9 +35,10 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
     """
     reasons = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in plan.left_out.items()}
     listed = plan.config["papers"]
-    for paper in sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name not in listed):
+    folders = (path.name for path in folder.iterdir() if path.is_dir() and path.name not in listed)
+    for paper in sorted(filter(names.allowed, folders)):
         for_one_run = f"--config 'papers=[{','.join([*listed, paper])}]'"
         why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {for_one_run}"
-        names = [f"{paper}_{file.stem}" for file in sorted((folder / paper).glob("*.yaml"))]
-        reasons |= dict.fromkeys([paper, *names], why)
+        stems = [file.stem for file in sorted((folder / paper).glob("*.yaml"))]
+        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if names.allowed(stem))], why)
     return reasons

@@ -1,0 +1,36 @@
+"""Files that are whole or not there: written under another name, then renamed."""
+
+import glob
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Where to write what takes the name ``path`` at the end; after an error ``path`` is as it was.
+
+    What killed processes left half-written under such a name is removed.
+    """
+    for left in path.parent.glob(f".part.*.{glob.escape(path.name)}"):
+        if not _alive(left.name.split(".")[2]):
+            left.unlink(missing_ok=True)
+    part = path.with_name(f".part.{os.getpid()}.{path.name}")
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())  # a disk may report only now that it could not write
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True

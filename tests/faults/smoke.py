@@ -1,0 +1,54 @@
+"""A copied checkout in which a few artifacts run at smoke scale, exactly as `./run` starts them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from reruns import copy_checkout
+
+TARGETS = ("noisy_online_angle_lemma", "noisy_online_averaging")
+"""Small artifacts that need no data; the second is cut into two blocks, which are collected."""
+
+
+class Smoke:
+    """Runs of some targets in a scratch copy of the checkout."""
+
+    def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS) -> None:
+        self.folder, self.targets = folder, targets
+        folder.mkdir()
+        copy_checkout(folder)
+        averaging = folder / "config/experiments/noisy_online/averaging.yaml"
+        whole = averaging.read_text(encoding="utf-8")
+        averaging.write_text(whole.replace("    shards: {repetitions: 2}", "    shards: {repetitions: 1}"))
+
+    def start(self, **options: Any) -> "subprocess.Popen[str]":
+        """Start a run, in a session of its own."""
+        command = [sys.executable, "-P", "src/scripts/start.py", "--profile", "workflow/profiles/default"]
+        command += ["--cores", "2", "--configfile", "config/smoke.yaml"]
+        command += ["--config", "papers=[noisy_online]", "formats=[png]", "--", *self.targets]
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(
+            command, cwd=self.folder, env=kept, text=True, start_new_session=True, **(pipes | options)
+        )
+
+    def run(self, **options: Any) -> tuple[int, str]:
+        """Run to the end; exit status and what was printed."""
+        process = self.start(**options)
+        output, _ = process.communicate()
+        return process.returncode, output or ""
+
+    def files(self) -> dict[str, bytes]:
+        """Every file of the results and figures, hidden ones too, with its bytes."""
+        found = [path for part in ("results", "figures") for path in (self.folder / part).rglob("*")]
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes() for path in sorted(found) if path.is_file()
+        }
+
+    def clear(self) -> None:
+        """Remove all that runs made but the compiled kernels."""
+        for part in ("results", "figures", "logs", ".snakemake"):
+            shutil.rmtree(self.folder / part, ignore_errors=True)

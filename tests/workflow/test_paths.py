@@ -1,0 +1,34 @@
+"""A checkout under any path works, and no name in a file becomes a command."""
+
+import shutil
+
+import pytest
+from conftest import PARTS, ROOT, Run
+
+pytestmark = pytest.mark.workflow
+ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
+
+
+def test_a_run_and_its_report_under_an_odd_path(tmp_path):
+    folder = tmp_path / ODD
+    folder.mkdir()
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+    run = Run(folder / "it's here", folder)  # elsewhere than the checkout: every path is absolute
+    (run.folder / "overlay.yaml").write_text("scale: smoke\npapers: [noisy_online]\nformats: [png]\n")
+    run.snakemake("noisy_online_angle_lemma")
+    run.snakemake("noisy_online_angle_lemma", options=["--report", str(run.folder / "report.html")])
+    assert (run.folder / "report.html").stat().st_size > 1e5
+    assert not list(tmp_path.rglob("HACKED"))
+
+
+@pytest.mark.parametrize("name", ["a;touch HACKED", "$(touch HACKED)", "-n", "{x}", ".hidden"])
+def test_the_name_of_a_file_is_no_command(copy, name):
+    source = copy.checkout / "config/experiments/ors/fig2.yaml"
+    shutil.copy(source, source.with_name(f"{name}.yaml"))
+    output = copy.snakemake(options=["-n"], fail=True)
+    assert f"the artifact {name!r} is no name: letters" in output
+    assert not list(copy.folder.rglob("HACKED"))
