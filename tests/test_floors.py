@@ -12,7 +12,7 @@ from noisylabels.frame import artifacts, dependencies, methods
 from noisylabels.frame.methods import ROOT
 
 FLOORS = [
-    {"arrays", "results", "seeding", "statistics"},
+    {"arrays", "results", "seeding", "statistics", "strict_yaml"},
     {"compiled"},
     {"noise", "losses"},
     {"kernels"},
@@ -23,7 +23,7 @@ FLOORS = [
     {"protocols"},
     {"figures"},
 ]
-BESIDE = {"datasets": {"noise"}, "frame": {"datasets", "verdicts"}, "verdicts": set()}
+BESIDE = {"datasets": {"noise"}, "frame": {"datasets", "noise", "verdicts"}, "verdicts": set()}
 """Rooms beside the floors, and what they may use besides the ground floor."""
 SHARED = {("protocols", "frame.methods"), ("protocols", "datasets")}
 """What rooms on the floors may use of the rooms beside them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame.strict import read
+from noisylabels.strict_yaml import read
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""

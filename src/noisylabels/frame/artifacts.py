@@ -17,7 +17,7 @@ from typing import Any
 
 from noisylabels.frame import checks, names
 from noisylabels.frame.schemas import check
-from noisylabels.frame.strict import ArtifactError, read
+from noisylabels.strict_yaml import ArtifactError, read
 from noisylabels.verdicts import published
 
 __all__ = ["SCALES", "Artifact", "ArtifactError", "check", "load", "load_all", "merge"]
@@ -65,7 +65,7 @@ class Artifact:
         try:
             return list(names.distinct(_entries(self.settings[key])))
         except ValueError as error:
-            raise ArtifactError(f"{self.file} at scale {self.scale}: shards.by: {key}: {error}") from None
+            raise ArtifactError(f"shards.by: {key}: {error}") from None
 
     @cached_property
     def blocks(self) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from noisylabels.frame import dependencies, labels, method_checks, settings_checks
 from noisylabels.frame.methods import ROOT
 from noisylabels.frame.schemas import check
-from noisylabels.frame.strict import ArtifactError
+from noisylabels.strict_yaml import ArtifactError
 from noisylabels.verdicts import expectations
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """Of papers and artifacts: they are folders, files and targets."""
 
-LONGEST, MOST = 200, 100_000
+MOST = 100_000
 """Bytes of the name of a cell, which is a folder; jobs of an artifact."""
 
 WRITERS = ("protocols", "noise", "theory", "online")
@@ -118,10 +118,7 @@ def _shards(artifact: "Artifact") -> None:
     jobs = cells * -(-repetitions // artifact.shards.get("repetitions", repetitions))
     if jobs > MOST:
         raise ArtifactError(f"shards: {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
-    if len(artifact.cells) < cells:
-        raise ArtifactError(f"shards.by: entries of {', '.join(by)} differ in signs only: cells share a name")
-    if (name := max(artifact.cells, key=lambda name: len(name.encode()))) and len(name.encode()) > LONGEST:
-        raise ArtifactError(f"shards.by: cell {name[:60]}... has a name of over {LONGEST} bytes; use labels")
+    artifact.cells  # names that would be equal in paths are an error
 
 
 def _selectors(artifact: "Artifact", files: list[Path], listed: list[str]) -> None:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame.strict import ArtifactError
+from noisylabels.strict_yaml import ArtifactError
 
 FIELD = re.compile(r"^    ([a-z]\w*): |[(\s]([a-z]\w*)=", re.MULTILINE)
 """A field of a tuple or a keyword: ``_asdict`` and ``dict(...)`` turn them into labels."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from noisylabels.frame import methods, signatures
-from noisylabels.frame.strict import ArtifactError
+from noisylabels.strict_yaml import ArtifactError
 
 OWN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 """A class of the user's own, ``package.module:Class``; the job imports it, a plan does not."""

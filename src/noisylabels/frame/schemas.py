@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame.strict import NUMBER, ArtifactError, as_text, read, untrue
+from noisylabels.strict_yaml import NUMBER, ArtifactError, as_text, read, untrue
 
 LONGEST = 300
 """Characters of what a validator says; it likes to print whole mappings."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from noisylabels.frame.strict import ArtifactError
+from noisylabels.strict_yaml import ArtifactError
 
 Settings = Mapping[str, Any]
 

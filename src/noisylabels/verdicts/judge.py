@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from noisylabels.frame.strict import read
 from noisylabels.results import read_table, verify
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
+from noisylabels.strict_yaml import read
 from noisylabels.verdicts.checks import Cell, Result, evaluate, unnamed
 from noisylabels.verdicts.findings import (
     VERDICT_COLUMNS,
