@@ -224,7 +224,8 @@ def test_two_cells_cannot_share_a_name(write):
         content |= {"protocol": "ors.filter_curves", "shards": {"by": ["tasks"]}, "reductions": {}}
         content.pop("claims", None)
 
-    with pytest.raises(artifacts.ArtifactError, match=r"shards\.by: tasks: the entries 'room 1' and 'room/1' would share"):
+    message = r"shards\.by: tasks: the entries 'room 1' and 'room/1' would share"
+    with pytest.raises(artifacts.ArtifactError, match=message):
         artifacts.load(write(change), "full", SCHEMAS)
 
 

@@ -22,7 +22,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """Of papers and artifacts: they are folders, files and targets."""
 
 MOST = 100_000
-"""Bytes of the name of a cell, which is a folder; jobs of an artifact."""
+"""Jobs of an artifact."""
 
 WRITERS = ("protocols", "noise", "theory", "online")
 """Folders of the library whose words end in result tables."""
@@ -118,7 +118,7 @@ def _shards(artifact: "Artifact") -> None:
     jobs = cells * -(-repetitions // artifact.shards.get("repetitions", repetitions))
     if jobs > MOST:
         raise ArtifactError(f"shards: {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
-    artifact.cells  # names that would be equal in paths are an error
+    _ = artifact.cells  # names that would be equal in paths are an error
 
 
 def _selectors(artifact: "Artifact", files: list[Path], listed: list[str]) -> None:
