@@ -66,7 +66,7 @@ def render(
 
     Raises
     ------
-    RenderError : see `find`; a table without rows or not that of its provenance; rows that the function misses.
+    RenderError : see `find`; a table not of its provenance, or without rows; rows that the function misses.
     """
     function = find(name)
     try:
