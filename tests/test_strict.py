@@ -20,7 +20,7 @@ BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" fo
         ("a: [1, 2.5e-7]\nb: -1E3\n", r"line 2: b: -1E3 is text in YAML, not a number; write -1000$"),
         ("a: 1e-7\n", r"write 1\.0e-07$"),
         ("a: 1e999\n", r"1e999 is too large"),
-        ("a: [1e3]\n", r"line 1: an entry of a list: 1e3 is text"),
+        ("a: [1e3]\n", r"line 1: a: 1e3 is text"),
         ("1: 2\n", r"1: the key 1 must be text; quote it"),
         ("on: 2\n", r"line 1: key 'on': a key must be text; quote it"),
         ("{}: 2\n", r"line 1: key \[\]: a key must be text"),

@@ -41,19 +41,16 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
-    def construct_sequence(self, node: Any, deep: bool = False) -> list[Any]:
-        for entry in node.value:
-            _plain("an entry of a list", entry)
-        sequence: list[Any] = super().construct_sequence(node, deep)
-        return sequence
-
 
 class _Trap(yaml.YAMLError):
     """What `_Loader` refuses."""
 
 
 def _plain(key: str, node: Any) -> None:
-    """Refuse a number without quotes that is read as text."""
+    """Refuse a number without quotes that is read as text, also in a list."""
+    for entry in node.value if isinstance(node, yaml.SequenceNode) and len(node.value) < MOST else ():
+        if entry is not node:
+            _plain(key, entry)
     is_text = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str") and not node.style
     if is_text and NUMBER.fullmatch(node.value):
         line = node.start_mark.line + 1

@@ -176,6 +176,7 @@ def load_all(folder: Path, papers: list[str], scale: str, schemas: Path) -> dict
     for artifact in found.values():
         own = {name: other for (paper, name), other in found.items() if paper == artifact.paper}
         _check_uses(artifact, own)
+        _check_drawn(artifact, own)
     for paper in papers:
         _check_title(folder / paper / "TITLE")
     return found
@@ -191,6 +192,20 @@ def _check_uses(artifact: Artifact, known: dict[str, Artifact]) -> None:
         if used == artifact.name or "protocol" not in known[used].content:
             why = "is this one" if used == artifact.name else "has no protocol, so no table"
             raise ArtifactError(f"{artifact.file}: uses: {used!r} {why}")
+
+
+def _check_drawn(artifact: Artifact, known: dict[str, Artifact]) -> None:
+    """What an artifact without a protocol draws is in the settings of those whose tables it uses."""
+    if "protocol" in artifact.content:
+        return
+    for key, wanted in artifact.settings.get("drawn", {}).items():
+        used = [known[name].settings for name in artifact.content.get("uses", [])]
+        there = [name for settings in used for name in settings.get(key, [])]
+        for name in wanted:
+            if name not in there:
+                raise ArtifactError(
+                    f"{artifact.file}: settings.drawn.{key}: {name!r} is unknown; known: {', '.join(there)}"
+                )
 
 
 def _check_title(file: Path) -> None:

@@ -96,6 +96,18 @@ def _parameters(where: str, name: str, content: Mapping[str, Any]) -> None:
     known = [*known, *fit, "widths"] if function != "__init__" else known
     _known(f"{where}.parameters", content.get("parameters", {}), known)
     _known(f"{where}.tune", content.get("tune", []), known)
+    types = signatures.types(name) | (signatures.types(name, function) if function != "__init__" else {})
+    _types(f"{where}.parameters", content.get("parameters", {}), types)
+
+
+def _types(where: str, parameters: Mapping[str, Any], known: Mapping[str, set[str]]) -> None:
+    """A number for a word, a word for a number."""
+    for name, value in parameters.items():
+        kind = "None" if value is None else type(value).__name__
+        wanted = known.get(name, {kind})
+        if kind not in wanted and not (kind == "int" and "float" in wanted):
+            words = " or ".join(sorted(wanted))
+            raise ArtifactError(f"{where}.{name}: {value!r} is of type {kind}; {words} is expected")
 
 
 def _known(where: str, names: Iterable[str], known: list[str]) -> None:

@@ -9,6 +9,9 @@ from noisylabels.frame.methods import PACKAGE, ROOT
 
 Arguments = ast.FunctionDef
 
+PLAIN = {"int", "float", "str", "bool", "None"}
+"""Types that can be told apart in a file."""
+
 
 def keywords(method: str, function: str = "__init__") -> list[str] | None:
     """Names of the arguments of a function of a method's class; None: any, or they cannot be read here."""
@@ -16,6 +19,14 @@ def keywords(method: str, function: str = "__init__") -> list[str] | None:
     if found is None or found.args.kwarg:
         return None
     return _names(found)
+
+
+def types(method: str, function: str = "__init__") -> dict[str, set[str]]:
+    """Argument -> names of the types it may have, of those that have none but plain ones."""
+    found = _of_class(*_class(method), function)
+    arguments = [*found.args.args, *found.args.kwonlyargs] if found else []
+    noted = {a.arg: set(ast.unparse(a.annotation).split(" | ")) for a in arguments if a.annotation}
+    return {name: kinds for name, kinds in noted.items() if kinds <= PLAIN}
 
 
 def has(method: str, member: str) -> bool:

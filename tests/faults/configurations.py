@@ -1,0 +1,268 @@
+"""Attack the configuration: every key of every artifact, of the registry and of the run, made wrong in turn.
+
+    python tests/faults/configurations.py [--cases N] [--seed S] [--show]
+
+Each wrong file is loaded in this process by the code that the workflow uses. It should be refused within
+five seconds, in one line that names the file and the key. What is accepted, or raises anything else, is
+listed.
+"""
+
+import argparse
+import copy
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "src"))
+
+from noisylabels.strict_yaml import read  # noqa: E402
+
+from noisylabels.datasets.registry import load_registry  # noqa: E402
+from noisylabels.frame.artifacts import check, load  # noqa: E402
+
+SCHEMAS = ROOT / "workflow/schemas"
+EXPERIMENTS = ROOT / "config/experiments"
+LIMIT = 5.0
+"""Seconds within which a mistake is named."""
+
+FREE = {"title", "source", "caption", "deviations", "notes", "statement", "expected", "reason", "experiment"}
+FREE |= {"label", "shown", "note", "not_comparable", "id", "licence", "citation", "variant", "member", "path"}
+FREE |= {"version", "archive", "name", "mirror", "file", "positive", "columns", "package", "homepage", "url"}
+"""Keys of free text: a typo there is no mistake that a program could see."""
+
+Place = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A wrong file: what it is, the place and kind of its mistake, the text, and what loads it."""
+
+    source: str
+    place: str
+    kind: str
+    write: Callable[[], bytes]
+    loads: Callable[[Path], Any]
+    beside: Path | None = None
+
+
+def places(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Every key and entry below a value; of a long list the first three."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value[:3])
+    for name, entry in entries:
+        yield (*place, name), entry
+        if isinstance(entry, dict | list):
+            yield from places(entry, (*place, name))
+
+
+def put(content: Any, place: Place, value: Any) -> Any:
+    """A copy with another value at a place."""
+    changed = copy.deepcopy(content)
+    inner = changed
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    return changed
+
+
+def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
+    """(kind, value) of values that no schema or program should take in the place of a right one."""
+    yield "wrong type", 7 if isinstance(value, dict | str) and "x" not in place else {"nonsense": {}}
+    yield "date", date(2017, 9, 18)
+    if isinstance(value, dict):
+        yield "unknown key", value | {"nonsense": {"no": "sense"}}
+        yield "numeric key", value | {7: value}
+    if isinstance(value, list) and "x" not in place:
+        yield "number for a list", 7
+        yield "entry of another type", [*value, {"nonsense": 1}]
+    if isinstance(value, bool):
+        yield "word for a truth", "maybe"
+    elif isinstance(value, int | float):
+        yield from (("NaN", float("nan")), ("infinite", float("inf")))
+        yield from (("text", "many"), ("number as text", "1e3"))
+    keys = [name for name in place if isinstance(name, str)]
+    if isinstance(value, str) and not FREE & set(keys) and value:
+        yield "typo", value[: len(value) // 2] + "qz" + value[len(value) // 2 :]
+
+
+def files(name: str, text: str, loads: Callable[[Path], Any]) -> Iterator[Case]:
+    """A file that is broken as a whole."""
+    key = text.split(":", 1)[0].split("\n")[-1]
+    for kind, broken in {
+        "empty": b"",
+        "a list": b"- a\n",
+        "a word": b"word\n",
+        "not UTF-8": text.encode("utf-8") + "# é\n".encode("latin-1"),
+        "cut off": text.encode() + b"more: {a: [1\n",
+        "key twice": text.encode() + f"{key}: 1\n".encode(),
+        "tab": b"a:\n\t- b\n",
+        "nul": b"a: \x00\n",
+        "two documents": text.encode() + b"---\na: 1\n",
+        "tag": b"a: !!python/object/apply:os.system [ls]\n",
+        "recursive": b"a: &a [*a]\n",
+    }.items():
+        yield Case(name, "top level", kind, partial(bytes, broken), loads)
+
+
+def twice(text: str, rng: random.Random) -> Iterator[tuple[str, str]]:
+    """(key, text) with the line of a key written twice."""
+    lines = text.splitlines()
+    keyed = [n for n, line in enumerate(lines) if re.match(r" *[a-z_]+: [^|>]", line)]
+    for number in rng.sample(keyed, min(5, len(keyed))):
+        doubled = [*lines[: number + 1], lines[number], *lines[number + 1 :]]
+        yield lines[number].strip().split(":")[0].strip("'\""), "\n".join(doubled) + "\n"
+
+
+def of_content(
+    name: str, content: Any, loads: Callable[[Path], Any], rng: random.Random, beside: Path | None = None
+) -> Iterator[Case]:
+    """Every wrong value at every place of a file, and the file broken as a whole."""
+    text = dumped(content)
+    yield from files(name, text, loads)
+    for key, doubled in twice(text, rng):
+        yield Case(name, key, "key twice", doubled.encode, loads, beside)
+    for place, value in places(content):
+        for kind, wrong in wrong_values(place, value):
+            write = partial(_changed, content, place, wrong)
+            yield Case(name, ".".join(map(str, place)), kind, write, loads, beside)
+
+
+def dumped(content: Any) -> str:
+    """YAML with every value on a line of its own key."""
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return str(yaml.dump(content, Dumper=dumper, sort_keys=False, allow_unicode=True, width=100_000))
+
+
+def _changed(content: Any, place: Place, wrong: Any) -> bytes:
+    text = dumped(put(content, place, wrong))
+    return (text.replace("'1e3'", "1e3") if wrong == "1e3" else text).encode()
+
+
+def required(name: str, content: Any, loads: Callable[[Path], Any], beside: Path | None) -> Iterator[Case]:
+    """An artifact without a key that its schemas require."""
+    schemas = {(): "experiment.schema.yaml"}
+    if "protocol" in content:
+        schemas[("settings",)] = f"settings/{content['protocol']}.schema.yaml"
+    for above, schema in schemas.items():
+        for key in read(SCHEMAS / schema).get("required", []):
+            changed = copy.deepcopy(content)
+            (changed[above[0]] if above else changed).pop(key, None)
+            yield Case(name, key, "missing", dumped(changed).encode, loads, beside)
+
+
+def artifact_cases(rng: random.Random) -> Iterator[Case]:
+    """Cases of one artifact of every protocol, of one without, and of all that have printed values."""
+    seen: set[str] = set()
+    for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
+        content = read(file)
+        protocol = content.get("protocol", "none")
+        if protocol in seen and "published" not in content:
+            continue
+        seen.add(protocol)
+        name = f"{file.parent.name}/{file.stem}"
+        printed = file.with_suffix(".published.csv") if "published" in content else None
+        content.pop("reductions", None)
+        yield from of_content(name, content, load_artifact, rng, printed)
+        yield from required(name, content, load_artifact, printed)
+
+
+def load_artifact(file: Path) -> Any:
+    """An artifact at full scale."""
+    return load(file, "full", SCHEMAS)
+
+
+def load_run(file: Path) -> Any:
+    """A configuration of a run."""
+    check(read(file), SCHEMAS, "config.schema.yaml", str(file))
+
+
+def load_sets(file: Path) -> Any:
+    """A registry of data sets."""
+    return load_registry(file, SCHEMAS / "datasets.schema.yaml")
+
+
+def other_cases(rng: random.Random) -> Iterator[Case]:
+    """Cases of the configuration of a run and of a small registry."""
+    run = read(ROOT / "config/config.yaml")
+    run["data"]["local"] = {"beans": {"file": "beans.csv", "label": "kind", "columns": ["a"]}}
+    yield from of_content("config", run, load_run, rng)
+    whole = read(ROOT / "config/datasets.yaml", keys=str | int)
+    sets = {name: whole["datasets"][name] for name in ("speech", "german", "mnist38")}
+    yield from of_content("datasets", {"packages": whole["packages"], "datasets": sets}, load_sets, rng)
+
+
+def cases(most: int, seed: int) -> list[Case]:
+    """A sample that has every kind of mistake at every key of every file, as far as ``most`` allows."""
+    rng = random.Random(seed)
+    every = [*artifact_cases(rng), *other_cases(rng)]
+    rng.shuffle(every)
+    first: dict[tuple[str, str], list[Case]] = {}
+    for case in every:
+        first.setdefault((case.source, case.place.rpartition(".")[2]), []).append(case)
+    rounds = max(map(len, first.values()))
+    ordered = [group[n] for n in range(rounds) for group in first.values() if n < len(group)]
+    return ordered[:most]
+
+
+def answer(case: Case, folder: Path) -> tuple[str, str]:
+    """(refused, accepted, traceback, unclear or slow; what was said)."""
+    paper, _, stem = case.source.rpartition("/")
+    file = folder / (paper or "run") / f"{stem}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(case.write())
+    printed = file.with_suffix(".published.csv")
+    printed.unlink(missing_ok=True)
+    if case.beside:
+        printed.write_bytes(case.beside.read_bytes())
+    begun = time.monotonic()
+    try:
+        case.loads(file)
+    except ValueError as error:
+        said = str(error)
+    except Exception as error:
+        return "traceback", f"{type(error).__name__}: {error}"
+    else:
+        return "accepted", ""
+    if time.monotonic() - begun > LIMIT:
+        return "slow", said
+    clear = "\n" not in said and said.startswith(str(file.with_suffix(""))) and len(said) < 1500
+    return ("refused" if clear and _names(case, said) else "unclear"), said
+
+
+def _names(case: Case, said: str) -> bool:
+    """Is the key named, or one above it? A file broken as a whole has a line."""
+    words = [word for word in case.place.split(".") if not word.isdigit()]
+    return case.place == "top level" or any(word in said for word in words[-2:])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Attack the configuration; see the top of this file.")
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", action="store_true", help="what was said of the others too")
+    arguments = parser.parse_args()
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases(arguments.cases, arguments.seed):
+            how, said = answer(case, Path(folder))
+            counts[how] += 1
+            if how != "refused" or arguments.show:
+                print(f"{how}: {case.source}: {case.place}: {case.kind}: {said[:300]!r}")
+    total = sum(counts.values())
+    print(f"{total} wrong files: {', '.join(f'{n} {how}' for how, n in counts.most_common())}")
+    print(f"{counts['refused'] / total:.1%} answered by one line with file and key within {LIMIT:g} s")
+
+
+if __name__ == "__main__":
+    main()
