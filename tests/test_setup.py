@@ -355,3 +355,12 @@ def test_a_checkout_that_cannot_be_written_is_named(tmp_path):
     done = start(tmp_path, TELL, cwd="/proc/self")
     assert "cannot be written; make it writable, or copy it to where you may write" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_run_works_under_any_path(tmp_path):
+    odd = tmp_path / "o'dd \"path\" $(touch HACKED); touch HACKED & é"
+    odd.mkdir()
+    done, _ = Checkout(odd).run("-n", "--config", "data={offline: true}")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("-n --config data={offline: true}\n")
+    assert not list(tmp_path.rglob("HACKED"))
