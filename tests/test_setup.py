@@ -358,7 +358,7 @@ def test_a_checkout_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_run_works_under_any_path(tmp_path):
-    odd = tmp_path / "o'dd \"path\" $(touch HACKED); touch HACKED & é"
+    odd = tmp_path / 'o\'dd "path" $(touch HACKED); touch HACKED & é'
     odd.mkdir()
     done, _ = Checkout(odd).run("-n", "--config", "data={offline: true}")
     assert done.returncode == 0, done.stderr

@@ -22,7 +22,7 @@ def main() -> None:
     if not writable(caches):  # Snakemake and matplotlib keep files there, and fail without
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
     try:
-        from snakemake.cli import main as snakemake  # type: ignore[import-untyped]
+        from snakemake.cli import main as snakemake
     except Exception as error:  # a damaged package can raise anything
         sys.exit(
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "

@@ -27,10 +27,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
-from noisylabels.strict_yaml import read  # noqa: E402
-
 from noisylabels.datasets.registry import load_registry  # noqa: E402
 from noisylabels.frame.artifacts import check, load  # noqa: E402
+from noisylabels.strict_yaml import read  # noqa: E402
 
 SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"

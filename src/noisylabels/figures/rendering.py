@@ -52,22 +52,22 @@ def render(
 ) -> Any:
     """Call the function of a render name on the tables of an artifact.
 
-        Parameters
-        ----------
-        name : "module:function".
-        artifact : for messages.
-        tables : artifact -> path of its result table, the artifact's own first.
-        settings : artifact -> its settings at the scale of the tables (`Artifact.shown`).
+    Parameters
+    ----------
+    name : "module:function".
+    artifact : for messages.
+    tables : artifact -> path of its result table, the artifact's own first.
+    settings : artifact -> its settings at the scale of the tables (`Artifact.shown`).
 
-        Returns
-        -------
-        matplotlib Figure or pandas DataFrame, whatever the function makes, with a note if the data are stand-ins.
-        Draw inside ``with style.context():``.
+    Returns
+    -------
+    matplotlib Figure or pandas DataFrame, whatever the function makes, with a note if the data are stand-ins.
+    Draw inside ``with style.context():``.
 
-        Raises
-        ------
-            RenderError : see `find`; a table not of its provenance, or without rows; rows that the function misses.
-        """
+    Raises
+    ------
+    RenderError : see `find`; a table that is not of its provenance, or has no rows; missing rows.
+    """
     function = find(name)
     try:
         for path in tables.values():
