@@ -37,7 +37,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
                     f"line {line}: key {key_node.value!r} is given twice, first in line {first}; keep one"
                 )
             seen[key_node.value] = line
-            _plain(key_node.value, value_node)
+            _plain(key_node.value, value_node, set())
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
@@ -46,11 +46,12 @@ class _Trap(yaml.YAMLError):
     """What `_Loader` refuses."""
 
 
-def _plain(key: str, node: Any) -> None:
-    """Refuse a number without quotes that is read as text, also in a list."""
-    for entry in node.value if isinstance(node, yaml.SequenceNode) and len(node.value) < MOST else ():
-        if entry is not node:
-            _plain(key, entry)
+def _plain(key: str, node: Any, seen: set[int]) -> None:
+    """Refuse a number without quotes that is read as text, also in a list; each list is looked at once."""
+    if isinstance(node, yaml.SequenceNode) and id(node) not in seen:
+        seen.add(id(node))
+        for entry in node.value:
+            _plain(key, entry, seen)
     is_text = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str") and not node.style
     if is_text and NUMBER.fullmatch(node.value):
         line = node.start_mark.line + 1
