@@ -33,7 +33,8 @@ class Newcomer:
     def _environment_of_the_tests(self, venv: Path) -> None:
         """Let ./run take the interpreter of the tests for an environment that it has set up."""
         venv.mkdir()
-        (venv / "bin").symlink_to(Path(sys.executable).parent)
+        for part in ("bin", "lib", "pyvenv.cfg"):
+            (venv / part).symlink_to(Path(sys.prefix) / part)
         made_from = b"".join(
             (self.checkout / file).read_bytes() for file in ("runtime.lock", "pyproject.toml")
         )

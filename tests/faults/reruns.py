@@ -43,8 +43,8 @@ def _note(files, path):
         files.add(path)
 def _write():
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if file and file.startswith(_root):
+        file = os.path.abspath(getattr(module, "__file__", None) or "")  # that of a script may be relative
+        if file.startswith(_root) and file.endswith(".py"):
             _read.add(os.path.relpath(file, _root))
     with open(os.path.join(_folder, f"{os.getpid()}.json"), "w") as file:
         json.dump({"argv": sys.argv, "read": sorted(_read), "written": sorted(_written)}, file)

@@ -100,7 +100,12 @@ def test_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
         ("overlay.yaml", "papers: [ors]", "papers: [orz]", "'orz' has no artifacts"),
         ("config/experiments/ors/fig2.yaml", "windows: 100", "windws: 100", "'windws' was unexpected"),
         ("config/experiments/ors/fig2.yaml", "{method: ors", "{method: orz", "'orz' is unknown"),
-        ("config/experiments/ors/fig5.yaml", "[speech,", "[speach,", "data set 'speach' is not in"),
+        (
+            "config/experiments/ors/fig5.yaml",
+            "[speech,",
+            "[speach,",
+            "'speech' is unknown here; did you mean speach?",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_stops_before_any_job(copy, file, old, new, message):

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisylabels.frame import dependencies, labels, method_checks, settings_checks
+from noisylabels.frame import dependencies, labels, method_checks, names, settings_checks
 from noisylabels.frame.methods import ROOT
 from noisylabels.frame.schemas import check
 from noisylabels.strict_yaml import ArtifactError
@@ -17,9 +17,6 @@ from noisylabels.verdicts import expectations
 
 if TYPE_CHECKING:
     from noisylabels.frame.artifacts import Artifact
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-"""Of papers and artifacts: they are folders, files and targets."""
 
 MOST = 100_000
 """Jobs of an artifact."""
@@ -45,9 +42,9 @@ def examine(artifact: "Artifact", schemas: Path) -> None:
     ArtifactError : the file, the key, what is wrong, and what is possible.
     """
     content, file = artifact.content, artifact.file
-    for name in (artifact.paper, artifact.name):
-        if not NAME.fullmatch(name):
-            raise ArtifactError(f"{file}: {name!r}: use letters, digits, _ and - for folders and files")
+    for what, name in (("paper", artifact.paper), ("artifact", artifact.name)):
+        if not names.allowed(name):
+            raise ArtifactError(f"{file}: the {what} {name!r} is no name: {names.RULE}")
     with _at(f"{file}: "):
         _render(content["render"])
         expectations.examine(content)

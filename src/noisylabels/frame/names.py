@@ -10,14 +10,16 @@ ALLOWED = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
 LONGEST = 100
 """Bytes; with an ending such as ``.12.time.tsv`` a name stays far below the 255 that file systems take."""
 
+RULE = (
+    "letters (a-z, A-Z), digits and . _ - + make one, it starts with no dot or dash and has at most "
+    f"{LONGEST} characters"
+)
+
 
 def check(what: str, name: str, where: object) -> None:
     """Raise a ValueError of one line if ``name`` of ``what`` (a paper, an artifact) is not `allowed`."""
     if not allowed(name):
-        raise ValueError(
-            f"{where}: {what} {name!r} is no name: letters (a-z, A-Z), digits and . _ - + make one, "
-            f"it starts with no dot or dash and has at most {LONGEST} characters"
-        )
+        raise ValueError(f"{where}: {what} {name!r} is no name: {RULE}")
 
 
 def allowed(name: str) -> bool:
