@@ -115,3 +115,9 @@ def test_the_log_of_the_loss_is_the_log_of_the_mean():
 def test_wrong_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         FlippedExponential(np.array([1.0, -1.0]), *arguments)
+
+
+@pytest.mark.parametrize("gamma", [0.6, "x", (0.2,), (0.1, 0.1, 0.1)])
+def test_flip_rates_are_two_numbers(gamma):
+    with pytest.raises(ValueError, match=r"gamma must be the two flip rates \(gamma01, gamma10\)"):
+        mixture(np.array([1.0, -1.0]), gamma)

@@ -58,6 +58,8 @@ if isinstance(config.get("data"), dict) and config["data"].get("offline") in (
 ):
     config["data"]["offline"] = config["data"]["offline"] == "true"
 validate(config, SCHEMAS / "config.schema.yaml")
+if not isinstance(config["seed"], int):  # a schema takes 1000.0 for a whole number
+    raise WorkflowError(f"seed: write it as a whole number, got {config['seed']!r}")
 
 
 def planned():

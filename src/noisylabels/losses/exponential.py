@@ -35,6 +35,8 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
     """
     if loss_weights not in LOSS_WEIGHTS:
         raise ValueError(f"loss_weights must be one of {', '.join(LOSS_WEIGHTS)}, got {loss_weights!r}")
+    if np.shape(gamma) != (2,):
+        raise ValueError(f"gamma must be the two flip rates (gamma01, gamma10), got {gamma!r}")
     up, down = gamma
     if not (0.0 <= up < 0.5 and 0.0 <= down < 0.5):
         raise ValueError(f"gamma, the two flip rates, must lie in [0, 0.5), got ({up}, {down})")
