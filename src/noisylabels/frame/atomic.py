@@ -11,10 +11,12 @@ from pathlib import Path
 def replacing(path: Path) -> Iterator[Path]:
     """Where to write what takes the name ``path`` at the end; after an error ``path`` is as it was.
 
-    What killed processes left half-written under such a name is removed.
+    What killed processes left half-written is removed: under such a name, or under the one that the writer of
+    a figure makes of it.
     """
-    for left in path.parent.glob(f".part.*.{glob.escape(path.name)}"):
-        if not _alive(left.name.split(".")[2]):
+    name = glob.escape(path.name)
+    for left in (*path.parent.glob(f".part.*.{name}"), *path.parent.glob(f"..part.*.{name}.part")):
+        if not _alive(left.name.partition("part.")[2].partition(".")[0]):
             left.unlink(missing_ok=True)
     part = path.with_name(f".part.{os.getpid()}.{path.name}")
     try:
