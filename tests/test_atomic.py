@@ -23,11 +23,16 @@ def test_leftovers_of_dead_processes_go_and_those_of_living_ones_stay(tmp_path):
     assert all(file.exists() for file in kept)
 
 
+def write_and_fail(path):
+    with replacing(path) as part:
+        part.write_text("new")
+        raise ValueError("refused")
+
+
 def test_after_an_error_the_old_file_is_there(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("old")
-    with pytest.raises(ValueError, match="refused"), replacing(path) as part:
-        part.write_text("new")
-        raise ValueError("refused")
+    with pytest.raises(ValueError, match="refused"):
+        write_and_fail(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
