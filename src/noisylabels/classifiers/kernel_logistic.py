@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import NOTHING, KernelClassifier, decided
+from noisylabels.bases.kernel import KernelClassifier, settled, silent
 from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
 from noisylabels.solvers.flipped_logistic.batch import fit_batch
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton
@@ -103,12 +103,9 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
                 gram.basis, y, np.repeat(mixed, shape[1]), np.tile(zeta, len(mixed)), robust=cls.robust
             )
             f = batch.v @ gram.Z_out.T
-            alone = np.abs(f).max(axis=1, initial=0.0) <= NOTHING
-            scores[mixed] = decided(f, np.repeat(side[mixed], shape[1])[:, np.newaxis]).reshape(
-                len(mixed), shape[1], -1
-            )
+            scores[mixed] = settled(f, np.repeat(side[mixed], shape[1])).reshape(len(mixed), shape[1], -1)
             swap = batch.omega01 + batch.omega10 >= 1.0
-            flagged[mixed] = (~batch.converged | swap | alone).reshape(-1, shape[1])
+            flagged[mixed] = (~batch.converged | swap | silent(f)).reshape(-1, shape[1])
             if cls.robust:
                 omega01[mixed] = batch.omega01.reshape(-1, shape[1])
                 omega10[mixed] = batch.omega10.reshape(-1, shape[1])
