@@ -1,4 +1,4 @@
-"""What the kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n), without a bias; class 1 if f(x) > 0."""
+"""What the kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n) + b; class 1 if f(x) > 0."""
 
 from __future__ import annotations
 
@@ -38,23 +38,26 @@ def settled(f: Array, side: Array) -> Array:
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):
-    """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d) and dual_coef_ (n,)."""
+    """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d), dual_coef_ (n,) = w, and intercept_ = b if
+    there is one.
+    """
 
     width: float
     parametrisation: str
     classes_: NDArray[Any]
     X_fit_: Array
     dual_coef_: Array
+    intercept_: float = 0.0
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); 0, which is class 0, where no training point is near.
+        """f(x) per row of X (n, d); without a bias 0, which is class 0, where no training point is near.
 
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         K = rbf(squared_distances(X, self.X_fit_), self.width, self.parametrisation)
-        return np.asarray(K @ self.dual_coef_)
+        return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d)."""

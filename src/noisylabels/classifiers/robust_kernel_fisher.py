@@ -197,10 +197,6 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         self._doubt(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); ValueError: not fitted, other number of features, NaN or infinity."""
-        return super().decision_function(X) + self.intercept_
-
     @classmethod
     def fit_many(cls, gram: Gram, labels: NDArray[Any], grid: ArrayLike) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per mu in grid (G,), all on one kernel.
