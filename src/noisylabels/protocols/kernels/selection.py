@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.bases.kernel import decided, majority
 from noisylabels.kernels.gaussian import Gram, rate, rbf, useful_widths
 from noisylabels.protocols.kernels.data import Array, Labels
 from noisylabels.protocols.kernels.methods import Method
@@ -77,7 +76,7 @@ def _judged(
         for m in methods:
             scores = m.spec.cls.fit_many(gram, observed, m.grid, **m.spec.parameters).scores
             for k in range(columns):
-                f, truth = decided(scores[k], majority(observed[:, k].astype(float))), fold.labels[:, k]
+                f, truth = scores[k], fold.labels[:, k]
                 wrong[m.label][k] += ((f > 0) != truth).sum(axis=1)
                 loss[m.label][k] += np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=1)
     return {

@@ -12,7 +12,6 @@ import numpy as np
 
 from noisylabels.bases.contracts import FitsDistances
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import decided, majority
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.protocols.kernels.data import Array, Labels, Split
 from noisylabels.protocols.kernels.methods import Method
@@ -57,7 +56,7 @@ def train(
             fits = m.spec.cls.fit_distances(
                 D, D_test, noisy, m.widths, parametrisation=parametrisation, **m.spec.parameters
             )
-            outcomes[m.label] = [_outcome(fits, k, noisy[:, k], None) for k in range(noisy.shape[1])]
+            outcomes[m.label] = [_outcome(fits, k, None) for k in range(noisy.shape[1])]
         else:
             rng = seeds.generator(repetition, f"method {m.label}")
             outcomes[m.label] = [_plain(m, split, observed, rng) for observed in noisy.T]
@@ -85,14 +84,14 @@ def _chosen_fits(
                 if choice.width == width:
                     value = np.array([choice.parameter])
                     fits = m.spec.cls.fit_many(gram, noisy[:, [k]], value, **m.spec.parameters)
-                    found[m.label, k] = _outcome(fits, 0, noisy[:, k], choice)
+                    found[m.label, k] = _outcome(fits, 0, choice)
     return {m.label: [found[m.label, k] for k in range(noisy.shape[1])] for m in methods}
 
 
-def _outcome(fits: Fits, k: int, observed: Labels, choice: Choice | None) -> Outcome:
+def _outcome(fits: Fits, k: int, choice: Choice | None) -> Outcome:
     """Column k of fits with one value of the parameter."""
     return Outcome(
-        decided(fits.scores[k, 0], majority(observed.astype(float))),
+        fits.scores[k, 0],
         choice,
         float(fits.omega01[k, 0]),
         float(fits.omega10[k, 0]),
