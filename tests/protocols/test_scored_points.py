@@ -18,8 +18,8 @@ BOOSTING = SETTINGS | {"methods": BOOSTERS, "trusted": [0, 20]}
 KERNELS = SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}}
 LINEAR = SETTINGS | {
     "epochs": 2, "folds": 2, "rule": "one_se", "lambdas": [1e-3], "multipliers": [1.0], "cv_rows": 100,
-    "rows": 0, "stand_in_rows": 0, "resample_noise": False, "official": [], "noise": ["symmetric 0.2"], "objectives": [],
-    "families": {},
+    "rows": 0, "stand_in_rows": 0, "resample_noise": False, "official": [],
+    "noise": ["symmetric 0.2"], "objectives": [], "families": {},
     "methods": {
         "hinge": {"method": "robust_sgd", "losses": [{"loss": "hinge"}]}, "svm": {"method": "liblinear"},
     },

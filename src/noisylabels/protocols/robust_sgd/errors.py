@@ -82,7 +82,7 @@ def _trial(
     columns: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Rows of one repetition: every method with the same shuffles."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     final: dict[str, float] = {}
     for method, spec in methods.items():
         rng = seeds.generator(columns["repetition"], f"shuffle {columns['noise']}")
