@@ -43,9 +43,11 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path) -> dict[str, Any]:
-    """Provenance of one result table: what ran (``about``), with which tuned values, on which data, with
-    what.
+def describe(
+    about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path, points: Path
+) -> dict[str, Any]:
+    """Provenance of one result table and the points beside it: what ran (``about``), with which tuned values,
+    on which data, with what.
     """
     return {
         **about,
@@ -53,6 +55,7 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
         "tuned": tuned,
         "data_sha256": {file.name: _digest(file.read_bytes()) for file in data},
         "table_sha256": _digest(table.read_bytes()),
+        "points_sha256": _digest(points.read_bytes()),
         "commit": _commit(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -62,7 +65,7 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
     }
 
 
-def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, path: Path) -> None:
+def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, points: Path, path: Path) -> None:
     """Write `describe` as JSON; ``about`` is JSON too."""
-    text = json.dumps(describe(json.loads(about), tuned, data, table), indent=1, sort_keys=True)
+    text = json.dumps(describe(json.loads(about), tuned, data, table, points), indent=1, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")
