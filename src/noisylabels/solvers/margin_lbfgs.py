@@ -25,7 +25,7 @@ def minimise(X: Any, y: Array, loss: Loss, lam: float, *, max_iter: int) -> Mini
 
     X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; lam: lambda.
     A loss that is not convex can have several minima: this is the one that L-BFGS reaches from 0, where SGD
-    starts as well. It stops when no entry of the gradient exceeds 1e-6, or when G falls by less than 1e-12
+    starts as well. It stops when no entry of the gradient exceeds 1e-5, or when G falls by less than 1e-10
     of its value.
     Source: Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16, 1995 (SciPy's L-BFGS-B, without bounds).
     """
@@ -41,6 +41,6 @@ def minimise(X: Any, y: Array, loss: Loss, lam: float, *, max_iter: int) -> Mini
         gradient[d] += pull.sum()
         return float(loss.value(margins).mean() + 0.5 * lam * (v @ v)), gradient
 
-    options: Any = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": 1e-6, "ftol": 1e-12}
+    options: Any = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": 1e-5, "ftol": 1e-10}
     found = minimize(objective, np.zeros(d + 1), jac=True, method="L-BFGS-B", options=options)
     return Minimum(np.asarray(found.x), int(found.nit), bool(found.success))
