@@ -239,6 +239,27 @@ def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
     return table
 
 
+def redrawn_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """`errors` over the paper's trials, and over trials with flips and splits of their own."""
+    import pandas as pd
+
+    parts = {}
+    for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
+        chosen = {name: _as_error(table, metric) for name, table in results.items()}
+        parts[trials] = errors(chosen, settings)
+    frame = (
+        pd.concat(parts, names=["trials differ in"])
+        .reorder_levels([1, 2, 0])
+        .sort_index(sort_remaining=False)
+    )
+    frame.attrs["note"] = next(iter(parts.values())).attrs["note"]
+    return frame
+
+
+def _as_error(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+    return table[table["metric"] == metric].assign(metric="error")
+
+
 def theorem_bounds(results: Tables, settings: Settings) -> "pd.DataFrame":
     """Mean gap of constant-step SGD against the published and the corrected bound of Theorem 1."""
     import pandas as pd
