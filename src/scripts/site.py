@@ -14,7 +14,8 @@ parser.add_argument("--out", type=Path, default=Path("site"), help="folder with 
 arguments = parser.parse_args()
 
 from noisylabels.frame.artifacts import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.site import build, plans  # noqa: E402
+from noisylabels.reference import plans  # noqa: E402
+from noisylabels.site import build  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

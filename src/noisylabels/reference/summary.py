@@ -19,13 +19,14 @@ TEXT = KEY[:-1]
 def summarised(table: "pd.DataFrame", quantiles: bool = True) -> "pd.DataFrame":
     """m = sum(v)/n, se = s/sqrt(n) with s^2 = sum((v-m)^2)/(n-1), and quantiles, for each `KEY` of a table.
 
-    The keys stand in the order of their first rows; the error of a single repetition is nan.
+    The keys stand in the order of their first rows; a single repetition has no error and no quantiles.
     """
     groups = table.groupby(KEY, sort=False, dropna=False)["value"]
     found = groups.agg(n="size", mean="mean", se="sem")
     if quantiles:
         for name, share in QUANTILES.items():
             found[name] = groups.quantile(share)
+        found.loc[found["n"] == 1, list(QUANTILES)] = float("nan")
     return found.reset_index()
 
 
@@ -42,6 +43,9 @@ def read(path: Path) -> "pd.DataFrame":
     return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype=types)
 
 
-def write(summary: "pd.DataFrame", path: Path, digits: int = 10) -> None:
-    """Write as CSV with ten digits, as result tables have them; the same summary gives the same bytes."""
-    summary.to_csv(path, index=False, columns=COLUMNS, float_format=f"%.{digits}g", lineterminator="\n")
+def write(summary: "pd.DataFrame", path: Path) -> None:
+    """Write as CSV, means with ten digits as in result tables, the rest with four; always the same bytes."""
+    rough = {name: summary[name].map("{:.4g}".format, na_action="ignore") for name in ("se", *QUANTILES)}
+    summary.assign(**rough).to_csv(
+        path, index=False, columns=COLUMNS, float_format="%.10g", lineterminator="\n", encoding="utf-8"
+    )

@@ -8,8 +8,9 @@ from typing import Any
 
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.plan import Plan
-from noisylabels.site import runs, states, text
-from noisylabels.site.runs import Row, Run
+from noisylabels.reference import runs
+from noisylabels.reference.runs import Row, Run
+from noisylabels.site import states, text
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from noisylabels.site.runs import Run
-
-WIDTH, HEIGHT = 520, 320
-"""Largest size of a thumbnail in pixels."""
-
-
-def thumbnail(picture: Path, out: Path) -> None:
-    """A small WebP of a PNG."""
-    from PIL import Image
-
-    with Image.open(picture) as image:
-        small = image.convert("RGB")
-        small.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS, reducing_gap=2.0)
-        small.save(out, "WEBP", quality=62, method=4)
+from noisylabels.reference.runs import Run
+from noisylabels.reference.thumbnails import thumbnail
 
 
 def copied(run: Run, out: Path) -> str:
