@@ -23,7 +23,14 @@ FLOORS = [
     {"protocols"},
     {"figures"},
 ]
-BESIDE = {"datasets": {"noise"}, "frame": {"datasets", "noise", "verdicts"}, "verdicts": set()}
+BESIDE = {
+    "datasets": {"noise"},
+    "frame": {"datasets", "noise", "points", "verdicts"},
+    "points": {"datasets"},
+    "reference": {"frame", "verdicts"},
+    "site": {"datasets", "frame", "reference"},
+    "verdicts": {"points"},
+}
 """Rooms beside the floors, and what they may use besides the ground floor."""
 SHARED = {("protocols", "frame.methods"), ("protocols", "datasets")}
 """What rooms on the floors may use of the rooms beside them."""
