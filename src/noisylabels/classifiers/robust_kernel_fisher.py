@@ -179,8 +179,8 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     """z(x) = sum_n a_n kappa(x, x_n), a = (S_w + mu I)^-1 (m_1 - m_0); p(z | y) Gaussian, one variance.
 
     EM over the true labels: from the posteriors P(y = 1 | x, observed label), at first 0.8 or 0.2, come S_w,
-    the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, until they change by less
-    than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
+    the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, until they change by
+    less than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
 
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.
     mu : > 0, the ridge in units of tr(K^2) / n.

@@ -30,7 +30,7 @@ def run(
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
         outcomes = train(methods, split, noisy, settings, own, columns["repetition"])
         for k, noise in enumerate(settings["noise"]):
-            for method in methods:
+            for method in (m for m in methods if k in outcomes[m.label]):
                 size = validation_size(method.selection, len(split.clean), settings)
                 values = _metrics(outcomes[method.label][k], split.truth, size)
                 rows += _rows(columns | {"noise": noise}, method, values)
