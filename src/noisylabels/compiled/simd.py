@@ -133,6 +133,18 @@ class Value:
         return Value(self.builder, self.builder.select(positive, ratio, self._same(otherwise)))
 
 
+def _tree(builder: Any, parts: list[Any]) -> Any:
+    """((p_0 + p_1) + (p_2 + p_3)) + ..."""
+    while len(parts) > 1:
+        parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
+def _across(builder: Any, vector: Any) -> Any:
+    """The sum of the eight lanes."""
+    return _tree(builder, [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(LANES)])
+
+
 def _lane_sum(emit: Emit, n: Any, plus_vector: Any, plus_number: Any) -> Any:
     """A sum over k < n: 32, then 8 partial sums as far as they go, then one by one.
 
@@ -145,12 +157,8 @@ def _lane_sum(emit: Emit, n: Any, plus_vector: Any, plus_number: Any) -> Any:
         with emit.steps(start, stop, len(totals) * LANES) as k:
             for i, total in enumerate(totals):
                 builder.store(plus_vector(builder.load(total), k, i * LANES), total)
-    parts = [builder.load(total) for total in sums]
-    vector = builder.fadd(builder.fadd(parts[0], parts[1]), builder.fadd(parts[2], parts[3]))
-    lanes = [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(LANES)]
-    while len(lanes) > 1:
-        lanes = [builder.fadd(p, q) for p, q in zip(lanes[::2], lanes[1::2], strict=True)]
-    rest = emit.variable(lanes[0])
+    vector = _tree(builder, [builder.load(total) for total in sums])
+    rest = emit.variable(_across(builder, vector))
     with emit.steps(whole, n, 1) as k:
         builder.store(plus_number(builder.load(rest), k), rest)
     return builder.load(rest)
@@ -174,6 +182,36 @@ def dot_lanes(typingctx, a, i, b, j, n):  # type: ignore[no-untyped-def]
         return _lane_sum(emit, args[4], plus_vector, plus_number)
 
     return types.float64(a, types.int64, b, types.int64, types.int64), codegen
+
+
+@intrinsic
+def dot_four_rows(typingctx, A, i, x, out):  # type: ignore[no-untyped-def]
+    """out = A[i : i+4] x for A (m, n), x (n,), out (4,): 16, then 8 partial sums each, then one by one."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        n = emit.columns(signature.args[0], args[0])
+        first = emit.offset(emit.data(signature.args[0], args[0]), builder.mul(args[1], n))
+        rows = [emit.offset(first, builder.mul(n, INT64(row))) for row in range(4)]
+        x, out = (emit.data(signature.args[k], args[k]) for k in (2, 3))
+        sums = [[emit.variable(emit.zero()) for _ in range(2)] for _ in rows]
+        wide, whole = builder.and_(n, INT64(-2 * LANES)), builder.and_(n, INT64(-LANES))
+        for start, stop, count in ((INT64(0), wide, 2), (wide, whole, 1)):
+            with emit.steps(start, stop, count * LANES) as k:
+                for part in range(count):
+                    factor = emit.load(x, k, part * LANES)
+                    for row, totals in zip(rows, sums, strict=True):
+                        total = builder.load(totals[part])
+                        builder.store(emit.fma(emit.load(row, k, part * LANES), factor, total), totals[part])
+        for number, (row, totals) in enumerate(zip(rows, sums, strict=True)):
+            rest = emit.variable(_across(builder, _tree(builder, [builder.load(part) for part in totals])))
+            with emit.steps(whole, n, 1) as k:
+                product = builder.fmul(emit.number(row, k), emit.number(x, k))
+                builder.store(builder.fadd(builder.load(rest), product), rest)
+            builder.store(builder.load(rest), emit.offset(out, number))
+        return context.get_dummy_value()
+
+    return types.void(A, types.int64, x, out), codegen
 
 
 @intrinsic
