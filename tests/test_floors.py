@@ -26,8 +26,8 @@ FLOORS = [
 BESIDE = {
     "datasets": {"noise"},
     "frame": {"datasets", "noise", "verdicts"},
-    "reference": {"frame", "verdicts"},
-    "site": {"datasets", "frame", "reference"},
+    "reference": {"datasets", "frame"},
+    "site": {"frame", "reference"},
     "verdicts": set(),
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""
