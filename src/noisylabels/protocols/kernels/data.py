@@ -6,13 +6,14 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017; which random numbers are drawn w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.noise.flips import corrupt
+from noisylabels.points import Scored
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.splits import random_split
 from noisylabels.seeding import Seeds
@@ -26,12 +27,18 @@ class Split:
     """One split of a data set, standardised; labels are 0 and 1.
 
     X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
+    Of a split of a pool, test (m,) has the numbers of the test rows in it.
     """
 
     X: Array
     X_test: Array
     clean: Labels
     truth: Labels
+    test: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def scored(self, found: NDArray[Any]) -> Scored:
+        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true."""
+        return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
 
 
 def standardised(train: Array, test: Array) -> tuple[Array, Array]:
@@ -71,7 +78,7 @@ def split_of(dataset: Any, repetition: int, splits: dict[str, Any] | None, seeds
 def _split(arrays: dict[str, Any], train: NDArray[np.int64], test: NDArray[np.int64]) -> Split:
     X, X_test = standardised(arrays["X"][train], arrays["X"][test])
     labels = (arrays["y"] > 0).astype(np.int8)
-    return Split(X, X_test, labels[train], labels[test])
+    return Split(X, X_test, labels[train], labels[test], test)
 
 
 def noisy_labels(clean: Labels, noise: list[str], seeds: Seeds, repetition: int) -> Labels:
