@@ -53,7 +53,10 @@ def beside(
         says = f"{word}, p = {q if word == WORDS[2] else p:.2g}; " if scale == "full" else ""
         words[name] = word if scale == "full" else "ran"
         sentences[name] = f"; for new points: {says}{figure}"
-    told = [f"{row.evidence}{sentences.get(row.id, '')}" for row in verdicts.itertuples()]
+    told = [
+        f"{said}{sentences.get(name, '')}"
+        for name, said in zip(verdicts["id"], verdicts["evidence"], strict=True)
+    ]
     return verdicts.assign(evidence=told, new_points=[words.get(name, "") for name in verdicts["id"]])
 
 
