@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.figures import style
+from noisylabels.statistics import t_quantile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,10 +67,8 @@ def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
     -------
     frame indexed by the groups with columns mean, half_width (0 below `FEW` repetitions) and n.
     """
-    from scipy.special import stdtrit
-
     groups = rows.groupby(by, sort=False)["value"].agg(["mean", "sem", "count"])
-    quantile = {n: stdtrit(n - 1, 0.975) for n in groups["count"].unique() if n >= FEW}
+    quantile = {n: t_quantile(n - 1, 0.975) for n in groups["count"].unique() if n >= FEW}
     groups["half_width"] = (groups["sem"] * groups["count"].map(quantile)).fillna(0.0)
     return groups.rename(columns={"count": "n"})[["mean", "half_width", "n"]]
 
