@@ -80,7 +80,7 @@ def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -
     """
     parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
     for artifact, table in zip(artifacts, tables, strict=True):
-        content = _content(artifact)
+        content = content_of(artifact)
         frame = _named(str(artifact), judge, content, _verified(table), scale)
         frame.insert(0, "paper", artifact.parent.name)
         frame.insert(1, "artifact", artifact.stem)
@@ -97,7 +97,7 @@ def _verified(table: Path) -> pd.DataFrame:
     return read_table(table)
 
 
-def _content(artifact: Path) -> dict[str, Any]:
+def content_of(artifact: Path) -> dict[str, Any]:
     """An artifact file with the list of its printed values in place of their rule."""
     try:
         content: dict[str, Any] = read(artifact)
@@ -125,7 +125,7 @@ def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tu
 # Published values
 
 
-def _printed(entry: Mapping[str, Any]) -> Estimate:
+def printed_mean(entry: Mapping[str, Any]) -> Estimate:
     """The printed mean with its standard error, se or sd/sqrt(n); a number without error counts as exact."""
     if "sd" in entry and "n" not in entry:
         raise VerdictError("sd without n; give n, or the standard error se")
@@ -137,7 +137,7 @@ def _printed(entry: Mapping[str, Any]) -> Estimate:
 
 def _published(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
     _check_keys(entry, PUBLISHED_KEYS, ("id", "value", "where", "margin", "reason"))
-    printed, margin = _printed(entry), float(entry["margin"])
+    printed, margin = printed_mean(entry), float(entry["margin"])
     if not 0 < margin < inf or not isfinite(printed.mean) or not 0 <= printed.se < inf:
         raise VerdictError(
             f"margin must be > 0, it and the printed numbers finite, got {margin:g}, {printed}"
