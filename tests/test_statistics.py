@@ -9,10 +9,15 @@ from scipy import stats
 from noisylabels.statistics import (
     Estimate,
     at_least,
+    benjamini_hochberg,
     holm,
     mann_whitney,
     mean_se,
     outside,
+    ratio_above,
+    ratio_below,
+    ratio_interval,
+    share_interval,
     signed_rank,
     t_above,
     t_below,
@@ -140,3 +145,42 @@ def test_equal_repetitions_are_exact():
 def test_bad_values_are_named(values):
     with pytest.raises(ValueError, match=r"^values: "):
         mean_se(values)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_benjamini_hochberg_is_scipys_and_not_above_holm(p):
+    assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))
+    assert (benjamini_hochberg(p) <= holm(p) + 1e-15).all()
+
+
+@given(st.integers(1, 60), st.integers(0, 60))
+def test_the_interval_of_a_share_is_scipys(n, k):
+    k = min(k, n)
+    exact = stats.binomtest(k, n).proportion_ci(0.95, method="exact")
+    assert share_interval(k, n) == pytest.approx((exact.low, exact.high))
+
+
+@given(st.integers(0, 10**6), st.floats(0.2, 3), st.sampled_from([0.9, 0.95]))
+def test_the_ends_of_fiellers_interval_are_where_its_tests_turn(seed, ratio, level):
+    rng = np.random.default_rng(seed)
+    b = 5 + rng.standard_normal(15)
+    a = ratio * b + rng.standard_normal(15)
+    low, high = ratio_interval(a, b, level)
+    assert low < a.mean() / b.mean() < high
+    assert ratio_above(a, b, low) == pytest.approx((1 - level) / 2, rel=1e-6)
+    assert ratio_below(a, b, high) == pytest.approx((1 - level) / 2, rel=1e-6)
+
+
+def test_fiellers_interval_covers_and_is_unbounded_without_a_divisor():
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(1000):
+        common = rng.standard_normal(12)
+        b = 2 + common + rng.standard_normal(12)
+        a = 3 + common + rng.standard_normal(12)
+        low, high = ratio_interval(a, b)
+        covered += np.isnan(low) or low <= 1.5 <= high
+    assert covered / 1000 == pytest.approx(0.95, abs=0.02)
+    assert np.isnan(ratio_interval([1.0, 2.0, 3.0], [-1.0, 0.1, 1.0])).all()
+    assert np.isnan(ratio_interval([1.0], [1.0])).all()
+    assert ratio_below([1.0, 2.0, 3.0], [-1.0, -2.0, -1.0], 5) > 0.5, "no positive divisor shows nothing"
