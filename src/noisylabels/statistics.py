@@ -7,7 +7,6 @@ can prove nothing: every p-value is 1. An estimate with ``se = 0`` is exact: eve
 SciPy is imported where it is needed only: that takes longer than to draw a figure.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -74,29 +73,6 @@ def t_interval(estimate: Estimate, level: float = 0.95) -> tuple[float, float]:
         return float("nan"), float("nan")
     half = float(stdtrit(estimate.df, (1 + level) / 2)) * estimate.se if estimate.se > 0 else 0.0
     return estimate.mean - half, estimate.mean + half
-
-
-def t_quantile(df: int, p: float) -> float:
-    """t with P(T_df <= t) = p, for whole degrees of freedom and 1/2 <= p < 1; `t_interval` takes any.
-
-    With t = sqrt(df) tan(u), 2p - 1 is a finite sum of powers of cos(u); solved for u by halving.
-    Source: Abramowitz and Stegun (1964), equations 26.7.3 and 26.7.4.
-    """
-    low, high = 0.0, math.pi / 2
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if _inside(df, middle) < 2 * p - 1 else (low, middle)
-    return math.sqrt(df) * math.tan(low)
-
-
-def _inside(df: int, u: float) -> float:
-    """P(|T_df| <= sqrt(df) tan(u))."""
-    odd = df % 2
-    term = math.sin(u) * (math.cos(u) if odd else 1.0)
-    total = 0.0
-    for k in range(2 + odd, df + 1, 2):
-        total += term
-        term *= math.cos(u) ** 2 * (k - 1) / k
-    return 2 / math.pi * (u + total) if odd else total
 
 
 def t_below(estimate: Estimate, bound: float = 0.0) -> float:
