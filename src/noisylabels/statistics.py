@@ -160,6 +160,70 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
     return float(wilcoxon(difference).pvalue) if difference.size else 1.0
 
 
+def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:
+    """p_(i) adjusted = min_{j>=i} min(1, m p_(j) / j) (Benjamini and Hochberg 1995), in the order given."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(np.minimum(1.0, p.size * p[order] / np.arange(p.size, 0, -1)))
+    adjusted = np.empty_like(p)
+    adjusted[order] = stepped
+    return adjusted
+
+
+def holm_factor(p_values: Sequence[float], i: int, alpha: float) -> int:
+    """m - r, where Holm's procedure rejects r of the other m - 1 p-values.
+
+    It rejects p_i exactly if (m - r) p_i < alpha; the factor does not depend on p_i.
+    """
+    m = len(p_values)
+    others = np.sort(np.delete(np.asarray(p_values, dtype=float), i))
+    kept = others * (m - np.arange(m - 1)) >= alpha
+    return m - (int(kept.argmax()) if kept.any() else m - 1)
+
+
+def ratio_below(a: ArrayLike, b: ArrayLike, bound: float) -> float:
+    """max(p(mean(a - bound b) < 0), p(mean(b) > 0)): H0 "mean(a)/mean(b) >= bound, or no divisor above 0".
+
+    Pairs (a_r, b_r) of the same repetition; no repetition is divided by its own b_r (Fieller 1954).
+    """
+    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    return max(t_below(mean_se(x - bound * y)), t_above(mean_se(y)))
+
+
+def ratio_above(a: ArrayLike, b: ArrayLike, bound: float) -> float:
+    """max(p(mean(a - bound b) > 0), p(mean(b) > 0)): H0 "mean(a)/mean(b) <= bound, or no divisor above 0"."""
+    return ratio_below(-np.asarray(a, dtype=float), b, -bound)
+
+
+def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """{r : |mean(a - r b)| <= t_{(1+level)/2, n-1} se(a - r b)} (Fieller 1954); (nan, nan) unless bounded.
+
+    The ends solve (m_b^2 - g s_bb) r^2 - 2 (m_a m_b - g s_ab) r + m_a^2 - g s_aa = 0, g = t^2/n.
+    """
+    from scipy.special import stdtrit
+
+    pairs = np.stack([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
+    n = pairs.shape[1]
+    if n < 2:
+        return float("nan"), float("nan")
+    g = float(stdtrit(n - 1, (1 + level) / 2)) ** 2 / n
+    (aa, ab), (_, bb) = np.outer(pairs.mean(axis=1), pairs.mean(axis=1)) - g * np.cov(pairs)
+    root = ab**2 - aa * bb
+    if bb <= 0 or root < 0:  # the divisor is not shown to differ from 0
+        return float("nan"), float("nan")
+    return float((ab - np.sqrt(root)) / bb), float((ab + np.sqrt(root)) / bb)
+
+
+def share_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """[B_{a/2}(k, n-k+1), B_{1-a/2}(k+1, n-k)], a = 1 - level (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
+    high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
+    return low, high
+
+
 def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
     """se^2 = sum_i m_i (d_i - d)^2 / ((N-1) sum_i m_i), d = sum_i m_i d_i / sum_i m_i, about a mean of 0.
 

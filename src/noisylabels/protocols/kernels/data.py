@@ -94,12 +94,19 @@ def problems(
     """(columns of its rows, split, noisy labels (n, L), seeds) of every split of every data set.
 
     A data set without official splits is split as ``settings["splits"]`` says; of one with them, a repetition
-    beyond the last split is left out.
+    beyond the last split is left out. With settings["first_split"] repetition r is split first + r, see
+    `first_split`; its random numbers are the same as without.
     """
     for name, dataset, own in data_sets(settings, data, seeds):
-        for repetition in repetitions:
-            split = split_of(dataset, repetition, settings.get("splits"), own)
+        first = first_split(dataset, settings.get("first_split", 0))
+        for number in range(first + repetitions.start, first + repetitions.stop):
+            split = split_of(dataset, number, settings.get("splits"), own)
             if split is None:
                 break
-            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
-            yield columns, split, noisy_labels(split.clean, settings["noise"], own, repetition), own
+            columns = {"dataset": name, "source": dataset.variant, "repetition": number}
+            yield columns, split, noisy_labels(split.clean, settings["noise"], own, number), own
+
+
+def first_split(dataset: Any, wanted: int) -> int:
+    """``wanted``, or half of the official splits of a data set that has fewer than twice as many."""
+    return min(wanted, len(dataset.arrays["train"]) // 2) if "train" in dataset.arrays else wanted

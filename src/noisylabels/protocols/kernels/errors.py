@@ -30,7 +30,7 @@ def run(
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
         outcomes = train(methods, split, noisy, settings, own, columns["repetition"])
         for k, noise in enumerate(settings["noise"]):
-            for method in methods:
+            for method in (m for m in methods if k in outcomes[m.label]):
                 named = columns | {"noise": noise, "method": method.label, "setting": method.selection}
                 outcome = outcomes[method.label][k]
                 rows.append(named | split.scored(outcome.scores > 0).row("error"))
