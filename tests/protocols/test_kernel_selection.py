@@ -217,7 +217,7 @@ def settings_with(spec):
         ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
         (
             {"method": "kernel_logistic", "selection": "cv", "noise": ["independent 0.3"]},
-            "method m: noise 'independent 0.3' is not in the settings: independent 0, independent 0.2, ",
+            r"method m: none of its noise \(independent 0.3\) is in the settings: independent 0, ",
         ),
         (
             {"method": "sklearn.dummy:DummyClassifier", "selection": "cv"},

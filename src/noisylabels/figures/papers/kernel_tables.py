@@ -104,7 +104,7 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         f"CPU seconds to train on one split, mean ± standard deviation over {splits} splits.",
         *named.notes(own["methods"]),
         "Printed: Matlab on one 2.67 GHz Intel i5.",
-        _sources(table),
+        sources(table),
     ]
     frame.attrs["note"] = " ".join(filter(None, parts))
     return frame
@@ -200,13 +200,13 @@ def _note(table: "pd.DataFrame", own: Mapping[str, Any]) -> str:
     parts = [
         f"Test error in %, mean ± standard deviation over {splits}; the lowest mean is bold.",
         f"Doubtful runs (collapsed, not converged, classes swapped): {', '.join(runs)}." if runs else "",
-        _sources(table),
+        sources(table),
         *named.notes(methods),
     ]
     return " ".join(filter(None, parts))
 
 
-def _sources(table: "pd.DataFrame") -> str:
+def sources(table: "pd.DataFrame") -> str:
     """Names the data sets that are not the genuine IDA files."""
     kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
     words = {"rebuilt": "rebuilt points and our own splits", "generated": "points drawn anew, our own splits"}

@@ -56,11 +56,11 @@ def _conditions(spec: Spec, noise: list[str]) -> tuple[int, ...] | None:
     own = spec.options.get("noise")
     if own is None:
         return None
-    for label in own:
-        if label not in noise:
-            known = ", ".join(noise)
-            raise ValueError(f"method {spec.label}: noise {label!r} is not in the settings: {known}")
-    return tuple(k for k, label in enumerate(noise) if label in own)
+    found = tuple(k for k, label in enumerate(noise) if label in own)
+    if not found:
+        given, known = ", ".join(own), ", ".join(noise)
+        raise ValueError(f"method {spec.label}: none of its noise ({given}) is in the settings: {known}")
+    return found
 
 
 def _resolved(spec: Spec, exponents: list[float], conditions: tuple[int, ...] | None) -> Method:

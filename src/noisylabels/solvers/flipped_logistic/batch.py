@@ -108,9 +108,10 @@ def fit_batch(
                 omega[index[k]] = [rate(x[i, r]), rate(x[i, r + 1])]
             keep = ~done
             here, column, zeta, value, state = here[keep], column[keep], zeta[keep], value[keep], state[keep]
-            x, d, g, old, scale, F, slope, S, Y, rho, step = (
-                array[keep] for array in (x, d, g, old, scale, F, slope, S, Y, rho, step)
+            x, d, g, old, scale, F, S, Y, rho = (
+                _front(array, keep) for array in (x, d, g, old, scale, F, S, Y, rho)
             )
+            slope, step = slope[: len(here)], step[: len(here)]  # both are written before they are read
         if len(here) == 0:
             break
         times_ZT(d[:, :r], step)
@@ -121,6 +122,24 @@ def fit_batch(
     v = np.zeros((C, len(basis.lam)))
     v[:, : len(reading.back)], b = reading.weights(theta)
     return Solution(v, b, omega[:, 0], omega[:, 1], objective, converged, rounds)
+
+
+def _front(array: Array, keep: NDArray[np.bool_]) -> Array:
+    """The rows to keep, moved to the front of their memory: new memory would cost more than a step."""
+    move(array.reshape(len(array), -1), keep)
+    return array[: np.count_nonzero(keep)]
+
+
+@njit(cache=True, error_model="numpy")
+def move(rows: np.ndarray, keep: np.ndarray) -> None:
+    """Rows (C, p) to keep, in order, in the place of the first ones."""
+    to = 0
+    for c in range(len(rows)):
+        if keep[c]:
+            if to < c:
+                for i in range(rows.shape[1]):
+                    rows[to, i] = rows[c, i]
+            to += 1
 
 
 def _product(M: Array) -> Callable[[Array, Array], object]:
