@@ -27,8 +27,8 @@ BESIDE = {
     "datasets": {"noise"},
     "frame": {"datasets", "noise", "points", "verdicts"},
     "points": {"datasets"},
-    "reference": {"datasets", "frame", "verdicts"},
-    "site": {"datasets", "frame", "reference"},
+    "reference": {"datasets", "frame"},
+    "site": {"frame", "reference"},
     "verdicts": {"points"},
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""

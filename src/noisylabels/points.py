@@ -82,6 +82,12 @@ class Points:
             plain.append({key: value for key, value in row.items() if key != KEY})
         return plain
 
+    @staticmethod
+    def columns(name: str) -> list[Any]:
+        """The values of the columns `CURVE` in the name of a curve."""
+        found: list[Any] = json.loads(name)
+        return found
+
     def write(self, path: Path) -> None:
         """Write the curves, sorted by name."""
         arrays: dict[str, NDArray[Any]] = {}
@@ -91,7 +97,7 @@ class Points:
             shared = tests.setdefault(curve.tests.tobytes(), f"tests{len(tests)}")
             arrays[shared] = _narrow(curve.tests)
             arrays[f"errors{number}"] = _narrow(curve.errors)
-            curves.append([*json.loads(name), curve.pool, shared])
+            curves.append([*self.columns(name), curve.pool, shared])
         npz.write(path, {"columns": [*CURVE, "pool", "tests"], "curves": curves}, arrays)
 
     @classmethod

@@ -36,11 +36,11 @@ class Comparison(NamedTuple):
     detail: str = ""
 
 
-def report(made: Plan, root: Path, checkout: Path) -> tuple[list[str], bool]:
+def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
     """A line for every result below ``root``, their count, what differs around them; is one different?"""
     lines, states, causes = [], Counter[str](), Counter[str]()
     for name, artifact in made.shown.items():
-        ours, reference = runs.own(made, name, root), runs.reference(name, checkout)
+        ours, reference = runs.own(made, name, root), runs.reference(name, home)
         if ours.table is None:
             continue
         found = compared(ours, reference, bool(artifact.content.get("measured")))

@@ -21,23 +21,23 @@ class NotFinished(ValueError):
     """A result that cannot become the reference; the message says why, and what to run."""
 
 
-def keep(made: Plan, name: str, checkout: Path) -> None:
-    """Put the artifact of a finished full run in place of what the reference has of it.
+def keep(made: Plan, name: str, root: Path) -> None:
+    """Put the artifact of a full run, finished below ``root``, in place of what the reference has of it.
 
     Raises
     ------
     NotFinished : not run, not judged, or run from other settings than those of its file.
     """
-    run = runs.own(made, name, checkout)
+    run = runs.own(made, name, root)
     _examine(made, name, run)
-    results, figures = checkout / "results/reference" / name, checkout / "figures/reference" / name
+    results, figures = root / "results/reference" / name, root / "figures/reference" / name
     results.mkdir(parents=True, exist_ok=True)
     if run.table:
         _summary(run.table, results / "summary.csv")
     _rows(run.verdicts, results / "verdicts.csv")
     _rows(run.agreement, results / "agreement.csv")
-    told = run.provenance | {"cost": run.cost, "data": data(made, name, checkout)}
-    told["made_from"] = _made_from(made, name, checkout, run.provenance.get("commit", ""))
+    told = run.provenance | {"cost": run.cost, "data": data(made, name, root)}
+    told["made_from"] = _made_from(made, name, run.provenance.get("commit", ""))
     with replacing(results / "provenance.json") as part:
         part.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     _drawn(run, figures)
@@ -59,10 +59,10 @@ def _examine(made: Plan, name: str, run: runs.Run) -> None:
         verify(run.table)
 
 
-def _made_from(made: Plan, name: str, checkout: Path, commit: str) -> dict[str, Any]:
+def _made_from(made: Plan, name: str, commit: str) -> dict[str, Any]:
     """What `state.changes` compares: code as it was at the commit of the table, if that is known."""
     clean = "" if commit.endswith("+") or commit == "unknown" else commit
-    code = state.blobs(state.code(made, name, checkout), checkout, clean)
+    code = state.blobs(state.code(made, name), clean)
     return {"declared": state.declared(made, name), "code": code}
 
 

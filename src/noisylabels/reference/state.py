@@ -4,11 +4,15 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame import plan
+from noisylabels.frame import dependencies, plan
 from noisylabels.frame.plan import Plan
+
+CHECKOUT = dependencies.SCRIPTS.parents[1]
+"""Where the code is; a path of code is told from here."""
 
 DECLARED = ("settings", "claims and published values")
 """What an artifact declares: a result whose declarations changed is not the artifact's any more."""
@@ -25,7 +29,7 @@ def declared(made: Plan, name: str) -> dict[str, str]:
     return dict(zip(DECLARED, map(_digest, texts), strict=True))
 
 
-def code(made: Plan, name: str, checkout: Path) -> list[Path]:
+def code(made: Plan, name: str) -> list[Path]:
     """Files of code that the artifact's table, drawing and verdicts come from."""
     artifact = made.artifact(name)
     files = {*made.drawing_code(name), *plan.script("verdicts")}
@@ -33,25 +37,30 @@ def code(made: Plan, name: str, checkout: Path) -> list[Path]:
         cells = [(job, cell) for cell in artifact.cells for job in ("run", "tune")[: 1 + made.tunes(name)]]
         files.update(file for job, cell in cells for file in made.code(job, name, cell))
     paths = [Path(file).resolve() for file in sorted(files)]
-    return [path for path in paths if path.is_relative_to(checkout)]
+    return [path for path in paths if path.is_relative_to(CHECKOUT)]
 
 
-def blobs(files: Iterable[Path], checkout: Path, commit: str = "") -> dict[str, str]:
+def blobs(files: Iterable[Path], commit: str = "") -> dict[str, str]:
     """Path -> the name that Git gives to the file's content, as it is now or as it was at a commit."""
-    known = _at(commit, checkout) if commit else {}
-    names = {str(file.relative_to(checkout)): file for file in files}
+    known = _at(commit) if commit else {}
+    names = {str(file.relative_to(CHECKOUT)): file for file in files}
     return {name: (known.get(name) or _blob(file.read_bytes()))[:12] for name, file in names.items()}
 
 
-def changes(made: Plan, name: str, kept: Mapping[str, Any], checkout: Path) -> tuple[list[str], list[str]]:
-    """(declarations, files of code) that changed since the result was kept.
-
-    kept : the key ``made_from`` of its provenance.
-    """
+def changed_declarations(made: Plan, name: str, kept: Mapping[str, Any]) -> list[str]:
+    """Those of `DECLARED` that changed since; ``kept`` is the key ``made_from`` of a provenance."""
     now = declared(made, name)
-    declarations = [key for key in DECLARED if now[key] != kept["declared"].get(key)]
-    files = blobs(code(made, name, checkout), checkout)
-    return declarations, [file for file, blob in files.items() if blob != kept["code"].get(file)]
+    return [key for key in DECLARED if now[key] != kept["declared"].get(key)]
+
+
+def changed_code(kept: Mapping[str, Any]) -> list[str]:
+    """Files of code that changed, or went, since."""
+    return [name for name, blob in kept["code"].items() if _present(CHECKOUT / name)[:12] != blob]
+
+
+@cache
+def _present(file: Path) -> str:
+    return _blob(file.read_bytes()) if file.is_file() else ""
 
 
 def _digest(text: str) -> str:
@@ -62,9 +71,9 @@ def _blob(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _at(commit: str, checkout: Path) -> dict[str, str]:
+def _at(commit: str) -> dict[str, str]:
     """Path -> content of every file of a commit; of one that is not there, nothing."""
     command = ["git", "ls-tree", "-r", commit]
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True)
     lines = [line.partition("\t") for line in done.stdout.splitlines()]
     return {path: about.split()[2] for about, _, path in lines}

@@ -14,13 +14,13 @@ from noisylabels.site.pages import Page, all_pages, by_paper
 ASSETS = ("style.css", "site.js", "curves.js")
 
 
-def write(plan: Plan, checkout: Path, root: Path, out: Path) -> int:
+def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     """Write the pages of everything that is finished below ``root`` into the new folder ``out``.
 
-    checkout : where code, configuration and reference are.   Returns how many artifacts have a page.
+    home : where the reference is.   Returns how many artifacts have a page.
     """
-    pages = all_pages(plan, checkout, root)
-    papers = by_paper(pages, findings.read(checkout))
+    pages = all_pages(plan, home, root)
+    papers = by_paper(pages, findings.read())
     for folder in ("assets", "figures", "thumbnails", "source"):
         (out / folder).mkdir(parents=True)
     environment = _environment()
@@ -28,7 +28,7 @@ def write(plan: Plan, checkout: Path, root: Path, out: Path) -> int:
     site["reduced"] = plan.config["scale"] != "full"
     site["referenced"] = any(page.reference for page in pages)
     _assets(out / "assets")
-    code = sources.Sources(checkout.resolve())
+    code = sources.Sources()
     cards = {page.key: _card(page, out) for page in pages}
     for paper in papers:
         for place, page in enumerate(paper.pages):

@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from noisylabels.reference.state import CHECKOUT
 from noisylabels.site.pages import Page, Paper
 from noisylabels.site.states import state
 from noisylabels.site.text import plain
 from noisylabels.strict_yaml import read as read_yaml
 
-FILE = Path("docs/papers/findings.yaml")
+FILE = CHECKOUT / "docs/papers/findings.yaml"
 
 LINES = {
     "asks": "The question",
@@ -33,10 +33,9 @@ class Entry(NamedTuple):
     row: dict[str, Any]
 
 
-def read(root: Path) -> dict[str, Any]:
+def read() -> dict[str, Any]:
     """Paper -> its `LINES`; a paper of somebody's own has none."""
-    file = root / FILE
-    found: dict[str, Any] = read_yaml(file) if file.is_file() else {}
+    found: dict[str, Any] = read_yaml(FILE) if FILE.is_file() else {}
     return found
 
 

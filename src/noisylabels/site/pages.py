@@ -8,7 +8,7 @@ from typing import Any
 
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.plan import Plan
-from noisylabels.reference import runs
+from noisylabels.reference import keeping, runs, state
 from noisylabels.reference.runs import Row, Run
 from noisylabels.site import states, text
 
@@ -72,6 +72,15 @@ class Page:
             "reduced": f"This run, scale {run.scale}: reduced, read no numbers from it",
         }[self.kind(run)]
 
+    @cached_property
+    def aged(self) -> str:
+        """Which code has changed since the reference was made, if it is shown."""
+        kept = self.reference.provenance.get("made_from")
+        if self.reference not in self.runs or not kept or not (files := state.changed_code(kept)):
+            return ""
+        commit = self.reference.provenance.get("commit", "unknown")[:12]
+        return f"Made with an earlier state of {keeping.told(files)} (commit {commit})."
+
     @property
     def left_out(self) -> str:
         """Why the artifact cannot run here, if it cannot."""
@@ -84,17 +93,21 @@ class Page:
         return f"./run {overlay}--cores 2 -- {self.key}"
 
     @cached_property
+    def _drawn(self) -> list[Artifact]:
+        """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
+        uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.content.get("uses", [])]
+        return [self.artifact, *uses]
+
+    @cached_property
     def methods(self) -> dict[str, dict[str, Any]]:
         """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
-        used = [f"{self.artifact.paper}/{name}" for name in self.content.get("uses", [])]
-        settings = [self.artifact.settings, *(self.plan.artifacts[name].settings for name in used)]
-        return next((found for each in settings if (found := each.get("methods"))), {})
+        return next((found for each in self._drawn if (found := each.settings.get("methods"))), {})
 
     @cached_property
     def data(self) -> list[dict[str, Any]]:
         """Every data set: what the registry says of it, and the source that it came from."""
-        sets = self.content.get("datasets", [])
-        return [self._data_set(name) for name in (self.artifact.data_sets(self.artifact.settings) or sets)]
+        sets = dict.fromkeys(name for each in self._drawn for name in each.data_sets(each.settings))
+        return [self._data_set(name) for name in sets]
 
     def _data_set(self, name: str) -> dict[str, Any]:
         pinned = self.plan.supply.pinned(name)
@@ -202,10 +215,10 @@ class Paper:
         return sum(page.first.cost.get("minutes", 0.0) for page in self.pages)
 
 
-def all_pages(plan: Plan, checkout: Path, root: Path) -> list[Page]:
+def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
     """A page of every artifact of which there is something to show, or that says why there is nothing."""
     pages = [
-        Page(plan, name, runs.own(plan, name, root), runs.reference(name, checkout), root)
+        Page(plan, name, runs.own(plan, name, root), runs.reference(name, home), root)
         for name in plan.artifacts
     ]
     return [page for page in pages if page.runs or page.left_out]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from noisylabels.frame.methods import known
+from noisylabels.reference.state import CHECKOUT
 from noisylabels.site.pages import Page
 
 
@@ -26,7 +27,6 @@ class Link(NamedTuple):
 class Sources:
     """Files that some page links to; `links` collects them, `numbered` turns each into HTML."""
 
-    root: Path
     files: dict[Path, str] = field(default_factory=dict)
 
     def links(self, page: Page) -> list[Link]:
@@ -64,21 +64,21 @@ class Sources:
         return links
 
     def _module(self, module: str) -> Path:
-        return self.root / "src/noisylabels" / (module.replace(".", "/") + ".py")
+        return CHECKOUT / "src/noisylabels" / (module.replace(".", "/") + ".py")
 
     def _href(self, file: Path | None, defined: str = "") -> str:
         if file is None or not file.is_file():
             return ""
         file = file.resolve()
-        inside = file.is_relative_to(self.root)
-        name = "_".join((file.relative_to(self.root) if inside else file.relative_to(file.anchor)).parts)
+        inside = file.is_relative_to(CHECKOUT)
+        name = "_".join((file.relative_to(CHECKOUT) if inside else file.relative_to(file.anchor)).parts)
         self.files[file] = f"{name}.html"
         line = _line(file, defined) if defined else 0
         return f"{name}.html" + (f"#L-{line}" if line else "")
 
     def shown(self, file: Path) -> str:
         """Path of a file as a reader knows it."""
-        return str(file.relative_to(self.root) if file.is_relative_to(self.root) else file)
+        return str(file.relative_to(CHECKOUT) if file.is_relative_to(CHECKOUT) else file)
 
 
 def numbered(file: Path) -> Markup:
