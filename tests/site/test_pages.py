@@ -213,7 +213,7 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
         for x in range(1, 401)
     )
     write_rows(rows, tmp_path / "table.csv")
-    packed = curves.of_table(tmp_path / "table.csv")
+    packed = curves.of_table(tmp_path / "table.csv", {})
     panels = json.loads(packed)
     assert len(packed) <= curves.LARGEST
     assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
@@ -227,9 +227,9 @@ def test_few_repetitions_have_no_interval(tmp_path):
     row = {"method": "a", "metric": "mse"}
     rows = (row | {"repetition": r, "x": x, "value": r + x} for r in range(4) for x in range(9))
     write_rows(rows, tmp_path / "table.csv")
-    assert "half" not in json.loads(curves.of_table(tmp_path / "table.csv"))[0]["curves"][0]
+    assert "half" not in json.loads(curves.of_table(tmp_path / "table.csv", {}))[0]["curves"][0]
 
 
 def test_a_table_without_curves_has_none(tmp_path):
     write_rows([{"method": "a", "repetition": 0, "metric": "error", "value": 1.0}], tmp_path / "table.csv")
-    assert curves.of_table(tmp_path / "table.csv") == ""
+    assert curves.of_table(tmp_path / "table.csv", {}) == ""

@@ -87,7 +87,9 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
         "reach": forest.REACH,
         "links": code.links(page),
         "methods": code.methods(page),
-        "curves": Markup(curves.of_table(source).replace("<", "\\u003c")) if is_drawn and source else "",
+        "curves": Markup(curves.of_table(source, page.methods).replace("<", "\\u003c"))
+        if is_drawn and source
+        else "",
     }
 
 
