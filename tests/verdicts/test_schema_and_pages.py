@@ -51,6 +51,8 @@ BAD_YAML = [
     {"claims": [claim(below(where={"setting": 5}))]},
     {"claims": [claim(below(foreach=["x"]))]},
     {"claims": [claim()]},
+    {"claims": [claim(below(), theorem=False)]},
+    {"claims": [claim({"statistic": "ratio_of_differences", "base": {"method": "a"}, "below": 1})]},
     {"published": rule(reason="")},
     {"published": rule(margin=0)},
     {"published": rule(margin={"share": 0})},
@@ -119,7 +121,7 @@ def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
     assert "a &lt; b &amp; &lt;script&gt;" in html
     assert "<script>" not in html
     assert "http" not in html
-    for word in ("reproduced", "holds", "ors · fig2"):
+    for word in ("inside", "holds", "ors · fig2"):
         assert word in html
 
 

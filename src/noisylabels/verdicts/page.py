@@ -4,17 +4,7 @@ from html import escape
 
 import pandas as pd
 
-TONES = {
-    "reproduced": "good",
-    "holds": "good",
-    "consistent": "open",
-    "not shown": "open",
-    "differs": "bad",
-    "contradicted": "bad",
-    "not comparable": "none",
-    "ran": "none",
-}
-"""Verdicts in the order of the summary, and their colour classes; the word is always printed as well."""
+from noisylabels.verdicts.names import VERDICTS
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2733; --soft: #5b6875; --line: #dde3e8; }
@@ -51,10 +41,10 @@ td { border-bottom: 1px solid var(--line); }
 }
 """
 _INTRO = (
-    "A published value is reproduced when the difference is shown to lie within the declared margin, differs "
-    "when it is shown to lie outside, and is consistent when neither is shown. A claim holds, or it is "
-    "contradicted, or it is not shown. Stand-in data and whatever cannot be compared get no verdict; a "
-    "reduced run says that it ran."
+    "A published value is inside when its own interval shows the difference to lie within the declared "
+    "margin, outside when a test shows it to lie beyond, and undecided when neither is shown. A claim holds, "
+    "or it is contradicted, or it is not shown; a theorem or an identity is verified. Stand-in data and "
+    "whatever cannot be compared get no verdict; a reduced run says that it ran."
 )
 
 
@@ -87,13 +77,13 @@ def markdown(verdicts: pd.DataFrame) -> str:
 
 
 def _badge(verdict: str, count: str = "") -> str:
-    return f'<span class="verdict {TONES.get(verdict, "none")}">{count}{escape(verdict)}</span>'
+    return f'<span class="verdict {VERDICTS.get(verdict, "none")}">{count}{escape(verdict)}</span>'
 
 
 def _summary(verdicts: pd.DataFrame) -> str:
     body = ""
     for paper, rows in verdicts.groupby("paper", sort=False):
-        counts = {verdict: int((rows["verdict"] == verdict).sum()) for verdict in TONES}
+        counts = {verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS}
         badges = " ".join(_badge(verdict, f"{count} ") for verdict, count in counts.items() if count)
         body += f'<tr><td class="id">{escape(str(paper))}</td><td>{badges}</td></tr>\n'
     return f'<table class="summary"><tbody>\n{body}</tbody></table>'

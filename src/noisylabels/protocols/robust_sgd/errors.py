@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.bases.contracts import FitsEpochs
+from noisylabels.points import Scored
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.folds import stratified_folds
 from noisylabels.protocols.robust_sgd import selection
@@ -105,18 +106,21 @@ def _trial(
     columns: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Rows of one repetition: every method with the same shuffles."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     final: dict[str, float] = {}
     for method, spec in methods.items():
         rng = seeds.generator(columns["repetition"], f"shuffle {columns['noise']}")
         model = build(spec, points[method], settings["epochs"], rng)
         curves = _curves(model, problem, settings["epochs"], method in settings["objectives"])
         final[method] = curves["error"][settings["epochs"]]
+        last = len(rows) + len(curves["error"]) - 1  # the error at the end is kept point by point
         rows += [
             columns | {"method": method, "metric": metric, "x": x, "value": value}
             for metric, curve in curves.items()
             for x, value in curve.items()
         ]
+        wrong = model.predict(problem.X_test) != problem.y_test
+        rows[last] |= Scored(np.arange(len(wrong)), wrong, len(wrong)).row("error")
     for family, members in settings["families"].items():
         values = [final[method] for method in members]
         rows.append(columns | {"method": family, "metric": "spread", "value": max(values) - min(values)})
