@@ -102,6 +102,15 @@ def test_a_result_that_the_reference_lacks_says_that_it_ran(site):
     assert page.count("</i> ran</span>") >= 2
 
 
+def test_the_front_page_counts_what_was_judged(site):
+    front = (site / "index.html").read_text()
+    plan = plan_of("full")
+    kept = [plan.artifact(name).content for name in NAMES[:-1]]
+    for key, word in (("published", "printed numbers"), ("claims", "claims")):
+        assert f"<dt>{sum(len(each.get(key, [])) for each in kept)} {word}</dt>" in front
+    assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
+
+
 def test_a_page_has_what_a_reader_asks_for(site):
     page = (site / "ors_fig2.html").read_text()
     content = plan_of("smoke").artifact("ors/fig2").content
