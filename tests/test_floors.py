@@ -12,7 +12,7 @@ from noisylabels.frame import artifacts, dependencies, methods
 from noisylabels.frame.methods import ROOT
 
 FLOORS = [
-    {"arrays", "results", "seeding", "statistics", "strict_yaml"},
+    {"arrays", "rank_tests", "results", "seeding", "statistics", "strict_yaml"},
     {"compiled"},
     {"noise", "losses"},
     {"kernels"},

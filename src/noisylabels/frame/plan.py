@@ -253,6 +253,11 @@ class Plan:
         contents = [artifact.content for artifact in self.judged(scope).values()]
         return json.dumps([[content.get(key) for key in ("published", "claims")] for content in contents])
 
+    def printed_data(self, scope: str) -> list[str]:
+        """Prepared data of those with printed values: a constant classifier is a control of their margins."""
+        printed = [name for name, a in self.judged(scope).items() if a.content.get("published")]
+        return sorted({file for name in printed for file in self.all_data(name)})
+
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
         files = [file for name in self.below(scope) for file in self.outputs(name)]

@@ -82,7 +82,7 @@ def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -
     """
     parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS, "new_points"])]
     for artifact, table in zip(artifacts, tables, strict=True):
-        content = _content(artifact)
+        content = content_of(artifact)
         rows = _verified(table, read_table)
         frame = _named(str(artifact), judge, content, rows, scale)
         points = table.with_name("points.npz")
@@ -103,7 +103,7 @@ def _verified(file: Path, reader: Callable[[Path], T]) -> T:
         raise VerdictError(str(error)) from None
 
 
-def _content(artifact: Path) -> dict[str, Any]:
+def content_of(artifact: Path) -> dict[str, Any]:
     """An artifact file with the list of its printed values in place of their rule."""
     try:
         content: dict[str, Any] = read(artifact)
@@ -131,7 +131,7 @@ def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tu
 # Published values
 
 
-def _printed(entry: Mapping[str, Any]) -> Estimate:
+def printed_mean(entry: Mapping[str, Any]) -> Estimate:
     """The printed mean with its standard error, se or sd/sqrt(n); a number without error counts as exact."""
     if "sd" in entry and "n" not in entry:
         raise VerdictError("sd without n; give n, or the standard error se")
@@ -143,7 +143,7 @@ def _printed(entry: Mapping[str, Any]) -> Estimate:
 
 def _published(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
     _check_keys(entry, PUBLISHED_KEYS, ("id", "value", "where", "margin", "reason"))
-    printed, margin = _printed(entry), float(entry["margin"])
+    printed, margin = printed_mean(entry), float(entry["margin"])
     if not 0 < margin < inf or not isfinite(printed.mean) or not 0 <= printed.se < inf:
         raise VerdictError(
             f"margin must be > 0, it and the printed numbers finite, got {margin:g}, {printed}"
