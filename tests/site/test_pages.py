@@ -178,6 +178,14 @@ def test_the_formulas_of_every_caption_are_rendered(file):
     assert "system-message" not in html
 
 
+def test_evidence_of_a_reduced_run_is_short():
+    assert (
+        text.evidence("reduced run (smoke): a = 3, asked below 0 (n = 2)") == "a = 3, asked below 0 (n = 2)"
+    )
+    assert "not part of this scale" in text.evidence("reduced run (quick): no rows for it: no row has x = 15")
+    assert text.evidence("a = 3; p = 0.2") == "a = 3; p = 0.2"
+
+
 def test_an_index_stands_beside_an_accented_letter():
     assert "munderover" not in text.caption(r":math:`\sum_t(\hat y_t-\tilde{w}_s^2)^2`")
 
