@@ -222,3 +222,42 @@ def share_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, 
     low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
     high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
     return low, high
+
+
+def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
+    """se^2 = sum_i m_i (d_i - d)^2 / ((N-1) sum_i m_i), d = sum_i m_i d_i / sum_i m_i, about a mean of 0.
+
+    What a mean over splits of one pool owes to the choice of the pool: `welch` adds it to the error over the
+    splits (Bayle, Bayle, Janson and Mackey 2020 for folds). The kurtosis k of the d_i gives the degrees of
+    freedom, 2N / (k - (N-3)/(N-1)): N-1 for normal d_i, twice the number of differing points if they are few.
+
+    Parameters
+    ----------
+    differences : (n,), d_i, the mean over the splits in which point i was tested.
+    tests : (n,), m_i >= 1, how often it was tested.
+    pool : N, rows of the pool; more than n where equal rows share a number.
+
+    Returns
+    -------
+    ``Estimate(0, se, df)``; all d_i equal say nothing: ``Estimate(0, nan, 0)``.
+    """
+    d, m = np.asarray(differences, dtype=float), np.asarray(tests, dtype=float)
+    weights = m / m.sum()
+    squares = (d - weights @ d) ** 2
+    variance = float(weights @ squares)
+    if pool < 3 or np.ptp(d) <= FLAT * np.abs(d).max(initial=0.0):
+        return Estimate(0.0, float("nan"), 0)
+    kurtosis = float(weights @ squares**2) / variance**2
+    df = 2 * pool / (kurtosis - (pool - 3) / (pool - 1))
+    return Estimate(0.0, float(np.sqrt(variance / (pool - 1))), df)
+
+
+def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:
+    """The mean over J splits of one pool as an estimate for other points: se^2 = s^2/J + `pool_error`^2.
+
+    Degrees of freedom: Welch's, but at most the J-1 of the splits, if they vary: else few splits would seem
+    to tell more of new points than of these. The noise of the splits is also in the d_i, and counted twice;
+    that pays for what another pool would change in the training, which no split of this one shows.
+    """
+    both = welch(splits, pool)
+    return both._replace(df=min(both.df, splits.df)) if splits.se > 0 else both

@@ -61,7 +61,7 @@ def test_a_mirror_folder_and_a_mirror_url_serve_every_set_alike(
         two = fetch(f"{name}.mirror", mirrored, url, mirror=f"{web.url}/copy/", network=network)
         assert one == two
         assert one["files"] == {file: sha256((folder / file).read_bytes()) for file in one["files"]}
-    assert web.hits["/copy/ida/benchmarks.mat"] == 1  # for eleven sets
+    assert web.hits["/copy/ida/benchmarks.mat"] == 1  # for thirteen sets
     assert set(web.hits.values()) <= {1, 2}  # 2: a file of two sets without a known hash
 
 

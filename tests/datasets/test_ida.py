@@ -9,7 +9,7 @@ from scipy.io import savemat
 
 from noisylabels.datasets import generators, ida, ida_mat, uci
 from noisylabels.datasets.prepare import array_digest
-from noisylabels.datasets.registry import load_registry
+from noisylabels.datasets.registry import load_registry, sources
 
 LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.FACTS}
 
@@ -229,3 +229,16 @@ def test_banana_is_read_as_it_is(tmp_path: Path) -> None:
     arrays = ida.banana({"banana.zip": tmp_path / "banana.zip"})
     assert arrays["X"][5299] == pytest.approx([5299 / 5300, -0.5], abs=1e-6)
     assert arrays["y"].tolist() == [1] * 2376 + [-1] * 2924
+
+
+@pytest.mark.parametrize("name", ["ida_ringnorm", "ida_waveform"])
+def test_points_are_drawn_anew_only_where_no_file_can_be_had(name: str) -> None:
+    entry = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")[name]
+    order = [(source.name, source.variant) for source in sources(name, entry)]
+    assert order == [
+        ("mirror", "genuine"),
+        ("official", "genuine"),
+        ("mirror", "rebuilt"),
+        ("official", "rebuilt"),
+        ("generated", "generated"),
+    ]

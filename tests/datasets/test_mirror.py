@@ -55,3 +55,14 @@ def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path: Path) -> None
     votes = np.bincount(rte["item"], weights=rte["response"])
     assert (votes == 0).sum() == 65
     assert (np.where(votes > 0, 1, -1) == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
+
+
+POINTS = {0: (-0.50997775, 0.22260098), 1: (2.1271197, 0.20049603), 20: (1.4857399, 0.18191207)}
+"""Column -> values in two rows of the second training part of IDA's waveform, to eight digits."""
+
+
+def test_waveform_has_the_points_of_ida(tmp_path: Path) -> None:
+    X = prepared("ida_waveform", tmp_path).arrays["X"]
+    for row in range(2):
+        distances = np.max([abs(X[:, column] - values[row]) for column, values in POINTS.items()], axis=0)
+        assert distances.min() < 1e-7

@@ -164,7 +164,7 @@ def test_notes_count_splits_and_doubtful_runs_and_name_rebuilt_data():
     sources = {"ida_ringnorm": "rebuilt", "ida_waveform": "generated"}
     note = kernel_boost_tables.cv_vs_mkl(*inputs("cv_vs_mkl", sources=sources)).attrs["note"]
     assert "6 splits (image 3, splice 3)" in note
-    assert "rklr 13 of 72" in note
+    assert "rKLR 13 of 72" in note
     assert (
         "rebuilt points and our own splits (ringnorm); points drawn anew, our own splits (waveform)" in note
     )

@@ -6,6 +6,9 @@ rule verdicts:
         tables=lambda wildcards: [
             f"{RESULTS}/{name}/table.csv" for name in PLAN.judged(wildcards.scope)
         ],
+        points=lambda wildcards: [
+            f"{RESULTS}/{name}/points.npz" for name in PLAN.judged(wildcards.scope)
+        ],
         printed=lambda wildcards: plan.printed_values(
             PLAN.judged(wildcards.scope).values()
         ),

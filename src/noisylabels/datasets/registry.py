@@ -79,25 +79,30 @@ def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
     schema = schema or path.resolve().parents[1] / "workflow" / "schemas" / "datasets.schema.yaml"
     content = read(path, keys=str | int)
     _validate(content, read(schema), path)
-    packages = content["packages"]
     for dataset, entry in content["datasets"].items():
-        for source in entry["sources"]:
-            for file in source.get("files", []):
-                if MOVING.search(file.get("url", "")) and not {"sha256", "git_blob"} & file.keys():
-                    raise ValueError(
-                        f"{path}: {dataset}: {file['url']} may change its content any day; "
-                        "it needs a sha256 or git_blob, or a commit in the address"
-                    )
-                if "package" not in file:
-                    continue
-                if file["package"] not in packages:
-                    known = ", ".join(sorted(packages))
-                    raise ValueError(
-                        f"{path}: {dataset}: package {file['package']!r} is not pinned; known: {known}"
-                    )
-                file["package"] = packages[file["package"]]
+        entry["sources"] = [  # new ones: aliases in the file share theirs
+            source | {"files": [_pinned(file, content["packages"], f"{path}: {dataset}") for file in files]}
+            if (files := source.get("files"))
+            else source
+            for source in entry["sources"]
+        ]
     entries: dict[str, Entry] = content["datasets"]
     return entries
+
+
+def _pinned(file: dict[str, Any], packages: dict[str, Any], where: str) -> dict[str, Any]:
+    """A file of the registry with what is pinned under the name of its package."""
+    if MOVING.search(file.get("url", "")) and not {"sha256", "git_blob"} & file.keys():
+        raise ValueError(
+            f"{where}: {file['url']} may change its content any day; "
+            "it needs a sha256 or git_blob, or a commit in the address"
+        )
+    if "package" not in file:
+        return file
+    if file["package"] not in packages:
+        known = ", ".join(sorted(packages))
+        raise ValueError(f"{where}: package {file['package']!r} is not pinned; known: {known}")
+    return file | {"package": packages[file["package"]]}
 
 
 def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:

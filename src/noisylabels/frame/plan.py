@@ -162,10 +162,11 @@ class Plan:
         asked = list(cells) or list(self.artifact(name).cells)
         return [f"{folder}/{cell}/tuned.json" for cell in asked] if self.tunes(name) else []
 
-    def parts(self, name: str) -> list[str]:
-        """Tables of all blocks of all cells, in order."""
+    def parts(self, name: str, suffix: str = "csv") -> list[str]:
+        """Tables of all blocks of all cells, in order; with the suffix ``points.npz`` what they tested."""
         artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
-        return [f"{folder}/{c}/{block}.csv" for c in artifact.cells for block in range(len(artifact.blocks))]
+        blocks = range(len(artifact.blocks))
+        return [f"{folder}/{cell}/{block}.{suffix}" for cell in artifact.cells for block in blocks]
 
     def about(self, name: str) -> str:
         """What provenance says of a result, as JSON."""

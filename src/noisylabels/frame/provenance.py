@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -43,16 +44,30 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path) -> dict[str, Any]:
-    """Provenance of one result table: what ran (``about``), with which tuned values, on which data, with
-    what.
+def _described(file: Path) -> dict[str, str]:
+    """What a prepared data file says of itself; its arrays stay unread."""
+    with zipfile.ZipFile(file) as archive:
+        meta: dict[str, str] = json.loads(archive.read("meta.json"))
+    return meta
+
+
+def describe(
+    about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path, points: Path
+) -> dict[str, Any]:
+    """Provenance of one result table and the points beside it: what ran (``about``), with which tuned values,
+    on which data, with what.
+
+    data_variant : data set -> which content it had ("genuine", "rebuilt", ...), where sources differ.
     """
+    described = [_described(file) for file in data]
     return {
         **about,
         "settings_sha256": _digest(json.dumps(about.get("settings"), sort_keys=True).encode()),
         "tuned": tuned,
         "data_sha256": {file.name: _digest(file.read_bytes()) for file in data},
+        "data_variant": {each["id"]: each["variant"] for each in described},
         "table_sha256": _digest(table.read_bytes()),
+        "points_sha256": _digest(points.read_bytes()),
         "commit": _commit(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -62,7 +77,7 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
     }
 
 
-def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, path: Path) -> None:
+def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, points: Path, path: Path) -> None:
     """Write `describe` as JSON; ``about`` is JSON too."""
-    text = json.dumps(describe(json.loads(about), tuned, data, table), indent=1, sort_keys=True)
+    text = json.dumps(describe(json.loads(about), tuned, data, table, points), indent=1, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")

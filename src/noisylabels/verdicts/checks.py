@@ -159,12 +159,13 @@ def evaluate(table: pd.DataFrame, check: Check) -> Result:
     if check.get("rows") != "every":
         _guard(rows, check)
     bound = Bound.of(check)
-    groups = [_group(label, part, check, bound) for label, part in _split(rows, check.get("for_each", []))]
+    groups = [_group(label, part, check, bound) for label, part in split(rows, check.get("for_each", []))]
     stand_in = tuple(sorted(set(rows.loc[rows["stand_in"], "dataset"])))
-    return _combine(groups, check.get("at_least", len(groups)), stand_in)
+    return combine(groups, check.get("at_least", len(groups)), stand_in)
 
 
-def _split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.DataFrame]]:
+def split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.DataFrame]]:
+    """(label, rows) of every group that the columns make; without columns all rows are one."""
     if not columns:
         return [("", rows)]
     groups = rows.groupby(columns, dropna=False, sort=True)
@@ -267,7 +268,7 @@ def _relative_se(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
     return Cell(label, ratio, (np.nan, np.nan), values.size, float(not met), float(met), excess)
 
 
-def _combine(groups: list[list[Cell]], k: int, stand_in: tuple[str, ...]) -> Result:
+def combine(groups: list[list[Cell]], k: int, stand_in: tuple[str, ...]) -> Result:
     """Intersection-union within a group, "at least k" across groups; mirrored for the contradiction."""
     m = len(groups)
     if k > m:

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from noisylabels.points import Points
 from noisylabels.results import read_table, verify
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
 from noisylabels.strict_yaml import read
+from noisylabels.verdicts import new_points
 from noisylabels.verdicts.checks import Cell, Result, evaluate, unnamed
 from noisylabels.verdicts.findings import (
     ALPHA,
@@ -67,34 +69,38 @@ def write_verdicts(verdicts: pd.DataFrame, path: str | Path) -> None:
 
 
 def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -> pd.DataFrame:
-    """Verdicts of several artifacts: columns paper, artifact, then those of `VERDICT_COLUMNS`.
+    """Verdicts of several artifacts: columns paper, artifact, those of `VERDICT_COLUMNS`, then new_points.
 
     Parameters
     ----------
     artifacts : files ``<paper>/<artifact>.yaml``, their ``.published.csv`` files beside them.
-    tables : their result tables, in the same order.
+    tables : their result tables, in the same order; beside each, if it is there, ``points.npz``.
 
     Raises
     ------
     VerdictError : as `judge`; names the file; a table that is not the one of its provenance.
     """
-    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
+    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS, "new_points"])]
     for artifact, table in zip(artifacts, tables, strict=True):
         content = content_of(artifact)
-        frame = _named(str(artifact), judge, content, _verified(table), scale)
+        rows = _verified(table, read_table)
+        frame = _named(str(artifact), judge, content, rows, scale)
+        points = table.with_name("points.npz")
+        tested = _verified(points, Points.read) if points.is_file() else Points()
+        frame = new_points.beside(frame, content.get("claims") or [], rows, tested, scale)
         frame.insert(0, "paper", artifact.parent.name)
         frame.insert(1, "artifact", artifact.stem)
         parts.append(frame)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _verified(table: Path) -> pd.DataFrame:
-    """A result table, if it is still the one that its provenance records."""
+def _verified(file: Path, reader: Callable[[Path], T]) -> T:
+    """What is in a table or in the points beside it, if it is still the one that its provenance records."""
     try:
-        verify(table)
+        verify(file)
+        return reader(file)
     except ValueError as error:
         raise VerdictError(str(error)) from None
-    return read_table(table)
 
 
 def content_of(artifact: Path) -> dict[str, Any]:

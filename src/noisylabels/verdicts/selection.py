@@ -195,17 +195,28 @@ def statistic_rows(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFram
         return a.assign(value=_combine(check["statistic"], a["value"], a["x"]))
     if check["statistic"] == RATIO_OF_DIFFERENCES:
         return _with_divisor(table, check)
-    b = spread(select(table, {**where, **check["b"]}))
+    pairs = paired(a, spread(select(table, {**where, **check["b"]})), check)
+    pairs["value"] = _combine(check["statistic"], pairs["value_a"], pairs["value_b"])
+    return pairs[[*INDEX, "value", "stand_in"]]
+
+
+def paired(a: pd.DataFrame, b: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame:
+    """The pairs of a check from the rows that its selectors chose: `INDEX`, value_a, value_b, stand_in.
+
+    Raises
+    ------
+    VerdictError, MissingRows : see `merge_pairs`.
+    """
+    where = check.get("where", {})
     free = set(check["a"]) | set(check["b"])
     for side, rows in (("a", a), ("b", b)):
         _fixed(side, rows, sorted(free - set(check[side]) - set(where)))
     keys = pair_keys(free, where)
     pairs = merge_pairs(a, b, keys)
-    pairs["value"] = _combine(check["statistic"], pairs["value_a"], pairs["value_b"])
     pairs["stand_in"] = pairs["stand_in_a"] | pairs["stand_in_b"]
     for column in set(INDEX) - set(keys):
         pairs[column] = pairs[f"{column}_b" if pairs[f"{column}_b"].nunique() > 1 else f"{column}_a"]
-    return pairs[[*INDEX, "value", "stand_in"]]
+    return pairs[[*INDEX, "value_a", "value_b", "stand_in"]]
 
 
 def _with_divisor(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame:

@@ -1,0 +1,27 @@
+"""What provenance says of the data: digests of the files, and which variant of each set they hold."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
+from noisylabels.frame import provenance
+
+
+def test_every_data_set_is_recorded_with_its_variant(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_bytes(b"method,value\n")
+    files = []
+    for name, variant, file in (
+        ("ida_ringnorm", "rebuilt", "ida_ringnorm"),
+        ("german", "canonical", "german.packaged"),
+    ):
+        arrays = {"X": np.zeros((2, 1))}
+        files.append(tmp_path / f"{file}.npz")
+        write_prepared(Dataset(name, "mirror", variant, arrays, array_digest(arrays)), files[-1])
+    provenance.write('{"settings": {}}', {}, files, table, tmp_path / "provenance.json")
+    record = json.loads((tmp_path / "provenance.json").read_text())
+    assert record["data_variant"] == {"ida_ringnorm": "rebuilt", "german": "canonical"}
+    assert record["data_sha256"]["german.packaged.npz"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
