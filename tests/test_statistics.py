@@ -11,14 +11,12 @@ from noisylabels.statistics import (
     at_least,
     benjamini_hochberg,
     holm,
-    mann_whitney,
     mean_se,
     outside,
     ratio_above,
     ratio_below,
     ratio_interval,
     share_interval,
-    signed_rank,
     t_above,
     t_below,
     t_interval,
@@ -62,24 +60,6 @@ def test_welch_with_a_constant_keeps_the_degrees_of_freedom():
 
 def test_known_error_is_the_normal_test():
     assert t_below(Estimate(-1.96, 1, np.inf)) == pytest.approx(0.025, abs=1e-4)
-
-
-def test_mann_whitney_is_scipys_asymptotic_form():
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 9, 30), rng.integers(2, 11, 25)
-    assert mann_whitney(x, y) == stats.mannwhitneyu(x, y, method="asymptotic").pvalue
-
-
-def test_signed_rank_is_scipys_and_ignores_equal_pairs():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=30)
-    y = x + rng.normal(0.4, 1, size=30)
-    assert signed_rank(x, y) == pytest.approx(stats.wilcoxon(x, y).pvalue)
-    assert signed_rank(np.append(x, 3), np.append(y, 3)) == pytest.approx(signed_rank(x, y))
-    assert signed_rank([1, 2], [1, 2]) == 1
-    assert signed_rank(range(9), range(1, 10)) < 0.01
-    with pytest.raises(ValueError, match="paired"):
-        signed_rank([1, 2], [1])
 
 
 def test_holm_by_hand():

@@ -52,11 +52,9 @@ def beside(
         says = f"{word}, p = {q if word == CLAIM[2] else p:.2g}; " if scale == "full" else ""
         words[name] = word if scale == "full" else "ran"
         sentences[name] = f"; for new points: {says}{figure}"
-    told = [
-        f"{said}{sentences.get(name, '')}"
-        for name, said in zip(verdicts["id"], verdicts["evidence"], strict=True)
-    ]
-    return verdicts.assign(evidence=told, new_points=[words.get(name, "") for name in verdicts["id"]])
+    ids = [str(name) for name in verdicts["id"]]
+    told = [text + sentences.get(name, "") for text, name in zip(verdicts["evidence"], ids, strict=True)]
+    return verdicts.assign(evidence=told, new_points=[words.get(name, "") for name in ids])
 
 
 def _judged(
