@@ -1,6 +1,6 @@
 """noisylabels: five papers on learning with noisy labels, from data to verdict.
 
-config says what, data feeds it, experiments run it, results tabulate it, figures draw it, the report judges it.
+config says what, data feeds it, experiments run it, results tabulate it, figures draw it, the report judges it, the site shows it.
 """
 
 from snakemake.utils import min_version
@@ -49,8 +49,9 @@ rule all:
     default_target: True
     input:
         PLAN.promised(""),
+        f"site/{SCALE}/index.html",
     message:
-        "Done: figures in figures/{SCALE}, verdicts in results/{SCALE}/verdicts.html"
+        "Done: figures in figures/{SCALE}, pages in site/{SCALE}/index.html"
 
 
 include: "workflow/rules/data.smk"
@@ -58,4 +59,5 @@ include: "workflow/rules/experiments.smk"
 include: "workflow/rules/results.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/site.smk"
 include: "workflow/rules/targets.smk"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noisylabels import points
 from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
 from noisylabels.datasets.registry import load_registry
 from noisylabels.datasets.rooms import decaying
@@ -82,11 +83,14 @@ def workshop(tmp_path_factory):
             tuned[cell] = job.tune()
             for number in range(len(artifact.blocks)):
                 parts.append(folder / f"{cell}.{number}.csv")
-                rows = job.run(PLAN.repetitions(f"{paper}/{name}", number), tuned[cell])
+                rows, tested = job.run(PLAN.repetitions(f"{paper}/{name}", number), tuned[cell])
                 write_rows(rows, parts[-1])
+                tested.write(parts[-1].with_suffix(".npz"))
         concatenate(parts, folder / "table.csv")
+        points.collect([part.with_suffix(".npz") for part in parts], folder / "points.npz")
         record = folder / "provenance.json"
-        provenance.write(PLAN.about(f"{paper}/{name}"), tuned, files, folder / "table.csv", record)
+        made = (folder / "table.csv", folder / "points.npz", record)
+        provenance.write(PLAN.about(f"{paper}/{name}"), tuned, files, *made)
         assert json.loads(record.read_text())["packages"]["numpy"] == np.__version__
         return folder / "table.csv"
 

@@ -12,7 +12,7 @@ from noisylabels.frame import artifacts, dependencies, methods
 from noisylabels.frame.methods import ROOT
 
 FLOORS = [
-    {"arrays", "results", "seeding", "statistics", "strict_yaml"},
+    {"arrays", "rank_tests", "results", "seeding", "statistics", "strict_yaml"},
     {"compiled"},
     {"noise", "losses"},
     {"kernels"},
@@ -23,9 +23,16 @@ FLOORS = [
     {"protocols"},
     {"figures"},
 ]
-BESIDE = {"datasets": {"noise"}, "frame": {"datasets", "noise", "verdicts"}, "verdicts": set()}
+BESIDE = {
+    "datasets": {"noise"},
+    "frame": {"datasets", "noise", "points", "verdicts"},
+    "points": {"datasets"},
+    "reference": {"datasets", "frame"},
+    "site": {"figures", "frame", "reference"},
+    "verdicts": {"points"},
+}
 """Rooms beside the floors, and what they may use besides the ground floor."""
-SHARED = {("protocols", "frame.methods"), ("protocols", "datasets")}
+SHARED = {("protocols", "frame.methods"), ("protocols", "datasets"), ("protocols", "points")}
 """What rooms on the floors may use of the rooms beside them."""
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "config/experiments"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
         LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
     )
     from noisylabels.classifiers.liblinear import LiblinearClassifier as LiblinearClassifier
+    from noisylabels.classifiers.margin_minimiser import MarginMinimiser as MarginMinimiser
     from noisylabels.classifiers.modest_boost import ModestBoostClassifier as ModestBoostClassifier
     from noisylabels.classifiers.pegasos import PegasosClassifier as PegasosClassifier
     from noisylabels.classifiers.rboost import RBoostClassifier as RBoostClassifier

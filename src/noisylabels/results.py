@@ -90,26 +90,28 @@ def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
 
 
 def verify(path: str | Path) -> None:
-    """Nothing if the table is the one that the provenance beside it records, or if there is none beside it.
+    """Nothing if the file is the one that the provenance beside it records, or if there is none beside it.
+
+    path : a table.csv, which it records as table_sha256, or a points.npz, as points_sha256.
 
     Raises
     ------
-    ValueError : another table, or a provenance that cannot be read; the message says what to run.
+    ValueError : another file, or a provenance that cannot be read; the message says what to run.
     """
     import hashlib
     import json
 
-    table = Path(path)
-    provenance = table.with_name("provenance.json")
+    file = Path(path)
+    kind, provenance = file.stem, file.with_name("provenance.json")
     if not provenance.is_file():
         return
-    mend = f"delete {table} and run again, it is made anew"
+    mend = f"delete {file} and run again, it is made anew"
     try:
-        recorded = json.loads(provenance.read_bytes())["table_sha256"]
+        recorded = json.loads(provenance.read_bytes())[f"{kind}_sha256"]
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{provenance}: table_sha256 cannot be read; {mend}") from None
-    if hashlib.sha256(table.read_bytes()).hexdigest() != recorded:
-        raise ValueError(f"{table} is not the table that {provenance} records (changed by hand?); {mend}")
+        raise ValueError(f"{provenance}: {kind}_sha256 cannot be read; {mend}") from None
+    if hashlib.sha256(file.read_bytes()).hexdigest() != recorded:
+        raise ValueError(f"{file} is not the {kind} that {provenance} records (changed by hand?); {mend}")
 
 
 def read_table(path: str | Path) -> "pd.DataFrame":

@@ -3,6 +3,8 @@
 Everything works on an `Estimate` (mean, standard error, degrees of freedom): `mean_se` makes one from
 repetitions, `welch` makes one from two independent estimates. An estimate with ``df = 0`` (one repetition)
 can prove nothing: every p-value is 1. An estimate with ``se = 0`` is exact: every p-value is 0 or 1.
+
+SciPy is imported where it is needed only: that takes longer than to draw a figure.
 """
 
 from collections.abc import Sequence
@@ -134,27 +136,104 @@ def at_least(p_values: Sequence[float], k: int) -> float:
     return min(1.0, (m - k + 1) * float(np.sort(p_values)[k - 1]))
 
 
-def mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided Wilcoxon rank-sum p-value of unpaired samples, normal approximation with tie correction."""
-    from scipy.stats import mannwhitneyu
+def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:
+    """p_(i) adjusted = min_{j>=i} min(1, m p_(j) / j) (Benjamini and Hochberg 1995), in the order given."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(np.minimum(1.0, p.size * p[order] / np.arange(p.size, 0, -1)))
+    adjusted = np.empty_like(p)
+    adjusted[order] = stepped
+    return adjusted
 
-    x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    return float(mannwhitneyu(x, y, alternative="two-sided", method="asymptotic").pvalue)
 
+def holm_factor(p_values: Sequence[float], i: int, alpha: float) -> int:
+    """m - r, where Holm's procedure rejects r of the other m - 1 p-values.
 
-def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided Wilcoxon signed-rank p-value of paired samples; 1 where no pair differs.
-
-    Pairs without difference are left out; the distribution is exact for up to 50 pairs without ties.
-
-    Raises
-    ------
-    ValueError : samples of different lengths.
+    It rejects p_i exactly if (m - r) p_i < alpha; the factor does not depend on p_i.
     """
-    from scipy.stats import wilcoxon
+    m = len(p_values)
+    others = np.sort(np.delete(np.asarray(p_values, dtype=float), i))
+    kept = others * (m - np.arange(m - 1)) >= alpha
+    return m - (int(kept.argmax()) if kept.any() else m - 1)
 
-    x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    if x.size != y.size:
-        raise ValueError(f"a and b are paired: expected as many values in both, got {x.size} and {y.size}")
-    difference = (x - y)[x != y]
-    return float(wilcoxon(difference).pvalue) if difference.size else 1.0
+
+def ratio_below(a: ArrayLike, b: ArrayLike, bound: float) -> float:
+    """max(p(mean(a - bound b) < 0), p(mean(b) > 0)): H0 "mean(a)/mean(b) >= bound, or no divisor above 0".
+
+    Pairs (a_r, b_r) of the same repetition; no repetition is divided by its own b_r (Fieller 1954).
+    """
+    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    return max(t_below(mean_se(x - bound * y)), t_above(mean_se(y)))
+
+
+def ratio_above(a: ArrayLike, b: ArrayLike, bound: float) -> float:
+    """max(p(mean(a - bound b) > 0), p(mean(b) > 0)): H0 "mean(a)/mean(b) <= bound, or no divisor above 0"."""
+    return ratio_below(-np.asarray(a, dtype=float), b, -bound)
+
+
+def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """{r : |mean(a - r b)| <= t_{(1+level)/2, n-1} se(a - r b)} (Fieller 1954); (nan, nan) unless bounded.
+
+    The ends solve (m_b^2 - g s_bb) r^2 - 2 (m_a m_b - g s_ab) r + m_a^2 - g s_aa = 0, g = t^2/n.
+    """
+    from scipy.special import stdtrit
+
+    pairs = np.stack([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
+    n = pairs.shape[1]
+    if n < 2:
+        return float("nan"), float("nan")
+    g = float(stdtrit(n - 1, (1 + level) / 2)) ** 2 / n
+    (aa, ab), (_, bb) = np.outer(pairs.mean(axis=1), pairs.mean(axis=1)) - g * np.cov(pairs)
+    root = ab**2 - aa * bb
+    if bb <= 0 or root < 0:  # the divisor is not shown to differ from 0
+        return float("nan"), float("nan")
+    return float((ab - np.sqrt(root)) / bb), float((ab + np.sqrt(root)) / bb)
+
+
+def share_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """[B_{a/2}(k, n-k+1), B_{1-a/2}(k+1, n-k)], a = 1 - level (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
+    high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
+    return low, high
+
+
+def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
+    """se^2 = sum_i m_i (d_i - d)^2 / ((N-1) sum_i m_i), d = sum_i m_i d_i / sum_i m_i, about a mean of 0.
+
+    What a mean over splits of one pool owes to the choice of the pool: `welch` adds it to the error over the
+    splits (Bayle, Bayle, Janson and Mackey 2020 for folds). The kurtosis k of the d_i gives the degrees of
+    freedom, 2N / (k - (N-3)/(N-1)): N-1 for normal d_i, twice the number of differing points if they are few.
+
+    Parameters
+    ----------
+    differences : (n,), d_i, the mean over the splits in which point i was tested.
+    tests : (n,), m_i >= 1, how often it was tested.
+    pool : N, rows of the pool; more than n where equal rows share a number.
+
+    Returns
+    -------
+    ``Estimate(0, se, df)``; all d_i equal say nothing: ``Estimate(0, nan, 0)``.
+    """
+    d, m = np.asarray(differences, dtype=float), np.asarray(tests, dtype=float)
+    weights = m / m.sum()
+    squares = (d - weights @ d) ** 2
+    variance = float(weights @ squares)
+    if pool < 3 or np.ptp(d) <= FLAT * np.abs(d).max(initial=0.0):
+        return Estimate(0.0, float("nan"), 0)
+    kurtosis = float(weights @ squares**2) / variance**2
+    df = 2 * pool / (kurtosis - (pool - 3) / (pool - 1))
+    return Estimate(0.0, float(np.sqrt(variance / (pool - 1))), df)
+
+
+def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:
+    """The mean over J splits of one pool as an estimate for other points: se^2 = s^2/J + `pool_error`^2.
+
+    Degrees of freedom: Welch's, but at most the J-1 of the splits, if they vary: else few splits would seem
+    to tell more of new points than of these. The noise of the splits is also in the d_i, and counted twice;
+    that pays for what another pool would change in the training, which no split of this one shows.
+    """
+    both = welch(splits, pool)
+    return both._replace(df=min(both.df, splits.df)) if splits.se > 0 else both

@@ -1,4 +1,4 @@
-"""Run an experiment of one cell and one block: job and data in, tidy table (CSV) and its provenance out."""
+"""Run an experiment of one cell and one block: job and data in, table, points and their provenance out."""
 
 import argparse
 from pathlib import Path
@@ -16,15 +16,19 @@ parser.add_argument("--repetitions", required=True, help="half-open range of rep
 parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.npz)")
 parser.add_argument("--about", required=True, help="JSON: paper, artifact, scale, seed, settings")
 parser.add_argument("--table", required=True, type=Path)
+parser.add_argument("--points", required=True, type=Path, help="what was tested, point by point (.npz)")
 parser.add_argument("--provenance", required=True, type=Path)
 arguments = parser.parse_args()
 
 with mended():
     job = Job.read(arguments.job, arguments.data)
     tuned = job.tune()
-    with replacing(arguments.table) as part:
-        write_rows(job.run(arguments.repetitions, tuned), part)
+    rows, points = job.run(arguments.repetitions, tuned)
+with replacing(arguments.table) as part:
+    write_rows(rows, part)
+with replacing(arguments.points) as part:
+    points.write(part)
 data = [Path(file) for file in arguments.data]
 tuned_cells = {arguments.cell: tuned} if tuned else {}
 with replacing(arguments.provenance) as part:
-    provenance.write(arguments.about, tuned_cells, data, arguments.table, part)
+    provenance.write(arguments.about, tuned_cells, data, arguments.table, arguments.points, part)

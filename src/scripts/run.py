@@ -1,4 +1,4 @@
-"""Run one block of repetitions of a cell: job, data and tuned parameters in, tidy rows (CSV) out."""
+"""Run one block of repetitions: job, data, tuned parameters in, tidy rows (CSV) and tested points out."""
 
 import argparse
 import json
@@ -14,9 +14,14 @@ parser.add_argument("--job", required=True, help="JSON with protocol, experiment
 parser.add_argument("--repetitions", required=True, help="half-open range of repetitions, such as 0:5")
 parser.add_argument("--tuned", nargs="*", type=Path, default=[], help="what tune.py wrote, if it ran")
 parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.npz)")
-parser.add_argument("--out", required=True, type=Path)
+parser.add_argument("--table", required=True, type=Path)
+parser.add_argument("--points", required=True, type=Path, help="what was tested, point by point (.npz)")
 arguments = parser.parse_args()
 
 tuned = json.loads(arguments.tuned[0].read_text(encoding="utf-8")) if arguments.tuned else {}
-with mended(), replacing(arguments.out) as part:
-    write_rows(Job.read(arguments.job, arguments.data).run(arguments.repetitions, tuned), part)
+with mended():
+    rows, points = Job.read(arguments.job, arguments.data).run(arguments.repetitions, tuned)
+with replacing(arguments.table) as part:
+    write_rows(rows, part)
+with replacing(arguments.points) as part:
+    points.write(part)

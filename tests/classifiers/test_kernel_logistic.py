@@ -238,15 +238,36 @@ def test_a_column_with_one_class_is_constant_and_flagged():
         assert only.flagged.all()
 
 
-def test_where_no_training_point_is_near_the_frequent_class_is_predicted():
+@pytest.mark.parametrize("one", [0.0, 1.0])
+def test_f_of_zero_at_all_points_is_the_frequent_class_and_flagged(one):
     X, y, _ = rings(41)
-    far = X + 1e4
-    majority = float(y.mean() >= 0.5)
+    y = np.where(np.arange(41) % 3 == 0, 1.0 - one, one)
     for model in (KLR, rKLR):
-        fits = model.fit_many(gram_of(X, far), y[:, None], GRID)
-        assert ((fits.scores > 0) == majority).all()
+        fits = model.fit_many(gram_of(X, X + 1e4), y[:, None], GRID)
+        assert ((fits.scores > 0) == one).all()
         assert fits.flagged.all()
-        assert (model().fit(X, y).predict(far) == majority).all()
+
+
+def test_a_single_point_with_f_of_zero_gets_no_hidden_bias():
+    X, _, _ = rings(41)
+    y = np.where(np.arange(41) % 3 == 0, 0.0, 1.0)  # class 1 is the frequent one
+    out = np.vstack([X[:5], X[:2] + 1e4])
+    for model in (KLR, rKLR):
+        fits = model.fit_many(gram_of(X, out), y[:, None], GRID)
+        np.testing.assert_array_equal(fits.scores[..., 5:], 0.0)  # and f > 0 is what makes class 1
+        assert not fits.flagged.any()
+        assert (model().fit(X, y).predict(out[5:]) == 0).all()
+
+
+def test_a_tiny_f_decides_by_its_sign():
+    X = np.array([[0.0], [100.0], [200.0]])
+    y = np.array([0.0, 1.0, 1.0])
+    near = np.array([[9.0], [91.0], [100.0]])  # K is exp(-40.5) there
+    for model in (KLR, rKLR):
+        scores = model.fit_many(gram_of(X, near), y[:, None], GRID).scores[0]
+        assert (np.abs(scores[:, :2]) < 1e-12).all()
+        assert (scores[:, 0] < 0).all()
+        assert (scores[:, 1] > 0).all()
 
 
 @pytest.mark.parametrize("model", [KLR, rKLR])

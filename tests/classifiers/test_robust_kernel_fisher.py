@@ -128,7 +128,48 @@ def test_swapping_the_classes_mirrors_everything():
     np.testing.assert_allclose(fits.omega01, mirror.omega10, atol=1e-8)
 
 
+@pytest.mark.parametrize("width", [0.3, 1.0, 4.0])
+def test_without_rounds_it_is_the_kernel_fisher_discriminant_of_the_observed_labels(width):
+    X, y = two_moons(50)
+    kernel, labels = gram(X, two_moons(20, 4)[0], width), noisy_columns(y)
+    for threshold in ("posterior", "midpoint"):
+        fits = RobustKernelFisherClassifier.fit_many(kernel, labels, [1e-2], rounds=0, threshold=threshold)
+        assert not fits.flagged.any()
+        for k, column in enumerate(labels.T):
+            a = textbook_direction(kernel.K, column.astype(float), float(ridges(kernel.K, 1e-2)[0]))
+            z, n1 = kernel.K @ a, column.sum()
+            means = z[column == 1].mean(), z[column == 0].mean()
+            within = np.concatenate([z[column == 1] - means[0], z[column == 0] - means[1]])
+            slope = (means[0] - means[1]) / within.var()
+            prior = np.log(n1 / (50 - n1)) if threshold == "posterior" else 0.0
+            direct = slope * (kernel.K_out @ a - sum(means) / 2) + prior
+            np.testing.assert_allclose(fits.scores[k, 0], direct, rtol=1e-5, atol=1e-5)
+            assert (fits.omega01[k, 0], fits.omega10[k, 0]) == (0.0, 0.0)
+
+
+def test_the_midpoint_is_a_shift_by_the_log_odds_of_the_classes():
+    X, y = two_moons(50)
+    kernel, labels = gram(X, X, 1.0), noisy_columns(y)
+    a, b = (
+        RobustKernelFisherClassifier.fit_many(kernel, labels, [1e-2], threshold=threshold)
+        for threshold in ("posterior", "midpoint")
+    )
+    for k in range(2):
+        shift = a.scores[k, 0] - b.scores[k, 0]
+        models = expectation_maximisation(
+            kernel.basis, labels[:, [k]].T.astype(float), ridges(kernel.K, [1e-2])
+        )
+        share = models.posterior[0].mean()
+        np.testing.assert_allclose(shift, np.log(share / (1 - share)), atol=2e-3)
+    model = RobustKernelFisherClassifier(1.0, 1e-2, threshold="midpoint").fit(X, labels[:, 0])
+    np.testing.assert_allclose(model.decision_function(X), b.scores[0, 0], rtol=1e-6, atol=1e-8)
+
+
 def test_mistakes_are_named():
     X, y = two_moons(20)
     with pytest.raises(ValueError, match="mu, the ridge, must be finite and > 0"):
         RobustKernelFisherClassifier(mu=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="rounds, of EM, must be a whole number >= 0, got -1"):
+        RobustKernelFisherClassifier(rounds=-1).fit(X, y)
+    with pytest.raises(ValueError, match="unknown threshold 'mean'; known: posterior, midpoint"):
+        RobustKernelFisherClassifier(threshold="mean").fit(X, y)

@@ -282,10 +282,10 @@ def test_collapse_is_detected():
     assert collapsed(0.0, 1.0) == [False]
     narrow = RobustMultiKernelLogisticRegression([1e-3]).fit(X, y)
     assert narrow.flags_ == ("collapsed",)
-    far = narrow.decision_function(X + 100)
-    np.testing.assert_array_equal(far, 1e-12 * (1 if y.mean() >= 0.5 else -1))
+    assert np.abs(narrow.decision_function(X + 100)).max() < 1e-300  # no hidden bias
     fits = RobustMultiKernelLogisticRegression.fit_distances(D[0], D[0] + 1, y[:, None], [1e-3])
     assert fits.flagged.all()
+    assert ((fits.scores > 0) == (y.mean() >= 0.5)).all()
 
 
 def test_round_that_is_not_finite_is_undone():

@@ -29,7 +29,10 @@ def test_roles_labels_and_notes():
     assert methods.with_role(METHODS, "control") == ["clean"]
     assert methods.reference(METHODS) == "noisy"
     assert methods.reference({"a": {}, "b": {}}) == "a"
-    assert [methods.label(METHODS, method) for method in ("mine", "noisy")] == ["my method", "noisy"]
+    assert [methods.label(METHODS, method) for method in ("mine", "noisy")] == [
+        "my method",
+        "noisy label, NLMS step",
+    ]
     assert methods.notes(METHODS) == ["Mine is new."]
 
 

@@ -25,18 +25,30 @@ def test_select_says_when_the_table_is_empty(table):
 
 
 def test_interval_is_the_t_interval_of_the_statistics(table):
-    rows = panels.select(table, "fig2", metric="mse", setting="shared_r", method=["noisy"])
+    few = panels.select(table, "fig2", metric="mse", setting="shared_r", method=["noisy"])
+    rows = pd.concat([few, few.assign(repetition=few["repetition"] + 3, value=few["value"] * 1.1)])
     shown = panels.mean_interval(rows, ["method", "x"]).loc["noisy"]
     for x, values in rows.groupby("x")["value"]:
         low, high = statistics.t_interval(statistics.mean_se(values))
         assert shown.loc[x, "mean"] - shown.loc[x, "half_width"] == pytest.approx(low)
         assert shown.loc[x, "mean"] + shown.loc[x, "half_width"] == pytest.approx(high)
-        assert shown.loc[x, "n"] == 3
+        assert shown.loc[x, "n"] == 6
 
 
-def test_one_repetition_has_no_interval():
-    rows = pd.DataFrame({"method": ["a", "b"], "value": [1.0, 2.0]})
+@pytest.mark.parametrize("n", [1, 2, panels.FEW - 1])
+def test_few_repetitions_have_no_interval(n):
+    rows = pd.DataFrame({"method": ["a", "b"] * n, "value": np.arange(2.0 * n)})
     assert (panels.mean_interval(rows, ["method"])["half_width"] == 0).all()
+
+
+@pytest.mark.usefixtures("look")
+def test_few_runs_are_drawn_themselves():
+    repetitions, steps = np.divmod(np.arange(6), 2)
+    rows = pd.DataFrame({"method": "a", "x": steps, "repetition": repetitions, "value": np.arange(6.0)})
+    _figure, axes = panels.grid_of_panels([""], [""], x_label="", y_label="")
+    panels.learning_curves(axes[0, 0], rows)
+    assert [list(line.get_ydata()) for line in axes[0, 0].lines] == [[0, 1], [2, 3], [4, 5], [2, 3]]
+    assert not axes[0, 0].collections  # no band
 
 
 @pytest.mark.usefixtures("look")

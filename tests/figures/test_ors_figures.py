@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from figure_inputs import ARTIFACTS, inputs
 
+from noisylabels.figures import style
 from noisylabels.figures.papers import ors
 from noisylabels.figures.rendering import find
 
@@ -31,17 +32,17 @@ def test_every_figure_draws_without_a_warning(name):
 @pytest.mark.usefixtures("look")
 def test_filters_beside_ors_are_drawn():
     figure = ors.vss(*inputs("vss"))
-    assert {"beta", "jo_nlms", "rls"} <= set(legend(figure))
-    assert "rls" in [label.get_text() for label in figure.axes[1].get_xticklabels()]
+    assert {"fixed noise level β", "JO-NLMS", "RLS, weighted by 1/v"} <= set(legend(figure))
 
 
 @pytest.mark.usefixtures("look")
 def test_known_and_unknown_variance_show_their_own_rules():
     figure = ors.regression_curves(*inputs("fig2"))
-    known, unknown = ({line.get_label() for line in ax.get_lines()} for ax in figure.axes[:2])
-    assert known >= {"clean (control)", "noisy", "beta", "opt (oracle)", "one", "one_pred", "two"}
-    assert unknown == {"clean (control)", "noisy", "one_pred_u", "two_u", "two_noisy (control)"}
-    assert "two_full" not in legend(figure)
+    drawn = [{str(line.get_label()) for line in ax.get_lines()} for ax in figure.axes[:2]]
+    known, unknown = ({label for label in labels if not label.startswith("_")} for labels in drawn)
+    assert known >= set(map(style.label, ["clean", "noisy", "beta", "opt", "one", "one_pred", "two"]))
+    assert unknown == set(map(style.label, ["clean", "noisy", "one_pred_u", "two_u", "two_noisy"]))
+    assert style.label("two_full") not in legend(figure)
 
 
 @pytest.mark.usefixtures("look")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from noisylabels.figures import style, tables
-from noisylabels.figures.papers import robust_sgd
+from noisylabels.figures.papers import robust_sgd, robust_sgd_optimiser
 from noisylabels.results import COLUMNS
 
 METHODS = {
@@ -76,6 +76,34 @@ def test_tables_have_means_and_deviations(tmp_path):
     assert table["a7a"][0].strip("*") == f"{last['value'].mean():.2f} ± {last['value'].std():.2f}"
     for render in (robust_sgd.errors, robust_sgd.clean_errors):
         tables.save(render(results, settings), [tmp_path / "table.md", tmp_path / "table.html"])
+
+
+def test_redrawn_trials_stand_below_those_of_the_paper():
+    results, settings = inputs(("a7a",))
+    last = results["table1"].query("metric == 'error' and x == 4")
+    redrawn = last.assign(metric="redrawn_error", value=last["value"] + 1)
+    table = robust_sgd.redrawn_errors({"table1": pd.concat([results["table1"], redrawn])}, settings)
+    assert table.index.names == ["data set", "training labels", "trials differ in"]
+    assert table.index.get_level_values(2).tolist() == ["orders", "redrawn"] * len(NOISE)
+    ours, theirs = (float(table["log"].iloc[k].strip("*").split()[0]) for k in (1, 0))
+    assert ours - theirs == pytest.approx(1, abs=0.02)
+
+
+def test_every_loss_is_drawn_for_every_way_of_training(tmp_path):
+    losses = ("log", "rgomp")
+    labels = [f"{loss} {way}" for loss in losses for way in robust_sgd_optimiser.WAYS]
+    rows = [
+        {"dataset": "a7a", "noise": "symmetric 0.4", "method": label, "repetition": k, "metric": "error",
+         "x": 15, "value": 20 + k}
+        for label in labels for k in range(3)
+    ]  # fmt: skip
+    own = {"datasets": ["a7a"], "noise": ["symmetric 0.4"], "methods": {label: {} for label in labels}}
+    with style.context():
+        figure = robust_sgd_optimiser.loss_and_optimiser({"t": pd.DataFrame(rows)}, {"t": own})
+        style.save(figure, [tmp_path / "figure.png"])
+    (ax,) = figure.axes
+    assert len(ax.containers) == len(losses)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(robust_sgd_optimiser.WAYS.values())
 
 
 def test_theorem_table():

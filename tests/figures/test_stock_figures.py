@@ -27,7 +27,7 @@ def test_a_panel_for_each_metric_and_condition(metrics, noises):
     figure = stock.curves({"any": rows(metrics, noises)}, {})
     assert len(figure.axes) == len(metrics) * len(noises)
     for axes in figure.axes:
-        curves = [line for line in axes.lines if len(line.get_xdata()) == 2]
+        curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_alpha() is None]
         assert [list(line.get_ydata()) for line in curves] == [[11, 21], [12, 22]]
     titles = {axes.get_title() for axes in figure.axes} - {""}
     assert titles == (set(noises) if len(noises) > 1 else set())

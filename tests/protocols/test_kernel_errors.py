@@ -90,6 +90,30 @@ def test_test_labels_change_the_error_only(frame):
     np.testing.assert_allclose(before[error]["value"], 100 - mirrored[error]["value"])
 
 
+ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}
+
+
+def test_later_splits_are_the_same_as_without_an_offset():
+    every = run(ONE, range(5), toy=dataset(splits=5))
+    later = run(ONE | {"first_split": 2}, range(3), toy=dataset(splits=5))
+    kept = every[every["repetition"] >= 2].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, later)
+    few = run(ONE | {"first_split": 20}, range(9), toy=dataset(splits=5))  # it begins at its half
+    pd.testing.assert_frame_equal(kept, few)
+    drawn = dataset()
+    del drawn.arrays["train"], drawn.arrays["test"]
+    again = ONE | {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
+    assert set(run(again, range(2), toy=drawn)["repetition"]) == {7, 8}
+
+
+def test_a_method_with_noise_of_its_own_has_rows_of_it_only(frame):
+    own = {"klr": SETTINGS["methods"]["klr"] | {"noise": ["negative_only 0.3"]}}
+    settings = SETTINGS | {"methods": SETTINGS["methods"] | own}
+    check(settings, SCHEMAS, "settings/kernels.errors.schema.yaml", "settings")
+    dropped = (frame["method"] == "klr") & (frame["noise"] != "negative_only 0.3")
+    pd.testing.assert_frame_equal(frame[~dropped].reset_index(drop=True), run(settings))
+
+
 def test_splits_that_a_set_does_not_have_give_no_rows():
     frame = run(
         SETTINGS | {"noise": ["independent 0"], "methods": {"svm": SETTINGS["methods"]["svm"]}},

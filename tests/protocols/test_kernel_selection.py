@@ -69,7 +69,7 @@ def test_the_choice_is_that_of_a_plain_search(kind):
     split, noisy = problem()
     folds = validation.validation(kind, split.clean, noisy, SETTINGS, SEEDS, 0)
     chosen = selection.select([method(kind)], squared_distances(split.X), noisy, folds, "sigma2")["m"]
-    assert [tuple(choice) for choice in chosen] == [slow_choice(kind, split, noisy, k) for k in range(3)]
+    assert [tuple(chosen[k]) for k in range(3)] == [slow_choice(kind, split, noisy, k) for k in range(3)]
 
 
 def test_folds_are_a_partition_and_trusted_rows_are_never_trained_on():
@@ -121,7 +121,7 @@ def test_ties_go_to_the_widest_kernel_and_the_largest_parameter():
     D = squared_distances(split.X)
     for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
         chosen = selection.select([method("trusted", Constant)], D, noisy, folds, parametrisation)["m"]
-        assert {tuple(choice) for choice in chosen} == {(widest, 4.0)}
+        assert {tuple(choice) for choice in chosen.values()} == {(widest, 4.0)}
 
 
 def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss():
@@ -146,7 +146,7 @@ def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss():
     for clean, parameter in ((ones, 0.25), (mixed, 4.0)):
         folds = validation.validation("trusted_holdout", clean, noisy, SETTINGS, SEEDS, 0)
         chosen = selection.select([method("trusted_holdout", Graded)], D, noisy, folds, "sigma2")["m"]
-        assert {choice.parameter for choice in chosen} == {parameter}
+        assert {choice.parameter for choice in chosen.values()} == {parameter}
 
 
 def test_methods_share_one_kernel_matrix_and_its_basis():
@@ -173,6 +173,18 @@ def test_a_condition_does_not_depend_on_the_others():
     alone = training.train([method("trusted")], split, noisy[:, [2]], SETTINGS, SEEDS, 0)["m"][0]
     assert many.choice == alone.choice
     np.testing.assert_array_equal(many.scores, alone.scores)
+
+
+def test_a_method_with_noise_of_its_own_is_run_on_it_only():
+    split, noisy = problem()
+    every = training.train([method("trusted")], split, noisy, SETTINGS, SEEDS, 0)["m"]
+    for conditions in ((1,), (0, 2)):
+        some = dataclasses.replace(method("trusted"), conditions=conditions)
+        found = training.train([some], split, noisy, SETTINGS, SEEDS, 0)["m"]
+        assert tuple(sorted(found)) == conditions
+        for k, outcome in found.items():
+            assert outcome.choice == every[k].choice
+            np.testing.assert_array_equal(outcome.scores, every[k].scores)
 
 
 def test_flipped_labels_are_drawn_without_the_method_and_without_the_other_conditions():
@@ -203,6 +215,10 @@ def settings_with(spec):
             "method m: selection must be one of trusted, trusted_holdout, cv, got ''",
         ),
         ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
+        (
+            {"method": "kernel_logistic", "selection": "cv", "noise": ["independent 0.3"]},
+            r"method m: none of its noise \(independent 0.3\) is in the settings: independent 0, ",
+        ),
         (
             {"method": "sklearn.dummy:DummyClassifier", "selection": "cv"},
             r"method m: DummyClassifier has no fit_many, which selection by cross-validation needs; "

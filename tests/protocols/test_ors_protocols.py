@@ -67,15 +67,12 @@ def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
 def test_a_half_step_is_what_one_pred_u_does(curves):
     """g = 1/2: the same predictions as `noisy` only if r' = 2 r + X; at equal r the two differ."""
     tuned = filter_curves.tune(curves, {}, SEEDS)
-    assert (
-        tuned["M=5"]["shared_r"]["noisy"]["parameters"]
-        == tuned["M=5"]["shared_r"]["one_pred_u"]["parameters"]
-    )
-    per_variant = tuned["M=5"]["per_variant"]
+    shared, per_variant = tuned["0"]["M=5"]["shared_r"], tuned["0"]["M=5"]["per_variant"]
+    assert shared["noisy"]["parameters"] == shared["one_pred_u"]["parameters"]
     assert per_variant["noisy"]["parameters"]["r"] >= per_variant["one_pred_u"]["parameters"]["r"]
 
 
-def test_tuning_never_sees_an_evaluated_sequence(curves, monkeypatch):
+def test_every_repetition_is_tuned_on_a_sequence_of_its_own_that_is_never_scored(curves, monkeypatch):
     seen = []
     original = filter_curves.sequence
     monkeypatch.setattr(
@@ -85,10 +82,28 @@ def test_tuning_never_sees_an_evaluated_sequence(curves, monkeypatch):
             seen.append(repetition) or original(task, data, seeds, repetition)
         ),
     )
-    tuned = filter_curves.tune(curves, {}, SEEDS)
-    assert set(seen) == {"tuning"}
+    tuned = filter_curves.tune(curves | {"repetitions": 2}, {}, SEEDS)
+    assert seen == ["tuning 0", "tuning 1"]
+    assert tuned["0"] != tuned["1"]
     filter_curves.run(curves, {}, SEEDS, range(2), tuned)
-    assert seen[1:] == [0, 1]
+    assert seen[2:] == [0, 1]
+
+
+def test_a_repetition_depends_on_its_own_tuning_only(curves):
+    tuned = filter_curves.tune(curves, {}, SEEDS)
+    other = tuned | {"0": filter_curves.tune(curves, {}, Seeds(2, "other"))["0"]}
+    rows, same = (filter_curves.run(curves, {}, SEEDS, range(2), t) for t in (tuned, other))
+    assert [r for r in rows if r["repetition"] == 1] == [r for r in same if r["repetition"] == 1]
+
+
+def test_the_budgets_share_r_with_figure_2(curves):
+    """Same experiment, same tuning sequences: Figs. 2, 6 and 7 and our own artifacts agree on r."""
+    fig2 = filter_curves.tune(curves | {"repetitions": 2}, {}, SEEDS)
+    task = {"T": 500, "d": 5, "M": 5, "process_noise": 0.01}
+    budgets = {"repetitions": 2, "task": task, "tuning_rounds": 1000, "grids": GRID}
+    traced = budget_trace.tune(budgets, {}, SEEDS)
+    for repetition, tuned in fig2.items():
+        assert traced[repetition]["r"] == tuned["M=5"]["shared_r"]["clean"]["parameters"]["r"]
 
 
 def test_speech_rows_name_their_data_and_its_source(tmp_path):
@@ -113,8 +128,8 @@ def test_budgets_are_kept_and_strategies_coincide_at_integers(tmp_path):
         "grids": {"r": [10.0]},
     }
     frame, tuned = table(label_budget, settings, tmp_path)
-    assert tuned["r"] == 10.0
-    assert set(tuned["a"]["uniform"]["scaling"]) == {"1.5"}
+    assert tuned["0"]["r"] == 10.0
+    assert set(tuned["0"]["a"]["uniform"]["scaling"]) == {"1.5"}
     wide = frame.pivot_table(index=["setting", "repetition", "x", "metric"], columns="method", values="value")
     for B in (1, 2):
         at = wide.xs(B, level="x")

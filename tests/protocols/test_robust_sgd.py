@@ -99,6 +99,41 @@ def test_noise_can_be_drawn_anew_in_each_repetition():
     assert frame[frame["metric"] == "error"]["value"].std() > 0
 
 
+def test_flips_beyond_one_half_are_the_complement_of_those_below():
+    """RS-5b compares 60 % with 40 %: the same coins, so that all labels are each other's opposite."""
+    clean = data.clean_problem(toy(), Seeds(1, "test", "toy"), official=False)
+    sixty, forty = (data.with_noise(clean, f"symmetric {r}", Seeds(1, "test"), 0) for r in (0.6, 0.4))
+    np.testing.assert_array_equal(sixty.noisy, -forty.noisy)
+    assert np.mean(sixty.noisy != clean.clean) == pytest.approx(0.6, abs=1 / len(clean.clean))
+    half = data.with_noise(clean, "symmetric 0.5", Seeds(1, "test"), 0)
+    assert np.mean(half.noisy != clean.clean) == pytest.approx(0.5, abs=1 / len(clean.clean))
+
+
+def test_redrawn_trials_have_flips_and_a_split_of_their_own():
+    liblinear = {"liblinear": {"method": "liblinear"}}
+    settings = SETTINGS | {"noise": ["symmetric 0.4"], "methods": liblinear, "families": {}, "objectives": []}
+    plain, both = whole_run(settings), whole_run(settings | {"redraw": True})
+    redrawn = both[both["metric"] == "redrawn_error"]
+    pd.testing.assert_frame_equal(plain, both[both["metric"] != "redrawn_error"].reset_index(drop=True))
+    assert len(redrawn) == settings["repetitions"]
+    assert redrawn["value"].nunique() == settings["repetitions"]
+
+
+def test_a_redrawn_official_split_keeps_its_sizes():
+    pooled = toy()
+    official = Dataset("toy", "package", "canonical", pooled.arrays | _test_part(), "")
+    given = data.clean_problem(official, Seeds(1, "test"), official=True)
+    drawn = [data.clean_problem(official, Seeds(1, "test"), official=True, repetition=k) for k in (0, 1)]
+    assert {len(p.y_test) for p in (given, *drawn)} == {len(given.y_test)}
+    assert {len(p.clean) for p in (given, *drawn)} == {1500}
+    assert not np.array_equal(drawn[0].X_test, drawn[1].X_test)
+
+
+def _test_part():
+    arrays = toy(n=500).arrays
+    return {f"{name}_test": values for name, values in arrays.items()}
+
+
 def test_stand_ins_keep_their_own_number_of_rows():
     settings = SETTINGS | {"stand_in_rows": 200}
     problems = [

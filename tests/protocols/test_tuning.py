@@ -45,6 +45,16 @@ def test_best_is_the_smallest_error_of_all_grid_points():
     assert ("eps" in found["at_end_of_grid"]) == (winner[1] in (0.001, 1.0))
 
 
+def test_the_search_finds_what_the_full_grid_finds():
+    """A quarter of the points, the same minimum, for a valley that is not parallel to the axes."""
+    beta = spec("beta", {"method": "ors", "parameters": {"variant": "beta"}, "tune": ["r", "beta"]})
+    grids = {"r": {"log10": [-1, 4, 0.25]}, "beta": {"log10": [-2, 4, 0.25]}}
+    points = [{"r": r, "beta": b} for r in grid_values(grids["r"]) for b in grid_values(grids["beta"])]
+    errors = losses([(beta, point) for point in points], DATA, 1)[:, 0]
+    found = best(beta, ["r", "beta"], grids, {}, DATA)
+    assert found["parameters"] == points[int(np.argmin(errors))]
+
+
 def test_shared_mode_gives_one_value_to_all_that_have_the_parameter():
     shared = {"parameter": "mu", "reference": "reference"}
     tuned = tune_all(METHODS, GRIDS, "shared_r", shared, DATA)

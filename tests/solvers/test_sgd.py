@@ -138,6 +138,20 @@ def test_equals_scikit_learn_without_shuffling(problem, loss, rule):
     np.testing.assert_allclose(weights(model.fit(X, y)), theirs.coef_[0], rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_the_average_over_the_run_is_scikit_learns(problem, loss):
+    """Polyak-Ruppert averages, SGDClassifier(average=n + 1): all steps from the second epoch on."""
+    X, y = problem
+    lam, epochs, eta0 = 1e-2, 4, 0.1
+    theirs = SGDClassifier(
+        loss="log_loss" if loss == "log" else loss, alpha=lam, learning_rate="constant", eta0=eta0,
+        fit_intercept=False, shuffle=False, max_iter=epochs, tol=None, average=len(y) + 1,
+    ).fit(np.column_stack([X, np.ones(len(X))]), y)  # fmt: skip
+    options = {"schedule": "constant", "eta0": eta0, "epochs": epochs, "shuffle": False}
+    ours = RobustSGDClassifier(loss, lam=lam, average="run", **options).fit(X, y)
+    np.testing.assert_allclose(weights(ours), theirs.coef_[0], rtol=1e-10, atol=1e-10)
+
+
 def _with_schedule(model, wanted):
     """The model with any schedule of the common formula, also one without a name."""
 

@@ -1,11 +1,16 @@
 """Claims hold, are contradicted by swapped curves, or are not shown."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from synthetic_tables import ORS, curve, noisy_mean, table
 from verdict_inputs import ORS_CLAIMS, around, below, claim, one_verdict, two_methods
 
+from noisylabels.statistics import holm, holm_factor
 from noisylabels.verdicts.judge import judge
 
 
@@ -167,3 +172,81 @@ def test_all_checks_must_hold():
     row = one_verdict(claim(below(), below(below=-2)), frame)
     assert row["verdict"] == "contradicted"
     assert "check 2 of 2" in row["evidence"]
+
+
+def three_levels(rng, gains, n=30):
+    """Clean errors 10 with a common part, and two kinds of noise that raise them by ``gains``."""
+    common = rng.standard_normal(n)
+    levels = {"clean": 0.0, "one": gains[0], "other": gains[1]}
+    return table(
+        *(curve(10 + gain + common + 0.1 * rng.standard_normal(n), noise=k) for k, gain in levels.items())
+    )
+
+
+INCREASES = {
+    "statistic": "ratio_of_differences",
+    "a": {"noise": "one"},
+    "b": {"noise": "other"},
+    "base": {"noise": "clean"},
+    "within": [0.5, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [((3, 2.5), "holds"), ((3, 1.5), "not shown"), ((3, 0.5), "contradicted"), ((1, 4), "contradicted")],
+)
+def test_a_ratio_of_increases(gains, verdict):
+    row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), gains))
+    assert row["verdict"] == verdict
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    assert row["estimate"] == pytest.approx(gains[0] / gains[1], rel=0.2)
+    assert row["evidence"].startswith("(one − clean) / (other − clean) = ")
+
+
+def test_a_ratio_whose_divisor_is_nothing_shows_nothing():
+    row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), (3, 0)))
+    assert row["verdict"] == "not shown"
+    assert "the divisor is not shown to be above 0" in row["evidence"]
+
+
+def test_a_ratio_of_increases_is_grouped_and_counted_like_any_other():
+    rng = np.random.default_rng(5)
+    gains = {"a": (3, 3), "b": (2, 2), "c": (6, 1)}
+    frame = pd.concat(three_levels(rng, g).assign(dataset=name) for name, g in gains.items())
+    two, three = (
+        one_verdict(claim(INCREASES | {"for_each": ["dataset"], "at_least": k}), frame)["verdict"]
+        for k in (2, 3)
+    )
+    assert (two, three) == ("holds", "contradicted")
+
+
+def test_a_theorem_is_verified_and_one_row_contradicts_it():
+    check = {"statistic": "value", "where": {"metric": "error"}, "below": 1, "rows": "every"}
+    frame = table(curve(np.linspace(0, 0.9, 10)))
+    assert one_verdict(claim(check, theorem=True), frame)["verdict"] == "verified"
+    frame.loc[3, "value"] = 1.5
+    row = one_verdict(claim(check, theorem=True), frame)
+    assert row["verdict"] == "contradicted"
+    assert "1 of 10 rows violate it" in row["evidence"]
+
+
+@given(st.lists(st.floats(0, 0.2), min_size=1, max_size=8), st.floats(0, 0.2), st.floats(0.001, 0.2))
+def test_the_factor_of_holm_is_what_the_decision_rests_on(others, p, alpha):
+    every = [p, *others]
+    assert (holm(every)[0] < alpha) == (holm_factor(every, 0, alpha) * p < alpha)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 6), st.integers(0, 3), st.integers(0, 10**6))
+def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, asked, rivals, seed):
+    """The count in the evidence uses the p-values, and their corrections, that decide."""
+    rng = np.random.default_rng(seed)
+    gaps = enumerate(rng.uniform(0, 0.3, groups))
+    frame = pd.concat(two_methods(rng, gap, n=6).assign(dataset=f"d{i}") for i, gap in gaps)
+    asked = min(asked, groups)
+    claims = [claim(below(for_each=["dataset"], at_least=asked), id="c")]
+    claims += [claim(below(where={"dataset": f"d{i % groups}"}), id=f"r{i}") for i in range(rivals)]
+    row = judge({"claims": claims}, frame, "full").iloc[0]
+    passing = int(re.search(r"(\d+) of \d+ groups pass", row["evidence"])[1])
+    assert (passing >= asked) == (row["verdict"] == "holds")

@@ -36,7 +36,7 @@ def test_another_method_changes_nothing(value, name):
 @given(st.lists(st.floats(0, 4), min_size=2, max_size=6), st.sampled_from([-1, 1]))
 @settings(max_examples=25, deadline=None)
 def test_verdicts_are_monotone_in_the_shift(shifts, sign):
-    rank = {"reproduced": 0, "consistent": 1, "differs": 2}
+    rank = {"inside": 0, "undecided": 1, "outside": 2}
     claim_rank = {"holds": 0, "not shown": 1, "contradicted": 2}
     ours = around(10)
     found = [one_verdict(printed(), table(curve(ours + sign * s)))["verdict"] for s in sorted(shifts)]

@@ -69,6 +69,22 @@ MISTAKES = [
     ),
     (claim(below(where=HERE, below=None, within=[0, float("nan")])), r"within: nan is no finite number"),
     (printed(sd=1.0), r"published v: sd without n"),
+    (
+        claim(below(where=HERE, base={"method": "ours"})),
+        r"base and ratio_of_differences go together: \(a - base\) / \(b - base\)",
+    ),
+    (
+        claim(below(where=HERE, statistic="ratio_of_differences")),
+        r"base and ratio_of_differences go together",
+    ),
+    (
+        claim(below(where=HERE, statistic="ratio_of_differences", base={"method": "ours"}, rows="every")),
+        r"ratio_of_differences takes a selector b and below, above or within",
+    ),
+    (
+        claim(below(where=HERE, rows="every"), below(where=HERE), theorem=True),
+        r"claim c: check 2 is a test; a theorem holds in every row: give it rows: every",
+    ),
     (printed(sd=1.0, se=1.0, n=4), r"give se or sd, not both"),
 ]
 

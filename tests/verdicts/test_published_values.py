@@ -12,12 +12,12 @@ from noisylabels.verdicts.judge import judge
 @pytest.mark.parametrize(
     ("ours", "verdict"),
     [
-        (10.0, "reproduced"),
-        (10.1, "reproduced"),
-        (10.45, "consistent"),
-        (9.5, "consistent"),
-        (11.5, "differs"),
-        (8.5, "differs"),
+        (10.0, "inside"),
+        (10.1, "inside"),
+        (10.45, "undecided"),
+        (9.5, "undecided"),
+        (11.5, "outside"),
+        (8.5, "outside"),
     ],
 )
 def test_published_value(ours, verdict):
@@ -30,8 +30,8 @@ def test_published_value(ours, verdict):
 
 def test_a_result_three_margins_off_differs():
     frame = table(curve(around(10.0)))
-    assert one_verdict(printed(), frame)["verdict"] == "reproduced"
-    assert one_verdict(printed(), frame.assign(value=frame["value"] + 3 * MARGIN))["verdict"] == "differs"
+    assert one_verdict(printed(), frame)["verdict"] == "inside"
+    assert one_verdict(printed(), frame.assign(value=frame["value"] + 3 * MARGIN))["verdict"] == "outside"
 
 
 def test_p_values_are_those_of_scipy():
@@ -48,33 +48,63 @@ def test_p_values_are_those_of_scipy():
 
 def test_the_printed_error_widens_the_comparison():
     frame = table(curve(around(10.0, sd=0.1)))
-    assert one_verdict(printed(se=0.01, n=10), frame)["verdict"] == "reproduced"
-    assert one_verdict(printed(se=0.4, n=10), frame)["verdict"] == "consistent"
+    assert one_verdict(printed(se=0.01, n=10), frame)["verdict"] == "inside"
+    assert one_verdict(printed(se=0.4, n=10), frame)["verdict"] == "undecided"
     by_sd = one_verdict(printed(sd=0.4 * np.sqrt(10), n=10), frame)
     assert by_sd["p_adjusted"] == pytest.approx(one_verdict(printed(se=0.4, n=10), frame)["p_adjusted"])
 
 
-def test_holm_over_the_published_values():
+def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_beside_it():
     frame = table(*(curve(around(10.27, seed=i), noise=f"n{i}") for i in range(8)))
     entries = [printed(id=f"v{i}", where={"method": "ours", "noise": f"n{i}"}) for i in range(8)]
     alone = one_verdict(entries[0], frame)
     together = judge({"published": entries}, frame, "full")
-    assert alone["verdict"] == "reproduced"
-    assert together["p_adjusted"].to_list() == pytest.approx([8 * alone["p_adjusted"]] * 8)
-    assert "after Holm over 8" in together["evidence"][0]
+    assert set(together["verdict"]) == {"inside"} == {alone["verdict"]}
+    assert together["p_agree"].to_list() == pytest.approx([alone["p_agree"]] * 8)
+    assert together["p_adjusted"].to_list() == pytest.approx([8 * alone["p_agree"]] * 8)
+    assert (together["holm"] == "").all(), "8 times the p-value is above 5 %"
+    assert (together["bh"] == "inside").all(), "equal p-values stay what they are"
+    assert together["evidence"][0].endswith("; of 8: survives Benjamini-Hochberg")
+    assert (alone["holm"], alone["bh"]) == ("inside", "inside")
 
 
-def test_one_realisation_is_compared_but_not_tested():
+@pytest.mark.parametrize("seed", range(5))
+def test_inside_is_a_90_percent_interval_within_the_margin(seed):
+    ours = around(10.0 + 0.1 * seed, sd=0.5, n=7, seed=seed)
+    row = one_verdict(printed(se=0.1, n=10), table(curve(ours)))
+    low, high = _welch_interval(ours)
+    assert (row["verdict"] == "inside") == (low > -MARGIN and high < MARGIN)
+    assert (row["p_agree"] < 0.05) == (row["verdict"] == "inside")
+
+
+def _welch_interval(ours):
+    """The 90 % interval of the difference by Welch's formula, written out."""
+    parts = np.array([ours.var(ddof=1) / 7, 0.01])
+    df = parts.sum() ** 2 / (parts**2 / [6, 9]).sum()
+    half = stats.t.ppf(0.95, df) * np.sqrt(parts.sum())
+    return ours.mean() - 10 - half, ours.mean() - 10 + half
+
+
+def test_one_realisation_is_compared_but_shows_nothing():
     near, far = (one_verdict(printed(), table(curve([value]))) for value in (10.2, 12))
-    assert (near["verdict"], far["verdict"]) == ("consistent", "differs")
-    assert "one realisation, no test" in near["evidence"]
-    assert np.isnan(near["p_adjusted"])
+    assert (near["verdict"], far["verdict"]) == ("undecided", "undecided")
+    assert near["evidence"].endswith("one realisation, no test; it lies within the margin")
+    assert far["evidence"].endswith("one realisation, no test; it lies beyond the margin")
+    assert np.isnan([near["p_adjusted"], near["p_agree"], near["p_contra"]]).all()
 
 
-def test_no_variation_is_compared_exactly():
+def test_equal_repetitions_count_as_one_and_are_compared_exactly():
     near, far = (one_verdict(printed(), table(curve([value] * 5))) for value in (10.2, 12))
-    assert (near["verdict"], far["verdict"]) == ("reproduced", "differs")
-    assert "no variation" in near["evidence"]
+    assert (near["verdict"], far["verdict"]) == ("inside", "outside")
+    assert (near["n"], near["holm"], far["bh"]) == (1, "inside", "outside")
+    assert "all 5 repetitions are equal: they count as one; compared without a test" in near["evidence"]
+
+
+def test_equal_repetitions_are_tested_against_a_printed_mean_with_an_error():
+    one, ten = (one_verdict(printed(se=0.2, n=10), table(curve([10.2] * n))) for n in (2, 10))
+    exact = stats.ttest_1samp(around(9.8, sd=0.2 * np.sqrt(10)), 10 - MARGIN, alternative="greater").pvalue
+    assert one["p_agree"] == ten["p_agree"] == pytest.approx(exact)
+    assert (one["n"], ten["n"]) == (1, 1)
 
 
 def test_a_listed_selector_is_averaged_within_the_repetition():
@@ -99,13 +129,13 @@ def test_stand_in_data_is_not_comparable(entry):
     row = one_verdict(entry, frame)
     assert row["verdict"] == "not comparable"
     assert "stand-in data for susy" in row["evidence"]
-    assert row["evidence"].endswith(("on these rows: reproduced", "on these rows: holds"))
+    assert row["evidence"].endswith(("on these rows: inside", "on these rows: holds"))
     assert np.isnan(row["p_adjusted"])
 
 
 def test_only_the_selected_rows_count_as_stand_in():
     frame = table(curve(around(10), dataset="a"), curve(around(10), dataset="b", source="stand-in"))
-    assert one_verdict(printed(where={"method": "ours", "dataset": "a"}), frame)["verdict"] == "reproduced"
+    assert one_verdict(printed(where={"method": "ours", "dataset": "a"}), frame)["verdict"] == "inside"
 
 
 def test_declared_not_comparable_needs_no_rows():

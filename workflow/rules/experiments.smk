@@ -7,6 +7,7 @@ rule experiment:
         library=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
+        points=f"{RESULTS}/{{artifact}}/points.npz",
         provenance=f"{RESULTS}/{{artifact}}/provenance.json",
     log:
         f"{LOGS}/{{artifact}}/experiment.log",
@@ -30,7 +31,8 @@ rule experiment:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
         "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
-        " --data {input.data:q} --about {params.about:q} --table {output.table:q} --provenance {output.provenance:q} > {log:q} 2>&1"
+        " --data {input.data:q} --about {params.about:q}"
+        " --table {output.table:q} --points {output.points:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule tune:
@@ -64,7 +66,8 @@ rule run:
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
         library=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
     output:
-        f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
+        table=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
+        points=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.points.npz",
     log:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
@@ -85,4 +88,4 @@ rule run:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
         "{ONE_THREAD} python {SCRIPTS:q}/run.py --job {params.job:q} --repetitions {params.repetitions:q}"
-        " --tuned {input.tuned:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
+        " --tuned {input.tuned:q} --data {input.data:q} --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"

@@ -6,12 +6,17 @@ rule verdicts:
         tables=lambda wildcards: [
             f"{RESULTS}/{name}/table.csv" for name in PLAN.judged(wildcards.scope)
         ],
+        points=lambda wildcards: [
+            f"{RESULTS}/{name}/points.npz" for name in PLAN.judged(wildcards.scope)
+        ],
         printed=lambda wildcards: plan.printed_values(
             PLAN.judged(wildcards.scope).values()
         ),
+        data=lambda wildcards: PLAN.printed_data(wildcards.scope),
         library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
+        agreement=f"{RESULTS}/{{scope}}agreement.csv",
         md=f"{RESULTS}/{{scope}}verdicts.md",
         html=report(
             f"{RESULTS}/{{scope}}verdicts.html",
@@ -43,4 +48,4 @@ rule verdicts:
         "Judge {wildcards.scope} against what was printed and claimed"
     shell:
         "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
-        " --scale {SCALE:q} --csv {output.csv:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"
+        " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"

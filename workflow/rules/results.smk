@@ -1,14 +1,16 @@
-"""results tabulate it: the blocks become one tidy table, with its provenance beside it."""
+"""results tabulate it: the blocks become one tidy table, with what was tested point by point and the provenance beside it."""
 
 
 rule collect:
     input:
         parts=lambda wildcards: PLAN.parts(wildcards.artifact),
+        tested=lambda wildcards: PLAN.parts(wildcards.artifact, "points.npz"),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact),
         data=lambda wildcards: PLAN.all_data(wildcards.artifact),
         library=plan.script("collect"),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
+        points=f"{RESULTS}/{{artifact}}/points.npz",
         provenance=f"{RESULTS}/{{artifact}}/provenance.json",
     log:
         f"{LOGS}/{{artifact}}/collect.log",
@@ -25,5 +27,6 @@ rule collect:
     message:
         "Collect the results of {wildcards.artifact}"
     shell:
-        "python {SCRIPTS:q}/collect.py --parts {input.parts:q} --tuned {input.tuned:q} --data {input.data:q}"
-        " --about {params.about:q} --table {output.table:q} --provenance {output.provenance:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/collect.py --parts {input.parts:q} --tested {input.tested:q} --tuned {input.tuned:q}"
+        " --data {input.data:q} --about {params.about:q} --table {output.table:q} --points {output.points:q}"
+        " --provenance {output.provenance:q} > {log:q} 2>&1"

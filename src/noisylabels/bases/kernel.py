@@ -1,4 +1,4 @@
-"""What the kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n), without a bias; class 1 if f(x) > 0."""
+"""What the kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n) + b; class 1 if f(x) > 0."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from noisylabels.kernels.gaussian import rbf, squared_distances
 Array = NDArray[np.float64]
 
 NOTHING = 1e-12
-"""Where |f| is not above this the training points say nothing: the more frequent observed class is predicted.
-"""
+"""Where |f| is above this at no point at all, the training points say nothing."""
 
 
 def majority(labels: Array) -> float:
@@ -25,30 +24,40 @@ def majority(labels: Array) -> float:
     return 1.0 if 2.0 * float(np.sum(labels)) >= len(labels) else -1.0
 
 
-def decided(f: Array, side: float | Array) -> Array:
-    """f with side * 1e-12 where |f| <= 1e-12; side = +-1, the `majority`."""
-    return np.where(np.abs(f) <= NOTHING, side * NOTHING, f)
+def silent(f: Array) -> NDArray[np.bool_]:
+    """Whether f (P, m) is 0, |f| <= 1e-12, at all m points: (P,). Then the majority is predicted, flagged."""
+    return np.abs(f).max(axis=1, initial=0.0) <= NOTHING
+
+
+def settled(f: Array, side: Array) -> Array:
+    """f (P, m) with side * 1e-12 in the rows that are `silent`; side (P,) = +-1, the `majority`.
+
+    A single point with f = 0 among others keeps it, which is class 0.
+    """
+    return np.where(silent(f)[:, np.newaxis], side[:, np.newaxis] * NOTHING, f)
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):
-    """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d), dual_coef_ (n,), majority_."""
+    """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d), dual_coef_ (n,) = w, and intercept_ = b if
+    there is one.
+    """
 
     width: float
     parametrisation: str
     classes_: NDArray[Any]
     X_fit_: Array
     dual_coef_: Array
-    majority_: float
+    intercept_: float = 0.0
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); where no training point is near, +-1e-12 for the more frequent class.
+        """f(x) per row of X (n, d); without a bias 0, which is class 0, where no training point is near.
 
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         K = rbf(squared_distances(X, self.X_fit_), self.width, self.parametrisation)
-        return decided(K @ self.dual_coef_, self.majority_)
+        return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d)."""
@@ -61,11 +70,11 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - p, p])
 
     def _checked(self, X: Any, y: ArrayLike) -> tuple[Array, Array]:
-        """Checked X (n, d) and the labels as 0.0 and 1.0; sets classes_, X_fit_ and majority_."""
+        """Checked X (n, d) and the labels as 0.0 and 1.0; sets classes_ and X_fit_."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = two_classes(y)
         labels = (y == self.classes_[1]).astype(float)
-        self.X_fit_, self.majority_ = X, majority(labels)
+        self.X_fit_ = X
         return X, labels
 
     def __sklearn_tags__(self) -> Any:

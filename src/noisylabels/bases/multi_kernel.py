@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import NOTHING, KernelClassifier, decided, majority
+from noisylabels.bases.kernel import KernelClassifier, majority, settled, silent
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 
@@ -54,15 +54,14 @@ class MultiKernelClassifier(Doubts, KernelClassifier):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); where no training point is near, +-1e-12 for the more frequent class.
+        """f(x) per row of X (n, d); 0, which is class 0, where no training point is near.
 
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         D = squared_distances(X, self.X_fit_)[np.newaxis]
-        f = self._bank.scores(D, self.weights_[:, np.newaxis], self.eta_[:, np.newaxis])[0]
-        return decided(f, self.majority_)
+        return self._bank.scores(D, self.weights_[:, np.newaxis], self.eta_[:, np.newaxis])[0]
 
     @classmethod
     def fit_bank(
@@ -82,12 +81,12 @@ class MultiKernelClassifier(Doubts, KernelClassifier):
             raise ValueError("labels must be 0 and 1")
         mixtures = cls(**parameters)._learn(bank, D, y)
         w, eta = (np.stack([getattr(m, name) for m in mixtures], axis=1) for name in ("w", "eta"))
-        side = np.array([majority(column) for column in y.T])[:, np.newaxis]
+        side = np.array([majority(column) for column in y.T])
         f = bank.scores(D_out, w, eta)
         doubtful = np.array([any(m.doubts.values()) for m in mixtures])
-        doubtful |= np.abs(f).max(axis=1, initial=0.0) <= NOTHING
+        doubtful |= silent(f)
         constant = y.min(axis=0) == y.max(axis=0)
-        scores = np.where(constant[:, np.newaxis], side, decided(f, side))
+        scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], settled(f, side))
         rates = np.where(constant, np.nan, np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures]).T)
         return Fits(
             scores[:, np.newaxis], rates[0][:, np.newaxis], rates[1][:, np.newaxis],

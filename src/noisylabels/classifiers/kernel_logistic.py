@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import NOTHING, KernelClassifier, decided
+from noisylabels.bases.kernel import KernelClassifier, settled, silent
 from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
-from noisylabels.solvers.flipped_logistic.batch import fit_batch
-from noisylabels.solvers.flipped_logistic.em_newton import em_newton
+from noisylabels.solvers.flipped_logistic.batch import Solution, fit_batch
+from noisylabels.solvers.flipped_logistic.em_newton import EMFit, em_newton
+from noisylabels.solvers.flipped_logistic.readings import Columns, check, columns
 
 Array = NDArray[np.float64]
 
@@ -32,14 +33,16 @@ def checked_grid(zeta: ArrayLike) -> Array:
 
 
 class KernelLogisticRegression(Doubts, KernelClassifier):
-    """max_w sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n).
+    """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n) + b.
 
-    The penalty is the norm of the coefficients, not that of the function space; there is no bias.
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   zeta : >= 1e-8.
+    bias : "none", b = 0; "free", b is not penalised; "penalised", zeta b^2 is added to the penalty.
+    penalty : "weights", zeta ||w||^2; or "rkhs", zeta w^T K w, the norm of the function space.
+        The paper's formula is "none" with "weights"; what its tables come from is another question.
     solver : "lbfgs", or "em_newton", the plain reference.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, classes_ (2,), objective_ (the maximum), converged_,
-    flags_ (not_converged) and flagged_.
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,), objective_ (the maximum),
+    converged_, flags_ (not_converged) and flagged_.
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
     """
@@ -49,11 +52,20 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
     GRID: ClassVar[list[float]] = [2.0**k for k in range(-10, 11, 2)]
 
     def __init__(
-        self, width: float = 1.0, zeta: float = 1.0, *, parametrisation: str = "sigma2", solver: str = "lbfgs"
+        self,
+        width: float = 1.0,
+        zeta: float = 1.0,
+        *,
+        parametrisation: str = "sigma2",
+        bias: str = "none",
+        penalty: str = "weights",
+        solver: str = "lbfgs",
     ) -> None:
         self.width = width
         self.zeta = zeta
         self.parametrisation = parametrisation
+        self.bias = bias
+        self.penalty = penalty
         self.solver = solver
 
     def fit(self, X: Any, y: ArrayLike) -> KernelLogisticRegression:
@@ -61,32 +73,56 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
         checked_grid(self.zeta)
         if self.solver not in SOLVERS:
             raise ValueError(f"unknown solver {self.solver!r}; known: {', '.join(SOLVERS)}")
+        check(self.bias, self.penalty)
         X, labels = self._checked(X, y)
         self._solve(basis(rbf(squared_distances(X), self.width, self.parametrisation)), labels)
         return self
 
     def _solve(self, basis: Basis, labels: Array) -> None:
-        """Sets dual_coef_, objective_, converged_ and the flags."""
+        """Sets dual_coef_, intercept_, objective_, converged_ and the flags."""
         if self.solver == "lbfgs":
-            column, zeta = np.zeros(1, np.int64), np.array([float(self.zeta)])
-            batch = fit_batch(basis, labels[np.newaxis], column, zeta, robust=False, tolerance=TOLERANCE)
-            v, self.objective_, self.converged_ = batch.v[0], -batch.objective[0], bool(batch.converged[0])
+            self._from_batch(basis, labels, float(self.zeta))
         else:
-            penalty = np.full(len(basis.lam), float(self.zeta))
-            em = em_newton(basis.Q * basis.lam, labels, penalty, np.eye(2), learn_omega=False)
-            v, self.objective_, self.converged_ = em.v, em.objectives[-1], em.converged
-        self.dual_coef_ = basis.Q @ v
+            reading = columns(basis, self.bias, self.penalty)
+            penalties = float(self.zeta) * reading.mask
+            em = em_newton(reading.Z, labels, penalties, np.eye(2), learn_omega=False)
+            self._from_em(basis, reading, em)
         self._doubt(not_converged=not self.converged_)
 
+    def _from_batch(self, basis: Basis, labels: Array, zeta: float) -> Solution:
+        """The solution of L-BFGS; sets dual_coef_, intercept_, objective_ and converged_."""
+        column, grid = np.zeros(1, np.int64), np.array([zeta])
+        batch = fit_batch(
+            basis, labels[np.newaxis], column, grid, self.robust, TOLERANCE, self.bias, self.penalty
+        )
+        self.dual_coef_, self.intercept_ = basis.Q @ batch.v[0], float(batch.bias[0])
+        self.objective_, self.converged_ = -float(batch.objective[0]), bool(batch.converged[0])
+        return batch
+
+    def _from_em(self, basis: Basis, reading: Columns, em: EMFit) -> None:
+        """Sets dual_coef_, intercept_, objective_ and converged_ from the solution of EM-Newton."""
+        v, b = reading.weights(em.v[np.newaxis])
+        self.dual_coef_, self.intercept_ = basis.Q @ v[0], float(b[0])
+        self.objective_, self.converged_ = em.objectives[-1], em.converged
+
     @classmethod
-    def fit_many(cls, gram: Gram, labels: NDArray[Any], grid: ArrayLike) -> Fits:
+    def fit_many(
+        cls,
+        gram: Gram,
+        labels: NDArray[Any],
+        grid: ArrayLike,
+        *,
+        bias: str = "none",
+        penalty: str = "weights",
+    ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per zeta in grid (G,), all on one kernel.
 
         A column with one class only gets f = +-1 everywhere, flagged. Also flagged: not converged, f = 0 at
         all held-out points (there the more frequent observed class is predicted), classes swapped.
-        Raises ValueError : labels other than 0 and 1, zeta < 1e-8.
+        Raises ValueError : labels other than 0 and 1, zeta < 1e-8, unknown bias or penalty.
         """
         zeta = checked_grid(grid)
+        check(bias, penalty)
         y = np.ascontiguousarray(np.asarray(labels, dtype=float).T)
         if y.ndim != 2 or y.shape[1] != len(gram.K):
             raise ValueError(f"labels must be (n, L) with n = {len(gram.K)}, got {np.shape(labels)}")
@@ -99,16 +135,12 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
         omega01, omega10 = np.full(shape, np.nan), np.full(shape, np.nan)
         flagged = np.ones(shape, bool)
         if len(mixed):
-            batch = fit_batch(
-                gram.basis, y, np.repeat(mixed, shape[1]), np.tile(zeta, len(mixed)), robust=cls.robust
-            )
-            f = batch.v @ gram.Z_out.T
-            alone = np.abs(f).max(axis=1, initial=0.0) <= NOTHING
-            scores[mixed] = decided(f, np.repeat(side[mixed], shape[1])[:, np.newaxis]).reshape(
-                len(mixed), shape[1], -1
-            )
+            column, zetas = np.repeat(mixed, shape[1]), np.tile(zeta, len(mixed))
+            batch = fit_batch(gram.basis, y, column, zetas, cls.robust, bias=bias, penalty=penalty)
+            f = batch.v @ gram.Z_out.T + batch.bias[:, np.newaxis]
+            scores[mixed] = settled(f, np.repeat(side[mixed], shape[1])).reshape(len(mixed), shape[1], -1)
             swap = batch.omega01 + batch.omega10 >= 1.0
-            flagged[mixed] = (~batch.converged | swap | alone).reshape(-1, shape[1])
+            flagged[mixed] = (~batch.converged | swap | silent(f)).reshape(-1, shape[1])
             if cls.robust:
                 omega01[mixed] = batch.omega01.reshape(-1, shape[1])
                 omega10[mixed] = batch.omega10.reshape(-1, shape[1])

@@ -58,10 +58,6 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
         self._doubt(not_converged=not self.converged_)
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """f(x) + b per row of X (n, d); ValueError: not fitted, other number of features, NaN or infinity."""
-        return super().decision_function(X) + self.intercept_
-
     @property
     def predict_proba(self) -> Any:
         """An SVM has no probabilities."""

@@ -1,4 +1,4 @@
-"""LIBLINEAR's L2-regularised squared hinge loss, through scikit-learn."""
+"""LIBLINEAR's L2-regularised hinge losses, through scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,23 +13,30 @@ from noisylabels.bases.linear import LinearBinaryClassifier
 class LiblinearClassifier(LinearBinaryClassifier):
     """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
 
-    lam : lambda > 0.
+    loss : "squared_hinge", or "hinge" without the square, in the dual only (-s 3).   lam : lambda > 0.
     dual : coordinate descent in the dual (-s 1 -e 0.1), else a trust region in the primal (-s 2 -e 0.01);
         both with -B 1, a regularised constant feature.
     max_iter : LIBLINEAR's own limit of 1000 iterations.
     random_state : orders of the dual; the primal has no use for it.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_.
-    Raises ValueError : lam <= 0, wrong labels.
+    Raises ValueError : lam <= 0, wrong labels, an unknown loss, "hinge" in the primal.
     Source: Fan et al., JMLR 9, 2008; the options are those of Han, Tsang, Chen, Section 5.1.
     """
 
     name = "liblinear"
 
     def __init__(
-        self, lam: float = 1e-4, *, dual: bool = False, max_iter: int = 1000, random_state: Any = None
+        self,
+        lam: float = 1e-4,
+        *,
+        loss: str = "squared_hinge",
+        dual: bool = False,
+        max_iter: int = 1000,
+        random_state: Any = None,
     ) -> None:
         self.lam = lam
+        self.loss = loss
         self.dual = dual
         self.max_iter = max_iter
         self.random_state = random_state
@@ -40,9 +47,13 @@ class LiblinearClassifier(LinearBinaryClassifier):
 
         if not (self.lam > 0 and np.isfinite(self.lam)):
             raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
+        if self.loss not in ("squared_hinge", "hinge"):
+            raise ValueError(f"unknown loss {self.loss!r}; known: squared_hinge, hinge")
+        if self.loss == "hinge" and not self.dual:
+            raise ValueError("LIBLINEAR solves the hinge loss in the dual only: add dual=True")
         X, labels = self._checked(X, y, None, first=True)
         solver = LinearSVC(
-            loss="squared_hinge",
+            loss=self.loss,
             dual=self.dual,
             tol=0.1 if self.dual else 0.01,
             C=1.0 / (self.lam * len(labels)),

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 START = 0.8  # P(true label = observed label) at the start
 ROUNDS = 50
+THRESHOLDS = ("posterior", "midpoint")
 TOLERANCE = 1e-4  # of the posteriors
 SMALLEST_VARIANCE = 1e-12  # within the classes, relative to the variance of z
 
@@ -78,12 +79,18 @@ def directions(basis: Basis, centred: Array, mu: Array) -> Array:
     return d / diagonal + tilt * ((tilt * d).sum(axis=1) / rest)[:, np.newaxis]
 
 
-def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discriminants:
+def expectation_maximisation(
+    basis: Basis, labels: Array, mu: Array, rounds: int = ROUNDS, threshold: str = "posterior"
+) -> Discriminants:
     """Discriminants for P rows of observed labels (P, n), 0.0 or 1.0, and ridges mu (P,).
 
+    rounds, threshold : see `RobustKernelFisherClassifier`.
     A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
     constant. What has converged leaves the batch.
+    Raises ValueError : rounds that are no whole number >= 0, unknown threshold.
     """
+    _check(rounds, threshold)
+    trust = START if rounds else 1.0  # labels that are believed are a fixed point
     models, n = labels.shape
     QT = np.ascontiguousarray(basis.Q.T)
     found = Discriminants(
@@ -91,7 +98,7 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
         np.zeros(models),
         np.full(models, np.nan),
         np.full(models, np.nan),
-        np.where(labels == 1, START, 1 - START),
+        np.where(labels == 1, trust, 1 - trust),
         np.zeros(models, dtype=bool),
         np.zeros(models, dtype=bool),
     )
@@ -99,22 +106,31 @@ def expectation_maximisation(basis: Basis, labels: Array, mu: Array) -> Discrimi
     found.b[constant] = 2 * labels[constant, 0] - 1
     found.lost[constant] = True
     live = np.flatnonzero(~constant)
-    for _ in range(ROUNDS):
+    for _ in range(max(rounds, 1)):
         n1 = found.posterior[live].sum(axis=1)
         lost = (n1 < 1) | (n - n1 < 1)
         found.b[live[lost]] = np.where(n1[lost] < 1, -1.0, 1.0)
         found.v[live[lost]], found.lost[live[lost]] = 0.0, True
-        live = live[~lost]
+        live, n1 = live[~lost], n1[~lost]
         if not len(live):
             break
         r = found.posterior[live]
         a = directions(basis, r - r.mean(axis=1, keepdims=True), mu[live])
         slope, offset, up, down, change = posteriors((a * basis.lam) @ QT, r, labels[live])
+        if threshold == "midpoint":
+            offset -= np.log(n1 / (n - n1))
         found.v[live], found.b[live] = slope[:, np.newaxis] * a, offset
         found.omega01[live], found.omega10[live], found.posterior[live] = up, down, r
         found.converged[live] = change < TOLERANCE
         live = live[change >= TOLERANCE]
     return found
+
+
+def _check(rounds: int, threshold: str) -> None:
+    if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
+        raise ValueError(f"rounds, of EM, must be a whole number >= 0, got {rounds!r}")
+    if threshold not in THRESHOLDS:
+        raise ValueError(f"unknown threshold {threshold!r}; known: {', '.join(THRESHOLDS)}")
 
 
 @njit(cache=True, error_model="numpy")
@@ -163,11 +179,14 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     """z(x) = sum_n a_n kappa(x, x_n), a = (S_w + mu I)^-1 (m_1 - m_0); p(z | y) Gaussian, one variance.
 
     EM over the true labels: from the posteriors P(y = 1 | x, observed label), at first 0.8 or 0.2, come S_w,
-    the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, 50 times or until they
-    change by less than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
+    the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, until they change by
+    less than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
 
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.
     mu : > 0, the ridge in units of tr(K^2) / n.
+    rounds : of EM, at most; 0 is the kernel Fisher discriminant that takes observed labels for true ones.
+    threshold : "posterior"; or "midpoint", f without log P(y = 1) / P(y = 0), so that f = 0 halfway between
+        the means along z (EM itself always has that term).
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,),
     flip_matrix_ (2, 2) with rows = true classes, converged_ (no doubt if not: EM is slow on wide kernels),
@@ -179,17 +198,29 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     name = "robust_kernel_fisher"
     GRID: ClassVar[list[float]] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 
-    def __init__(self, width: float = 1.0, mu: float = 1e-3, *, parametrisation: str = "sigma2") -> None:
+    def __init__(
+        self,
+        width: float = 1.0,
+        mu: float = 1e-3,
+        *,
+        parametrisation: str = "sigma2",
+        rounds: int = ROUNDS,
+        threshold: str = "posterior",
+    ) -> None:
         self.width = width
         self.mu = mu
         self.parametrisation = parametrisation
+        self.rounds = rounds
+        self.threshold = threshold
 
     def fit(self, X: Any, y: ArrayLike) -> RobustKernelFisherClassifier:
         """Fit to X (n, d) and the labels y (n,)."""
         X, labels = self._checked(X, y)
         K = rbf(squared_distances(X), self.width, self.parametrisation)
         space = basis(K)
-        model = expectation_maximisation(space, labels[np.newaxis], ridges(K, [self.mu]))
+        model = expectation_maximisation(
+            space, labels[np.newaxis], ridges(K, [self.mu]), self.rounds, self.threshold
+        )
         self.dual_coef_, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
         up, down = float(model.omega01[0]), float(model.omega10[0])
         self.flip_matrix_ = flip_matrix.from_rates(up, down)
@@ -197,20 +228,25 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         self._doubt(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); ValueError: not fitted, other number of features, NaN or infinity."""
-        return super().decision_function(X) + self.intercept_
-
     @classmethod
-    def fit_many(cls, gram: Gram, labels: NDArray[Any], grid: ArrayLike) -> Fits:
+    def fit_many(
+        cls,
+        gram: Gram,
+        labels: NDArray[Any],
+        grid: ArrayLike,
+        *,
+        rounds: int = ROUNDS,
+        threshold: str = "posterior",
+    ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per mu in grid (G,), all on one kernel.
 
         A column with one class only, or a fit that loses a class, is a constant, flagged; also flagged:
-        classes swapped. Fits that the 50 rounds stop are not: EM is slow on wide kernels.
-        Raises ValueError : mu <= 0.
+        classes swapped. Fits that the rounds stop are not: EM is slow on wide kernels.
+        Raises ValueError : mu <= 0, wrong rounds or threshold.
         """
         y, mu = np.asarray(labels, dtype=float).T, ridges(gram.K, grid)
-        models = expectation_maximisation(gram.basis, np.repeat(y, len(mu), axis=0), np.tile(mu, len(y)))
+        rows, ridge = np.repeat(y, len(mu), axis=0), np.tile(mu, len(y))
+        models = expectation_maximisation(gram.basis, rows, ridge, rounds, threshold)
         scores = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
         shape = (len(y), len(mu))
         return Fits(

@@ -30,7 +30,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         for "constant" 1/(12 (L max ||x||^2 + lambda)),
         and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
     average : "none", the last weights (option A); "epoch", every epoch ends at, and the next starts from, its
-        mean (option B); "run", the mean over all steps from the second epoch on (ASGD).
+        mean (option B); "run", the mean over all steps from the second epoch on (ASGD; Polyak and
+        Ruppert's average, scikit-learn's ``average=n + 1``).
     fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
     noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
         unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.

@@ -8,51 +8,38 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.simd import dot_four_rows, dot_lanes
+
 Array = NDArray[np.float64]
 
-FAST = {"reassoc", "contract", "nsz", "arcp"}
 
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy")
 def scores(ZT: Array, theta: Array, f: Array) -> None:
     """Write f = theta . z for the columns z of ZT (r, n)."""
     f[:] = theta[0] * ZT[0]
     for j in range(1, len(theta)):
         row, weight = ZT[j], theta[j]
         for n in range(len(f)):
-            f[n] += weight * row[n]
+            f[n] = fma(weight, row[n], f[n])
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy")
 def normal_equations(ZT: Array, slope: Array, curvature: Array, hessian: Array, gradient: Array) -> None:
-    """Write ZT diag(curvature) Z (lower half) and ZT slope."""
+    """Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine."""
     r, n = ZT.shape
-    weighted = np.empty(n)
+    weighted, four = np.empty(n), np.empty(4)
     for i in range(r):
-        row = ZT[i]
-        total = 0.0
+        gradient[i] = dot_lanes(slope, 0, ZT[i], 0, n)
         for m in range(n):
-            weighted[m] = curvature[m] * row[m]
-            total += slope[m] * row[m]
-        gradient[i] = total
-        j = 0
-        while j + 3 <= i:  # four rows at a time: fewer loads
-            r0, r1, r2, r3 = ZT[j], ZT[j + 1], ZT[j + 2], ZT[j + 3]
-            t0 = t1 = t2 = t3 = 0.0
-            for m in range(n):
-                t0 += weighted[m] * r0[m]
-                t1 += weighted[m] * r1[m]
-                t2 += weighted[m] * r2[m]
-                t3 += weighted[m] * r3[m]
-            hessian[i, j], hessian[i, j + 1], hessian[i, j + 2], hessian[i, j + 3] = t0, t1, t2, t3
-            j += 4
-        while j <= i:
-            other = ZT[j]
-            total = 0.0
-            for m in range(n):
-                total += weighted[m] * other[m]
-            hessian[i, j] = total
-            j += 1
+            weighted[m] = curvature[m] * ZT[i, m]
+        whole = (i + 1) // 4 * 4
+        for j in range(0, whole, 4):  # four rows at a time: fewer loads
+            dot_four_rows(ZT, j, weighted, four)
+            for k in range(4):
+                hessian[i, j + k] = four[k]
+        for j in range(whole, i + 1):
+            hessian[i, j] = dot_lanes(weighted, 0, ZT[j], 0, n)
 
 
 @njit(cache=True, error_model="numpy")

@@ -18,7 +18,7 @@ from numba.core import cgutils
 intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
 LANES = 8
 INT64 = ir.IntType(64)
-_DOUBLE = ir.DoubleType()
+_DOUBLE, _SINGLE = ir.DoubleType(), ir.FloatType()
 
 
 class Emit:
@@ -47,8 +47,9 @@ class Emit:
         return self.builder.extract_value(shape, 1)
 
     def number(self, data: Any, *offsets: Any) -> Any:
-        """data[offset]."""
-        return self.builder.load(self.offset(data, *offsets))
+        """data[offset], as a double."""
+        value = self.builder.load(self.offset(data, *offsets))
+        return self.builder.fpext(value, _DOUBLE) if value.type == _SINGLE else value
 
     def one(self, data: Any, *offsets: Any) -> Any:
         """data[offset], repeated in all lanes."""
@@ -63,15 +64,18 @@ class Emit:
         return self.builder.shuffle_vector(a, b, ir.Constant(kind, lanes))
 
     def load(self, data: Any, *offsets: Any) -> Any:
-        """data[offset : offset+lanes]."""
-        return self.builder.load(self._vector_at(data, *offsets), align=8)
+        """data[offset : offset+lanes], as doubles."""
+        kind = data.type.pointee
+        vector = self.builder.load(self._vector_at(data, *offsets), align=4 if kind == _SINGLE else 8)
+        return self.builder.fpext(vector, self.vector) if kind == _SINGLE else vector
 
     def store(self, vector: Any, data: Any, *offsets: Any) -> None:
         """data[offset : offset+lanes] = vector."""
         self.builder.store(vector, self._vector_at(data, *offsets), align=8)
 
     def _vector_at(self, data: Any, *offsets: Any) -> Any:
-        return self.builder.bitcast(self.offset(data, *offsets), self.vector.as_pointer())
+        kind = ir.VectorType(data.type.pointee, self.lanes)
+        return self.builder.bitcast(self.offset(data, *offsets), kind.as_pointer())
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """a b + c, rounded once."""
@@ -129,34 +133,104 @@ class Value:
         return Value(self.builder, self.builder.select(positive, ratio, self._same(otherwise)))
 
 
+def _tree(builder: Any, parts: list[Any]) -> Any:
+    """((p_0 + p_1) + (p_2 + p_3)) + ..."""
+    while len(parts) > 1:
+        parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
+def _across(builder: Any, vector: Any) -> Any:
+    """The sum of the eight lanes."""
+    return _tree(builder, [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(LANES)])
+
+
+def _lane_sum(emit: Emit, n: Any, plus_vector: Any, plus_number: Any) -> Any:
+    """A sum over k < n: 32, then 8 partial sums as far as they go, then one by one.
+
+    plus_vector(total, k, lane) adds the terms k+lane .. k+lane+7, plus_number(total, k) the term k.
+    """
+    builder = emit.builder
+    sums = [emit.variable(emit.zero()) for _ in range(4)]
+    wide, whole = builder.and_(n, INT64(-4 * LANES)), builder.and_(n, INT64(-LANES))
+    for start, stop, totals in ((INT64(0), wide, sums), (wide, whole, sums[:1])):
+        with emit.steps(start, stop, len(totals) * LANES) as k:
+            for i, total in enumerate(totals):
+                builder.store(plus_vector(builder.load(total), k, i * LANES), total)
+    vector = _tree(builder, [builder.load(total) for total in sums])
+    rest = emit.variable(_across(builder, vector))
+    with emit.steps(whole, n, 1) as k:
+        builder.store(plus_number(builder.load(rest), k), rest)
+    return builder.load(rest)
+
+
 @intrinsic
 def dot_lanes(typingctx, a, i, b, j, n):  # type: ignore[no-untyped-def]
-    """sum of a[i+k] b[j+k] over k < n: 32, then 8 partial sums as far as they go, then one by one."""
+    """sum of a[i+k] b[j+k] over k < n, in the order of `_lane_sum`; single precision is made double first."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         emit = Emit(context, builder)
         a = emit.offset(emit.data(signature.args[0], args[0]), args[1])
         b = emit.offset(emit.data(signature.args[2], args[2]), args[3])
-        n = args[4]
-        sums = [emit.variable(emit.zero()) for _ in range(4)]
-        wide, whole = builder.and_(n, INT64(-4 * LANES)), builder.and_(n, INT64(-LANES))
-        for start, stop, totals in ((INT64(0), wide, sums), (wide, whole, sums[:1])):
-            with emit.steps(start, stop, len(totals) * LANES) as k:
-                for lane, total in enumerate(totals):
-                    p, q = emit.load(a, k, lane * LANES), emit.load(b, k, lane * LANES)
-                    builder.store(emit.fma(p, q, builder.load(total)), total)
-        parts = [builder.load(total) for total in sums]
-        vector = builder.fadd(builder.fadd(parts[0], parts[1]), builder.fadd(parts[2], parts[3]))
-        lanes = [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(LANES)]
-        while len(lanes) > 1:
-            lanes = [builder.fadd(p, q) for p, q in zip(lanes[::2], lanes[1::2], strict=True)]
-        rest = emit.variable(lanes[0])
-        with emit.steps(whole, n, 1) as k:
-            product = builder.fmul(emit.number(a, k), emit.number(b, k))
-            builder.store(builder.fadd(builder.load(rest), product), rest)
-        return builder.load(rest)
+
+        def plus_vector(total, k, lane):  # type: ignore[no-untyped-def]
+            return emit.fma(emit.load(a, k, lane), emit.load(b, k, lane), total)
+
+        def plus_number(total, k):  # type: ignore[no-untyped-def]
+            return builder.fadd(total, builder.fmul(emit.number(a, k), emit.number(b, k)))
+
+        return _lane_sum(emit, args[4], plus_vector, plus_number)
 
     return types.float64(a, types.int64, b, types.int64, types.int64), codegen
+
+
+@intrinsic
+def dot_four_rows(typingctx, A, i, x, out):  # type: ignore[no-untyped-def]
+    """out = A[i : i+4] x for A (m, n), x (n,), out (4,): 16, then 8 partial sums each, then one by one."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        n = emit.columns(signature.args[0], args[0])
+        first = emit.offset(emit.data(signature.args[0], args[0]), builder.mul(args[1], n))
+        rows = [emit.offset(first, builder.mul(n, INT64(row))) for row in range(4)]
+        x, out = (emit.data(signature.args[k], args[k]) for k in (2, 3))
+        sums = [[emit.variable(emit.zero()) for _ in range(2)] for _ in rows]
+        wide, whole = builder.and_(n, INT64(-2 * LANES)), builder.and_(n, INT64(-LANES))
+        for start, stop, count in ((INT64(0), wide, 2), (wide, whole, 1)):
+            with emit.steps(start, stop, count * LANES) as k:
+                for part in range(count):
+                    factor = emit.load(x, k, part * LANES)
+                    for row, totals in zip(rows, sums, strict=True):
+                        total = builder.load(totals[part])
+                        builder.store(emit.fma(emit.load(row, k, part * LANES), factor, total), totals[part])
+        for number, (row, totals) in enumerate(zip(rows, sums, strict=True)):
+            rest = emit.variable(_across(builder, _tree(builder, [builder.load(part) for part in totals])))
+            with emit.steps(whole, n, 1) as k:
+                product = builder.fmul(emit.number(row, k), emit.number(x, k))
+                builder.store(builder.fadd(builder.load(rest), product), rest)
+            builder.store(builder.load(rest), emit.offset(out, number))
+        return context.get_dummy_value()
+
+    return types.void(A, types.int64, x, out), codegen
+
+
+@intrinsic
+def sum_lanes(typingctx, a, i, n):  # type: ignore[no-untyped-def]
+    """sum of a[i+k] over k < n, in the order of `_lane_sum`."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        a = emit.offset(emit.data(signature.args[0], args[0]), args[1])
+
+        def plus_vector(total, k, lane):  # type: ignore[no-untyped-def]
+            return builder.fadd(total, emit.load(a, k, lane))
+
+        def plus_number(total, k):  # type: ignore[no-untyped-def]
+            return builder.fadd(total, emit.number(a, k))
+
+        return _lane_sum(emit, args[2], plus_vector, plus_number)
+
+    return types.float64(a, types.int64, types.int64), codegen
 
 
 @intrinsic

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from noisylabels.figures import names
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -35,7 +37,7 @@ def reference(methods: Methods) -> str:
 
 def label(methods: Methods, method: str) -> str:
     """The name of a method in running text."""
-    return str(methods[method].get("label", method))
+    return str(methods[method].get("label", names.method(method)))
 
 
 def notes(methods: Methods) -> list[str]:

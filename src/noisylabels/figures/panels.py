@@ -24,6 +24,10 @@ Settings = Mapping[str, Mapping[str, Any]]
 _EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
 
 
+FEW = 5
+"""Repetitions below which the runs are drawn and no interval."""
+
+
 class RenderError(ValueError):
     """A figure or table that cannot be drawn: which one, what is missing, what there is instead."""
 
@@ -51,6 +55,8 @@ def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFr
 def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
     """m = mean over repetitions, h = t_{(1+level)/2, n-1} s / sqrt(n), for each group, level 95 %.
 
+    Below `FEW` repetitions t and s say little: there is no interval, and figures draw the runs themselves.
+
     Parameters
     ----------
     rows : result rows of one metric.
@@ -58,12 +64,11 @@ def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
 
     Returns
     -------
-    frame indexed by the groups with columns mean, half_width (0 where there is one repetition only) and n.
+    frame indexed by the groups with columns mean, half_width (0 below `FEW` repetitions) and n.
     """
-    from scipy.special import stdtrit
-
     groups = rows.groupby(by, sort=False)["value"].agg(["mean", "sem", "count"])
-    quantile = {n: stdtrit(n - 1, 0.975) for n in groups["count"].unique() if n > 1}
+    several = [n for n in groups["count"].unique() if n >= FEW]
+    quantile = _quantiles(several) if several else {}
     groups["half_width"] = (groups["sem"] * groups["count"].map(quantile)).fillna(0.0)
     return groups.rename(columns={"count": "n"})[["mean", "half_width", "n"]]
 
@@ -147,7 +152,22 @@ def learning_curves(
     for method in rows["method"].unique():
         values = means.loc[method].sort_index()
         looks = changes | (style.hollow(method) if hollow else {})
+        if 1 < values["n"].max() < FEW:
+            for _, run in rows[rows["method"] == method].groupby("repetition"):
+                mean = run.groupby("x")["value"].mean()
+                ax.plot(mean.index / x_unit, mean, color=style.colour(method), **_RUN)
         curve(ax, values.index / x_unit, values["mean"], values["half_width"], method, **looks)
+
+
+def _quantiles(counts: Iterable[int]) -> dict[int, float]:
+    """t_{0.975, n-1} for each n."""
+    from scipy.special import stdtrit
+
+    return {n: float(stdtrit(n - 1, 0.975)) for n in counts}
+
+
+_RUN: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}
+"""One run of few, below the mean of them."""
 
 
 def final_dots(
@@ -161,8 +181,14 @@ def final_dots(
     places : method -> where it stands on the axis of the methods.
     along : the axis of the values, "x" or "y".
     """
-    values = mean_interval(rows[rows["x"] == rows["x"].max()], ["method"])
+    last = rows[rows["x"] == rows["x"].max()]
+    values = mean_interval(last, ["method"])
     for method, place in places.items():
+        if 1 < values["n"][method] < FEW:
+            runs = last.loc[last["method"] == method, "value"]
+            here = [place] * len(runs)
+            where = (here, runs) if along == "y" else (runs, here)
+            ax.plot(*where, color=style.colour(method), marker=".", markersize=3, linestyle="none", alpha=0.6)
         mean, half_width = float(values["mean"][method]), float(values["half_width"][method])
         looks = style.dot(method) | (style.hollow(method) if hollow else {})
         if along == "y":

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from noisylabels.figures import names
 from noisylabels.figures.panels import RenderError, add_room
 from noisylabels.results import read_table, verify
 
@@ -81,6 +82,8 @@ def render(
                 f"{artifact}: the result table of {table} ({tables[table]}) has no rows; run it again"
             )
     result = function(frames, dict(settings))
+    if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
+        result = names.of_table(result, {key for frame in frames.values() for key in frame["method"]})
     if note := _stand_ins(frames.values()):
         _annotate(result, note)
     return result

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from noisylabels.figures import names
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -213,8 +215,8 @@ def colour(method: str) -> str:
 
 
 def label(method: str) -> str:
-    """Name of a method in a legend: its label in the artifact, and its role where it is no real method."""
-    return f"{method} ({_ROLES[method]})" if method in _ROLES else method
+    """Name of a method in a legend, and its role where it is no real method."""
+    return f"{names.method(method)} ({_ROLES[method]})" if method in _ROLES else names.method(method)
 
 
 def line(method: str) -> dict[str, Any]:

@@ -8,7 +8,9 @@ import numpy as np
 from numba import njit
 
 from noisylabels.arrays import Floats, number
-from noisylabels.compiled.powers import REORDER, exp2_inplace
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.powers import exp2_inplace
+from noisylabels.compiled.simd import dot_lanes, sum_lanes
 from noisylabels.filters.base import Filter, Rows, Side
 
 
@@ -39,25 +41,21 @@ class EG(Filter):
         self.logarithms = np.ascontiguousarray(logs[turn])
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True)
 def _shift(logs: np.ndarray, gain: float, x: np.ndarray, z: np.ndarray) -> None:
     """logs += gain x, then the largest is moved to 0; z = logs."""
     top = -np.inf
     for i in range(x.shape[0]):
-        logs[i] += gain * x[i]
+        logs[i] = fma(gain, x[i], logs[i])
         top = logs[i] if logs[i] > top else top
     for i in range(x.shape[0]):
         logs[i] -= top
         z[i] = logs[i]
 
 
-@njit(cache=True, fastmath=REORDER, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _mean(z: np.ndarray, x: np.ndarray) -> float:
-    total = inner = 0.0
-    for i in range(x.shape[0]):
-        total += z[i]
-        inner += z[i] * x[i]
-    return inner / total
+    return dot_lanes(z, 0, x, 0, len(x)) / sum_lanes(z, 0, len(x))
 
 
 @njit(cache=True, error_model="numpy")

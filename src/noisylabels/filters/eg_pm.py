@@ -8,7 +8,9 @@ import numpy as np
 from numba import njit
 
 from noisylabels.arrays import Floats, number
-from noisylabels.compiled.powers import REORDER, exp2_inplace
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.powers import exp2_inplace
+from noisylabels.compiled.simd import dot_lanes, sum_lanes
 from noisylabels.filters.base import Filter, Rows, Side
 
 
@@ -42,27 +44,27 @@ class EGPlusMinus(Filter):
         self.logarithms = np.ascontiguousarray(logs[turn])
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True)
 def _spread(a: np.ndarray, gain: float, x: np.ndarray, z: np.ndarray) -> None:
     """a += gain x;  z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1."""
     top = 0.0
     up, down = z[: x.shape[0]], z[x.shape[0] :]
     for i in range(x.shape[0]):
-        a[i] += gain * x[i]
+        a[i] = fma(gain, x[i], a[i])
         top = abs(a[i]) if abs(a[i]) > top else top
     for i in range(x.shape[0]):
         up[i] = a[i] - top
         down[i] = -a[i] - top
 
 
-@njit(cache=True, fastmath=REORDER, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _mean(z: np.ndarray, x: np.ndarray) -> float:
-    total = inner = 0.0
-    up, down = z[: x.shape[0]], z[x.shape[0] :]
-    for i in range(x.shape[0]):
-        total += up[i] + down[i]
-        inner += (up[i] - down[i]) * x[i]
-    return inner / total
+    """(up - down).x over the sum of both, for z = (up, down); up becomes up - down."""
+    d = x.shape[0]
+    total = sum_lanes(z, 0, 2 * d)
+    for i in range(d):
+        z[i] -= z[d + i]
+    return dot_lanes(z, 0, x, 0, d) / total
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,7 +6,9 @@ import numpy as np
 from numba import njit
 
 from noisylabels.arrays import Floats, number
-from noisylabels.compiled.powers import REORDER
+from noisylabels.compiled.bits import bits, from_bits
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.simd import dot_lanes, sum_lanes
 from noisylabels.filters.base import Filter, Rows, Side
 
 
@@ -35,29 +37,28 @@ class PNLMS(Filter):
         _pnlms(rows.flat, rows.step, w, y, yhat, self.mu, self.rho, self.delta, self.eps)
 
 
-@njit(cache=True, fastmath=REORDER)
-def _sums(x: np.ndarray, w: np.ndarray, floor: float) -> tuple[float, float, float]:
-    """w.x, sum of the shares g, and sum of g x^2."""
-    inner = shares = energy = 0.0
-    for i in range(w.shape[0]):
+@njit(cache=True)
+def _sums(
+    x: np.ndarray, w: np.ndarray, floor: float, g: np.ndarray, gx: np.ndarray
+) -> tuple[float, float, float]:
+    """w.x, sum of the shares g, and sum of g x^2; writes g and g x, both (d,)."""
+    d = len(w)
+    for i in range(d):
         size = abs(w[i])
-        g = size if size > floor else floor
-        inner += w[i] * x[i]
-        shares += g
-        energy += g * x[i] * x[i]
-    return inner, shares, energy
+        g[i] = size if size > floor else floor
+        gx[i] = g[i] * x[i]
+    return dot_lanes(w, 0, x, 0, d), sum_lanes(g, 0, d), dot_lanes(gx, 0, x, 0, d)
 
 
-@njit(cache=True, fastmath=REORDER)
-def _step(x: np.ndarray, w: np.ndarray, floor: float, gain: float) -> float:
+@njit(cache=True)
+def _step(gx: np.ndarray, w: np.ndarray, gain: float) -> float:
     """w += gain g x in place; returns max |w|."""
-    top = 0.0
-    for i in range(w.shape[0]):
-        size = abs(w[i])
-        g = size if size > floor else floor
-        w[i] += gain * g * x[i]
-        top = abs(w[i]) if abs(w[i]) > top else top
-    return top
+    top = np.int64(0)  # as bits: the compiler makes vectors of it
+    for i in range(len(w)):
+        w[i] = fma(gain, gx[i], w[i])
+        size = bits(abs(w[i]))
+        top = size if size > top else top
+    return from_bits(top)
 
 
 @njit(cache=True)
@@ -67,10 +68,11 @@ def _pnlms(
 ) -> None:  # fmt: skip
     d = len(w)
     top = np.abs(w).max()
+    g, gx = np.empty(d), np.empty(d)
     for t in range(len(y)):
         row = x[t * step : t * step + d]
         floor = rho * max(delta, top)
-        yhat[t], shares, energy = _sums(row, w, floor)
+        yhat[t], shares, energy = _sums(row, w, floor, g, gx)
         size = energy + eps * shares / d
         if size > 0:
-            top = _step(row, w, floor, mu * (y[t] - yhat[t]) / size)
+            top = _step(gx, w, mu * (y[t] - yhat[t]) / size)

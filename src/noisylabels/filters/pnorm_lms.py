@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from noisylabels.arrays import Floats, finite, number
 from noisylabels.compiled.bits import bits, from_bits
-from noisylabels.compiled.powers import REORDER, lanes, power, power_inplace, wide
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.powers import lanes, power, power_inplace, wide
+from noisylabels.compiled.simd import dot_lanes
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
 from noisylabels.theory.link import Power, exponent, link
 
@@ -104,7 +106,7 @@ class PNormLMS(Filter):
         return np.array([window_means((row - data.y) ** 2, starts) for row in yhat])
 
 
-@njit(cache=True, fastmath=REORDER, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def step_dual(
     theta: np.ndarray, keep: np.ndarray, gain: np.ndarray, x: np.ndarray, z: np.ndarray, top: np.ndarray
 ) -> None:
@@ -117,7 +119,7 @@ def step_dual(
         largest = np.int64(0)
         k, g = keep[c], gain[c]
         for i in range(x.shape[0]):
-            value = k * theta[c, i] + g * x[i]
+            value = fma(k, theta[c, i], g * x[i])
             theta[c, i] = value
             size = bits(abs(value))
             largest = size if size > largest else largest
@@ -127,20 +129,19 @@ def step_dual(
             z[c, i] = abs(theta[c, i]) * factor
 
 
-@njit(cache=True, fastmath=REORDER, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def read_dual(theta: np.ndarray, z: np.ndarray, x: np.ndarray, total: np.ndarray, inner: np.ndarray) -> None:
     """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
 
-    z = (|theta| / top)^(p-1).
+    z = (|theta| / top)^(p-1), which gets the signs of theta.
     """
     wide()
+    d = x.shape[0]
     for c in range(theta.shape[0]):
-        a = b = 0.0
-        for i in range(x.shape[0]):
-            a += z[c, i] * abs(theta[c, i])
-            b += math.copysign(z[c, i], theta[c, i]) * x[i]
-        total[c] = a
-        inner[c] = b
+        for i in range(d):
+            z[c, i] = math.copysign(z[c, i], theta[c, i])
+        total[c] = dot_lanes(z[c], 0, theta[c], 0, d)
+        inner[c] = dot_lanes(z[c], 0, x, 0, d)
 
 
 @njit(cache=True, error_model="numpy")

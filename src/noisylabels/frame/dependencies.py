@@ -38,12 +38,14 @@ def _nodes(file: Path) -> tuple[ast.AST, ...]:
     return tuple(_executed(ast.parse(file.read_text(encoding="utf-8"))))
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _executed(child)
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        waiting.extend(ast.iter_child_nodes(node))
 
 
 @cache

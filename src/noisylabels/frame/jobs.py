@@ -2,11 +2,11 @@
 
 import importlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from noisylabels.points import Points
 from noisylabels.seeding import Seeds
 
 
@@ -40,10 +40,9 @@ class Job:
         read: dict[str, Any] = json.loads(json.dumps(tuned, sort_keys=True))
         return read
 
-    def run(self, repetitions: str, tuned: dict[str, Any]) -> Iterable[dict[str, Any]]:
-        """Rows of the result table for a half-open range of repetitions, ``0:5``."""
+    def run(self, repetitions: str, tuned: dict[str, Any]) -> tuple[list[dict[str, Any]], Points]:
+        """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
         start, stop = map(int, repetitions.split(":"))
-        rows: Iterable[dict[str, Any]] = self.protocol.run(
-            self.settings, self.data, self.seeds, range(start, stop), tuned
-        )
-        return rows
+        points = Points()
+        rows = self.protocol.run(self.settings, self.data, self.seeds, range(start, stop), tuned)
+        return points.take(rows), points

@@ -120,7 +120,7 @@ def _examine(place: str, column: str, label: Any, labels: Labels, datasets: set[
 def _selectors(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, claim in enumerate(content.get("claims", [])):
         for index, check in enumerate(claim["checks"]):
-            for key in ("a", "b", "where", "increasing", "decreasing"):
+            for key in ("a", "b", "base", "where", "increasing", "decreasing"):
                 if isinstance(check.get(key), Mapping):
                     yield f"claims.{number}.checks.{index}.{key}", check[key]
     for entry in content.get("published", []):

@@ -165,10 +165,11 @@ class Plan:
         asked = list(cells) or list(self.artifact(name).cells)
         return [f"{folder}/{cell}/tuned.json" for cell in asked] if self.tunes(name) else []
 
-    def parts(self, name: str) -> list[str]:
-        """Tables of all blocks of all cells, in order."""
+    def parts(self, name: str, suffix: str = "csv") -> list[str]:
+        """Tables of all blocks of all cells, in order; with the suffix ``points.npz`` what they tested."""
         artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
-        return [f"{folder}/{c}/{block}.csv" for c in artifact.cells for block in range(len(artifact.blocks))]
+        blocks = range(len(artifact.blocks))
+        return [f"{folder}/{cell}/{block}.{suffix}" for cell in artifact.cells for block in blocks]
 
     def about(self, name: str) -> str:
         """What provenance says of a result, as JSON."""
@@ -254,6 +255,11 @@ class Plan:
         """What they were judged by, as JSON: a change of it judges again, a change of a caption does not."""
         contents = [artifact.content for artifact in self.judged(scope).values()]
         return json.dumps([[content.get(key) for key in ("published", "claims")] for content in contents])
+
+    def printed_data(self, scope: str) -> list[str]:
+        """Prepared data of those with printed values: a constant classifier is a control of their margins."""
+        printed = [name for name, a in self.judged(scope).items() if a.content.get("published")]
+        return sorted({file for name in printed for file in self.all_data(name)})
 
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""

@@ -51,9 +51,11 @@ def _described(file: Path) -> dict[str, str]:
     return meta
 
 
-def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path) -> dict[str, Any]:
-    """Provenance of one result table: what ran (``about``), with which tuned values, on which data, with
-    what.
+def describe(
+    about: dict[str, Any], tuned: dict[str, Any], data: list[Path], table: Path, points: Path
+) -> dict[str, Any]:
+    """Provenance of one result table and the points beside it: what ran (``about``), with which tuned values,
+    on which data, with what.
 
     data_variant : data set -> which content it had ("genuine", "rebuilt", ...), where sources differ.
     """
@@ -65,6 +67,7 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
         "data_sha256": {file.name: _digest(file.read_bytes()) for file in data},
         "data_variant": {each["id"]: each["variant"] for each in described},
         "table_sha256": _digest(table.read_bytes()),
+        "points_sha256": _digest(points.read_bytes()),
         "commit": _commit(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -74,7 +77,7 @@ def describe(about: dict[str, Any], tuned: dict[str, Any], data: list[Path], tab
     }
 
 
-def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, path: Path) -> None:
+def write(about: str, tuned: dict[str, Any], data: list[Path], table: Path, points: Path, path: Path) -> None:
     """Write `describe` as JSON; ``about`` is JSON too."""
-    text = json.dumps(describe(json.loads(about), tuned, data, table), indent=1, sort_keys=True)
+    text = json.dumps(describe(json.loads(about), tuned, data, table, points), indent=1, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")

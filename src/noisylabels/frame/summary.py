@@ -7,8 +7,7 @@ from pathlib import Path
 
 from noisylabels.frame.plan import Plan
 from noisylabels.frame.targets import scopes
-
-ORDER = ("reproduced", "consistent", "differs", "holds", "not shown", "contradicted", "not comparable", "ran")
+from noisylabels.verdicts.names import VERDICTS
 
 
 def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
@@ -54,6 +53,6 @@ def _verdicts(plan: Plan, scope: str) -> str:
         return ""
     with file.open(encoding="utf-8", newline="") as lines:
         found = Counter(row["verdict"] for row in csv.DictReader(lines))
-    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in ORDER if found[verdict])
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
     reduced = "" if plan.config["scale"] == "full" else " (a reduced scale judges nothing)"
     return f"verdicts: {counts}{reduced}; see {file.with_suffix('.html')}"

@@ -14,29 +14,23 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.compiled.exponential import LARGEST, exp_of_negative
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.simd import dot_lanes
 from noisylabels.kernels.gaussian import rate
 
 Array = NDArray[np.float64]
 
 SAME = 1e-12  # entries this near to 0 and 1 make a kernel the identity or the constant 1
+MINUS_LOG_SAME = 27.631021115928547  # written out: exp and log of NumPy depend on the processor
 LARGEST_STACK = 2**30  # bytes; beyond that the stack is in single precision
 BLOCK = 32  # held-out points whose distances stay in the cache while all kernels pass
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, error_model="numpy")
 def _gaussian(d: np.ndarray, gamma: float, out: np.ndarray) -> None:
     """out = exp(-gamma d) for rows d (n,), exp(-700) at the smallest."""
     for j in range(len(d)):
         out[j] = exp_of_negative(-min(gamma * d[j], LARGEST))
-
-
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """a.b, summed in double precision."""
-    total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
-    return total
 
 
 @njit(cache=True, error_model="numpy")
@@ -51,7 +45,7 @@ def _fill(D: np.ndarray, gamma: float, out: np.ndarray) -> float:
     return total / max(n * (n - 1), 1)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, error_model="numpy")
 def mixed(K: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """sum_i weights_li K_i for K (S, n, n) and weights (L, S): (L, n, n) in double precision.
 
@@ -64,7 +58,7 @@ def mixed(K: np.ndarray, weights: np.ndarray) -> np.ndarray:
             for column in range(len(weights)):
                 weight, target = weights[column, i], out[column, row]
                 for j in range(n):
-                    target[j] += weight * K[i, row, j]
+                    target[j] = fma(weight, K[i, row, j], target[j])
     return out
 
 
@@ -76,22 +70,22 @@ def responses(K: np.ndarray, w: np.ndarray) -> np.ndarray:
     for i in range(S):
         for row in range(n):
             for column in range(len(w)):
-                out[column, i, row] = _dot(K[i, row], w[column])
+                out[column, i, row] = dot_lanes(K[i, row], 0, w[column], 0, n)
     return out
 
 
 @njit(cache=True, error_model="numpy")
 def _scores(D: np.ndarray, group: np.ndarray, gamma: np.ndarray, right: np.ndarray) -> np.ndarray:
     """sum_i exp(-gamma_i D_g(i)) right_il for D (G, m, n) and right (S, L, n): (L, m)."""
-    m, columns = D.shape[1], right.shape[1]
+    m, n, columns = D.shape[1], D.shape[2], right.shape[1]
     out = np.zeros((columns, m))
-    kernel = np.empty(D.shape[2])
+    kernel = np.empty(n)
     for start in range(0, m, BLOCK):
         for i in range(len(gamma)):
             for row in range(start, min(start + BLOCK, m)):
                 _gaussian(D[group[i], row], gamma[i], kernel)
                 for column in range(columns):
-                    out[column, row] += _dot(kernel, right[i, column])
+                    out[column, row] += dot_lanes(kernel, 0, right[i, column], 0, n)
     return out
 
 
@@ -136,7 +130,7 @@ class KernelBank:
         apart = ~np.eye(n, dtype=bool)
         low = np.array([d[apart].min(initial=np.inf) for d in D])[self.group]
         high = np.array([d[apart].max(initial=0.0) for d in D])[self.group]
-        identity, constant = np.exp(-self.gamma * low) < SAME, self.gamma * high < SAME
+        identity, constant = self.gamma * low > MINUS_LOG_SAME, self.gamma * high < SAME
         member = np.arange(len(self.gamma))
         if merge:
             for alike in (identity, constant & ~identity):

@@ -13,13 +13,21 @@ import numpy as np
 from numba import njit
 
 from noisylabels.compiled.exponential import LARGEST, exp_of_negative
+from noisylabels.compiled.fma import fma
+from noisylabels.compiled.simd import dot_lanes
 
 BLOCK = 512  # points whose distances stay in the first-level cache
 SMALL = 1e-150  # a smaller scale is multiplied into the coefficients
 SCALE, NORM = 0, 1  # places in `state`
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(inline="always")
+def _plus_square(total: float, rate: float, difference: float) -> float:
+    """total + rate difference^2."""
+    return fma(rate * difference, difference, total)
+
+
+@njit(cache=True, error_model="numpy")
 def _distances(S: np.ndarray, start: int, z: np.ndarray, rates: np.ndarray, out: np.ndarray) -> None:
     """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2, two entries at a time."""
     d, stop = len(z), start + len(out)
@@ -30,21 +38,20 @@ def _distances(S: np.ndarray, start: int, z: np.ndarray, rates: np.ndarray, out:
     else:
         row, b, v = S[d - 2, start:stop], z[d - 2], rates[d - 2]
         for i in range(len(out)):
-            out[i] = v * (row[i] - b) ** 2 + w * (last[i] - c) ** 2
+            out[i] = _plus_square(v * (row[i] - b) ** 2, w, last[i] - c)
     for k in range(0, d - 2, 2):
         row, b, v = S[k, start:stop], z[k], rates[k]
         other, e, u = S[k + 1, start:stop], z[k + 1], rates[k + 1]
         for i in range(len(out)):
-            out[i] += v * (row[i] - b) ** 2 + u * (other[i] - e) ** 2
+            out[i] = _plus_square(_plus_square(out[i], v, row[i] - b), u, other[i] - e)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+@njit(cache=True, error_model="numpy")
 def _weighted(a: np.ndarray, distances: np.ndarray) -> float:
-    """sum_i a[i] exp(-distances[i])."""
-    total = 0.0
+    """sum_i a[i] exp(-distances[i]); the distances become these exponentials."""
     for i in range(len(a)):
-        total += a[i] * exp_of_negative(-min(distances[i], LARGEST))
-    return total
+        distances[i] = exp_of_negative(-min(distances[i], LARGEST))
+    return dot_lanes(a, 0, distances, 0, len(a))
 
 
 @njit(cache=True, error_model="numpy")

@@ -15,7 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from noisylabels.compiled.exponential import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.compiled.fma import fma
 from noisylabels.compiled.normal_equations import normal_equations, scores, solve
+from noisylabels.compiled.simd import sum_lanes
 
 Array = NDArray[np.float64]
 
@@ -24,7 +26,7 @@ SMALLEST_CURVATURE = 1e-6
 SMALLEST_MASS = 1e-12
 SWAPPED = 0.49  # both rates after the classes have changed names
 HALVINGS = 20
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+BLOCK = 128  # terms that are computed before they are summed
 
 
 @njit(cache=True, error_model="numpy")
@@ -61,7 +63,31 @@ def decisions(ZT: Array, theta: Array) -> Array:
     return f
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@njit(cache=True, error_model="numpy")
+def _terms(
+    f: Array, y: Array, a: Array, omega00: float, omega01: float, omega10: float, omega11: float, block: Array
+) -> None:
+    """The terms of the sums of `_evaluate`, then a (q - sigma) and a sigma (1 - sigma), in rows of block."""
+    out = block.reshape(-1)
+    for n in range(len(f)):
+        e = exp_of_negative(-min(abs(f[n]), LARGEST))
+        w1 = omega10 + y[n] * (omega11 - omega10)
+        w0 = omega00 + y[n] * (omega01 - omega00)
+        e1 = 1.0 if f[n] > 0.0 else e
+        e0 = e if f[n] > 0.0 else 1.0
+        numerator = fma(w0, e0, w1 * e1) + 1e-300
+        over = 1.0 / (1.0 + e)
+        q = w1 * e1 / numerator
+        out[n] = a[n] * log_of_positive(numerator * over)
+        out[BLOCK + n] = a[n] * q
+        out[2 * BLOCK + n] = a[n] * q * (1.0 - y[n])
+        out[3 * BLOCK + n] = a[n] * (1.0 - q)
+        out[4 * BLOCK + n] = a[n] * (1.0 - q) * y[n]
+        out[5 * BLOCK + n] = a[n] * (q - e1 * over)
+        out[6 * BLOCK + n] = a[n] * max(e * over * over, SMALLEST_CURVATURE)
+
+
+@njit(cache=True, error_model="numpy")
 def _evaluate(
     f: Array, y: Array, a: Array, omega01: float, omega10: float, slope: Array, curvature: Array
 ) -> tuple[float, float, float, float, float]:
@@ -70,25 +96,19 @@ def _evaluate(
     Returns sum a log P~; sum a q, sum a q 1(y~ = 0), sum a (1 - q), sum a (1 - q) 1(y~ = 1).
     """
     omega00, omega11 = 1.0 - omega01, 1.0 - omega10
+    block = np.empty((7, BLOCK))  # one array, so that the compiler sees that nothing overlaps
     value = one = one_flipped = zero = zero_flipped = 0.0
-    for n in range(len(f)):
-        e = exp_of_negative(-min(abs(f[n]), LARGEST))
-        w1 = omega10 + y[n] * (omega11 - omega10)
-        w0 = omega00 + y[n] * (omega01 - omega00)
-        positive = f[n] > 0.0
-        e1 = 1.0 if positive else e
-        e0 = e if positive else 1.0
-        numerator = w0 * e0 + w1 * e1 + 1e-300
-        over = 1.0 / (1.0 + e)
-        sigma = e1 * over
-        q = w1 * e1 / numerator
-        value += a[n] * log_of_positive(numerator * over)
-        slope[n] = a[n] * (q - sigma)
-        curvature[n] = a[n] * max(e * over * over, SMALLEST_CURVATURE)
-        one += a[n] * q
-        one_flipped += a[n] * q * (1.0 - y[n])
-        zero += a[n] * (1.0 - q)
-        zero_flipped += a[n] * (1.0 - q) * y[n]
+    for start in range(0, len(f), BLOCK):
+        stop = min(start + BLOCK, len(f))
+        _terms(f[start:stop], y[start:stop], a[start:stop], omega00, omega01, omega10, omega11, block)
+        count = stop - start
+        slope[start:stop] = block[5, :count]
+        curvature[start:stop] = block[6, :count]
+        value += sum_lanes(block[0], 0, count)
+        one += sum_lanes(block[1], 0, count)
+        one_flipped += sum_lanes(block[2], 0, count)
+        zero += sum_lanes(block[3], 0, count)
+        zero_flipped += sum_lanes(block[4], 0, count)
     return value, one, one_flipped, zero, zero_flipped
 
 

@@ -12,8 +12,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from noisylabels.statistics import Estimate, at_least, mean_se, outside, t_above, t_below, t_interval, tost
-from noisylabels.verdicts.names import INDEX, MissingRows, VerdictError
+from noisylabels.statistics import (
+    Estimate,
+    at_least,
+    mean_se,
+    outside,
+    ratio_above,
+    ratio_below,
+    ratio_interval,
+    t_above,
+    t_below,
+    t_interval,
+    tost,
+)
+from noisylabels.verdicts.names import INDEX, RATIO_OF_DIFFERENCES, MissingRows, VerdictError
 from noisylabels.verdicts.selection import by_repetition, statistic_rows, steps, varies
 from noisylabels.verdicts.vocabulary import TRENDS, Check, place, trend_of, validate
 
@@ -47,6 +59,17 @@ class Bound:
             return outside(estimate, self.low, self.high)
         return t_above(estimate, self.high) if self.kind == "below" else t_below(estimate, self.low)
 
+    def hold_ratio(self, a: Any, b: Any) -> float:
+        """p-value of H0 "mean(a)/mean(b) does not meet the bound"."""
+        low = ratio_above(a, b, self.low) if self.low > -np.inf else 0.0
+        return max(low, ratio_below(a, b, self.high) if self.high < np.inf else 0.0)
+
+    def contra_ratio(self, a: Any, b: Any) -> float:
+        """p-value of H0 "mean(a)/mean(b) does not violate the bound"; Bonferroni over two ends."""
+        ends = [ratio_below(a, b, self.low)] if self.low > -np.inf else []
+        ends += [ratio_above(a, b, self.high)] if self.high < np.inf else []
+        return min(1.0, len(ends) * min(ends))
+
     def excess(self, values: Any) -> Any:
         """How far values lie beyond the bound (negative: inside)."""
         return np.maximum(self.low - values, values - self.high)
@@ -79,15 +102,28 @@ class Result:
     contra: float
     weakest: Cell
     accused: Cell
-    groups: int
-    passing: int
+    group_holds: tuple[float, ...]
+    asked: int
     tested: bool
     stand_in: tuple[str, ...]
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(self.group_holds)
+
+    def passing(self, level: float) -> int:
+        """Groups whose p-value, multiplied as the one that decides, is below a level.
+
+        As many as ``asked`` exactly if the p-value of the check is.
+        """
+        factor = self.groups - self.asked + 1
+        return sum(factor * p < level for p in self.group_holds)
 
 
 def _guard(rows: pd.DataFrame, check: Check) -> None:
     """Never average over something the check does not name."""
-    parts = [check.get(key, {}) for key in ("a", "b", "where", *TRENDS)]
+    parts = [check.get(key, {}) for key in ("a", "b", "base", "where", *TRENDS)]
     named = {"repetition", *check.get("for_each", [])}.union(*(p for p in parts if isinstance(p, Mapping)))
     unnamed(rows, named)
 
@@ -123,12 +159,13 @@ def evaluate(table: pd.DataFrame, check: Check) -> Result:
     if check.get("rows") != "every":
         _guard(rows, check)
     bound = Bound.of(check)
-    groups = [_group(label, part, check, bound) for label, part in _split(rows, check.get("for_each", []))]
+    groups = [_group(label, part, check, bound) for label, part in split(rows, check.get("for_each", []))]
     stand_in = tuple(sorted(set(rows.loc[rows["stand_in"], "dataset"])))
-    return _combine(groups, check.get("at_least", len(groups)), stand_in)
+    return combine(groups, check.get("at_least", len(groups)), stand_in)
 
 
-def _split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.DataFrame]]:
+def split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.DataFrame]]:
+    """(label, rows) of every group that the columns make; without columns all rows are one."""
     if not columns:
         return [("", rows)]
     groups = rows.groupby(columns, dropna=False, sort=True)
@@ -145,6 +182,8 @@ def _group(label: str, rows: pd.DataFrame, check: Check, bound: Bound) -> list[C
         parts = [(f"{label}, {step}" if label else step, part) for step, part in found]
     if check["statistic"] == "relative_se":
         return [_relative_se(name, part, bound) for name, part in parts]
+    if check["statistic"] == RATIO_OF_DIFFERENCES:
+        return [_ratio(name, part, bound) for name, part in parts]
     judge = _every if check.get("rows") == "every" else _mean
     return [judge(name, part, bound) for name, part in parts]
 
@@ -157,16 +196,38 @@ def _mean(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
     if values.size == 1:
         remarks.append(f"one realisation, no test; it {'agrees' if bound.met(values[0]) else 'disagrees'}")
     elif estimate.se == 0:
-        remarks.append("no variation over the repetitions")
+        remarks.append(f"all {values.size} repetitions are equal: they count as one, compared without a test")
     return Cell(
         label,
         estimate.mean,
         t_interval(estimate),
-        values.size,
+        1 if estimate.se == 0 else values.size,
         bound.hold(estimate),
         bound.contra(estimate),
         float(bound.excess(estimate.mean)),
         tested=estimate.df > 0 and estimate.se > 0,
+        remark="; ".join(remarks),
+    )
+
+
+def _ratio(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
+    """Ratio of two mean differences, tested as Fieller does: nothing is divided by a single repetition."""
+    a, left_out = by_repetition(rows)
+    b, _ = by_repetition(rows.assign(value=rows["divisor"]))
+    ratio = float(a.mean() / b.mean()) if b.mean() != 0 else np.nan
+    remarks = [f"{left_out} incomplete repetitions left out"] if left_out else []
+    if t_above(mean_se(b)) >= 0.05:
+        remarks.append("the divisor is not shown to be above 0")
+    excess = float(bound.excess(ratio)) if ratio == ratio else np.inf
+    return Cell(
+        label,
+        ratio,
+        ratio_interval(a, b),
+        a.size,
+        bound.hold_ratio(a, b),
+        bound.contra_ratio(a, b),
+        excess,
+        tested=a.size > 1,
         remark="; ".join(remarks),
     )
 
@@ -207,7 +268,7 @@ def _relative_se(label: str, rows: pd.DataFrame, bound: Bound) -> Cell:
     return Cell(label, ratio, (np.nan, np.nan), values.size, float(not met), float(met), excess)
 
 
-def _combine(groups: list[list[Cell]], k: int, stand_in: tuple[str, ...]) -> Result:
+def combine(groups: list[list[Cell]], k: int, stand_in: tuple[str, ...]) -> Result:
     """Intersection-union within a group, "at least k" across groups; mirrored for the contradiction."""
     m = len(groups)
     if k > m:
@@ -222,8 +283,8 @@ def _combine(groups: list[list[Cell]], k: int, stand_in: tuple[str, ...]) -> Res
         contra=at_least(blame, m - k + 1),
         weakest=weakest[ranked[k - 1]],
         accused=accused[charged[m - k]],
-        groups=m,
-        passing=sum(cell.hold < 0.05 for cell in weakest),
+        group_holds=tuple(cell.hold for cell in weakest),
+        asked=k,
         tested=any(cell.tested for cells in groups for cell in cells),
         stand_in=stand_in,
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from noisylabels.verdicts.names import VerdictError
-from noisylabels.verdicts.vocabulary import validate
+from noisylabels.verdicts.vocabulary import validate, validate_theorem
 
 
 def examine(content: Mapping[str, Any]) -> None:
@@ -15,6 +15,10 @@ def examine(content: Mapping[str, Any]) -> None:
     """
     _ids(content)
     for number, claim in enumerate(content.get("claims", [])):
+        try:
+            validate_theorem(claim)
+        except VerdictError as error:
+            raise VerdictError(f"claims.{number}.theorem (claim {claim['id']}): {error}") from None
         for place, check in enumerate(claim["checks"]):
             try:
                 validate(check)

@@ -1,11 +1,11 @@
-"""From findings to verdicts: the correction for multiplicity and the rows of the verdict table."""
+"""From findings to verdicts: p-values, corrections for multiplicity, and the rows of the verdict table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import Any, NamedTuple
 
-from noisylabels.statistics import holm
+from noisylabels.statistics import benjamini_hochberg, holm, holm_factor
 
 ALPHA = 0.05
 VERDICT_COLUMNS = [
@@ -22,6 +22,10 @@ VERDICT_COLUMNS = [
     "p_adjusted",
     "n",
     "evidence",
+    "p_agree",
+    "p_contra",
+    "holm",
+    "bh",
 ]
 
 
@@ -36,21 +40,43 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A published value or claim before the correction for multiplicity.
+    """A published value or claim before its verdict.
 
     ``words`` are its verdicts when it agrees, stays open, contradicts; ``read`` gives the figures behind one
-    of them; ``agree`` and ``contra`` are p-values; ``tested`` is False where nothing is left to chance;
-    ``settled`` is a verdict without p-values; ``barred`` says why no verdict is possible.
+    of them, told the factor of the p-values that decides; ``agree`` and ``contra`` are p-values;
+    ``family_wise`` says that the verdict is by Holm's p-values instead of its own; ``tested`` is False where
+    nothing is left to chance; ``settled`` is a verdict without p-values; ``barred`` says why there is none.
     """
 
     row: dict[str, Any]
     words: tuple[str, str, str]
-    read: Callable[[str], Reading]
+    read: Callable[[str, int], Reading]
     agree: float = 1.0
     contra: float = 1.0
+    family_wise: bool = False
     tested: bool = True
     settled: str = ""
     barred: str = ""
+
+    def verdict(self, agree: float, contra: float) -> str:
+        """The verdict by these two p-values."""
+        if self.settled:
+            return self.settled
+        if agree < ALPHA:
+            return self.words[0]
+        return self.words[2] if contra < ALPHA else self.words[1]
+
+    def shown(self, agree: float, contra: float) -> str:
+        """What these two p-values show: the verdict, or "" if it stays open."""
+        verdict = self.verdict(agree, contra)
+        return "" if verdict == self.words[1] else verdict
+
+
+class Corrected(NamedTuple):
+    """Both p-values of a finding by one correction over its family."""
+
+    agree: float
+    contra: float
 
 
 def nothing(sentence: str) -> Reading:
@@ -58,43 +84,68 @@ def nothing(sentence: str) -> Reading:
     return Reading(nan, (nan, nan), 0, sentence)
 
 
-def _verdict(finding: Finding, agree: float, contra: float) -> str:
-    if finding.settled:
-        return finding.settled
-    if agree < ALPHA:
-        return finding.words[0]
-    return finding.words[2] if contra < ALPHA else finding.words[1]
-
-
 def decide(findings: list[Finding]) -> list[dict[str, Any]]:
-    """Holm over the findings that rest on a test and may be compared; the others keep their own p-values."""
-    family = [i for i, f in enumerate(findings) if f.tested and not f.barred]
-    agree, contra = [f.agree for f in findings], [f.contra for f in findings]
-    for p in (agree, contra):
-        for i, adjusted in zip(family, holm([p[i] for i in family]), strict=True):
-            p[i] = float(adjusted)
-    return [_row(f, p, q, len(family)) for f, p, q in zip(findings, agree, contra, strict=True)]
+    """A row for each; the family of the corrections are those that rest on a test and may be compared."""
+    family = [f for f in findings if f.tested and not f.barred]
+    agree, contra = [f.agree for f in family], [f.contra for f in family]
+    by_holm = list(map(Corrected, holm(agree), holm(contra)))
+    by_bh = list(map(Corrected, benjamini_hochberg(agree), benjamini_hochberg(contra)))
+    rows, i = [], 0
+    for finding in findings:
+        if finding.barred or not finding.tested:
+            rows.append(_untested(finding))
+            continue
+        factor = holm_factor(agree, i, ALPHA) if finding.family_wise else 1
+        rows.append(_tested(finding, by_holm[i], by_bh[i], factor, len(family)))
+        i += 1
+    return rows
 
 
-def _row(finding: Finding, agree: float, contra: float, family: int) -> dict[str, Any]:
-    verdict = _verdict(finding, agree, contra)
-    reading = finding.read(verdict)
+def _untested(finding: Finding) -> dict[str, Any]:
+    """No p-value is shown: nothing is left to chance, or nothing may be compared."""
+    verdict = finding.verdict(finding.agree, finding.contra)
+    reading = finding.read(verdict, 1)
     if finding.barred:
         on_these = "" if isnan(reading.estimate) else f"; on these rows: {verdict}"
         evidence = f"{finding.barred}: {reading.sentence}{on_these}"
         return _figures(finding, reading) | {"verdict": "not comparable", "evidence": evidence}
-    if not finding.tested:
-        return _figures(finding, reading) | {"verdict": verdict, "evidence": reading.sentence}
-    p = contra if verdict == finding.words[2] else agree
-    evidence = f"{reading.sentence}; {_p(p)}" + (f" after Holm over {family}" if family > 1 else "")
-    return _figures(finding, reading) | {"verdict": verdict, "p_adjusted": p, "evidence": evidence}
+    mark = finding.shown(finding.agree, finding.contra)
+    marks = {"holm": mark, "bh": mark}
+    return _figures(finding, reading) | {"verdict": verdict, "evidence": reading.sentence} | marks
 
 
-def reduced(findings: list[Finding], scale: str) -> list[dict[str, Any]]:
+def _tested(finding: Finding, holm: Corrected, bh: Corrected, factor: int, family: int) -> dict[str, Any]:
+    own = Corrected(finding.agree, finding.contra)
+    verdict = finding.verdict(*(holm if finding.family_wise else own))
+    reading = finding.read(verdict, factor)
+    adjusted = holm.contra if verdict == finding.words[2] else holm.agree
+    marks = {"holm": finding.shown(*holm), "bh": finding.shown(*bh)}
+    if finding.family_wise:
+        p = _p(adjusted) + (f" after Holm over {family}" if family > 1 else "")
+    else:
+        p = f"{finding.words[0]} {_p(own.agree)}, {finding.words[2]} {_p(own.contra)}"
+        if family > 1 and finding.shown(*own):
+            p += f"; of {family}: survives {_survived(marks)}"
+    return _figures(finding, reading) | {
+        "verdict": verdict,
+        "p_adjusted": adjusted,
+        "evidence": f"{reading.sentence}; {p}",
+        "p_agree": own.agree,
+        "p_contra": own.contra,
+        **marks,
+    }
+
+
+def _survived(marks: dict[str, str]) -> str:
+    names = [name for mark, name in (("holm", "Holm"), ("bh", "Benjamini-Hochberg")) if marks[mark]]
+    return " and ".join(names) or "no correction"
+
+
+def reduced(findings: Sequence[Finding], scale: str) -> list[dict[str, Any]]:
     """Rows of a reduced run: figures, and "ran" for a verdict."""
     rows = []
     for finding in findings:
-        reading = finding.read("")
+        reading = finding.read("", 1)
         evidence = f"reduced run ({scale}): {reading.sentence}"
         rows.append(_figures(finding, reading) | {"verdict": "ran", "evidence": evidence})
     return rows
@@ -103,7 +154,7 @@ def reduced(findings: list[Finding], scale: str) -> list[dict[str, Any]]:
 def _figures(finding: Finding, reading: Reading) -> dict[str, Any]:
     low, high = reading.interval
     figures = {"estimate": reading.estimate, "ci_low": low, "ci_high": high, "n": reading.n}
-    return dict.fromkeys(VERDICT_COLUMNS, nan) | finding.row | figures
+    return dict.fromkeys(VERDICT_COLUMNS, nan) | {"holm": "", "bh": ""} | finding.row | figures
 
 
 def with_interval(value: float, interval: tuple[float, float]) -> str:

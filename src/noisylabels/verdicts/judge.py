@@ -1,9 +1,10 @@
 """Verdicts: one artifact's published values and claims against its result table.
 
-Published value: reproduced / consistent / differs / not comparable, from D = ours − printed and the margin.
-Claim: holds / not shown / contradicted / not comparable, from the checks of the claim.
-p-values are Holm-adjusted over the published values, and over the claims, of the artifact. At a reduced scale
-every verdict is "ran". ``docs/verdicts.md`` explains all of it on one page.
+Published value: inside / undecided / outside / not comparable, from D = ours − printed and the margin,
+each by its own interval; what survives a correction over the artifact is marked beside it.
+Claim: verified / holds / not shown / contradicted / not comparable, from the checks of the claim;
+p-values are Holm-adjusted over the claims of the artifact. At a reduced scale every verdict is "ran".
+``docs/verdicts.md`` explains all of it on one page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +15,14 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from noisylabels.points import Points
 from noisylabels.results import read_table, verify
 from noisylabels.statistics import Estimate, mean_se, outside, t_interval, tost, welch
 from noisylabels.strict_yaml import read
+from noisylabels.verdicts import new_points
 from noisylabels.verdicts.checks import Cell, Result, evaluate, unnamed
 from noisylabels.verdicts.findings import (
+    ALPHA,
     VERDICT_COLUMNS,
     Finding,
     Reading,
@@ -27,14 +31,14 @@ from noisylabels.verdicts.findings import (
     reduced,
     with_interval,
 )
-from noisylabels.verdicts.names import MissingRows, VerdictError
+from noisylabels.verdicts.names import CELL, CLAIM, VERIFIED, MissingRows, VerdictError
 from noisylabels.verdicts.published import read_entries
 from noisylabels.verdicts.selection import ROUNDING, by_repetition, prepare, select
-from noisylabels.verdicts.vocabulary import asked, describe, words
+from noisylabels.verdicts.vocabulary import asked, describe, validate_theorem, words
 
 T = TypeVar("T")
 PUBLISHED_KEYS = ("id", "value", "se", "sd", "n", "where", "margin", "reason", "not_comparable")
-CLAIM_KEYS = ("id", "statement", "expected", "checks", "not_comparable")
+CLAIM_KEYS = ("id", "statement", "expected", "checks", "theorem", "not_comparable")
 
 
 def judge(artifact: Mapping[str, Any], table: pd.DataFrame, scale: str) -> pd.DataFrame:
@@ -65,37 +69,41 @@ def write_verdicts(verdicts: pd.DataFrame, path: str | Path) -> None:
 
 
 def judge_files(artifacts: Sequence[Path], tables: Sequence[Path], scale: str) -> pd.DataFrame:
-    """Verdicts of several artifacts: columns paper, artifact, then those of `VERDICT_COLUMNS`.
+    """Verdicts of several artifacts: columns paper, artifact, those of `VERDICT_COLUMNS`, then new_points.
 
     Parameters
     ----------
     artifacts : files ``<paper>/<artifact>.yaml``, their ``.published.csv`` files beside them.
-    tables : their result tables, in the same order.
+    tables : their result tables, in the same order; beside each, if it is there, ``points.npz``.
 
     Raises
     ------
     VerdictError : as `judge`; names the file; a table that is not the one of its provenance.
     """
-    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])]
+    parts = [pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS, "new_points"])]
     for artifact, table in zip(artifacts, tables, strict=True):
-        content = _content(artifact)
-        frame = _named(str(artifact), judge, content, _verified(table), scale)
+        content = content_of(artifact)
+        rows = _verified(table, read_table)
+        frame = _named(str(artifact), judge, content, rows, scale)
+        points = table.with_name("points.npz")
+        tested = _verified(points, Points.read) if points.is_file() else Points()
+        frame = new_points.beside(frame, content.get("claims") or [], rows, tested, scale)
         frame.insert(0, "paper", artifact.parent.name)
         frame.insert(1, "artifact", artifact.stem)
         parts.append(frame)
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _verified(table: Path) -> pd.DataFrame:
-    """A result table, if it is still the one that its provenance records."""
+def _verified(file: Path, reader: Callable[[Path], T]) -> T:
+    """What is in a table or in the points beside it, if it is still the one that its provenance records."""
     try:
-        verify(table)
+        verify(file)
+        return reader(file)
     except ValueError as error:
         raise VerdictError(str(error)) from None
-    return read_table(table)
 
 
-def _content(artifact: Path) -> dict[str, Any]:
+def content_of(artifact: Path) -> dict[str, Any]:
     """An artifact file with the list of its printed values in place of their rule."""
     try:
         content: dict[str, Any] = read(artifact)
@@ -123,7 +131,7 @@ def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tu
 # Published values
 
 
-def _printed(entry: Mapping[str, Any]) -> Estimate:
+def printed_mean(entry: Mapping[str, Any]) -> Estimate:
     """The printed mean with its standard error, se or sd/sqrt(n); a number without error counts as exact."""
     if "sd" in entry and "n" not in entry:
         raise VerdictError("sd without n; give n, or the standard error se")
@@ -135,7 +143,7 @@ def _printed(entry: Mapping[str, Any]) -> Estimate:
 
 def _published(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
     _check_keys(entry, PUBLISHED_KEYS, ("id", "value", "where", "margin", "reason"))
-    printed, margin = _printed(entry), float(entry["margin"])
+    printed, margin = printed_mean(entry), float(entry["margin"])
     if not 0 < margin < inf or not isfinite(printed.mean) or not 0 <= printed.se < inf:
         raise VerdictError(
             f"margin must be > 0, it and the printed numbers finite, got {margin:g}, {printed}"
@@ -148,7 +156,7 @@ def _published(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Find
         "published": printed.mean,
         "margin": margin,
     }
-    finding = Finding(start, ("reproduced", "consistent", "differs"), nothing)
+    finding = Finding(start, CELL, lambda *_: nothing(""))
     try:
         chosen = select(rows, entry["where"])
     except MissingRows as error:
@@ -162,30 +170,40 @@ def _compare(
 ) -> Finding:
     values, left_out = by_repetition(chosen)
     ours = mean_se(values)
+    remarks = [f"{left_out} incomplete repetitions left out"] if left_out else []
+    n = values.size
+    if ours.se == 0:
+        remarks.append(f"all {n} repetitions are equal: they count as one")
+        ours, n = ours._replace(df=inf), 1
     gap = welch(ours, printed)
     if isclose(ours.mean, printed.mean, rel_tol=ROUNDING):
         gap = gap._replace(mean=0.0)
+    settled, why = _settled(gap, margin)
+    remarks += [why] if why else []
     interval = t_interval(ours)
-    sentence = f"ours {with_interval(ours.mean, interval)} (n = {values.size}), printed {_plus(printed)}; "
+    sentence = f"ours {with_interval(ours.mean, interval)} (n = {n}), printed {_plus(printed)}; "
     sentence += f"difference {with_interval(gap.mean, t_interval(gap))}, margin ±{margin:g}"
-    settled = ""
-    if gap.df == 0:
-        sentence += "; one realisation, no test"
-        settled = "consistent" if abs(gap.mean) <= margin else "differs"
-    elif gap.se == 0:
-        sentence += "; no variation over the repetitions"
-    if left_out:
-        sentence += f"; {left_out} incomplete repetitions left out"
     stand_in = sorted(set(chosen.loc[chosen["stand_in"], "dataset"]))
     return replace(
         finding,
-        read=lambda _: Reading(ours.mean, interval, values.size, sentence),
+        read=lambda *_: Reading(ours.mean, interval, n, "; ".join([sentence, *remarks])),
         agree=tost(gap, -margin, margin),
         contra=outside(gap, -margin, margin),
-        tested=gap.df > 0 and gap.se > 0,
+        tested=not settled,
         settled=settled,
         barred=_bar(stand_in, reason),
     )
+
+
+def _settled(gap: Estimate, margin: float) -> tuple[str, str]:
+    """(state without a test, why): nothing varies, or nothing says how much it does."""
+    inside, undecided, outside = CELL
+    within = abs(gap.mean) <= margin
+    if gap.df == 0:
+        return undecided, f"one realisation, no test; it lies {'within' if within else 'beyond'} the margin"
+    if gap.se == 0:
+        return inside if within else outside, "compared without a test"
+    return "", ""
 
 
 # Claims
@@ -199,9 +217,11 @@ def _claim(rows: pd.DataFrame, entry: Mapping[str, Any], scale: str) -> Finding:
         "statement": entry["statement"],
         "expected": entry.get("expected", ""),
     }
-    finding = Finding(start, ("holds", "not shown", "contradicted"), nothing)
+    words = (VERIFIED, *CLAIM[1:]) if entry.get("theorem") else CLAIM
+    finding = Finding(start, words, lambda *_: nothing(""), family_wise=True)
     if not entry["checks"]:
         raise VerdictError("has no checks")
+    validate_theorem(entry)
     results = []
     for number, check in enumerate(entry["checks"], start=1):
         try:
@@ -218,10 +238,10 @@ def _conclude(finding: Finding, entry: Mapping[str, Any], results: list[Result])
     weak = max(range(len(results)), key=lambda i: (results[i].hold, -i))
     blamed = min(range(len(results)), key=lambda i: (results[i].contra, i))
 
-    def read(verdict: str) -> Reading:
+    def read(verdict: str, factor: int) -> Reading:
         i = blamed if verdict == "contradicted" else weak
         cell = results[i].accused if verdict == "contradicted" else results[i].weakest
-        text = _check_sentence(entry["checks"][i], results[i], cell)
+        text = _check_sentence(entry["checks"][i], results[i], cell, ALPHA / factor)
         text += f"; check {i + 1} of {len(results)}" if len(results) > 1 else ""
         return Reading(cell.estimate, cell.interval, cell.n, text)
 
@@ -236,17 +256,14 @@ def _conclude(finding: Finding, entry: Mapping[str, Any], results: list[Result])
     )
 
 
-def _check_sentence(check: Mapping[str, Any], result: Result, cell: Cell) -> str:
+def _check_sentence(check: Mapping[str, Any], result: Result, cell: Cell, level: float) -> str:
     figure = with_interval(cell.estimate, cell.interval)
     text = f"{describe(check)} = {figure}, asked {asked(check)} (n = {cell.n})"
     if cell.label:
         text += f" at {cell.label}"
-    if "at_least" in check:
-        text += (
-            f"; this one decides, {result.passing} of {result.groups} groups pass, {check['at_least']} asked"
-        )
-    elif result.groups > 1:
-        text += f"; this one decides, {result.passing} of {result.groups} groups pass"
+    if result.groups > 1 or "at_least" in check:
+        text += f"; this one decides, {result.passing(level)} of {result.groups} groups pass"
+        text += f", {result.asked} asked" if "at_least" in check else ""
     return f"{text}; {cell.remark}" if cell.remark else text
 
 
@@ -258,7 +275,7 @@ def _absent(finding: Finding, entry: Mapping[str, Any], scale: str, error: Missi
     reason = entry.get("not_comparable", "")
     if scale == "full" and not reason:
         raise error
-    return replace(finding, read=lambda _: nothing(f"no rows for it: {error}"), tested=False, barred=reason)
+    return replace(finding, read=lambda *_: nothing(f"no rows for it: {error}"), tested=False, barred=reason)
 
 
 def _bar(stand_in: list[str], reason: str) -> str:

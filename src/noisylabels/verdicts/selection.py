@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.results import COLUMNS
-from noisylabels.verdicts.names import ENDS, INDEX, PAIRED, MissingRows, VerdictError, listed
+from noisylabels.verdicts.names import (
+    ENDS,
+    INDEX,
+    PAIRED,
+    RATIO_OF_DIFFERENCES,
+    MissingRows,
+    VerdictError,
+    listed,
+)
 
 Selector = Mapping[str, Any]
 
@@ -172,6 +180,7 @@ def statistic_rows(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFram
     """Rows of `INDEX` + value + stand_in: the statistic of the check for every row (value) or pair (others).
 
     A column in which a and b differ keeps the value of the side that has several, else that of a.
+    A ratio of differences has value = a - base, and divisor = b - base beside it.
 
     Raises
     ------
@@ -184,17 +193,45 @@ def statistic_rows(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFram
         return a
     if check["b"] == "x":
         return a.assign(value=_combine(check["statistic"], a["value"], a["x"]))
-    b = spread(select(table, {**where, **check["b"]}))
+    if check["statistic"] == RATIO_OF_DIFFERENCES:
+        return _with_divisor(table, check)
+    pairs = paired(a, spread(select(table, {**where, **check["b"]})), check)
+    pairs["value"] = _combine(check["statistic"], pairs["value_a"], pairs["value_b"])
+    return pairs[[*INDEX, "value", "stand_in"]]
+
+
+def paired(a: pd.DataFrame, b: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame:
+    """The pairs of a check from the rows that its selectors chose: `INDEX`, value_a, value_b, stand_in.
+
+    Raises
+    ------
+    VerdictError, MissingRows : see `merge_pairs`.
+    """
+    where = check.get("where", {})
     free = set(check["a"]) | set(check["b"])
     for side, rows in (("a", a), ("b", b)):
         _fixed(side, rows, sorted(free - set(check[side]) - set(where)))
     keys = pair_keys(free, where)
     pairs = merge_pairs(a, b, keys)
-    pairs["value"] = _combine(check["statistic"], pairs["value_a"], pairs["value_b"])
     pairs["stand_in"] = pairs["stand_in_a"] | pairs["stand_in_b"]
     for column in set(INDEX) - set(keys):
         pairs[column] = pairs[f"{column}_b" if pairs[f"{column}_b"].nunique() > 1 else f"{column}_a"]
-    return pairs[[*INDEX, "value", "stand_in"]]
+    return pairs[[*INDEX, "value_a", "value_b", "stand_in"]]
+
+
+def _with_divisor(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows with value = a - base and divisor = b - base, for every pair of pairs."""
+    named = {*check["a"], *check["b"], *check["base"]}
+    over, under = (
+        statistic_rows(table, {**check, "statistic": "difference", "a": check[side], "b": check["base"]})
+        for side in ("a", "b")
+    )
+    keys = pair_keys(named, check.get("where", {}))
+    pairs = merge_pairs(over, under, keys)
+    for column in {*INDEX, "value"} - set(keys):
+        pairs[column] = pairs[f"{column}_a"]
+    rows = pairs.assign(divisor=pairs["value_b"], stand_in=pairs["stand_in_a"] | pairs["stand_in_b"])
+    return rows[[*INDEX, "value", "divisor", "stand_in"]]
 
 
 def steps(

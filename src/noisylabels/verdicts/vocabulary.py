@@ -4,12 +4,20 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from noisylabels.verdicts.names import ENDS, INDEX, PAIRED, STATISTICS, VerdictError, listed
+from noisylabels.verdicts.names import (
+    ENDS,
+    INDEX,
+    PAIRED,
+    RATIO_OF_DIFFERENCES,
+    STATISTICS,
+    VerdictError,
+    listed,
+)
 
 Check = Mapping[str, Any]
 
 BOUNDS = ("below", "above", "within", "increasing", "decreasing")
-KEYS = ("statistic", "of", "a", "b", "where", *BOUNDS, "for_each", "at_least", "rows")
+KEYS = ("statistic", "of", "a", "b", "base", "where", *BOUNDS, "for_each", "at_least", "rows")
 TRENDS = ("increasing", "decreasing")
 
 
@@ -41,9 +49,30 @@ def validate(check: Check) -> None:
         raise VerdictError(f"{statistic} has no b; use one of {', '.join(PAIRED)}")
     if check.get("rows", "mean") not in ("mean", "every"):
         raise VerdictError(f"unknown rows: {check['rows']!r}; use mean or every")
+    _validate_base(check, bounds[0])
     _validate_bound(check, bounds[0])
     _validate_trend(check, bounds[0])
     _validate_groups(check)
+
+
+def _validate_base(check: Check, bound: str) -> None:
+    """A ratio of differences is one of means: a single row has none, and steps of it mean nothing."""
+    if (check["statistic"] == RATIO_OF_DIFFERENCES) != ("base" in check):
+        raise VerdictError(f"base and {RATIO_OF_DIFFERENCES} go together: (a - base) / (b - base)")
+    if "base" in check and (bound in TRENDS or check.get("rows") == "every" or check["b"] == "x"):
+        raise VerdictError(f"{RATIO_OF_DIFFERENCES} takes a selector b and below, above or within")
+
+
+def validate_theorem(claim: Mapping[str, Any]) -> None:
+    """A theorem is not tested: a single row that violates it would contradict it.
+
+    Raises
+    ------
+    VerdictError : a claim with ``theorem`` and a check that averages.
+    """
+    tested = [i for i, check in enumerate(claim["checks"], start=1) if check.get("rows") != "every"]
+    if claim.get("theorem") and tested:
+        raise VerdictError(f"check {tested[0]} is a test; a theorem holds in every row: give it rows: every")
 
 
 def _validate_bound(check: Check, bound: str) -> None:
@@ -102,10 +131,12 @@ def describe(check: Check) -> str:
     where = {key: value for key, value in check.get("where", {}).items() if not isinstance(value, list)}
     a = words(check.get("a", {}), each) or str(where.pop("metric", "value"))
     b = "x" if check.get("b") == "x" else words(check.get("b", {}), each)
+    base = words(check.get("base", {}), each)
     text = {
         "value": a,
         "difference": f"{a} − {b}",
         "ratio": f"{a} / {b}",
+        RATIO_OF_DIFFERENCES: f"({a} − {base}) / ({b} − {base})",
         "log_ratio": f"log({a} / {b})",
         "relative_se": f"standard error / mean of {a}",
     }[check["statistic"]]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from noisylabels.figures import panels, tables
+from noisylabels.figures import names, panels, tables
 from noisylabels.figures.papers.kernels import KINDS, data_name
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _rates(table: "pd.DataFrame", noise: str, methods: list[str]) -> str:
         return ""
     means = rows.groupby(["method", "metric"])["value"].mean()
     found = [
-        f"{m} {means[m, 'gamma01']:.2f} and {means[m, 'gamma10']:.2f}"
+        f"{names.method(m)} {means[m, 'gamma01']:.2f} and {means[m, 'gamma10']:.2f}"
         for m in methods
         if (m, "gamma01") in means
     ]

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from noisylabels import statistics
+from noisylabels import rank_tests
 from noisylabels.figures import methods as named
-from noisylabels.figures import panels, tables
+from noisylabels.figures import names, panels, tables
 from noisylabels.figures.papers.kernels import KINDS, data_name, flips
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         f"CPU seconds to train on one split, mean ± standard deviation over {splits} splits.",
         *named.notes(own["methods"]),
         "Printed: Matlab on one 2.67 GHz Intel i5.",
-        _sources(table),
+        sources(table),
     ]
     frame.attrs["note"] = " ".join(filter(None, parts))
     return frame
@@ -158,8 +158,8 @@ def _compared(
     if len(others) > 1:
         row[f"{last} against"] = rival
     a, b = (errors[method].groupby("repetition").mean() for method in (last, rival))
-    row["p unpaired"] = f"{statistics.mann_whitney(errors[last], errors[rival]):.2g}"
-    row["p paired"] = f"{statistics.signed_rank(a, b.loc[a.index]):.2g}"
+    row["p unpaired"] = f"{rank_tests.mann_whitney(errors[last], errors[rival]):.2g}"
+    row["p paired"] = f"{rank_tests.signed_rank(a, b.loc[a.index]):.2g}"
     return row
 
 
@@ -193,17 +193,20 @@ def _note(table: "pd.DataFrame", own: Mapping[str, Any]) -> str:
     fewer = [f"{data_name(str(name))} {n}" for name, n in counts.items() if n < most]
     splits = f"{most} splits" + (f" ({', '.join(fewer)})" if fewer else "")
     flagged = table[(table["metric"] == "flagged") & table["method"].isin(list(methods))]
-    runs = [f"{m} {int(v.sum())} of {len(v)}" for m, v in flagged.groupby("method", sort=False)["value"]]
+    runs = [
+        f"{names.method(str(m))} {int(v.sum())} of {len(v)}"
+        for m, v in flagged.groupby("method", sort=False)["value"]
+    ]
     parts = [
         f"Test error in %, mean ± standard deviation over {splits}; the lowest mean is bold.",
         f"Doubtful runs (collapsed, not converged, classes swapped): {', '.join(runs)}." if runs else "",
-        _sources(table),
+        sources(table),
         *named.notes(methods),
     ]
     return " ".join(filter(None, parts))
 
 
-def _sources(table: "pd.DataFrame") -> str:
+def sources(table: "pd.DataFrame") -> str:
     """Names the data sets that are not the genuine IDA files."""
     kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
     words = {"rebuilt": "rebuilt points and our own splits", "generated": "points drawn anew, our own splits"}

@@ -132,7 +132,7 @@ def mkl_path(results: "Tables", settings: "Settings") -> "Figure":
             y = np.arange(len(variants)) + 0.22 * (i - (len(laws) - 1) / 2)
             bars = {"xerr": own_means["half_width"], "elinewidth": 1, "capsize": 2}
             ax.errorbar(own_means["mean"], y, **bars, **_mark(noise))
-        ax.set_yticks(range(len(variants)), variants)
+        ax.set_yticks(range(len(variants)), [style.label(variant) for variant in variants])
         ax.tick_params(labelleft=ax.get_position().x0 == axes[0].get_position().x0)
         ax.set_ylim(len(variants) - 0.45, -0.55)
         ax.set_xlim(0, _framed(means)[1])

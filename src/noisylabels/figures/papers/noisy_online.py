@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import panels, style
+from noisylabels.figures import names, panels, style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,27 +13,6 @@ if TYPE_CHECKING:
 
     from noisylabels.figures.panels import Settings, Tables
 
-NAMES = {
-    "two_copy": "Algorithm 1: two copies",
-    "known_covariance": "Algorithm 2: known covariance",
-    "agnostic_step": "Algorithm 2, η = √(B/T)",
-    "changing_covariance": "Algorithm 2, Σ changes each round",
-    "naive": "naive: one copy",
-    "naive_tuned": "naive, its own best step",
-    "average_of_2": "naive on the mean of 2 copies",
-    "noise_free": "no noise (control)",
-    "surrogate": "Algorithm 3: surrogate kernel",
-    "same_copy": "Algorithm 3 with one copy used twice",
-    "naive_kernel": "naive: one copy, plain kernel",
-    "naive_kernel_tuned": "naive, its own best step",
-    "analytic": "Algorithm 4",
-    "plug_in": "naive: plug-in gradient on one copy",
-    "told_0": "told covariance 0",
-    "told_4": "told covariance 4",
-    "constant": "constant 1/√5",
-    "running_mean": "running mean",
-    "told_truth": "Algorithm 2: true covariance",
-}
 _LOOKS = {
     "two_copy": ("vermillion", "solid", "o"),
     "known_covariance": ("blue", "solid", "D"),
@@ -62,12 +41,12 @@ THIN: dict[str, Any] = {"linewidth": 0.9, "marker": "", "linestyle": style.DASHE
 def looks(method: str) -> dict[str, Any]:
     """Colour, dash, marker and readable name of a learner."""
     if method not in _LOOKS:
-        return {"label": NAMES.get(method, method)}
+        return {"label": names.method(method)}
     colour, dash, marker = _LOOKS[method]
     thin = {"linewidth": 1.0} if method == "noise_free" else {}
     return {
         "color": style.COLOURS[colour], "linestyle": style.DASHES[dash], "marker": marker, "markersize": 5,
-        "label": NAMES[method],
+        "label": names.method(method),
     } | thin  # fmt: skip
 
 

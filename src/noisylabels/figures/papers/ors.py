@@ -152,7 +152,7 @@ def tuning_modes(results: "Tables", settings: "Settings") -> "Figure":
     places = {rule: float(place) for place, rule in enumerate(rules)}
     titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results]
     figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="MSE, all rounds", y_label="", height=3.0, left=1.4
+        [""], titles, x_label="MSE, all rounds", y_label="", height=3.0, left=2.6
     )
     for ax, (artifact, table) in zip(axes.flat, results.items(), strict=True):
         shown = {rule: place for rule, place in places.items() if rule in settings[artifact]["methods"]}
@@ -211,7 +211,6 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         x_label="",
         y_label="MSE",
         height=2.8,
-        bottom=1.15,
     )
     places = {rule: float(place) for place, rule in enumerate(rules)}
     for (curves, errors), task in zip(axes, own["tasks"], strict=True):
@@ -221,7 +220,7 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         panels.final_dots(errors, rows, places)
         rows = panels.select(table, artifact, metric="mse_tail", **where)
         panels.final_dots(errors, rows, places, hollow=True)
-        errors.set_xticks(range(len(rules)), rules, rotation=90)
+        errors.set_xticks([])  # the legend names the markers
         panels.log_axis(curves.yaxis)
     axes[-1, 0].set_xlabel("round t / 1000")
     kinds = panels.full_and_hollow("all rounds", "last fifth")

@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
     from noisylabels.figures.panels import Settings, Tables
 
-NAMES = {"lms": "LMS", "pnorm_lms": "p-norm LMS, p = 2 ln n", "eg": "EG", "eg_pm": "EG±"}
-"""Names of the slides, for the algorithms of the theorems."""
+AUTO_P = {"pnorm_lms": "p-norm LMS, p = 2 ln n"}
+"""The algorithm of the theorems, with the p of the slides."""
 EXACT: dict[str, Any] = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
 THIN: dict[str, Any] = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
 
 
 def entries(filters: list[str], named: methods.Methods | None = None) -> list[Any]:
-    """Legend entries with the artifact's labels, else the names of the slides."""
+    """Legend entries with the artifact's labels, else those of the algorithms of the theorems."""
     own = named or {}
-    names = {f: methods.label(own, f) if f in own else NAMES.get(f, f) for f in filters}
-    return [panels.handles([f], label=name)[0] for f, name in names.items()]
+    labels = {f: methods.label(own, f) if f in own else AUTO_P.get(f, style.label(f)) for f in filters}
+    return [panels.handles([f], label=label)[0] for f, label in labels.items()]
 
 
 def _against_n(ax: "Axes", rows: "pd.DataFrame") -> None:

@@ -150,7 +150,7 @@ def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
             markersize=4.2,
         )
     axes[0, 2].set(xlabel=f"best of {own['starts']} starts, T = {own['ascent_rounds']}", ylim=(0, 1.08))
-    axes[0, 2].set_xticks(range(len(filters)), filters)
+    axes[0, 2].set_xticks(range(len(filters)), [style.label(each) for each in filters])
     axes[0, 2].set_xlim(-0.5, len(filters) - 0.5)
     for ax in axes[0]:
         ax.axhline(1, color="black", linewidth=0.9, linestyle=style.DASHES["dash"], zorder=1.2)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisylabels.figures import methods, panels, style, tables
 from noisylabels.noise.flips import parse
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "pd.DataFrame"]
 Settings = Mapping[str, Mapping[str, Any]]
+FloatArray = NDArray[np.float64]
 
-FLOOR = 1e-6
-"""Smallest variance (in squared %) that Figure 4 shows."""
 FAR_POINT = -2.2
 """Margin z_A of the mislabelled far point A in Figure 1."""
 
@@ -154,11 +154,26 @@ def _noise_curves(
         groups = [last.loc[last["noise"] == label, "value"] for label in labels]
         x = list(rates.values())
         if spread:
-            values = [max(float(group.var()), FLOOR) if len(group) > 1 else FLOOR for group in groups]
-            ax.plot(x, values, **style.line(method))
+            _spread_curve(ax, np.array(x), np.array([group.var() for group in groups]), method)
         else:
             interval = panels.mean_interval(last, ["noise"]).loc[labels]
             panels.curve(ax, x, interval["mean"], interval["half_width"], method)
+    if not spread and ax.get_ylim()[1] > 100:
+        ax.set_ylim(top=100)
+
+
+def _spread_curve(ax: "Axes", x: FloatArray, variances: FloatArray, method: str) -> None:
+    """Variances on a log scale; where there is none, an open triangle at the lower edge."""
+    ax.plot(x, np.where(variances > 0, variances, np.nan), **style.line(method))
+    none: dict[str, Any] = {
+        "marker": "v",
+        "linestyle": "none",
+        "markerfacecolor": "white",
+        "color": style.colour(method),
+    }
+    ax.plot(
+        x[variances == 0], np.full((variances == 0).sum(), 0.02), transform=ax.get_xaxis_transform(), **none
+    )
 
 
 def objectives(results: Tables, settings: Settings) -> "Figure":
@@ -222,6 +237,27 @@ def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
     table = pd.DataFrame(columns)
     table.attrs["note"] = frame.attrs["note"]
     return table
+
+
+def redrawn_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """`errors` over the paper's trials, and over trials with flips and splits of their own."""
+    import pandas as pd
+
+    parts = {}
+    for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
+        chosen = {name: _as_error(table, metric) for name, table in results.items()}
+        parts[trials] = errors(chosen, settings)
+    frame = (
+        pd.concat(parts, names=["trials differ in"])
+        .reorder_levels([1, 2, 0])
+        .sort_index(sort_remaining=False)
+    )
+    frame.attrs["note"] = next(iter(parts.values())).attrs["note"]
+    return frame
+
+
+def _as_error(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+    return table[table["metric"] == metric].assign(metric="error")
 
 
 def theorem_bounds(results: Tables, settings: Settings) -> "pd.DataFrame":

@@ -33,13 +33,15 @@ def run(
         order = own.generator(repetition, "trusted").permutation(len(split.clean))
         for noise, observed in zip(settings["noise"], noisy.T, strict=True):
             for label, spec in methods.items():
-                named = columns | {"noise": noise, "method": label}
                 values: dict[str, float] = {}
                 for count in settings["trusted"]:
                     if not values or "gamma01" in values:  # other methods do not change with the count
                         model = build(spec, noise, own.generator(repetition, f"resampling {noise}"))
-                        values = _metrics(_fit(model, split, observed, order[:count]), split, noise)
-                    rows += [named | {"metric": m, "x": count, "value": v} for m, v in values.items()]
+                        model = _fit(model, split, observed, order[:count])
+                        scored, values = split.scored(model.predict(split.X_test)), _metrics(model, noise)
+                    named = columns | {"noise": noise, "method": label, "x": count}
+                    rows.append(named | scored.row("error"))
+                    rows += [named | {"metric": metric, "value": value} for metric, value in values.items()]
     return rows
 
 
@@ -49,8 +51,8 @@ def _fit(model: Any, split: Split, observed: Labels, trusted: NDArray[np.int64])
     return model.fit(split.X, observed, trusted=(split.X[trusted], split.clean[trusted]))
 
 
-def _metrics(model: Any, split: Split, noise: str) -> dict[str, float]:
-    values = {"error": 100.0 * float(np.mean(model.predict(split.X_test) != split.truth))}
+def _metrics(model: Any, noise: str) -> dict[str, float]:
+    values: dict[str, float] = {}
     if gamma := gamma_of(model):
         distances = np.abs(np.array(list(gamma.values())) - flip_rates(noise))
         values |= gamma | {"gamma_error": float(distances.mean())}

@@ -39,6 +39,8 @@ def run(
                         named | {"metric": metric, "x": x, "value": float(value)}
                         for x, value in enumerate(values, start=1)
                     ]
+                    if metric == "test_error":  # point by point at the end only
+                        rows[-1] |= split.scored(model.predict(split.X_test)).row(metric)
                 dropped = rounds_to_drop(curves["train_error"])
                 rows.append(named | {"metric": "rounds_to_drop", "value": float(dropped)})
     return rows

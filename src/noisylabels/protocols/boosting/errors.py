@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from noisylabels.protocols.boosting.members import boosters, build, gamma_of
 from noisylabels.protocols.kernels.data import problems
 from noisylabels.seeding import Seeds
@@ -28,9 +26,9 @@ def run(
         for noise, observed in zip(settings["noise"], noisy.T, strict=True):
             for label, spec in methods.items():
                 model = build(spec, noise, own.generator(columns["repetition"], f"resampling {noise}"))
-                wrong = model.fit(split.X, observed).predict(split.X_test) != split.truth
-                values = {"error": 100.0 * float(np.mean(wrong))} | gamma_of(model)
-                values["flagged"] = float(getattr(model, "flagged_", False))
+                found = model.fit(split.X, observed).predict(split.X_test)
+                values = gamma_of(model) | {"flagged": float(getattr(model, "flagged_", False))}
                 named = columns | {"noise": noise, "method": label}
+                rows.append(named | split.scored(found).row("error"))
                 rows += [named | {"metric": metric, "value": value} for metric, value in values.items()]
     return rows

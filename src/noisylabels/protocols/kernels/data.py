@@ -6,13 +6,14 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017; which random numbers are drawn w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.noise.flips import corrupt
+from noisylabels.points import Scored
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.splits import random_split
 from noisylabels.seeding import Seeds
@@ -26,12 +27,18 @@ class Split:
     """One split of a data set, standardised; labels are 0 and 1.
 
     X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
+    Of a split of a pool, test (m,) has the numbers of the test rows in it.
     """
 
     X: Array
     X_test: Array
     clean: Labels
     truth: Labels
+    test: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def scored(self, found: NDArray[Any]) -> Scored:
+        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true."""
+        return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
 
 
 def standardised(train: Array, test: Array) -> tuple[Array, Array]:
@@ -71,7 +78,7 @@ def split_of(dataset: Any, repetition: int, splits: dict[str, Any] | None, seeds
 def _split(arrays: dict[str, Any], train: NDArray[np.int64], test: NDArray[np.int64]) -> Split:
     X, X_test = standardised(arrays["X"][train], arrays["X"][test])
     labels = (arrays["y"] > 0).astype(np.int8)
-    return Split(X, X_test, labels[train], labels[test])
+    return Split(X, X_test, labels[train], labels[test], test)
 
 
 def noisy_labels(clean: Labels, noise: list[str], seeds: Seeds, repetition: int) -> Labels:
@@ -87,12 +94,19 @@ def problems(
     """(columns of its rows, split, noisy labels (n, L), seeds) of every split of every data set.
 
     A data set without official splits is split as ``settings["splits"]`` says; of one with them, a repetition
-    beyond the last split is left out.
+    beyond the last split is left out. With settings["first_split"] repetition r is split first + r, see
+    `first_split`; its random numbers are the same as without.
     """
     for name, dataset, own in data_sets(settings, data, seeds):
-        for repetition in repetitions:
-            split = split_of(dataset, repetition, settings.get("splits"), own)
+        first = first_split(dataset, settings.get("first_split", 0))
+        for number in range(first + repetitions.start, first + repetitions.stop):
+            split = split_of(dataset, number, settings.get("splits"), own)
             if split is None:
                 break
-            columns = {"dataset": name, "source": dataset.variant, "repetition": repetition}
-            yield columns, split, noisy_labels(split.clean, settings["noise"], own, repetition), own
+            columns = {"dataset": name, "source": dataset.variant, "repetition": number}
+            yield columns, split, noisy_labels(split.clean, settings["noise"], own, number), own
+
+
+def first_split(dataset: Any, wanted: int) -> int:
+    """``wanted``, or half of the official splits of a data set that has fewer than twice as many."""
+    return min(wanted, len(dataset.arrays["train"]) // 2) if "train" in dataset.arrays else wanted

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.protocols.kernels.data import Labels, problems
-from noisylabels.protocols.kernels.methods import Method, resolve
+from noisylabels.protocols.kernels.data import problems
+from noisylabels.protocols.kernels.methods import resolve
 from noisylabels.protocols.kernels.training import Outcome, train
 from noisylabels.protocols.kernels.validation import validation_size
 from noisylabels.seeding import Seeds
@@ -30,21 +30,19 @@ def run(
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
         outcomes = train(methods, split, noisy, settings, own, columns["repetition"])
         for k, noise in enumerate(settings["noise"]):
-            for method in methods:
+            for method in (m for m in methods if k in outcomes[m.label]):
+                named = columns | {"noise": noise, "method": method.label, "setting": method.selection}
+                outcome = outcomes[method.label][k]
+                rows.append(named | split.scored(outcome.scores > 0).row("error"))
                 size = validation_size(method.selection, len(split.clean), settings)
-                values = _metrics(outcomes[method.label][k], split.truth, size)
-                rows += _rows(columns | {"noise": noise}, method, values)
+                values = _metrics(outcome, size)
+                rows += [named | {"metric": metric, "value": value} for metric, value in values.items()]
     return rows
 
 
-def _metrics(outcome: Outcome, truth: Labels, validation_size: int) -> dict[str, float]:
-    values = {"error": 100.0 * float(np.mean((outcome.scores > 0) != truth))}
+def _metrics(outcome: Outcome, validation_size: int) -> dict[str, float]:
+    values: dict[str, float] = {}
     if outcome.choice is not None:
         values |= outcome.choice._asdict() | {"validation_size": validation_size}
     values |= {"omega01": outcome.omega01, "omega10": outcome.omega10, "flagged": float(outcome.flagged)}
     return {metric: value for metric, value in values.items() if not np.isnan(value)}
-
-
-def _rows(columns: dict[str, Any], method: Method, values: dict[str, float]) -> list[dict[str, Any]]:
-    named = columns | {"method": method.label, "setting": method.selection}
-    return [named | {"metric": metric, "value": value} for metric, value in values.items()]

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.bases.kernel import decided, majority
 from noisylabels.kernels.gaussian import Gram, rate, rbf, useful_widths
 from noisylabels.protocols.kernels.data import Array, Labels
 from noisylabels.protocols.kernels.methods import Method
@@ -30,7 +29,7 @@ class Choice(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A candidate with its wrong labels and its log-loss per column of labels, (L,) each."""
+    """A candidate with its wrong labels and its log-loss per column of the method, (L,) each."""
 
     point: Choice
     wrong: NDArray[np.int64]
@@ -39,8 +38,8 @@ class Judged(NamedTuple):
 
 def select(
     methods: Iterable[Method], D: Array, noisy: Labels, folds: list[Fold], parametrisation: str
-) -> dict[str, list[Choice]]:
-    """The choice of every method for every column of ``noisy`` (n, L); D (n, n) are squared distances.
+) -> dict[str, dict[int, Choice]]:
+    """Every method's choice for its columns of ``noisy`` (n, L); D (n, n) are squared distances.
 
     Each kernel matrix and its basis serve all methods, noise conditions and values of the parameter.
     """
@@ -52,8 +51,11 @@ def select(
     labels = np.concatenate([fold.labels for fold in folds])
     both = (labels.min(axis=0) == 0) & (labels.max(axis=0) == 1)
     return {
-        label: [_best(candidates, k, bool(both[k]), parametrisation) for k in range(noisy.shape[1])]
-        for label, candidates in tried.items()
+        m.label: {
+            k: _best(tried[m.label], at, bool(both[k]), parametrisation)
+            for at, k in enumerate(m.columns(noisy))
+        }
+        for m in methods
     }
 
 
@@ -68,18 +70,18 @@ def _judged(
     methods: list[Method], K: Array, width: float, noisy: Labels, folds: list[Fold]
 ) -> dict[str, list[Judged]]:
     """Every value of the parameter of every method on one kernel matrix K (n, n)."""
-    columns = noisy.shape[1]
-    wrong = {m.label: np.zeros((columns, len(m.grid)), dtype=np.int64) for m in methods}
-    loss = {m.label: np.zeros((columns, len(m.grid))) for m in methods}
+    wrong = {m.label: np.zeros((len(m.columns(noisy)), len(m.grid)), dtype=np.int64) for m in methods}
+    loss = {m.label: np.zeros((len(m.columns(noisy)), len(m.grid))) for m in methods}
     for fold in folds:
         gram = Gram(K[np.ix_(fold.train, fold.train)], K[np.ix_(fold.held, fold.train)])
         observed = noisy[fold.train]
         for m in methods:
-            scores = m.spec.cls.fit_many(gram, observed, m.grid, **m.spec.parameters).scores
-            for k in range(columns):
-                f, truth = decided(scores[k], majority(observed[:, k].astype(float))), fold.labels[:, k]
-                wrong[m.label][k] += ((f > 0) != truth).sum(axis=1)
-                loss[m.label][k] += np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=1)
+            own = observed[:, m.columns(noisy)]
+            scores = m.spec.cls.fit_many(gram, own, m.grid, **m.spec.parameters).scores
+            for at, k in enumerate(m.columns(noisy)):
+                f, truth = scores[at], fold.labels[:, k]
+                wrong[m.label][at] += ((f > 0) != truth).sum(axis=1)
+                loss[m.label][at] += np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=1)
     return {
         m.label: [
             Judged(Choice(float(width), float(value)), wrong[m.label][:, g], loss[m.label][:, g])
@@ -90,7 +92,7 @@ def _judged(
 
 
 def _best(candidates: list[Judged], k: int, both: bool, parametrisation: str) -> Choice:
-    """The winner for column k; ``both`` : the labels judged on have two classes."""
+    """The winner for column k of the method; ``both`` : the labels judged on have two classes."""
 
     def rank(tried: Judged) -> tuple[int, float, float, float]:
         wrong = int(tried.wrong[k]) if both else 0

@@ -33,9 +33,12 @@ def run(
         if not rows:
             train(methods, alone, noisy, settings, own, columns["repetition"])  # compiles
         for k, noise in enumerate(settings["noise"]):
-            for method in methods:
+            for method in (m for m in methods if k in m.columns(noisy)):
                 rest = alone, noisy[:, [k]], settings, own, columns["repetition"]
-                seconds = [cpu_seconds(train, [method], *rest) for _ in range(settings["timings"])]
+                seconds = [
+                    cpu_seconds(train, [dataclasses.replace(method, conditions=None)], *rest)
+                    for _ in range(settings["timings"])
+                ]
                 named = {"noise": noise, "method": method.label, "setting": method.selection}
                 value = float(np.median(seconds))
                 rows.append(columns | named | {"metric": "cpu_seconds", "value": value})

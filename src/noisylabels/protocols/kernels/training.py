@@ -12,7 +12,6 @@ import numpy as np
 
 from noisylabels.bases.contracts import FitsDistances
 from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import decided, majority
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.protocols.kernels.data import Array, Labels, Split
 from noisylabels.protocols.kernels.methods import Method
@@ -39,60 +38,61 @@ def train(
     settings: dict[str, Any],
     seeds: Seeds,
     repetition: int,
-) -> dict[str, list[Outcome]]:
-    """Select and fit every method on every column of ``noisy`` (n, L): label -> outcome of each column."""
+) -> dict[str, dict[int, Outcome]]:
+    """Select and fit every method on its columns of ``noisy`` (n, L): label -> column -> outcome."""
     parametrisation = settings["parametrisation"]
     D, D_test = squared_distances(split.X), squared_distances(split.X_test, split.X)
-    chosen: dict[str, list[Choice]] = {}
+    chosen: dict[str, dict[int, Choice]] = {}
     for selection in SELECTIONS:
         users = [m for m in methods if m.selection == selection]
         if users:
             folds = validation(selection, split.clean, noisy, settings, seeds, repetition)
             chosen |= select(users, D, noisy, folds, parametrisation)
-    outcomes: dict[str, list[Outcome]] = {}
+    outcomes: dict[str, dict[int, Outcome]] = {}
     for m in methods:
         if m.selection:
             continue
         if isinstance(m.spec.cls, FitsDistances):
+            labels = noisy[:, m.columns(noisy)]
             fits = m.spec.cls.fit_distances(
-                D, D_test, noisy, m.widths, parametrisation=parametrisation, **m.spec.parameters
+                D, D_test, labels, m.widths, parametrisation=parametrisation, **m.spec.parameters
             )
-            outcomes[m.label] = [_outcome(fits, k, noisy[:, k], None) for k in range(noisy.shape[1])]
+            outcomes[m.label] = {k: _outcome(fits, at, None) for at, k in enumerate(m.columns(noisy))}
         else:
             rng = seeds.generator(repetition, f"method {m.label}")
-            outcomes[m.label] = [_plain(m, split, observed, rng) for observed in noisy.T]
+            outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng) for k in m.columns(noisy)}
     selected = [m for m in methods if m.selection]
     return outcomes | _chosen_fits(selected, chosen, D, D_test, noisy, parametrisation)
 
 
 def _chosen_fits(
     methods: list[Method],
-    chosen: dict[str, list[Choice]],
+    chosen: dict[str, dict[int, Choice]],
     D: Array,
     D_test: Array,
     noisy: Labels,
     parametrisation: str,
-) -> dict[str, list[Outcome]]:
+) -> dict[str, dict[int, Outcome]]:
     """The fits on all rows, one kernel matrix for all that chose its width.
 
     Every column is fitted alone: the result of a noise condition depends on no other condition.
     """
-    found: dict[tuple[str, int], Outcome] = {}
-    for width in sorted({choice.width for choices in chosen.values() for choice in choices}):
+    found: dict[str, dict[int, Outcome]] = {m.label: {} for m in methods}
+    for width in sorted({choice.width for choices in chosen.values() for choice in choices.values()}):
         gram = Gram(rbf(D, width, parametrisation), rbf(D_test, width, parametrisation))
         for m in methods:
-            for k, choice in enumerate(chosen[m.label]):
+            for k, choice in chosen[m.label].items():
                 if choice.width == width:
                     value = np.array([choice.parameter])
                     fits = m.spec.cls.fit_many(gram, noisy[:, [k]], value, **m.spec.parameters)
-                    found[m.label, k] = _outcome(fits, 0, noisy[:, k], choice)
-    return {m.label: [found[m.label, k] for k in range(noisy.shape[1])] for m in methods}
+                    found[m.label][k] = _outcome(fits, 0, choice)
+    return found
 
 
-def _outcome(fits: Fits, k: int, observed: Labels, choice: Choice | None) -> Outcome:
+def _outcome(fits: Fits, k: int, choice: Choice | None) -> Outcome:
     """Column k of fits with one value of the parameter."""
     return Outcome(
-        decided(fits.scores[k, 0], majority(observed.astype(float))),
+        fits.scores[k, 0],
         choice,
         float(fits.omega01[k, 0]),
         float(fits.omega10[k, 0]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from noisylabels.filters.label_budget import run_budget
 from noisylabels.protocols.ors.label_budget import budget_sequence, shared_r
+from noisylabels.protocols.ors.tasks import tuned_apart
 from noisylabels.seeding import Seeds
 
 BLOCK = 100
@@ -16,8 +17,8 @@ BLOCK = 100
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
-    """``{r}``: the shared value of Fig. 2."""
-    return {"r": shared_r(settings, seeds)}
+    """``{repetition: {r}}``: the shared value of Fig. 2."""
+    return tuned_apart(settings, lambda name: {"r": shared_r(settings, seeds, name)})
 
 
 def run(
@@ -34,7 +35,7 @@ def run(
                     sequence.x,
                     sequence.y,
                     sequence.labels,
-                    r=tuned["r"],
+                    r=tuned[str(repetition)]["r"],
                     B=B,
                     strategy="self_tuned",
                     scaling=True,

@@ -13,7 +13,7 @@ import numpy as np
 
 from noisylabels.filters.base import NoisySequence
 from noisylabels.noise.additive import OTHER_LABELS
-from noisylabels.protocols.ors.tasks import TUNING, sequence
+from noisylabels.protocols.ors.tasks import sequence, tuned_apart
 from noisylabels.protocols.tuning import filters, losses, tune_all
 from noisylabels.seeding import Seeds
 
@@ -43,9 +43,13 @@ def apply(
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
     """Parameters tuned without any condition: the error of a condition is what a wrong belief costs."""
-    methods = filters(settings)
-    tuning = sequence(settings["task"], data, seeds, TUNING)
-    return tune_all(methods, settings["grids"], settings["mode"], settings.get("shared"), tuning)
+    methods, mode, shared = filters(settings), settings["mode"], settings.get("shared")
+    return tuned_apart(
+        settings,
+        lambda name: tune_all(
+            methods, settings["grids"], mode, shared, sequence(settings["task"], data, seeds, name)
+        ),
+    )
 
 
 def run(
@@ -53,12 +57,14 @@ def run(
 ) -> list[dict[str, Any]]:
     """Rows with setting = name of the condition, x = its position in the settings."""
     rows = []
-    pairs = [(spec, tuned[label]["parameters"]) for label, spec in filters(settings).items()]
+    methods = filters(settings)
     for repetition in repetitions:
+        chosen = tuned[str(repetition)]
+        pairs = [(spec, chosen[label]["parameters"]) for label, spec in methods.items()]
         plain = sequence(settings["task"], data, seeds, repetition)
         for position, (name, condition) in enumerate(settings["conditions"].items()):
             errors = losses(pairs, apply(condition, plain, seeds, repetition), 1)[:, 0]
-            for label, error in zip(settings["methods"], errors, strict=True):
+            for label, error in zip(methods, errors, strict=True):
                 columns = {"setting": name, "method": label, "repetition": repetition, "x": position}
                 rows.append(columns | {"metric": "mse", "value": error})
     return rows

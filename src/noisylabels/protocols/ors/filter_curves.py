@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 
 from noisylabels.filters.base import window_starts
-from noisylabels.protocols.ors.tasks import TUNING, sequence, source_of
+from noisylabels.protocols.ors.tasks import sequence, source_of, tuned_apart
 from noisylabels.protocols.tuning import filters, losses, tune_all
 from noisylabels.seeding import Seeds
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
-    """Tuned parameters, ``{task: {mode: {method: {parameters, mse, at_end_of_grid}}}}``."""
-    methods = filters(settings)
-    tuned = {}
-    for name, task in settings["tasks"].items():
-        tuning = sequence(task, data, seeds, TUNING)
-        tuned[name] = {
-            mode: tune_all(methods, settings.get("grids", {}), mode, settings.get("shared"), tuning)
-            for mode in settings["modes"]
-        }
-    return tuned
+    """Tuned parameters, ``{repetition: {task: {mode: {method: {parameters, mse, at_end_of_grid}}}}}``."""
+    methods, grids, shared = filters(settings), settings.get("grids", {}), settings.get("shared")
+
+    def tune_on(name: str) -> dict[str, Any]:
+        tuned = {}
+        for label, task in settings["tasks"].items():
+            noisy = sequence(task, data, seeds, name)
+            tuned[label] = {mode: tune_all(methods, grids, mode, shared, noisy) for mode in settings["modes"]}
+        return tuned
+
+    return tuned_apart(settings, tune_on)
 
 
 def run(
@@ -36,9 +37,10 @@ def run(
     rows = []
     for name, task in settings["tasks"].items():
         labels = [(mode, method) for mode in settings["modes"] for method in methods]
-        pairs = [(methods[m], tuned[name][mode][m]["parameters"]) for mode, m in labels]
         columns = source_of(task, data) | {"noise": name}
         for repetition in repetitions:
+            chosen = tuned[str(repetition)][name]
+            pairs = [(methods[m], chosen[mode][m]["parameters"]) for mode, m in labels]
             noisy = sequence(task, data, seeds, repetition)
             per_window = losses(pairs, noisy, settings["windows"])
             rounds = np.append(window_starts(len(noisy), settings["windows"])[1:], len(noisy))

@@ -2,8 +2,8 @@
 
 For every noise model, budget, strategy, scaling and repetition: mse, the mean of (yhat_t - y_t)^2 over all
 rounds against the clean label, and labels_per_round, what was really spent. r is the shared value of Fig.
-2; the threshold a of the strategy "auto" is found by bisection on the tuning sequence, for each noise
-model, budget and scaling.
+2; the threshold a of the strategy "auto" is found by bisection on the tuning sequence of the repetition,
+for each noise model, budget and scaling.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 from noisylabels.filters.base import NoisySequence
 from noisylabels.filters.label_budget import run_budget, tune_a
 from noisylabels.protocols.ors.sequences import regression
-from noisylabels.protocols.ors.tasks import TUNING
+from noisylabels.protocols.ors.tasks import tuned_apart
 from noisylabels.protocols.specs import spec
 from noisylabels.protocols.tuning import best
 from noisylabels.seeding import Seeds
@@ -30,30 +30,39 @@ def budget_sequence(
     return regression(seeds, repetition, **options)
 
 
-def shared_r(settings: dict[str, Any], seeds: Seeds) -> float:
-    """r tuned on clean labels over the tuning sequence of Fig. 2 (``tuning_rounds`` long)."""
-    sequence = regression(seeds, TUNING, **(settings["task"] | {"T": settings["tuning_rounds"]}))
+def shared_r(settings: dict[str, Any], seeds: Seeds, name: str) -> float:
+    """r tuned on clean labels over the tuning sequence ``name`` of Fig. 2 (``tuning_rounds`` long)."""
+    sequence = regression(seeds, name, **(settings["task"] | {"T": settings["tuning_rounds"]}))
     return float(best(spec("clean", CLEAN), ["r"], settings["grids"], {}, sequence)["parameters"]["r"])
 
 
 def tune(settings: dict[str, Any], data: dict[str, Any], seeds: Seeds) -> dict[str, Any]:
-    """``{r, a: {noise: {scaling: {budget: a}}}}``; a is left out where the budget is an integer."""
-    r = shared_r(settings, seeds)
-    thresholds: dict[str, Any] = {}
-    for noise in settings["noise"]:
-        sequence = budget_sequence(settings, noise, seeds, TUNING)
-        uniforms = seeds.generator(TUNING, "uniforms").uniform(size=len(sequence))
-        thresholds[noise] = {
-            name: {
-                f"{B:g}": tune_a(
-                    sequence.x, sequence.y, sequence.labels, r=r, B=B, scaling=scaling, uniforms=uniforms
-                )
-                for B in settings["budgets"]
-                if round(B) != B
-            }
-            for name, scaling in SCALING.items()
+    """``{repetition: {r, a: {noise: {scaling: {budget: a}}}}}``; no a where the budget is an integer."""
+
+    def tune_on(name: str) -> dict[str, Any]:
+        r = shared_r(settings, seeds, name)
+        return {
+            "r": r,
+            "a": {noise: _thresholds(settings, noise, r, seeds, name) for noise in settings["noise"]},
         }
-    return {"r": r, "a": thresholds}
+
+    return tuned_apart(settings, tune_on)
+
+
+def _thresholds(settings: dict[str, Any], noise: str, r: float, seeds: Seeds, name: str) -> dict[str, Any]:
+    """``{scaling: {budget: a}}`` that spend the budgets on the tuning sequence ``name``."""
+    sequence = budget_sequence(settings, noise, seeds, name)
+    uniforms = seeds.generator(name, "uniforms").uniform(size=len(sequence))
+    fractional = [B for B in settings["budgets"] if round(B) != B]
+    return {
+        label: {
+            f"{B:g}": tune_a(
+                sequence.x, sequence.y, sequence.labels, r=r, B=B, scaling=scaling, uniforms=uniforms
+            )
+            for B in fractional
+        }
+        for label, scaling in SCALING.items()
+    }
 
 
 def run(
@@ -67,6 +76,7 @@ def run(
         for repetition in repetitions:
             sequence = budget_sequence(settings, noise, seeds, repetition)
             uniforms = seeds.generator(repetition, "uniforms").uniform(size=len(sequence))
+            chosen = tuned[str(repetition)]
             for name, scaling in SCALING.items():
                 for strategy in settings["strategies"]:
                     for B in settings["budgets"]:
@@ -74,11 +84,11 @@ def run(
                             sequence.x,
                             sequence.y,
                             sequence.labels,
-                            r=tuned["r"],
+                            r=chosen["r"],
                             B=B,
                             strategy=strategy,
                             scaling=scaling,
-                            a=tuned["a"][noise][name].get(f"{B:g}", 1.0),
+                            a=chosen["a"][noise][name].get(f"{B:g}", 1.0),
                             uniforms=uniforms,
                         )
                         columns = {

@@ -1,5 +1,6 @@
 """Task specifications of the settings turned into labelled sequences."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,15 @@ from noisylabels.seeding import Seeds
 CANONICAL = "canonical"
 """The variant of a data set that is the published one."""
 
-TUNING = "tuning"
-"""Name of the repetition that is used for tuning and never for evaluation."""
+
+def tuned_apart(settings: dict[str, Any], tune_on: Callable[[str], Any]) -> dict[str, Any]:
+    """``{repetition: what tune_on finds}``: each repetition is tuned on a sequence of its own.
+
+    tune_on : is given the name of the sequence, "tuning 0", "tuning 1", ...;
+    no repetition is scored on it. So the repetitions are independent of each other as a whole,
+    and an interval over them holds for the tuning as well as for the data.
+    """
+    return {str(k): tune_on(f"tuning {k}") for k in range(settings["repetitions"])}
 
 
 def sequence(
@@ -22,7 +30,8 @@ def sequence(
 
     For speech, ``data["speech"]`` is the signal,
     ``task["room"]`` is "simulated" or the id of a recorded response,
-    and the tuning sequence is the first ``task["tuning_fraction"]`` of the signal with noise of its own.
+    and a tuning sequence (a repetition with a name) is the first ``task["tuning_fraction"]`` of the signal
+    with noise of its own.
     """
     options = {key: value for key, value in task.items() if key not in ("kind", "room", "tuning_fraction")}
     if task["kind"] == "regression":
@@ -31,7 +40,7 @@ def sequence(
         return equalizer(seeds, repetition, **options)
     speech = data["speech"].arrays
     rate = int(speech["rate"])
-    fraction = task["tuning_fraction"] if repetition == TUNING else 1.0
+    fraction = task["tuning_fraction"] if isinstance(repetition, str) else 1.0
     seconds = options.pop("seconds", None)
     signal = speech["signal"] if seconds is None else speech["signal"][: round(seconds * rate)]
     room = room_response(task["room"], data, rate, options.pop("room_taps"))

@@ -34,28 +34,36 @@ class Problem:
         return self.noisy.astype(np.float64)
 
 
-def clean_problem(data: Any, seeds: Seeds, *, official: bool, rows: int = 0) -> Problem:
-    """The split and scaled problem of a prepared data set; split and scaling do not depend on the repetition.
+SHARED = "data"
+"""The repetition under whose name split and noise are drawn for all trials, which differ in shuffling."""
+
+
+def clean_problem(
+    data: Any, seeds: Seeds, *, official: bool, rows: int = 0, repetition: int | str = SHARED
+) -> Problem:
+    """The split and scaled problem of a prepared data set.
 
     official: use the set's own test part, else pool all rows and split them 4:1, classes in proportion.
+    repetition: `SHARED`, or the trial for which all rows are pooled and split anew, as large as before.
     rows: keep that many training and test rows at most, classes in proportion; 0: all.
 
     Raises
     ------
     ValueError : no official test part, or a class that would be empty in one of the parts.
     """
-    rng = seeds.generator("data", "split")
+    rng = seeds.generator(repetition, "split")
     train, labels = unpack(data.arrays)
-    has_test = "y_test" in data.arrays
-    if official:
-        if not has_test:
-            raise ValueError(f"data set {data.id} has no official test part; take it off `official`")
+    has_test, share = "y_test" in data.arrays, 0.8
+    if official and not has_test:
+        raise ValueError(f"data set {data.id} has no official test part; take it off `official`")
+    if official and repetition == SHARED:
         test, test_labels = unpack(data.arrays, "test")
     else:
         if has_test:
             extra, extra_labels = unpack(data.arrays, "test")
+            share = len(labels) / (len(labels) + len(extra_labels)) if official else share
             train, labels = _stack(train, extra), np.concatenate([labels, extra_labels])
-        kept = stratified_mask(labels, 0.8, rng)
+        kept = stratified_mask(labels, share, rng)
         test, test_labels, train, labels = train[~kept], labels[~kept], train[kept], labels[kept]
     if rows:
         some = stratified_mask(labels, rows / len(labels), rng)
@@ -67,8 +75,16 @@ def clean_problem(data: Any, seeds: Seeds, *, official: bool, rows: int = 0) -> 
 
 
 def with_noise(problem: Problem, label: str, seeds: Seeds, repetition: int | str) -> Problem:
-    """The problem with corrupted training labels; ``repetition`` is "data" if all trials share the noise."""
-    f = _reference(problem) if parse(label)[0] == "far_outliers" else None
+    """The problem with corrupted training labels; ``repetition`` is `SHARED` if all trials share the noise.
+
+    Symmetric flips of more than one half are those of the complementary rate turned round: who keeps the
+    label at 40 % is flipped at 60 %, so that the labels of the two are each other's opposite.
+    """
+    model, parameters = parse(label)
+    if model == "symmetric" and parameters["rate"] > 0.5:
+        kept = with_noise(problem, f"symmetric {1 - parameters['rate']:g}", seeds, repetition)
+        return replace(problem, noisy=-kept.noisy)
+    f = _reference(problem) if model == "far_outliers" else None
     noisy = corrupt(problem.clean, label, seeds.generator(repetition, f"noise {label}"), f)
     return replace(problem, noisy=noisy)
 

@@ -1,7 +1,8 @@
 """Test error of linear classifiers with robust and convex losses under label noise.
 
 Metrics: error, wrong test labels in % after epoch x (methods without epochs: at the last x); reversed_error,
-100 - error at the last x; settled, the first epoch after which the error stays within a tenth of its last
+100 - error at the last x; redrawn_error (if `redraw`), the last error of a trial with flips and a split of
+its own, parameters as before; settled, the first epoch after which the error stays within a tenth of its last
 value; objective, G(w) on the noisy training data after epoch x, for the methods under `objectives`; spread,
 the largest minus the smallest last error within a family of methods.
 
@@ -16,16 +17,14 @@ from typing import Any
 import numpy as np
 
 from noisylabels.bases.contracts import FitsEpochs
+from noisylabels.points import Scored
 from noisylabels.protocols.data_sets import data_sets
 from noisylabels.protocols.folds import stratified_folds
 from noisylabels.protocols.robust_sgd import selection
-from noisylabels.protocols.robust_sgd.data import Problem, clean_problem, with_noise
+from noisylabels.protocols.robust_sgd.data import SHARED, Problem, clean_problem, with_noise
 from noisylabels.protocols.robust_sgd.methods import build, grid_points, resolve
 from noisylabels.protocols.specs import Spec
 from noisylabels.seeding import Seeds
-
-SHARED = "data"
-"""The repetition under whose name split and noise are drawn: the trials differ in shuffling only."""
 
 Curves = dict[str, dict[int, float]]
 
@@ -69,6 +68,32 @@ def run(
                     problem = with_noise(clean, label, own, repetition)
                 columns = {"dataset": name, "source": source, "noise": label, "repetition": repetition}
                 rows += _trial(methods, settings, tuned[name][label], problem, own, columns)
+    if settings.get("redraw", False):
+        rows += _redrawn(methods, settings, data, seeds, repetitions, tuned)
+    return rows
+
+
+def _redrawn(
+    methods: dict[str, Spec],
+    settings: dict[str, Any],
+    data: dict[str, Any],
+    seeds: Seeds,
+    repetitions: range,
+    tuned: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Rows redrawn_error: the same methods and parameters on new flips of a new split in every trial."""
+    rows = []
+    for repetition in repetitions:
+        for name, source, clean, own in _problems(settings, data, seeds, repetition):
+            for label in settings["noise"]:
+                problem = with_noise(clean, label, own, repetition)
+                columns = {"dataset": name, "source": source, "noise": label, "repetition": repetition}
+                for method, spec in methods.items():
+                    rng = own.generator(repetition, f"shuffle {label}")
+                    model = build(spec, tuned[name][label][method], settings["epochs"], rng)
+                    error = _error(model.fit(problem.X, problem.noisy), problem)
+                    columns |= {"method": method, "metric": "redrawn_error", "x": settings["epochs"]}
+                    rows.append(columns | {"value": error})
     return rows
 
 
@@ -81,18 +106,21 @@ def _trial(
     columns: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Rows of one repetition: every method with the same shuffles."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     final: dict[str, float] = {}
     for method, spec in methods.items():
         rng = seeds.generator(columns["repetition"], f"shuffle {columns['noise']}")
         model = build(spec, points[method], settings["epochs"], rng)
         curves = _curves(model, problem, settings["epochs"], method in settings["objectives"])
         final[method] = curves["error"][settings["epochs"]]
+        last = len(rows) + len(curves["error"]) - 1  # the error at the end is kept point by point
         rows += [
             columns | {"method": method, "metric": metric, "x": x, "value": value}
             for metric, curve in curves.items()
             for x, value in curve.items()
         ]
+        wrong = model.predict(problem.X_test) != problem.y_test
+        rows[last] |= Scored(np.arange(len(wrong)), wrong, len(wrong)).row("error")
     for family, members in settings["families"].items():
         values = [final[method] for method in members]
         rows.append(columns | {"method": family, "metric": "spread", "value": max(values) - min(values)})
@@ -129,10 +157,11 @@ def _error(model: Any, problem: Problem) -> float:
 
 
 def _problems(
-    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds
+    settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetition: int | str = SHARED
 ) -> Iterator[tuple[str, str, Problem, Seeds]]:
-    """(name, source, clean problem, seeds) of the data sets that the settings name."""
+    """(name, source, clean problem, seeds) of the data sets that the settings name; see `clean_problem`."""
     for name, dataset, own in data_sets(settings, data, seeds):
         rows = settings["stand_in_rows"] if "stand-in" in dataset.variant else settings["rows"]
-        problem = clean_problem(dataset, own, official=name in settings["official"], rows=rows)
+        official = name in settings["official"]
+        problem = clean_problem(dataset, own, official=official, rows=rows, repetition=repetition)
         yield name, dataset.variant, problem, own

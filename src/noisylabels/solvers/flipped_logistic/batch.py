@@ -1,14 +1,15 @@
 """Many (robust) kernel logistic regressions on one kernel at once: L-BFGS in lockstep.
 
-min_{v, a, b}  -sum_n log P~_n + zeta ||v||^2,  f = Q diag(lam) v,
+min_{theta, a, b}  -sum_n log P~_n + zeta ||theta_1..p||^2,  f = Z theta,
 omega01 = a^2 / (1 + a^2),  omega10 = b^2 / (1 + b^2),
 
-in the basis of `noisylabels.kernels.gaussian.Basis`, for all label columns and all zeta. One model is one
-row of each array, so that a step of all models is two matrix products, F = V Z^T and (q - sigma) Z with Z
-= Q diag(lam); what lies between is one compiled pass. Because Z^T Z = diag(lam^2), the Hessian in v is
-nearly diag(h lam^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction:
-the line search costs no matrix product. A model that has converged leaves the batch. Each model starts
-from w = 0 and omega01 = omega10 = 0.2 and does not depend on the others.
+with the columns Z of a reading (`readings.columns`), by default Z = Q diag(lam) in the basis of
+`noisylabels.kernels.gaussian.Basis`, for all label columns and all zeta. One model is one row of each
+array, so that a step of all models is two matrix products, F = Theta Z^T and (q - sigma) Z; what lies
+between is one compiled pass. Because Z^T Z is diagonal (a bias apart), the Hessian in theta is nearly
+diag(h norms^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along a search direction: the
+line search costs no matrix product. A model that has converged leaves the batch. Each model starts from
+theta = 0 and omega01 = omega10 = 0.2 and does not depend on the others.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
@@ -26,6 +27,7 @@ from scipy.sparse import csc_array
 
 from noisylabels.kernels.gaussian import Basis
 from noisylabels.solvers.flipped_logistic.likelihood import likelihood
+from noisylabels.solvers.flipped_logistic.readings import columns
 
 Array = NDArray[np.float64]
 
@@ -42,9 +44,12 @@ SPARSE = 0.03  # share of entries below which the entries are listed
 
 @dataclass(frozen=True)
 class Solution:
-    """C models: v (C, r), and omega01, omega10, objective (to be minimised), converged, rounds (C,)."""
+    """C models f = K Q v + bias: v (C, r), and bias, omega01, omega10, objective (to be minimised),
+    converged, rounds (C,).
+    """
 
     v: Array
+    bias: Array
     omega01: Array
     omega10: Array
     objective: Array
@@ -59,24 +64,27 @@ def fit_batch(
     zeta: Array,
     robust: bool,
     tolerance: float = TOLERANCE,
+    bias: str = "none",
+    penalty: str = "weights",
 ) -> Solution:
     """Model c is fitted to the labels of row column[c] of labels (L, n), 0.0 or 1.0, with penalty zeta[c].
 
-    Directions with lam^2 n / (4 zeta) <= ``tolerance``, which together cannot gain more than that, are left
+    bias, penalty : the reading, see `readings.columns`.
+    Directions with norms^2 n / (4 zeta) <= ``tolerance``, which together cannot gain more than that, are left
     out: their v is 0.
     """
     n, C = len(basis.Q), len(zeta)
-    r = int(np.count_nonzero(basis.lam**2 * n > 4.0 * tolerance * zeta.min()))
-    lam = basis.lam[:r]
-    Z = basis.Q[:, :r] * lam
-    times_Z, times_ZT = _product(Z), _product(np.ascontiguousarray(Z.T))
+    reading = columns(basis, bias, penalty, least=4.0 * tolerance * zeta.min())
+    penalised, r = reading.penalised, len(reading.norms)
+    times_Z, times_ZT = _product(reading.Z), _product(np.ascontiguousarray(reading.Z.T))
     x = np.zeros((C, r + 2))
     x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
-    v = np.zeros((C, len(basis.lam)))
+    theta = np.zeros((C, r))
     omega = np.zeros((C, 2))
     objective, converged, rounds = np.zeros(C), np.zeros(C, bool), np.full(C, ROUNDS)
     scale = np.empty((C, r + 2))
-    scale[:, :r] = 1.0 / (CURVATURE * lam**2 + 2.0 * zeta[:, np.newaxis])
+    scale[:, :r] = 1.0 / (CURVATURE * reading.norms**2 + 2.0 * zeta[:, np.newaxis])
+    scale[:, penalised:r] = 1.0 / (CURVATURE * n)
     scale[:, r:] = 1.0 / n
     here = np.arange(C)  # the models that are still in the batch
     F, slope = np.zeros((C, n)), np.empty((C, n))
@@ -86,29 +94,52 @@ def fit_batch(
     step = np.zeros((C, n))
     product = np.empty((C, r))
     for round_ in range(ROUNDS):
-        search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust)
+        search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, state, robust)
         times_Z(slope, product[: len(here)])
-        direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance, F)
+        direction(
+            x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, state, round_, tolerance, F
+        )
         done = state != 0
         if done.any():
             index = here[done]
-            v[index, :r], objective[index], rounds[index] = x[done, :r], value[done], round_
+            theta[index], objective[index], rounds[index] = x[done, :r], value[done], round_
             converged[index] = state[done] == 1
             for k, i in enumerate(np.flatnonzero(done)):
                 omega[index[k]] = [rate(x[i, r]), rate(x[i, r + 1])]
             keep = ~done
             here, column, zeta, value, state = here[keep], column[keep], zeta[keep], value[keep], state[keep]
-            x, d, g, old, scale, F, slope, S, Y, rho, step = (
-                array[keep] for array in (x, d, g, old, scale, F, slope, S, Y, rho, step)
+            x, d, g, old, scale, F, S, Y, rho = (
+                _front(array, keep) for array in (x, d, g, old, scale, F, S, Y, rho)
             )
+            slope, step = slope[: len(here)], step[: len(here)]  # both are written before they are read
         if len(here) == 0:
             break
         times_ZT(d[:, :r], step)
     if len(here):
-        v[here, :r], objective[here] = x[:, :r], value
+        theta[here], objective[here] = x[:, :r], value
         for k, i in enumerate(here):
             omega[i] = [rate(x[k, r]), rate(x[k, r + 1])]
-    return Solution(v, omega[:, 0], omega[:, 1], objective, converged, rounds)
+    v = np.zeros((C, len(basis.lam)))
+    v[:, : len(reading.back)], b = reading.weights(theta)
+    return Solution(v, b, omega[:, 0], omega[:, 1], objective, converged, rounds)
+
+
+def _front(array: Array, keep: NDArray[np.bool_]) -> Array:
+    """The rows to keep, moved to the front of their memory: new memory would cost more than a step."""
+    move(array.reshape(len(array), -1), keep)
+    return array[: np.count_nonzero(keep)]
+
+
+@njit(cache=True, error_model="numpy")
+def move(rows: np.ndarray, keep: np.ndarray) -> None:
+    """Rows (C, p) to keep, in order, in the place of the first ones."""
+    to = 0
+    for c in range(len(rows)):
+        if keep[c]:
+            if to < c:
+                for i in range(rows.shape[1]):
+                    rows[to, i] = rows[c, i]
+            to += 1
 
 
 def _product(M: Array) -> Callable[[Array, Array], object]:
@@ -146,12 +177,12 @@ def dot(x: np.ndarray, y: np.ndarray) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust):  # type: ignore[no-untyped-def]
+def search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, state, robust):  # type: ignore[no-untyped-def]
     """Backtracking along d; moves x, F and value; leaves q - sigma in slope and the slopes of a, b in g."""
-    r = x.shape[1] - 2
+    r, p = x.shape[1] - 2, penalised
     for c in range(len(x)):
         y = labels[column[c]]
-        xx, xd, dd = dot(x[c, :r], x[c, :r]), dot(x[c, :r], d[c, :r]), dot(d[c, :r], d[c, :r])
+        xx, xd, dd = dot(x[c, :p], x[c, :p]), dot(x[c, :p], d[c, :p]), dot(d[c, :p], d[c, :p])
         gd = dot(g[c], d[c])
         t = 1.0
         if robust:
@@ -190,7 +221,7 @@ def search(x, d, F, step, slope, g, labels, column, zeta, value, state, robust):
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round_, tolerance, F):  # type: ignore[no-untyped-def]
+def direction(x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, state, round_, tolerance, F):  # type: ignore[no-untyped-def]
     """The gradient at x, the pair (step just done, change of the gradient), and the next direction in d."""
     size = x.shape[1]
     r = size - 2
@@ -199,8 +230,10 @@ def direction(x, d, g, old, product, scale, S, Y, rho, zeta, value, state, round
     for c in range(len(x)):
         if state[c] != 0:
             continue
-        for i in range(r):
+        for i in range(penalised):
             g[c, i] = 2.0 * zeta[c] * x[c, i] - product[c, i]
+        for i in range(penalised, r):
+            g[c, i] = -product[c, i]
         newton = 1.0
         if round_ > 0:
             k = (round_ - 1) % memory

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg import blas
 
+from noisylabels.compiled.arithmetic import dot
+from noisylabels.compiled.products import times
 from noisylabels.solvers.flipped_logistic.likelihood import likelihood
 
 Array = NDArray[np.float64]
@@ -56,9 +57,7 @@ def wolfe_step(
     for _ in range(TRIALS):
         value = likelihood(f, Kd, t, y, omega01, omega10, residual)[0]
         here = zeta * (ww + t * (2.0 * wd + t * dd)) - value
-        along = 2.0 * zeta * (wd + t * dd)
-        for n in range(len(f)):
-            along -= residual[n] * Kd[n]
+        along = 2.0 * zeta * (wd + t * dd) - dot(residual, 0, Kd)
         if not here <= phi + DECREASE * t * slope or (t_low > 0.0 and not here < phi_low):
             t_high, phi_high, slope_high = t, here, along
         else:
@@ -74,6 +73,7 @@ def wolfe_step(
     return 0.0, phi
 
 
+@njit(cache=True, error_model="numpy")
 def conjugate_gradient(
     K: Array, w: Array, y: Array, omega: Array, zeta: float, iterations: int = 10
 ) -> tuple[Array, Array]:
@@ -82,31 +82,32 @@ def conjugate_gradient(
     y : (n,) observed labels 0.0 and 1.0.   omega : (2, 2) flip matrix.   zeta : > 0.
     The first trial step of a search expects the decrease of the previous one, and ||g||/2 at the start.
     """
-    columns = K.T  # in Fortran order, as BLAS reads it without a copy
-    omega01, omega10 = float(omega[0, 1]), float(omega[1, 0])
+    omega01, omega10 = omega[0, 1], omega[1, 0]
     residual, zero = np.empty(len(w)), np.zeros(len(w))
-    f = blas.dsymv(1.0, columns, w)
-    phi = zeta * float(w @ w) - likelihood(f, zero, 0.0, y, omega01, omega10, residual)[0]
-    gradient = 2.0 * zeta * w - blas.dsymv(1.0, columns, residual)
+    f = times(K, w)
+    phi = zeta * dot(w, 0, w) - likelihood(f, zero, 0.0, y, omega01, omega10, residual)[0]
+    gradient = 2.0 * zeta * w - times(K, residual)
+    square = dot(gradient, 0, gradient)
     d = -gradient
-    before = phi + 0.5 * float(np.sqrt(gradient @ gradient))
+    before = phi + 0.5 * np.sqrt(square)
     for _ in range(iterations):
         if not np.abs(gradient).max() > STATIONARY:
             break
-        slope = float(gradient @ d)
+        slope = dot(gradient, 0, d)
         if not slope < 0.0:
-            d, slope = -gradient, -float(gradient @ gradient)
+            d, slope = -gradient, -square
         t = min(1.0, 2.02 * (phi - before) / slope)
-        Kd = blas.dsymv(1.0, columns, d)
-        products = float(w @ w), float(w @ d), float(d @ d)
+        Kd = times(K, d)
         t, reached = wolfe_step(
-            f, Kd, y, omega01, omega10, zeta, *products, phi, slope, t if t > 0.0 else 1.0, residual
-        )
+            f, Kd, y, omega01, omega10, zeta, dot(w, 0, w), dot(w, 0, d), dot(d, 0, d), phi, slope,
+            t if t > 0.0 else 1.0, residual,
+        )  # fmt: skip
         if t == 0.0:
             break
         before, phi = phi, reached
         w, f = w + t * d, f + t * Kd
-        new = 2.0 * zeta * w - blas.dsymv(1.0, columns, residual)
-        beta = max(0.0, float((new - gradient) @ new) / float(gradient @ gradient))
+        new = 2.0 * zeta * w - times(K, residual)
+        beta = max(0.0, dot(new - gradient, 0, new) / square)
         d, gradient = beta * d - new, new
+        square = dot(gradient, 0, gradient)
     return w, f

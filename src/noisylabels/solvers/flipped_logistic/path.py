@@ -12,6 +12,10 @@ One round:
 The marginal objective behind zeta and xi has its maximum where every kernel is off: the result is the end of
 this path, not an optimum. A greedier optimiser ends elsewhere, and worse.
 
+The path amplifies rounding (1e-16 grows to 1e-6 in f). Therefore every sum has a fixed order, and exp and log
+are our own: no function of BLAS, NumPy or SciPy whose last bits depend on the processor.
+Only `newton_steps` uses LAPACK.
+
 Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (4)-(9) and the rMKLR box.
 """
 
@@ -24,9 +28,12 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
+from noisylabels.compiled.arithmetic import dot
+from noisylabels.compiled.products import combined, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.conjugate_gradient import conjugate_gradient
+from noisylabels.solvers.flipped_logistic.likelihood import likelihood, posterior
 from noisylabels.solvers.flipped_logistic.priors import marginal_zeta, prior_factor_value
 
 Array = NDArray[np.float64]
@@ -80,7 +87,7 @@ class Options:
 
     def zeta(self, w: Array) -> float:
         """`marginal_zeta` of w (N,)."""
-        return marginal_zeta(float(w @ w), len(w), prior_factor_value(self.prior_factor), self.beta)
+        return marginal_zeta(dot(w, 0, w), len(w), prior_factor_value(self.prior_factor), self.beta)
 
 
 def penalty_rates(eta: Array) -> Array:
@@ -90,7 +97,7 @@ def penalty_rates(eta: Array) -> Array:
 
 def u_gradient(F: Array, residual: Array, u: Array, xi: Array) -> Array:
     """dL/du_i = 2 u_i [sum_n (q_n - sigma_n) F_in - xi_i] for F (S, n), residual q - sigma (n,): (S,)."""
-    return 2.0 * u * (F @ residual - xi)
+    return 2.0 * u * (times(F, residual) - xi)
 
 
 def u_step(F: Array, labels: Array, u: Array, xi: Array, omega: Array, copies: Array) -> Array:
@@ -99,16 +106,20 @@ def u_step(F: Array, labels: Array, u: Array, xi: Array, omega: Array, copies: A
     F (S, n), labels (n,), u, xi (S,); kernel i stands for copies_i equal ones.
     """
 
-    def objective(v: Array) -> float:
-        likelihoods = flip_matrix.log_likelihood((copies * v * v) @ F, labels, omega)
-        return float(likelihoods.sum() - (copies * xi) @ (v * v))
+    residual, zero = np.empty_like(labels), np.zeros_like(labels)
 
-    f = (copies * u * u) @ F
-    g = u_gradient(F, flip_matrix.posterior(f, labels, omega) - expit(f), u, xi)
-    norm = float(np.sqrt(copies @ (g * g)))
+    def objective(v: Array) -> float:
+        """L at v; leaves q - sigma in ``residual``."""
+        f = combined(copies * v * v, F)
+        fit = likelihood(f, zero, 0.0, labels, omega[0, 1], omega[1, 0], residual)[0]
+        return float(fit - dot(copies * xi, 0, v * v))
+
+    start = objective(u)
+    g = u_gradient(F, residual, u, xi)
+    norm = float(np.sqrt(dot(copies, 0, g * g)))
     if not (norm > 0.0 and np.isfinite(norm)):
         return u
-    start, t = objective(u), 1.0
+    t = 1.0
     for _ in range(HALVINGS + 1):
         trial = np.clip(u + t * g / norm, -np.sqrt(LARGEST_ETA), np.sqrt(LARGEST_ETA))
         if objective(trial) >= start + 1e-4 * t * norm:
@@ -166,11 +177,12 @@ class _Column:
     def finish(self, w: Array, F: Array, copies: Array) -> None:
         """zeta, u, xi and Omega of the round that ends with w (n,) and F_i = K_i w, (S, n)."""
         u = u_step(F, self.y, self.u, self.xi, self.omega, copies)
-        f = (copies * u * u) @ F
+        f = combined(copies * u * u, F)
         if not np.isfinite(f).all():
             self.broken = self.done = True
             return
-        omega = flip_matrix.updated(flip_matrix.posterior(f, self.y, self.omega), self.y, self.omega)
+        q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
+        omega = flip_matrix.updated(q, self.y, self.omega)
         swapped = flip_matrix.swapped(omega)
         if swapped:
             omega = flip_matrix.projected(omega)

@@ -1,0 +1,98 @@
+"""Docstrings as reStructuredText: they are plain text with formulas, lists of names and numpy sections.
+
+A docstring opens with its formula; a line ``name : meaning`` explains a parameter; ``Raises ValueError: ...``
+and ``Source: ...`` end it. Nothing else in it is markup, so everything else is escaped.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import formulas
+
+_NAMED = re.compile(r"^([\w*][\w*,. ]*?) : (.*)$")
+_MARKED = re.compile(r"``(?P<code>.+?)``|`(?P<name>.+?)`|(?<![\w*])\*(?P<stress>[\w ]+)\*(?![\w*])")
+_SEVERAL = re.compile(r"(?<=[.;])  ?(?=[a-z]\w* : )")
+_TABLE = re.compile(r"^=+( +=+)+$")
+_UNDERLINE = re.compile(r"^-{3,}$")
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\\*`_|<>])", r"\\\1", text)
+
+
+def inline(text: str) -> str:
+    """Text with code in backticks and stress in asterisks, everything else literal."""
+    parts, start = [], 0
+    for found in _MARKED.finditer(text):
+        stress, code = found["stress"], found["code"] or found["name"]
+        parts += [
+            _escape(text[start : found.start()]),
+            f"\\ *{stress}*\\ " if stress else f"\\ ``{code}``\\ ",
+        ]
+        start = found.end()
+    # An empty word first: "T. ..." at the start of a line would be item T of a list.
+    return "".join(["\\ ", *parts, _escape(text[start:])])
+
+
+def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
+    block: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+
+
+def _opening(block: list[str]) -> Iterator[str]:
+    if not any(map(formulas.looks_like, block)):
+        yield from map(inline, block)
+        return
+    yield from [".. raw:: html", ""]
+    yield from (f'   <p class="formula">{formulas.render(line)}</p>' for line in block)
+
+
+def _joined(block: list[str]) -> list[str]:
+    """Lines that continue an item, which are indented, joined to it."""
+    joined: list[str] = []
+    for line in block:
+        if line.startswith(" ") and joined:
+            joined[-1] += f" {line.strip()}"
+        else:
+            joined.append(line.strip())
+    return joined
+
+
+def _block(block: list[str]) -> Iterator[str]:
+    if _TABLE.match(block[0]):
+        yield from ["::", "", *(f"   {line}" for line in block)]
+        return
+    if len(block) > 1 and _UNDERLINE.match(block[1].strip()):
+        yield from [f".. rubric:: {block[0].strip()}", ""]
+        block = block[2:]
+    if block and all(line.startswith("  ") for line in block):  # a sketch or an example
+        yield from ["::", "", *(f"   {line}" for line in block)]
+        return
+    for line in (part for item in _joined(block) for part in _SEVERAL.split(item)):
+        if named := _NAMED.match(line):
+            yield from ["", f"**{_escape(named.group(1))}**", f"    {inline(named.group(2))}", ""]
+        else:
+            yield inline(line)
+
+
+def convert(lines: list[str]) -> list[str]:
+    """The lines of a docstring as reStructuredText."""
+    first, *others = [*_paragraphs(lines)] or [[]]
+    return [line for part in (_opening(first), *map(_block, others)) for line in [*part, ""]]
+
+
+def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: Any) -> bool | None:
+    """Hook of autodoc: leave out what others made, ``set_score_request`` and the fields of named tuples."""
+    made = name.startswith("set_") and name.endswith("_request")
+    return True if made or str(getattr(obj, "__doc__", "")).startswith("Alias for field") else None
+
+
+def process(app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
+    """Hook of autodoc."""
+    lines[:] = convert(lines)

@@ -1,0 +1,100 @@
+"""Formulas as they are typed, ``sum_n w_n^2 <= ||w||^2``, as HTML with indices, powers and Greek letters."""
+
+import html
+import re
+import unicodedata
+from typing import Any
+
+from docutils import nodes
+
+GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "eps",
+    "zeta",
+    "eta",
+    "theta",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Delta",
+    "Theta",
+    "Lambda",
+    "Sigma",
+    "Phi",
+    "Psi",
+    "Omega",
+]
+SPECIAL = {"epsilon": "ε", "eps": "ε", "sum": "∑", "prod": "∏", "sqrt": "√", "integral": "∫", "inf": "∞"}
+PAIRS = [
+    ("<=>", "⇔"),
+    ("<=", "≤"),
+    (">=", "≥"),
+    ("!=", "≠"),
+    ("->", "→"),
+    ("||", "‖"),
+    ("+-", "±"),
+    ("-/+", "∓"),
+]
+_SIGNS = re.compile("|".join(re.escape(sign) for sign, _ in PAIRS))
+_SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|\(([^()]*)\)|([+\-−]?[A-Za-z0-9Α-ω*∞]+))")
+_WORD = re.compile(r"(?<![A-Za-z])(" + "|".join([*GREEK, *SPECIAL]) + r")(?=[^A-Za-z]|$)")
+_LETTER = re.compile(r"(?<![\w&;])([A-Zb-hj-zα-ωΑ-Ω])(?![\w;'’])")
+_FORMULA = re.compile(r"[_^=<>≤≥]|\|\|| -> ")
+
+
+def looks_like(text: str) -> bool:
+    """Does a line hold a formula, and not words alone?"""
+    return bool(_FORMULA.search(text))
+
+
+def _greek(match: re.Match[str]) -> str:
+    name = match.group(1)
+    return SPECIAL.get(name) or chr(ord(_letter(name)))
+
+
+def _letter(name: str) -> str:
+    size = "CAPITAL" if name[0].isupper() else "SMALL"
+    return unicodedata.lookup(f"GREEK {size} LETTER {name.upper().replace('LAMBDA', 'LAMDA')}")
+
+
+def _script(match: re.Match[str]) -> str:
+    sign, braced, bracketed, token = match.groups()
+    tag = "sub" if sign == "_" else "sup"
+    inside = f"({bracketed})" if bracketed is not None else braced if braced is not None else token
+    return f"<{tag}>{inside}</{tag}>"
+
+
+def render(text: str) -> str:
+    """The line as HTML; what is no formula in it stays as it is."""
+    marked = html.escape(_SIGNS.sub(lambda found: dict(PAIRS)[found.group()], text), quote=False)
+    marked = _WORD.sub(_greek, marked)
+    for _ in range(3):  # scripts within scripts
+        marked = _SCRIPT.sub(_script, marked)
+    return _LETTER.sub(r"<i>\1</i>", marked)
+
+
+def display(app: Any, doctree: nodes.document) -> None:
+    """Hook of Sphinx: the indented formulas of the pages on the papers."""
+    if not app.env.docname.startswith("docs/papers/"):
+        return
+    for block in list(doctree.findall(nodes.literal_block)):
+        if block.get("language", "none") == "none":
+            lines = "".join(
+                f'<p class="formula display">{render(line)}</p>' for line in block.astext().splitlines()
+            )
+            block.replace_self(nodes.raw("", lines, format="html"))

@@ -1,0 +1,71 @@
+"""The documentation as a site: README, guides, papers, and the reference made from the docstrings.
+
+The source is the repository itself, so that every link works there as well as here. ``./run docs`` builds it
+into site/docs; nothing is fetched from a network.
+"""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "src")]
+
+import docstrings  # noqa: E402
+import formulas  # noqa: E402
+import reference  # noqa: E402
+
+from noisylabels import __version__  # noqa: E402
+
+project, author, copyright = "noisylabels", "The noisylabels authors", "The noisylabels authors"
+version = release = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+root_doc = "README"
+include_patterns = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "config/*.md",
+    "data/*.md",
+    "docs/**",
+]
+exclude_patterns = [
+    ".*",
+    "data/raw",
+    "data/prepared",
+    "docs/_*",
+    "docs/conf.py",
+    "src",
+    "results",
+    "figures",
+    "logs",
+    "site",
+    "tests",
+]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+html_title = "noisylabels"
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_version_warning_banner": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_show_sourcelink = False
+html_copy_source = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True}
+
+
+def setup(app):  # noqa: D103
+    app.connect("builder-inited", reference.write)
+    app.connect("source-read", reference.contents)
+    app.connect("doctree-read", formulas.display)
+    app.connect("build-finished", reference.front)
+    app.connect("autodoc-skip-member", docstrings.skip)
+    app.connect("autodoc-process-docstring", docstrings.process)

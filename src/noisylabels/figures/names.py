@@ -1,0 +1,46 @@
+"""Names for readers in the place of keys: those of ``names.yaml``, for figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from noisylabels.strict_yaml import read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILE = Path(__file__).with_name("names.yaml")
+
+
+@cache
+def _sections() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = read(FILE)
+    return found
+
+
+def method(key: str) -> str:
+    """The name of a method; the key itself where none is listed."""
+    return _sections()["methods"].get(key, key)
+
+
+def noise(key: str) -> str:
+    """The name of a kind of noise."""
+    return _sections()["noise"].get(key, key)
+
+
+def setting(key: str) -> str:
+    """The name of a setting."""
+    return _sections()["settings"].get(key, key)
+
+
+def of_table(frame: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
+    """The table with names for these methods' keys and for kinds of noise: in header, sections and cells."""
+    found = {key: method(key) for key in methods}
+    found |= {f"{key}, printed": f"{name}, printed" for key, name in found.items()}
+    found |= dict(_sections()["noise"])
+    named = frame.replace(found).rename(columns=found, index=found)
+    named.attrs = dict(frame.attrs)
+    return named

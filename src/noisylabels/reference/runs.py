@@ -1,0 +1,120 @@
+"""One artifact as it was run: its verdicts, provenance, cost, figure and table, read from finished files."""
+
+import csv
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from noisylabels.frame.plan import Plan
+
+DRAWN = ("svg", "png", "html")
+"""Formats that a page can show."""
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is there of an artifact at a scale, or in the reference; what is missing is empty.
+
+    table : its result table or the summary of one.   thumbnail : of a figure, for the reference only.
+    drawn : the figure (SVG or PNG) or the table (HTML).   cost : ``minutes``, ``mem_mb`` and ``jobs``.
+    """
+
+    scale: str
+    verdicts: list[Row] = field(default_factory=list)
+    agreement: list[Row] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    cost: dict[str, float] = field(default_factory=dict)
+    drawn: Path | None = None
+    table: Path | None = None
+    thumbnail: Path | None = None
+
+    def __bool__(self) -> bool:
+        return self.drawn is not None or bool(self.verdicts)
+
+
+def own(plan: Plan, name: str, root: Path) -> Run:
+    """The artifact as it was run at the scale of the plan."""
+    scale, (paper, _, artifact) = plan.config["scale"], name.partition("/")
+    folder = root / plan.results / name
+    return Run(
+        scale,
+        verdicts=_newest_verdicts(root / plan.results, paper, artifact),
+        agreement=rows_of(folder / "agreement.csv"),
+        provenance=json_of(folder / "provenance.json"),
+        cost=cost(root / f"logs/{scale}/{name}"),
+        drawn=smallest(root / plan.figures / f"{name}.{suffix}" for suffix in DRAWN),
+        table=_there(folder / "table.csv"),
+    )
+
+
+def reference(name: str, root: Path) -> Run:
+    """The artifact as the reference keeps it."""
+    folder, drawn = root / "results/reference" / name, root / "figures/reference" / name
+    provenance = json_of(folder / "provenance.json")
+    return Run(
+        "full",
+        verdicts=rows_of(folder / "verdicts.csv"),
+        agreement=rows_of(folder / "agreement.csv"),
+        provenance=provenance,
+        cost=provenance.get("cost", {}),
+        drawn=smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
+        table=_there(folder / "summary.csv"),
+        thumbnail=_there(drawn.with_name(f"{drawn.name}.thumb.webp")),
+    )
+
+
+def cost(logs: Path) -> dict[str, float]:
+    """Minutes of all jobs together, the memory of the largest in MB, and their number; of no jobs: empty."""
+    jobs = [row for file in sorted(logs.glob("*.time.tsv")) for row in rows_of(file, "\t")]
+    if not jobs:
+        return {}
+    seconds = sum(_measured(job, "s") for job in jobs)
+    memory = max(_measured(job, "max_rss") for job in jobs)
+    return {"minutes": round(seconds / 60, 2), "mem_mb": round(memory), "jobs": len(jobs)}
+
+
+def _measured(job: Row, column: str) -> float:
+    """A column of a benchmark; a job too short to be measured has a dash there."""
+    try:
+        return float(job[column])
+    except (KeyError, ValueError):
+        return 0.0
+
+
+def smallest(files: Iterable[Path]) -> Path | None:
+    """The smallest of the files that exist."""
+    there = [file for file in files if file.is_file()]
+    return min(there, key=lambda file: file.stat().st_size) if there else None
+
+
+def rows_of(file: Path, delimiter: str = ",") -> list[Row]:
+    """Rows of a table of text; of none: empty."""
+    if not file.is_file():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter=delimiter))
+
+
+def json_of(file: Path) -> dict[str, Any]:
+    """A JSON object; of no file: empty."""
+    found: dict[str, Any] = json.loads(file.read_bytes()) if file.is_file() else {}
+    return found
+
+
+def _newest_verdicts(results: Path, paper: str, artifact: str) -> list[Row]:
+    """Verdicts are written for everything, for a paper, or for one artifact: the last that were made."""
+    scopes = [results / paper / artifact, results / paper, results]
+    files = [file for scope in scopes if (file := scope / "verdicts.csv").is_file()]
+    for file in sorted(files, key=lambda file: file.stat().st_mtime_ns, reverse=True):
+        rows = [row for row in rows_of(file) if (row["paper"], row["artifact"]) == (paper, artifact)]
+        if rows:
+            return rows
+    return []
+
+
+def _there(file: Path) -> Path | None:
+    return file if file.is_file() else None

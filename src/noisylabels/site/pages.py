@@ -1,0 +1,237 @@
+"""What each page tells: an artifact with its runs, data, code and words, put together for the templates."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from noisylabels.figures.methods import label
+from noisylabels.frame.artifacts import Artifact
+from noisylabels.frame.plan import Plan
+from noisylabels.reference import keeping, runs, state
+from noisylabels.reference.runs import Row, Run
+from noisylabels.site import states, text
+
+
+@dataclass(frozen=True)
+class Page:
+    """One artifact: ``own`` is the run at the plan's scale below ``root``, ``reference`` the repository's."""
+
+    plan: Plan
+    name: str
+    own: Run
+    reference: Run
+    root: Path
+
+    @property
+    def artifact(self) -> Artifact:
+        """Its file, also of one that is left out."""
+        return self.plan.artifacts[self.name]
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The keys of its file."""
+        return self.artifact.content
+
+    @property
+    def key(self) -> str:
+        """``ors_fig2``: the target of the workflow and the name of the page."""
+        return self.name.replace("/", "_")
+
+    @property
+    def scale(self) -> str:
+        """The scale of the plan."""
+        scale: str = self.plan.config["scale"]
+        return scale
+
+    @property
+    def runs(self) -> list[Run]:
+        """What there is to show, first what counts: a reduced run stands after the reference."""
+        there = [self.own, self.reference] if self.scale == "full" else [self.reference, self.own]
+        return [run for run in there if run][: 1 if self.scale == "full" else 2]
+
+    @property
+    def first(self) -> Run:
+        """The run whose verdicts count."""
+        return (self.runs or [Run(self.scale)])[0]
+
+    @property
+    def second(self) -> Run | None:
+        """The reduced run beside the reference."""
+        return self.runs[1] if len(self.runs) > 1 else None
+
+    def kind(self, run: Run) -> str:
+        """``reference``, ``full`` or ``reduced``."""
+        return "reference" if run is self.reference else "full" if run.scale == "full" else "reduced"
+
+    def label(self, run: Run) -> str:
+        """What a reader must know before looking at the run."""
+        return {
+            "reference": "Reference: the full protocol, as the repository keeps it",
+            "full": "Full protocol, run here",
+            "reduced": f"This run, scale {run.scale}: reduced, read no numbers from it",
+        }[self.kind(run)]
+
+    @cached_property
+    def aged(self) -> str:
+        """Which code has changed since the reference was made, if it is shown."""
+        kept = self.reference.provenance.get("made_from")
+        if self.reference not in self.runs or not kept or not (files := state.changed_code(kept)):
+            return ""
+        commit = self.reference.provenance.get("commit", "unknown")[:12]
+        return f"Made with an earlier state of {keeping.told(files)} (commit {commit})."
+
+    @property
+    def left_out(self) -> str:
+        """Why the artifact cannot run here, if it cannot."""
+        return self.plan.left_out.get(self.name, "")
+
+    @property
+    def command(self) -> str:
+        """What to type to have it made."""
+        overlay = "" if self.scale == "full" else f"--configfile config/{self.scale}.yaml "
+        return f"./run {overlay}--cores 2 -- {self.key}"
+
+    @cached_property
+    def _drawn(self) -> list[Artifact]:
+        """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
+        uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.content.get("uses", [])]
+        return [self.artifact, *uses]
+
+    @cached_property
+    def methods(self) -> dict[str, dict[str, Any]]:
+        """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
+        return next((found for each in self._drawn if (found := each.settings.get("methods"))), {})
+
+    @cached_property
+    def data(self) -> list[dict[str, Any]]:
+        """Every data set: what the registry says of it, and the source that it came from."""
+        sets = dict.fromkeys(name for each in self._drawn for name in each.data_sets(each.settings))
+        return [self._data_set(name) for name in sets]
+
+    def _data_set(self, name: str) -> dict[str, Any]:
+        pinned = self.plan.supply.pinned(name)
+        entry = self.plan.supply.entry(pinned)
+        here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
+        kept = self.reference.provenance.get("data", {}).get(name.partition(".")[0], {})
+        told = {key: entry.get(key, "") for key in ("title", "licence", "citation", "homepage", "note")}
+        source = here if self.first is self.own else kept or here
+        return {"id": name.partition(".")[0], **told, "source": source}
+
+    def claims(self) -> list[dict[str, Any]]:
+        """Claims with their verdict in the first run and, beside it, their figures in the second."""
+        return self._told("claim")
+
+    def published(self) -> list[dict[str, Any]]:
+        """Printed values, likewise, each with the selector of its rows."""
+        where = {entry["id"]: entry["where"] for entry in self.content.get("published", [])}
+        return [row | {"where": where.get(row["id"], {})} for row in self._told("published")]
+
+    def _told(self, kind: str) -> list[dict[str, Any]]:
+        beside = {row["id"]: row for row in (self.second.verdicts if self.second else [])}
+        return [
+            dict(row) | {"beside": beside.get(row["id"])}
+            for row in self.first.verdicts
+            if row["kind"] == kind
+        ]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Verdict -> number, of the run that counts."""
+        return states.counted(self.first.verdicts)
+
+    @property
+    def tones(self) -> dict[str, int]:
+        """Tone -> number, of the run that counts."""
+        return states.toned(self.first.verdicts)
+
+    @property
+    def printed_counts(self) -> dict[str, int]:
+        """Verdict -> number, of the printed values only."""
+        return states.counted(row for row in self.first.verdicts if row["kind"] == "published")
+
+    @property
+    def printed_tones(self) -> dict[str, int]:
+        """Tone -> number, of the printed values only."""
+        return states.toned(row for row in self.first.verdicts if row["kind"] == "published")
+
+    @property
+    def searched(self) -> str:
+        """Everything that the search looks at, in lower case."""
+        content = self.content
+        words = [self.key, content["title"], content["source"], text.stripped(content["caption"])]
+        words += [*self.methods, *(str(spec.get("method", "")) for spec in self.methods.values())]
+        words += [label(self.methods, key) for key in self.methods]
+        words += [f"{each['id']} {each['title']}" for each in self.data]
+        words += [claim["statement"] for claim in content.get("claims", [])]
+        return " ".join(dict.fromkeys(" ".join(words).lower().replace("_", " ").split()))
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Was something chosen by its closeness to what is judged here? The artifact says so itself."""
+        told = [*self.content.get("deviations", []), *self.content.get("notes", [])]
+        told += [str(spec.get("note", "")) for spec in self.methods.values()]
+        return any("independent evidence" in sentence for sentence in told)
+
+    @property
+    def data_status(self) -> str:
+        """``real``, ``generated``, ``stand-in``, or the variants of the sets: what the verdicts are about."""
+        found = [each["source"].get("variant", "") for each in self.data]
+        if not found:
+            return "generated by the protocol"
+        if any("stand-in" in variant for variant in found):
+            return "stand-in" if all("stand-in" in variant for variant in found) else "partly stand-ins"
+        others = sorted({variant for variant in found if variant not in ("", "canonical")})
+        return ", ".join(others) or "as published"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its title, what `findings.yaml` says of it, and the pages of its artifacts."""
+
+    name: str
+    title: str
+    told: dict[str, Any]
+    pages: list[Page]
+
+    @property
+    def tones(self) -> dict[str, int]:
+        """Tone -> number, over all artifacts."""
+        return states.toned(self.rows)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Verdict -> number, over all artifacts."""
+        return states.counted(self.rows)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The verdicts that count, of all artifacts."""
+        return [row for page in self.pages for row in page.first.verdicts]
+
+    @property
+    def minutes(self) -> float:
+        """Of all jobs together, of the runs that count."""
+        return sum(page.first.cost.get("minutes", 0.0) for page in self.pages)
+
+
+def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
+    """A page of every artifact of which there is something to show, or that says why there is nothing."""
+    pages = [
+        Page(plan, name, runs.own(plan, name, root), runs.reference(name, home), root)
+        for name in plan.artifacts
+    ]
+    return [page for page in pages if page.runs or page.left_out]
+
+
+def by_paper(pages: Iterable[Page], told: dict[str, Any]) -> list[Paper]:
+    """The pages paper by paper, in the order of the configuration."""
+    sorted_in: dict[str, list[Page]] = {}
+    for page in pages:
+        sorted_in.setdefault(page.artifact.paper, []).append(page)
+    return [Paper(name, _title(of), told.get(name, {}), of) for name, of in sorted_in.items()]
+
+
+def _title(pages: list[Page]) -> str:
+    return (pages[0].artifact.file.parent / "TITLE").read_text(encoding="utf-8").strip()

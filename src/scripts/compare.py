@@ -1,0 +1,28 @@
+"""Compare a run with the reference: how equal each result is, and what differs in where it was made."""
+
+import argparse
+import sys
+from pathlib import Path
+
+parser = argparse.ArgumentParser(prog="./run compare", description=__doc__)
+parser.add_argument("results", nargs="?", type=Path, default=Path("results/full"), help="results/<scale>")
+arguments = parser.parse_args()
+folder = arguments.results.resolve()
+
+from noisylabels.frame.artifacts import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
+from noisylabels.reference import comparison  # noqa: E402
+from noisylabels.reference.plans import configured, planned  # noqa: E402
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+if not folder.is_dir():
+    parser.error(f"{arguments.results} is not there; a full run makes results/full: ./run --cores 2")
+if folder.name not in SCALES or folder.parent.name != "results":
+    parser.error(f"{arguments.results}: expected .../results/<scale>, the scales are {', '.join(SCALES)}")
+try:
+    plan = planned(CHECKOUT, configured(CHECKOUT, folder.name))
+except ValueError as error:
+    sys.exit(f"compare: {error}")
+lines, differs = comparison.report(plan, folder.parents[1], CHECKOUT)
+print("\n".join(lines))
+sys.exit(differs)

@@ -1,0 +1,47 @@
+"""What the documentation makes of docstrings and formulas."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx")
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs/_ext"))
+
+import docstrings
+import formulas
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("w_t = 2", "<i>w</i><sub><i>t</i></sub> = 2"),
+        ("||w||^2 <= B_w", "‖<i>w</i>‖<sup>2</sup> ≤ <i>B</i><sub><i>w</i></sub>"),
+        ("lambda/2 sum_n w_n^2", "<i>λ</i>/2 ∑<sub><i>n</i></sub> <i>w</i><sub><i>n</i></sub><sup>2</sup>"),
+        ("x^{t-1}", "<i>x</i><sup><i>t</i>-1</sup>"),
+        ("a < b & c", "a &lt; <i>b</i> &amp; <i>c</i>"),
+        ("Lambda, sigma(f)", "<i>Λ</i>, <i>σ</i>(<i>f</i>)"),
+    ],
+)
+def test_a_formula_gets_indices_powers_and_greek_letters(text, html):
+    assert formulas.render(text) == html
+
+
+def test_words_are_left_as_they_are():
+    assert formulas.render("One label is known") == "One label is known"
+    assert not formulas.looks_like("One label is known")
+
+
+def test_names_of_parameters_become_a_list_and_nothing_else_is_markup():
+    lines = [
+        "Text.",
+        "",
+        "eta : step, > 0.  p : norm of `w`,",
+        "    at least 2",
+        "",
+        "Raises ValueError: flip_matrix_ of *no* use.",
+    ]
+    text = "\n".join(docstrings.convert(lines))
+    assert "**eta**\n    \\ step, \\> 0." in text
+    assert "**p**\n    \\ norm of \\ ``w``\\ , at least 2" in text
+    assert "flip\\_matrix\\_ of \\ *no*\\  use" in text

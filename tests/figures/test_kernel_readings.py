@@ -1,0 +1,127 @@
+"""The tables of readings: distances to print, and a choice that is judged where it was not made."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisylabels import results
+from noisylabels.figures import panels
+from noisylabels.figures.papers import kernel_readings
+from noisylabels.statistics import Estimate
+from noisylabels.verdicts.judge import judge
+
+SETS = [f"ida_{letter}" for letter in "badcfe"]  # alphabetically: a c e and b d f
+NOISE = ["independent 0.1", "negative_only 0.1"]
+PRINTED = 10.0
+
+
+def inputs(errors):
+    """Tables and settings for {method: error of a data set}; two splits, kinds of flips 2 points apart."""
+    methods = {
+        "klr": {"method": "kernel_logistic", "label": "none", "noise": NOISE},
+        "klr free": {"method": "kernel_logistic", "label": "free", "noise": NOISE},
+    }
+    own = {"datasets": SETS, "noise": ["independent 0", *NOISE], "methods": methods}
+    published = [
+        {"value": PRINTED, "sd": 0.1, "n": 100, "margin": 1.0,
+         "where": {"dataset": dataset, "noise": NOISE, "method": method, "metric": "error"}}
+        for dataset in SETS for method in ("klr", "svm")
+    ]  # fmt: skip
+    rows = [
+        results.DEFAULTS
+        | {
+            "dataset": d,
+            "source": "canonical",
+            "noise": noise,
+            "method": m,
+            "repetition": r,
+            "metric": "error",
+        }
+        | {"value": errors[m](d) + shift + 0.02 * (r - 20)}
+        for m in methods
+        for d in SETS
+        for r in range(20, 22)
+        for noise, shift in zip(NOISE, (-1.0, 1.0), strict=True)
+    ]
+    return {"readings": pd.DataFrame(rows)}, {"readings": own, "print": {"published": published}}
+
+
+def test_halves_are_every_second_set_of_the_alphabet():
+    first, second = kernel_readings.two_halves(SETS)
+    assert first == ["ida_a", "ida_c", "ida_e"]
+    assert second == ["ida_b", "ida_d", "ida_f"]
+
+
+def test_cells_pool_the_kinds_of_flips_and_know_their_state():
+    tables, settings = inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0})
+    cells = kernel_readings.cells(tables["readings"], "readings", settings)
+    assert len(cells) == 2 * len(SETS)
+    none, free = (cells[cells["reading"] == name] for name in ("none", "free"))
+    np.testing.assert_allclose(none["ours"], 10.51)
+    np.testing.assert_allclose(none["distance"], 0.51)
+    assert set(none["state"]) == {"inside"}
+    assert set(free["state"]) == {"outside"}
+    assert set(cells["level"]) == {0.1}
+
+
+def test_the_choice_on_one_half_is_judged_on_the_other():
+    """The free bias is right on the first half and wrong on the second."""
+    first = kernel_readings.two_halves(SETS)[0]
+    errors = {"klr": lambda d: 12.0, "klr free": lambda d: 10.0 if d in first else 15.0}
+    tables, settings = inputs(errors)
+    frame = kernel_readings.distances(tables, settings)
+    note = frame.attrs["note"]
+    assert "chosen on a, c, e: free; on the others its mean absolute distance is 5.01 against 2.01" in note
+    assert "on average over sets +3.00 (95 % interval 3.00 to 3.00 over 3 data sets): farther." in note
+    assert "chosen on b, d, f: none, which is today's." in note
+    rows = frame.loc[["KLR and rKLR"]].set_index("reading")
+    assert rows.loc["free", "first half"] == "**0.01**"
+    assert rows.loc["none", "second half"] == "**2.01**"
+    assert rows.loc["free", ["inside", "outside"]].tolist() == ["3", "3"]
+    cells = kernel_readings.every_cell(tables, settings).set_index("data set")
+    assert cells.loc["a", "chosen elsewhere"] == cells.loc["a", "today's"] == "12.01"
+    assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "state"]) == ("15.01", "outside")
+
+
+def test_a_better_reading_is_shown_to_be_nearer_both_ways():
+    spread = {name: 0.3 * k for k, name in enumerate(SETS)}
+    tables, settings = inputs({"klr": lambda d: 13.0 + spread[d], "klr free": lambda d: 10.2 + spread[d]})
+    note = kernel_readings.distances(tables, settings).attrs["note"]
+    assert note.count(": nearer.") == 2
+
+
+@pytest.mark.parametrize(
+    ("distance", "state"),
+    [
+        (Estimate(0.0, 0.1, 20.0), "inside"),
+        (Estimate(0.9, 0.1, 20.0), "undecided"),
+        (Estimate(-1.5, 0.1, 20.0), "outside"),
+        (Estimate(0.0, float("nan"), 0.0), "undecided"),  # one split shows nothing
+    ],
+)
+def test_states(distance, state):
+    assert kernel_readings.state(distance, 1.0) == state
+
+
+def test_states_are_the_verdicts_of_published_values():
+    rng = np.random.default_rng(0)
+    tables, settings = inputs(
+        {"klr": lambda d: rng.normal(10.5, 0.6), "klr free": lambda d: rng.normal(11, 1)}
+    )
+    own = [dict(e, id=str(k), reason="") for k, e in enumerate(settings["print"]["published"])]
+    klr = [e for e in own if e["where"]["method"] == "klr"]
+    table = tables["readings"][tables["readings"]["method"] == "klr"]
+    verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]
+    cells = kernel_readings.cells(tables["readings"], "readings", settings)
+    states = cells[cells["reading"] == "none"].set_index("dataset")["state"]
+    assert len(set(states)) > 1
+    assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == states.to_dict()
+
+
+def test_what_is_missing_is_named():
+    tables, settings = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
+    with pytest.raises(panels.RenderError, match="none of the printed values"):
+        kernel_readings.distances(tables, settings | {"print": {}})
+    some = tables["readings"]
+    with pytest.raises(panels.RenderError, match=r"readings: the results hold no rows with .*ida_a"):
+        kernel_readings.distances({"readings": some[some["dataset"] != "ida_a"]}, settings)

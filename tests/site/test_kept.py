@@ -1,0 +1,61 @@
+"""The reference in the repository: complete in itself, small, and of the present settings and claims."""
+
+import pytest
+from finished_runs import CHECKOUT
+
+from noisylabels.reference import keeping, plans, runs
+from noisylabels.site import findings, states
+
+FOLDER = CHECKOUT / "results/reference"
+KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/provenance.json"))
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return plans.planned(CHECKOUT, plans.configured(CHECKOUT, "full"))
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    """Id -> verdict in the reference."""
+    return {row["id"]: row["verdict"] for name in KEPT for row in runs.reference(name, CHECKOUT).verdicts}
+
+
+def test_the_reference_is_of_the_present_settings_and_claims(plan):
+    lines, failed = keeping.old(plan, KEPT, CHECKOUT)
+    assert not failed, "\n".join(lines)
+
+
+def test_every_kept_result_has_its_artifact_and_its_files(plan):
+    for name in KEPT:
+        assert name in plan.artifacts, f"{name} has no artifact any more: remove results/reference/{name}"
+        kept = runs.reference(name, CHECKOUT)
+        assert kept.drawn, name
+        assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
+
+
+def test_the_reference_is_small():
+    folders = [CHECKOUT / "results/reference", CHECKOUT / "figures/reference"]
+    sizes = {file: file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()}
+    assert [file for file, size in sizes.items() if size > 2_000_000] == []
+    assert sum(sizes.values()) <= keeping.WHOLE
+
+
+def test_findings_cite_claims_that_exist(plan):
+    known = {
+        claim["id"] for artifact in plan.artifacts.values() for claim in artifact.content.get("claims", [])
+    }
+    for paper, lines in findings.read().items():
+        assert set(lines) == set(findings.LINES), paper
+        for key, sentence in lines.items():
+            assert set(findings.cited(sentence)) <= known, f"{paper}, {key}"
+
+
+@pytest.mark.parametrize(("line", "tones"), [("reproduces", {"good"}), ("does_not", {"bad", "open"})])
+def test_findings_say_what_the_reference_says(verdicts, line, tones):
+    for paper, lines in findings.read().items():
+        for claim in findings.cited(lines[line]):
+            if claim in verdicts:
+                assert states.state(verdicts[claim]).tone in tones, (
+                    f"{paper}, {line}: {claim} is {verdicts[claim]}"
+                )

@@ -1,0 +1,252 @@
+"""The site: whole, closed in itself, and true to the files that it was made from."""
+
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+import yaml
+from finished_runs import CHECKOUT, NAMES, finish, plan_of
+
+from noisylabels.results import write_rows
+from noisylabels.site import build, curves, forest, text
+
+KEYS = [name.replace("/", "_") for name in NAMES]
+
+
+class Page(HTMLParser):
+    """Links, anchors and everything that a browser would fetch by itself."""
+
+    def __init__(self, file):
+        super().__init__()
+        self.links, self.anchors, self.fetched = [], set(), []
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if "id" in given:
+            self.anchors.add(given["id"])
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag in ("link", "script", "img", "source", "iframe"):
+            self.fetched += [given[key] for key in ("href", "src", "srcset") if key in given]
+
+
+@pytest.fixture(scope="module")
+def parsed(site):
+    return {file: Page(file) for file in site.rglob("*.html")}
+
+
+# Whole and closed
+
+
+def test_there_is_a_page_for_every_result(site):
+    assert {file.stem for file in site.glob("*.html")} == {"index", "findings", *KEYS}
+
+
+def test_every_link_leads_somewhere(parsed):
+    for file, page in parsed.items():
+        for link in page.links:
+            if link.startswith("https://"):
+                continue
+            path, _, anchor = unquote(link).partition("#")
+            target = (file.parent / path).resolve() if path else file
+            assert target.is_file(), f"{file.name}: {link}"
+            if anchor and target.suffix == ".html":
+                assert anchor in parsed[target].anchors, f"{file.name}: {link}"
+
+
+def test_a_browser_fetches_nothing_from_outside(site, parsed):
+    for file, page in parsed.items():
+        for source in page.fetched:
+            assert source == "data:," or (file.parent / source).is_file(), f"{file.name}: {source}"
+    for file in site.glob("assets/*"):
+        code = re.sub(r"^\s*//.*$| // .*$", "", file.read_text(), flags=re.MULTILINE)
+        code = code.replace("http://www.w3.org/2000/svg", "").replace("url(#inside)", "")
+        assert not re.search(r"https?:|//\w|@import|url\(", code), file.name
+
+
+def test_a_result_is_one_click_from_the_front_page(parsed, site):
+    links = set(parsed[site / "index.html"].links)
+    assert {f"{key}.html" for key in KEYS} <= links
+
+
+def test_the_front_page_is_light(site):
+    weight = (site / "index.html").stat().st_size
+    files = (file for folder in ("assets", "thumbnails") for file in (site / folder).iterdir())
+    weight += sum(file.stat().st_size for file in files)
+    assert weight < 2_000_000
+
+
+def test_the_same_files_give_the_same_bytes(site, finished, home, tmp_path):
+    again = tmp_path / "smoke"
+    build.write(plan_of("smoke"), home, finished, again)
+    files = sorted(file.relative_to(site) for file in site.rglob("*") if file.is_file())
+    assert files == sorted(file.relative_to(again) for file in again.rglob("*") if file.is_file())
+    assert all((site / file).read_bytes() == (again / file).read_bytes() for file in files)
+
+
+# True to the files
+
+
+def test_the_reference_comes_first_and_both_are_labelled(site):
+    page = (site / "ors_fig2.html").read_text()
+    assert page.index("Reference: the full protocol") < page.index("This run, scale smoke: reduced")
+    assert "contradicted" in page
+
+
+def test_a_result_that_the_reference_lacks_says_that_it_ran(site):
+    page = (site / "kernel_boost_bound_table.html").read_text()
+    assert "Reference:" not in page
+    assert page.count("</i> ran</span>") >= 2
+
+
+def test_the_front_page_counts_what_was_judged(site):
+    front = (site / "index.html").read_text()
+    plan = plan_of("full")
+    kept = [plan.artifact(name).content for name in NAMES[:-1]]
+    for key, word in (("published", "printed numbers"), ("claims", "claims")):
+        assert f"<dt>{sum(len(each.get(key, [])) for each in kept)} {word}</dt>" in front
+    assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
+
+
+def test_a_page_has_what_a_reader_asks_for(site):
+    page = (site / "ors_fig2.html").read_text()
+    content = plan_of("smoke").artifact("ors/fig2").content
+    for wanted in (
+        "<math",
+        "./run --configfile config/smoke.yaml --cores 2 -- ors_fig2",
+        "source/config_experiments_ors_fig2.yaml.html",
+        "source/src_noisylabels_protocols_ors_filter_curves.py.html#L-",
+        "source/src_noisylabels_figures_papers_ors.py.html#L-",
+        "source/src_noisylabels_filters_ors.py.html#L-",
+        "20170918",
+        "2 min in 1 job, 250 MB in the largest",
+        *(claim["id"] for claim in content["claims"]),
+    ):
+        assert wanted in page, wanted
+    assert "public domain (LibriVox)" in (site / "ors_fig5.html").read_text()
+
+
+def test_every_printed_value_that_was_measured_has_its_line(site):
+    page = (site / "kernel_boost_rivals.html").read_text()
+    entries = plan_of("full").artifact("kernel_boost/rivals").content["published"]
+    assert page.count('<span class="name">') == len(entries)
+
+
+def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
+    plan = plan_of("full", ["ors"])
+    finish(tmp_path, plan, ["ors/fig4"])
+    file = tmp_path / "results/full/ors/fig4/verdicts.csv"
+    first, *others = file.read_text().splitlines()
+    file.write_text("\n".join([f"{first},new_points", *(f"{line},holds anew" for line in others)]))
+    (file.parent / "agreement.csv").write_text("group,mean difference\nerror,0.25\n")
+    build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
+    page = (tmp_path / "site/ors_fig4.html").read_text()
+    assert "holds anew" in page
+    assert "0.25" in page
+
+
+def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
+    plan = plan_of("full", ["ors"])
+    finish(tmp_path, plan, ["ors/fig2"])
+    content = plan.artifacts["ors/fig2"].content
+    nasty = "<script>alert(1)</script>"
+    for key in ("title", "source", "caption"):
+        monkeypatch.setitem(content, key, f"{nasty} {content[key]}")
+    monkeypatch.setitem(content, "notes", [nasty])
+    table = tmp_path / "results/full/ors/fig2/table.csv"
+    table.write_text(table.read_text().replace(",clean,", ",</script><script>alert(1)//,"))
+    build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
+    for name in ("index", "ors_fig2", "findings"):
+        assert "<script>alert" not in (tmp_path / f"site/{name}.html").read_text()
+
+
+# Text
+
+
+ARTIFACTS = sorted((CHECKOUT / "config/experiments").glob("*/*.yaml"))
+
+
+@pytest.mark.parametrize("file", ARTIFACTS, ids=lambda file: f"{file.parent.name}_{file.stem}")
+def test_the_formulas_of_every_caption_are_rendered(file):
+    caption = yaml.safe_load(file.read_text())["caption"]
+    html = text.caption(caption)
+    assert html.count("<math") == caption.count(":math:")
+    assert 'class="math"' not in html  # how docutils shows what it cannot read
+    assert "system-message" not in html
+
+
+def test_evidence_of_a_reduced_run_is_short():
+    assert (
+        text.evidence("reduced run (smoke): a = 3, asked below 0 (n = 2)") == "a = 3, asked below 0 (n = 2)"
+    )
+    assert "not part of this scale" in text.evidence("reduced run (quick): no rows for it: no row has x = 15")
+    assert text.evidence("a = 3; p = 0.2") == "a = 3; p = 0.2"
+
+
+def test_an_index_stands_beside_an_accented_letter():
+    assert "munderover" not in text.caption(r":math:`\sum_t(\hat y_t-\tilde{w}_s^2)^2`")
+
+
+def test_a_caption_reads_no_file():
+    assert "root:" not in text.caption(".. include:: /etc/passwd\n\n.. raw:: html\n\n   <script>x</script>")
+    assert "<script>" not in text.caption(".. raw:: html\n\n   <script>x</script>")
+
+
+# Numbers
+
+
+def line(ours, low, high, printed=10.0, margin=2.0):
+    cells = {"estimate": ours, "ci_low": low, "ci_high": high, "published": printed, "margin": margin}
+    row = {"id": "a", "verdict": "inside", "where": {"method": "svm"}} | {k: str(v) for k, v in cells.items()}
+    (block,) = forest.blocks([row])
+    return block.lines[0]
+
+
+def test_a_printed_value_is_placed_by_its_distance_in_margins():
+    assert line(10, 9, 11).at == 50
+    assert line(12, 11, 13).at == pytest.approx(50 + 50 / 3, abs=0.01)
+    assert (line(12, 11, 13).low, line(12, 11, 13).high) == pytest.approx((58.33, 75), abs=0.01)
+    assert line(30, 29, 31).beyond == "right"
+    assert line(-30, -31, -29).at == 0
+    assert line(9, 8, 10).distance == "−0.50"
+
+
+def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
+    rows = (
+        {
+            "method": f"m{m}",
+            "repetition": r,
+            "metric": "mse",
+            "x": x,
+            "value": m + r + 1 / x,
+            "setting": f"s{s}",
+        }
+        for m in range(8)
+        for s in range(4)
+        for r in range(5)
+        for x in range(1, 401)
+    )
+    write_rows(rows, tmp_path / "table.csv")
+    packed = curves.of_table(tmp_path / "table.csv", {})
+    panels = json.loads(packed)
+    assert len(packed) <= curves.LARGEST
+    assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
+    curve = panels[0]["curves"][3]
+    assert (curve["method"], curve["x"][0], curve["x"][-1]) == ("m3", 1, 400)
+    assert curve["y"][0] == pytest.approx(3 + 2 + 1)  # the mean over the repetitions 0..4
+    assert curve["half"][0] == pytest.approx(2.776 * (2.5 / 5) ** 0.5, rel=0.02)
+
+
+def test_few_repetitions_have_no_interval(tmp_path):
+    row = {"method": "a", "metric": "mse"}
+    rows = (row | {"repetition": r, "x": x, "value": r + x} for r in range(4) for x in range(9))
+    write_rows(rows, tmp_path / "table.csv")
+    assert "half" not in json.loads(curves.of_table(tmp_path / "table.csv", {}))[0]["curves"][0]
+
+
+def test_a_table_without_curves_has_none(tmp_path):
+    write_rows([{"method": "a", "repetition": 0, "metric": "error", "value": 1.0}], tmp_path / "table.csv")
+    assert curves.of_table(tmp_path / "table.csv", {}) == ""

@@ -1,0 +1,216 @@
+"""The reference: a true summary, made of finished results only, and it knows when it is old."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from finished_runs import CHECKOUT, finish, plan_of
+
+from noisylabels.reference import comparison, keeping, make, runs, state, summary
+from noisylabels.results import read_table, write_rows
+
+NAME = "ors/fig2"
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return plan_of("full", ["ors"])
+
+
+@pytest.fixture
+def full(plan, tmp_path):
+    """A finished full run of one artifact, kept as the reference."""
+    finish(tmp_path, plan, [NAME])
+    make.keep(plan, NAME, tmp_path)
+    return tmp_path
+
+
+# The summary
+
+
+def test_a_summary_has_the_moments_of_every_row_key(tmp_path):
+    values = [3.0, 1.0, 2.0, 10.0]
+    one = {"method": "a", "metric": "mse", "x": 5}
+    rows = [one | {"repetition": r, "value": value} for r, value in enumerate(values)]
+    rows.append({"method": "b", "metric": "error", "repetition": 0, "value": 7})
+    write_rows(rows, tmp_path / "table.csv")
+    first, second = summary.summarised(read_table(tmp_path / "table.csv")).to_dict("records")
+    assert (first["n"], first["mean"], first["median"]) == (4, 4.0, 2.5)
+    assert first["se"] == pytest.approx(np.std(values, ddof=1) / 2)
+    assert (first["q10"], first["q90"]) == pytest.approx((1.3, 7.9))
+    assert (second["n"], second["mean"]) == (1, 7)
+    assert all(np.isnan(second[key]) for key in ("x", "se", "q10", "median", "q90"))
+
+
+def test_a_written_summary_is_read_as_it_was(tmp_path):
+    one = {"method": "a", "metric": "mse"}
+    rows = (one | {"x": x, "repetition": r, "value": (x + r) / 3} for x in range(4) for r in range(6))
+    write_rows(rows, tmp_path / "table.csv")
+    made = summary.read(tmp_path / "table.csv")
+    summary.write(made, tmp_path / "summary.csv")
+    again = summary.read(tmp_path / "summary.csv")
+    assert (made[summary.TEXT] == again[summary.TEXT]).all().all()
+    np.testing.assert_allclose(again["mean"], made["mean"], rtol=1e-9)
+    rough = ["se", *summary.QUANTILES]
+    np.testing.assert_allclose(again[rough], made[rough], rtol=1e-3)
+    summary.write(again, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "summary.csv").read_bytes()
+
+
+# Made of finished results
+
+
+def test_what_is_kept_is_what_a_page_needs(full):
+    kept = runs.reference(NAME, full)
+    assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "not shown"]
+    assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
+    assert kept.drawn.name == "fig2.png"
+    assert kept.thumbnail.stat().st_size < 20_000
+    assert set(kept.provenance) >= {"commit", "processor", "seed", "table_sha256", "data", "made_from"}
+
+
+def test_keeping_again_changes_nothing(full, plan):
+    files = [file for file in full.rglob("*") if "reference" in file.parts and file.is_file()]
+    before = {file: file.read_bytes() for file in files}
+    make.keep(plan, NAME, full)
+    assert {file: file.read_bytes() for file in files} == before
+
+
+def test_what_is_not_finished_is_not_kept(plan, tmp_path):
+    with pytest.raises(make.NotFinished, match=r"ors/fig4: not finished; run \./run --cores 2 -- ors_fig4"):
+        make.keep(plan, "ors/fig4", tmp_path)
+    assert not (tmp_path / "results/reference").exists()
+
+
+def test_a_table_of_other_settings_is_not_kept(plan, tmp_path):
+    finish(tmp_path, plan, [NAME])
+    file = tmp_path / "results/full" / NAME / "provenance.json"
+    told = json.loads(file.read_text())
+    told["settings"]["repetitions"] = 3
+    file.write_text(json.dumps(told))
+    with pytest.raises(make.NotFinished, match="other settings"):
+        make.keep(plan, NAME, tmp_path)
+
+
+def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
+    finish(tmp_path, plan, [NAME])
+    file = tmp_path / "results/full" / NAME / "verdicts.csv"
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(make.NotFinished, match="verdicts"):
+        make.keep(plan, NAME, tmp_path)
+
+
+def test_a_table_changed_by_hand_is_not_kept(plan, tmp_path):
+    finish(tmp_path, plan, [NAME])
+    file = tmp_path / "results/full" / NAME / "table.csv"
+    file.write_text(file.read_text().replace("mse,1,", "mse,2,", 1))
+    with pytest.raises(ValueError, match="is not the table"):
+        make.keep(plan, NAME, tmp_path)
+
+
+def test_an_unknown_target_is_named(plan):
+    with pytest.raises(ValueError, match="'ors_fig99' is no paper"):
+        keeping.chosen(plan, ["ors_fig99"])
+    assert keeping.chosen(plan, ["ors_fig2"]) == [NAME]
+
+
+# When it is old
+
+
+def test_a_fresh_reference_is_not_old(full, plan):
+    assert keeping.old(plan, [NAME], full) == (["the reference is what the files here would give"], False)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "word"), [("settings", {"repetitions": 99}, "settings"), ("claims", [], "claims")]
+)
+def test_other_declarations_make_it_old(full, key, value, word):
+    plan = plan_of("full", ["ors"])
+    content = dict(plan.artifacts[NAME].content)
+    content[key] = content[key] | value if isinstance(value, dict) else value
+    plan.artifacts[NAME] = dataclasses.replace(plan.artifacts[NAME], content=content)
+    (line,), failed = keeping.old(plan, [NAME], full)
+    assert failed
+    assert word in line
+    assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
+
+
+def test_another_caption_does_not(full):
+    plan = plan_of("full", ["ors"])
+    plan.artifacts[NAME].content["caption"] = "in other words"
+    assert not keeping.old(plan, [NAME], full)[1]
+
+
+def test_changed_code_is_told_and_is_no_failure(full, plan):
+    file = full / "results/reference" / NAME / "provenance.json"
+    told = json.loads(file.read_text())
+    assert "src/noisylabels/filters/ors.py" in told["made_from"]["code"]
+    told["made_from"]["code"]["src/noisylabels/filters/ors.py"] = "0" * 12
+    file.write_text(json.dumps(told))
+    (line,), failed = keeping.old(plan, [NAME], full)
+    assert not failed
+    assert "earlier state of ors.py" in line
+
+
+def test_the_digest_of_code_is_that_of_git():
+    readme = CHECKOUT / "README.md"
+    assert state.blobs([readme])["README.md"] == state._blob(readme.read_bytes())[:12]
+    assert state._blob(b"what is up, doc?") == "bd9dbf5aae1a3862dd1526723246b20206e5fc37"
+
+
+# Another run beside it
+
+
+def other(plan, root, offset):
+    finish(root, plan, [NAME], offset)
+    return runs.own(plan, NAME, root)
+
+
+def test_an_equal_run_is_equal(full, plan, tmp_path_factory):
+    ours = other(plan, tmp_path_factory.mktemp("ours"), 0.0)
+    assert comparison.compared(ours, runs.reference(NAME, full)).state == comparison.EQUAL
+
+
+@pytest.mark.parametrize(("offset", "word"), [(1e-8, comparison.ROUNDED), (0.1, comparison.JUDGED)])
+def test_how_far_a_run_is_from_the_reference(full, plan, tmp_path_factory, offset, word):
+    ours = other(plan, tmp_path_factory.mktemp("ours"), offset)
+    found = comparison.compared(ours, runs.reference(NAME, full))
+    assert found.state == word
+    smallest = 1 / 8 + 0.02
+    assert float(found.detail.split()[-1]) == pytest.approx(offset / (smallest + offset), rel=0.1)
+
+
+def test_another_verdict_is_a_difference(full, plan, tmp_path_factory):
+    root = tmp_path_factory.mktemp("ours")
+    ours = other(plan, root, 0.0)
+    ours.verdicts[0]["verdict"] = "not shown"
+    found = comparison.compared(ours, runs.reference(NAME, full))
+    assert found == (comparison.DIFFERENT, "ORS-1: holds -> not shown")
+
+
+def test_a_reduced_run_is_not_compared(full, tmp_path_factory):
+    ours = other(plan_of("smoke", ["ors"]), tmp_path_factory.mktemp("ours"), 0.0)
+    assert comparison.compared(ours, runs.reference(NAME, full)).state == comparison.OTHER
+
+
+def test_measured_times_are_compared_by_their_verdicts(full, plan, tmp_path_factory):
+    ours = other(plan, tmp_path_factory.mktemp("ours"), 3.0)
+    found = comparison.compared(ours, runs.reference(NAME, full), timed=True)
+    assert found == (comparison.JUDGED, "measured times differ from run to run")
+
+
+def test_the_report_says_what_differs_around_the_numbers(full, plan, tmp_path_factory):
+    root = tmp_path_factory.mktemp("ours")
+    other(plan, root, 0.0)
+    lines, differs = comparison.report(plan, root, full)
+    assert not differs
+    assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]
+    assert "made in the same place with the same versions" in lines
+    file = root / "results/full" / NAME / "provenance.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"processor": "Another", "seed": 1}))
+    lines, _ = comparison.report(plan, root, full)
+    causes = [line.split() for line in lines if line.startswith("  ")]
+    assert [cause[0] for cause in causes] == ["seed:", "processor:"]
+    assert causes[1][-5:] == ["->", "Another", "(in", "1", "results)"]
