@@ -168,8 +168,10 @@ def load_all(folder: Path, papers: list[str], scale: str, schemas: Path) -> dict
         files = sorted((folder / paper).glob("*.yaml"))
         if not files:
             known = sorted(p.name for p in folder.iterdir() if p.is_dir())
+            near = difflib.get_close_matches(paper, known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
             raise ArtifactError(
-                f"papers: {paper!r} has no artifacts in {folder / paper}; known: {', '.join(known)}"
+                f"papers: {paper!r} has no artifacts in {folder / paper}; {hint}known: {', '.join(known)}"
             )
         for file in files:
             found[paper, file.stem] = load(file, scale, schemas)
