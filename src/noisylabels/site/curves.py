@@ -14,7 +14,7 @@ from noisylabels.site.text import data_set
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 140_000
+LARGEST = 100_000
 """Bytes of the curves of a page."""
 
 FEWEST = 4
