@@ -28,7 +28,7 @@ BESIDE = {
     "frame": {"datasets", "noise", "points", "verdicts"},
     "points": {"datasets"},
     "reference": {"datasets", "frame"},
-    "site": {"frame", "reference"},
+    "site": {"figures", "frame", "reference"},
     "verdicts": {"points"},
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""

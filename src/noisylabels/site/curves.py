@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noisylabels.figures import names
+from noisylabels.figures.methods import Methods, label
 from noisylabels.reference import summary
+from noisylabels.site.text import data_set
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 140_000
+LARGEST = 100_000
 """Bytes of the curves of a page."""
 
 FEWEST = 4
@@ -21,12 +24,19 @@ SPARSER = (120, 80, 50, 30, 20, 12)
 """Points of a curve, tried in turn until all curves fit."""
 
 
-def of_table(path: Path) -> str:
+def of_table(path: Path, methods: Methods) -> str:
     """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
 
     A list of panels ``{metric, where, curves: [{method, x, y, half}]}``; ``half`` is half the 95 % interval.
+    methods : what the artifact says of them, such as their labels.
     """
     table = summary.read(path) if path.name == "summary.csv" else _means(path)
+    shown = {
+        key: label(methods, key) if key in methods else names.method(key) for key in set(table["method"])
+    }
+    table["method"] = table["method"].map(shown)
+    for column, name in (("dataset", data_set), ("noise", names.noise), ("setting", names.setting)):
+        table[column] = table[column].map(name)
     panels = _panels(table)
     for points in SPARSER:
         packed = json.dumps([_thinned(panel, points) for panel in panels], separators=(",", ":"))

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from noisylabels.figures.methods import label
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.plan import Plan
 from noisylabels.reference import keeping, runs, state
@@ -161,7 +162,7 @@ class Page:
         content = self.content
         words = [self.key, content["title"], content["source"], text.stripped(content["caption"])]
         words += [*self.methods, *(str(spec.get("method", "")) for spec in self.methods.values())]
-        words += [str(spec.get("label", "")) for spec in self.methods.values()]
+        words += [label(self.methods, key) for key in self.methods]
         words += [f"{each['id']} {each['title']}" for each in self.data]
         words += [claim["statement"] for claim in content.get("claims", [])]
         return " ".join(dict.fromkeys(" ".join(words).lower().replace("_", " ").split()))
