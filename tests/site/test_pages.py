@@ -240,6 +240,23 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
     assert curve["half"][0] == pytest.approx(2.776 * (2.5 / 5) ** 0.5, rel=0.02)
 
 
+def test_the_metric_of_the_caption_comes_first(tmp_path):
+    rows = (
+        {"method": "a", "repetition": 0, "metric": metric, "x": x, "value": x}
+        for metric in ("weight_ratio", "regret")
+        for x in range(9)
+    )
+    write_rows(rows, tmp_path / "table.csv")
+    first, second = json.loads(curves.of_table(tmp_path / "table.csv", {}, "Regret against rounds"))
+    assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
+
+
+def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site):
+    page = (site / "ors_final_errors.html").read_text()
+    assert '<a href="ors_fig2.html">ors_fig2</a>' in page
+    assert "20170918" in page
+
+
 def test_few_repetitions_have_no_interval(tmp_path):
     row = {"method": "a", "metric": "mse"}
     rows = (row | {"repetition": r, "x": x, "value": r + x} for r in range(4) for x in range(9))
