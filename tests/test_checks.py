@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels.frame import artifacts
+from noisylabels.frame import artifacts, method_checks
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "workflow/schemas"
@@ -51,6 +51,18 @@ def put(content, place, value):
             {"varient": "one"},
             r"no parameter 'varient'; did you mean variant",
         ),
+        (
+            FILTERS,
+            "methods.one.parameters",
+            {"variant": "two", "two_variance": "hlf"},
+            r"methods\.one\.parameters\.two_variance: 'hlf' is unknown; did you mean half",
+        ),
+        (
+            FILTERS,
+            "methods.clean.parameters",
+            {"beta": "a"},
+            r"parameters\.beta: 'a' is of type str; None or",
+        ),
         (FILTERS, "methods.one.tune", ["r", "beto"], r"methods\.one\.tune: 'beto' has no grid"),
         (FILTERS, "tasks", {"a,b": TASK}, r"tasks: 'a,b' is empty or has a comma"),
         (FILTERS, "/claims.0.checks.0.where.metric", "mze", r"checks\.0\.where\.metric: .*'mze'.*mse"),
@@ -91,3 +103,46 @@ def test_what_a_schema_cannot_see_is_named_before_any_job(tmp_path, source, plac
         artifacts.load(path, scale, SCHEMAS)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(str(path))
+
+
+OWN = """
+from sklearn.base import BaseEstimator
+
+class NearestMean(BaseEstimator):
+    def __init__(self, shrinkage=0.0, how="mean", *, power: float = 1.0):
+        self.shrinkage = shrinkage
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"shrinkag": 0.1}, r"no parameter 'shrinkag'; did you mean shrinkage"),
+        ({"shrinkage": "a"}, r"parameters\.shrinkage: 'a' is of type str"),
+        ({"power": "a"}, r"parameters\.power: 'a' is of type str; float is expected"),
+    ],
+)
+def test_parameters_of_ones_own_class_are_checked_without_importing_it(
+    tmp_path, monkeypatch, parameters, message
+):
+    (tmp_path / "mine_for_checks.py").write_text(OWN + "raise SystemExit\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = {"method": "mine_for_checks:NearestMean"}
+    method_checks.examine({"methods": {"a": own | {"parameters": {"shrinkage": 1, "how": 3}}}}, False)
+    with pytest.raises(artifacts.ArtifactError, match=rf"methods\.a\.{message}|{message}"):
+        method_checks.examine({"methods": {"a": own | {"parameters": parameters}}}, False)
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        ("no_such_module_here:X", "no module 'no_such_module_here'; is its folder on PYTHONPATH?"),
+        ("sklearn.svm:SVQ", "has no class 'SVQ'; did you mean SV"),
+        ("sklearn.svm:SVC", ""),
+    ],
+)
+def test_a_class_that_is_not_to_be_found_is_a_reason_to_leave_the_artifact_out(method, why):
+    """No error: other artifacts can run without it."""
+    settings = {"methods": {"a": {"method": method}}}
+    method_checks.examine(settings, False)
+    assert (why in method_checks.lacking(settings)) if why else not method_checks.lacking(settings)

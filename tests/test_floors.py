@@ -12,7 +12,7 @@ from noisylabels.frame import artifacts, dependencies, methods
 from noisylabels.frame.methods import ROOT
 
 FLOORS = [
-    {"arrays", "results", "seeding", "statistics", "strict_yaml"},
+    {"arrays", "rank_tests", "results", "seeding", "statistics", "strict_yaml"},
     {"compiled"},
     {"noise", "losses"},
     {"kernels"},
@@ -28,7 +28,7 @@ BESIDE = {
     "frame": {"datasets", "noise", "points", "verdicts"},
     "points": {"datasets"},
     "reference": {"datasets", "frame"},
-    "site": {"frame", "reference"},
+    "site": {"figures", "frame", "reference"},
     "verdicts": {"points"},
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""

@@ -87,3 +87,13 @@ def test_intervals_for_new_points_cover_and_those_by_splits_do_not(law, naive, m
 
     assert coverage(by_splits) < naive
     assert 0.93 <= coverage(wider) <= most
+
+
+def test_the_correction_of_nadeau_and_bengio_is_far_too_wide_for_large_test_parts():
+    rng, share, found = np.random.default_rng(0), 0.9, []
+    for _ in range(100):
+        test, [(a, b)] = drawn(rng, J=50, N=300, share=share)
+        by_split = np.where(test, 100.0 * (a.astype(float) - b), 0).sum(axis=1) / test.sum(axis=1)
+        found.append((by_split.mean(), by_split.var(ddof=1) * (1 / 50 + share / (1 - share))))
+    means, variances = np.transpose(found)
+    assert np.sqrt(variances.mean()) > 5 * means.std(ddof=1)

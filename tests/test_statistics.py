@@ -9,11 +9,14 @@ from scipy import stats
 from noisylabels.statistics import (
     Estimate,
     at_least,
+    benjamini_hochberg,
     holm,
-    mann_whitney,
     mean_se,
     outside,
-    signed_rank,
+    ratio_above,
+    ratio_below,
+    ratio_interval,
+    share_interval,
     t_above,
     t_below,
     t_interval,
@@ -57,24 +60,6 @@ def test_welch_with_a_constant_keeps_the_degrees_of_freedom():
 
 def test_known_error_is_the_normal_test():
     assert t_below(Estimate(-1.96, 1, np.inf)) == pytest.approx(0.025, abs=1e-4)
-
-
-def test_mann_whitney_is_scipys_asymptotic_form():
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 9, 30), rng.integers(2, 11, 25)
-    assert mann_whitney(x, y) == stats.mannwhitneyu(x, y, method="asymptotic").pvalue
-
-
-def test_signed_rank_is_scipys_and_ignores_equal_pairs():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=30)
-    y = x + rng.normal(0.4, 1, size=30)
-    assert signed_rank(x, y) == pytest.approx(stats.wilcoxon(x, y).pvalue)
-    assert signed_rank(np.append(x, 3), np.append(y, 3)) == pytest.approx(signed_rank(x, y))
-    assert signed_rank([1, 2], [1, 2]) == 1
-    assert signed_rank(range(9), range(1, 10)) < 0.01
-    with pytest.raises(ValueError, match="paired"):
-        signed_rank([1, 2], [1])
 
 
 def test_holm_by_hand():
@@ -140,3 +125,42 @@ def test_equal_repetitions_are_exact():
 def test_bad_values_are_named(values):
     with pytest.raises(ValueError, match=r"^values: "):
         mean_se(values)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_benjamini_hochberg_is_scipys_and_not_above_holm(p):
+    assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))
+    assert (benjamini_hochberg(p) <= holm(p) + 1e-15).all()
+
+
+@given(st.integers(1, 60), st.integers(0, 60))
+def test_the_interval_of_a_share_is_scipys(n, k):
+    k = min(k, n)
+    exact = stats.binomtest(k, n).proportion_ci(0.95, method="exact")
+    assert share_interval(k, n) == pytest.approx((exact.low, exact.high))
+
+
+@given(st.integers(0, 10**6), st.floats(0.2, 3), st.sampled_from([0.9, 0.95]))
+def test_the_ends_of_fiellers_interval_are_where_its_tests_turn(seed, ratio, level):
+    rng = np.random.default_rng(seed)
+    b = 5 + rng.standard_normal(15)
+    a = ratio * b + rng.standard_normal(15)
+    low, high = ratio_interval(a, b, level)
+    assert low < a.mean() / b.mean() < high
+    assert ratio_above(a, b, low) == pytest.approx((1 - level) / 2, rel=1e-6)
+    assert ratio_below(a, b, high) == pytest.approx((1 - level) / 2, rel=1e-6)
+
+
+def test_fiellers_interval_covers_and_is_unbounded_without_a_divisor():
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(1000):
+        common = rng.standard_normal(12)
+        b = 2 + common + rng.standard_normal(12)
+        a = 3 + common + rng.standard_normal(12)
+        low, high = ratio_interval(a, b)
+        covered += np.isnan(low) or low <= 1.5 <= high
+    assert covered / 1000 == pytest.approx(0.95, abs=0.02)
+    assert np.isnan(ratio_interval([1.0, 2.0, 3.0], [-1.0, 0.1, 1.0])).all()
+    assert np.isnan(ratio_interval([1.0], [1.0])).all()
+    assert ratio_below([1.0, 2.0, 3.0], [-1.0, -2.0, -1.0], 5) > 0.5, "no positive divisor shows nothing"

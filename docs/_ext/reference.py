@@ -18,7 +18,12 @@ ROOMS = {
     "verdicts": "Verdicts",
     "frame": "What the workflow calls",
 }
-ALONE = {"statistics": "Statistics", "results": "Result tables", "seeding": "Random numbers"}
+ALONE = {
+    "statistics": "Statistics",
+    "rank_tests": "Tests by ranks",
+    "results": "Result tables",
+    "seeding": "Random numbers",
+}
 TREE = """
 
 ```{{toctree}}

@@ -40,7 +40,10 @@ def number(
     name: str, value: float, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
 ) -> float:
     """`value` as a finite float, above < value, least <= value <= most; else a ValueError that names it."""
-    value = float(value)
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: must be a finite number, got {value!r}") from None
     if not np.isfinite(value) or value <= above or value < least or value > most:
         limits = [f"> {above:g}"] * (above > -np.inf) + [f">= {least:g}"] * (least > -np.inf)
         limits += [f"<= {most:g}"] * (most < np.inf)

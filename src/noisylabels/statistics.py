@@ -3,6 +3,8 @@
 Everything works on an `Estimate` (mean, standard error, degrees of freedom): `mean_se` makes one from
 repetitions, `welch` makes one from two independent estimates. An estimate with ``df = 0`` (one repetition)
 can prove nothing: every p-value is 1. An estimate with ``se = 0`` is exact: every p-value is 0 or 1.
+
+SciPy is imported where it is needed only: that takes longer than to draw a figure.
 """
 
 from collections.abc import Sequence
@@ -132,32 +134,6 @@ def at_least(p_values: Sequence[float], k: int) -> float:
     """
     m = len(p_values)
     return min(1.0, (m - k + 1) * float(np.sort(p_values)[k - 1]))
-
-
-def mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided Wilcoxon rank-sum p-value of unpaired samples, normal approximation with tie correction."""
-    from scipy.stats import mannwhitneyu
-
-    x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    return float(mannwhitneyu(x, y, alternative="two-sided", method="asymptotic").pvalue)
-
-
-def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided Wilcoxon signed-rank p-value of paired samples; 1 where no pair differs.
-
-    Pairs without difference are left out; the distribution is exact for up to 50 pairs without ties.
-
-    Raises
-    ------
-    ValueError : samples of different lengths.
-    """
-    from scipy.stats import wilcoxon
-
-    x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    if x.size != y.size:
-        raise ValueError(f"a and b are paired: expected as many values in both, got {x.size} and {y.size}")
-    difference = (x - y)[x != y]
-    return float(wilcoxon(difference).pvalue) if difference.size else 1.0
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """Start Snakemake for `./run`; what the place or the environment lacks is said in one line."""
 
+import difflib
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,36 @@ def writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
+def configfiles(words: list[str]) -> list[str]:
+    """The files that the options --configfile and --configfiles name."""
+    found, taking = [], False
+    for word in words:
+        if word == "--":
+            break
+        option, _, value = word.partition("=")
+        if word.startswith("-"):
+            taking = option in ("--configfile", "--configfiles")
+            found += [value] * (taking and bool(value))
+        elif taking:
+            found.append(word)
+    return found
+
+
+def check_configfiles() -> None:
+    """End with one line if a configuration file is not there or cannot be read."""
+    from noisylabels.strict_yaml import ArtifactError, read
+
+    for name in configfiles(sys.argv[1:]):
+        if not Path(name).is_file():
+            near = difflib.get_close_matches(name, map(str, sorted(Path("config").glob("*.yaml"))), n=2)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            sys.exit(f"run: --configfile: there is no file {name}{hint}")
+        try:
+            read(Path(name))
+        except ArtifactError as error:
+            sys.exit(f"run: {error}")
+
+
 def main() -> None:
     here = Path.cwd()
     if not writable(here / ".snakemake"):
@@ -22,6 +53,7 @@ def main() -> None:
     if not writable(caches):  # Snakemake and matplotlib keep files there, and fail without
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
     try:
+        check_configfiles()
         from snakemake.cli import main as snakemake
     except Exception as error:  # a damaged package can raise anything
         sys.exit(

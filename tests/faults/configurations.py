@@ -28,11 +28,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
 from noisylabels.datasets.registry import load_registry  # noqa: E402
-from noisylabels.frame.artifacts import check, load  # noqa: E402
+from noisylabels.frame import configuration  # noqa: E402
+from noisylabels.frame.artifacts import artifact_files, load, merge  # noqa: E402
 from noisylabels.strict_yaml import read  # noqa: E402
 
 SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
+REGISTRY = ROOT / "config/datasets.yaml"
 LIMIT = 5.0
 """Seconds within which a mistake is named."""
 
@@ -40,6 +42,9 @@ FREE = {"title", "source", "caption", "deviations", "notes", "statement", "expec
 FREE |= {"label", "shown", "note", "not_comparable", "id", "licence", "citation", "variant", "member", "path"}
 FREE |= {"version", "archive", "name", "mirror", "file", "positive", "columns", "package", "homepage", "url"}
 """Keys of free text: a typo there is no mistake that a program could see."""
+
+NAMES = {"methods", "tasks", "grids", "families", "rooms", "conditions", "packages", "datasets", "local"}
+"""Keys below which an artifact or the registry chooses names."""
 
 Place = tuple[Any, ...]
 
@@ -82,6 +87,9 @@ def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield "unknown key", value | {"nonsense": {"no": "sense"}}
         yield "numeric key", value | {7: value}
+        if value and place[-1] not in NAMES and not FREE & set(value):
+            last = list(value)[-1]
+            yield "misspelt key", {key if key != last else f"{last}q": entry for key, entry in value.items()}
     if isinstance(value, list) and "x" not in place:
         yield "number for a list", 7
         yield "entry of another type", [*value, {"nonsense": 1}]
@@ -182,8 +190,16 @@ def load_artifact(file: Path) -> Any:
 
 
 def load_run(file: Path) -> Any:
-    """A configuration of a run."""
-    check(read(file), SCHEMAS, "config.schema.yaml", str(file))
+    """A second configuration of a run, laid over ours."""
+    base = ROOT / "config/config.yaml"
+    configuration.examine(read(base), [base, file], SCHEMAS)
+    overlay = merge(read(base), read(file))
+    try:
+        for paper in overlay["papers"]:
+            artifact_files(EXPERIMENTS, paper)
+        configuration.examine_local(overlay["data"]["local"], load_registry(REGISTRY), EXPERIMENTS)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None  # in a run the key stands first
 
 
 def load_sets(file: Path) -> Any:
@@ -194,7 +210,7 @@ def load_sets(file: Path) -> Any:
 def other_cases(rng: random.Random) -> Iterator[Case]:
     """Cases of the configuration of a run and of a small registry."""
     run = read(ROOT / "config/config.yaml")
-    run["data"]["local"] = {"beans": {"file": "beans.csv", "label": "kind", "columns": ["a"]}}
+    run["data"]["local"] = {"heart": {"file": "beans.csv", "label": "kind", "columns": ["a"]}}
     yield from of_content("config", run, load_run, rng)
     whole = read(ROOT / "config/datasets.yaml", keys=str | int)
     sets = {name: whole["datasets"][name] for name in ("speech", "german", "mnist38")}

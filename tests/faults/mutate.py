@@ -4,7 +4,8 @@
     python tests/faults/mutate.py --count 1000 --only mat csv
 
 A reader works through its files in one process with the limits of `isolated`; a file that kills this process
-is given to `isolated` itself, which must answer with a DataError. Exit code 1 if anything got through.
+is given to `isolated` itself, which must answer with a DataError. Archives are unpacked without such
+protection: whatever is not a SourceError counts. Exit code 1 if anything got through.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from changes import CHECKS, silent_changes
 from seeds import Case, cases
 
 from noisylabels.datasets import isolation
-from noisylabels.datasets.storage import DataError
+from noisylabels.datasets.storage import DataError, SourceError
 
 RENEWED = 5000
 """Files after which a reader gets a new process, so that no leak adds up."""
@@ -41,9 +42,12 @@ def attack(reader: str, count: int, start: int = 0) -> dict[str, Any]:
         command = [sys.executable, __file__, "--worker", reader, str(start), str(start + count), folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         report: dict[str, Any] = json.loads((Path(folder) / "report").read_text())
-    deaths = report.pop("deaths")
-    answers = [_contained(cases()[reader], number) for number, _ in deaths[:CONTAINED]]
+    deaths, case = report.pop("deaths"), cases()[reader]
     report["signals"] = Counter(cause for _, cause in deaths)
+    if case.unpack:
+        report["escaped"] = deaths + [kind for kind in report["found"] if kind.startswith("failed")]
+        return report
+    answers = [_contained(case, number) for number, _ in deaths[:CONTAINED]]
     report["seconds"] = max([report["seconds"], *(seconds for seconds, _ in answers)])
     report["escaped"] = [answer for _, answer in answers if answer != "DataError"]
     return report
@@ -55,7 +59,7 @@ def work(reader: str, first: int, stop: int, folder: Path) -> None:
     files = _written(case, folder)
     paths = {name: str(path) for name, path in files.items()}
     order = {"loader": case.loader, "options": {}, "files": paths, "memory": isolation.MEMORY}
-    isolation._load(order)  # import what is imported late
+    _reason(case, files[case.name], order)  # import what is imported late
     state = mmap.mmap(-1, 4096)  # shared with the children
     found, deaths, slowest, largest = Counter[str](), [], 0.0, 0
     while first < stop:
@@ -84,12 +88,27 @@ def _read_all(case: Case, path: Path, order: dict[str, Any], numbers: range, sta
         path.write_bytes(mutated(case, number))
         begin = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, isolation.SECONDS)
-        _, reason = isolation._load(order)
+        reason = _reason(case, path, order)
         signal.setitimer(signal.ITIMER_PROF, 0)
         slowest = max(slowest, time.process_time() - begin)
         found[_kind(reason)] += 1
     _tell(state, numbers[-1], found, slowest)
     os._exit(0)
+
+
+def _reason(case: Case, path: Path, order: dict[str, Any]) -> str:
+    """Why the file was not read or unpacked; "" if it was."""
+    if not case.unpack:
+        return isolation._load(order)[1]
+    try:
+        case.unpack(path)
+    except SourceError as error:
+        return str(error)
+    except MemoryError:
+        return "needs more than it may have"
+    except Exception as error:
+        return f"the loader of {case.name} fails ({type(error).__name__}: {error})"
+    return ""
 
 
 def _tell(state: mmap.mmap, number: int, found: Counter[str], seconds: float) -> None:

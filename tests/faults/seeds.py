@@ -1,12 +1,16 @@
-"""Small good files of every foreign format, each with the loader of a data set that reads it."""
+"""Small good files of every foreign format, each with the loader or unpacker that reads it."""
 
+import bz2
 import gzip
 import io
+import lzma
 import pickle
 import struct
+import tarfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import soundfile
@@ -14,16 +18,22 @@ from mutations import mutated_gzip, mutated_mat, mutation
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
+from noisylabels.datasets.archives import decompress, extract
+
 
 @dataclass(frozen=True)
 class Case:
-    """A file called ``name``, with ``others`` beside it, for ``loader``; its versions to be mutated."""
+    """A file called ``name``, with ``others`` beside it, for ``loader``; its versions to be mutated.
+
+    Without a loader it is for ``unpack``, which runs unprotected and may raise a SourceError only.
+    """
 
     loader: str
     name: str
     seeds: tuple[bytes, ...]
     others: tuple[tuple[str, bytes], ...] = ()
     mutate: Callable[[bytes, int], bytes] = mutation
+    unpack: Callable[[Path], None] | None = None
 
 
 def _mat(variables: dict[str, object], **options: object) -> bytes:
@@ -74,6 +84,51 @@ def _zipped(content: bytes) -> bytes:
     return buffer.getvalue()
 
 
+BODY = b"1,2,3\n" * 100
+
+
+def _zips() -> tuple[bytes, ...]:
+    """Archives as package indices have them: packed, and as they are."""
+    found = []
+    for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", kind) as archive:
+            archive.writestr("in/x", BODY)
+            archive.writestr("in/y", b"other")
+        found.append(buffer.getvalue())
+    return tuple(found)
+
+
+def _tars() -> tuple[bytes, ...]:
+    found = []
+    for mode in ("w:gz", "w:bz2", "w"):
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode=mode) as archive:
+            for name, content in (("in/x", BODY), ("in/y", b"other")):
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        found.append(buffer.getvalue())
+    return tuple(found)
+
+
+def _extracted(path: Path) -> None:
+    extract(path, {"in/x": (path.with_name("x"), len(BODY)), "in/y": (path.with_name("y"), None)})
+
+
+def _decompressed(kind: str) -> Callable[[Path], None]:
+    return lambda path: decompress(path, kind, path.with_name("x"))
+
+
+def unpackers() -> dict[str, Case]:
+    """Archives and compressed files, which are unpacked before anything is known of what is in them."""
+    packed = {"gzip": gzip.compress(BODY, mtime=0), "bzip2": bz2.compress(BODY), "xz": lzma.compress(BODY)}
+    return {
+        "archive.zip": Case("", "a.zip", _zips(), unpack=_extracted),
+        "archive.tar": Case("", "a.tar", _tars(), mutate=mutated_gzip, unpack=_extracted),
+    } | {kind: Case("", "a", (content,), unpack=_decompressed(kind)) for kind, content in packed.items()}
+
+
 def cases() -> dict[str, Case]:
     """Format -> case."""
     svm = b"".join(b"%+d 1:%d.5 3:1 22:-0.25\n" % ((-1) ** i, i) for i in range(20))
@@ -110,4 +165,5 @@ def cases() -> dict[str, Case]:
         "own csv": Case("table:table", "mine.csv", (numeric, numeric.replace(b",", b";"), own)),
         "own npz": Case("table:table", "mine.npz", _tables()),
         "text": Case("uci:german", "german.data", (credit, credit.replace(b" ", b","))),
+        **unpackers(),
     }

@@ -8,6 +8,7 @@ from noisylabels import results
 from noisylabels.figures import panels
 from noisylabels.figures.papers import kernel_readings
 from noisylabels.statistics import Estimate
+from noisylabels.verdicts.judge import judge
 
 SETS = [f"ida_{letter}" for letter in "badcfe"]  # alphabetically: a c e and b d f
 NOISE = ["independent 0.1", "negative_only 0.1"]
@@ -100,6 +101,21 @@ def test_a_better_reading_is_shown_to_be_nearer_both_ways():
 )
 def test_states(distance, state):
     assert kernel_readings.state(distance, 1.0) == state
+
+
+def test_states_are_the_verdicts_of_published_values():
+    rng = np.random.default_rng(0)
+    tables, settings = inputs(
+        {"klr": lambda d: rng.normal(10.5, 0.6), "klr free": lambda d: rng.normal(11, 1)}
+    )
+    own = [dict(e, id=str(k), reason="") for k, e in enumerate(settings["print"]["published"])]
+    klr = [e for e in own if e["where"]["method"] == "klr"]
+    table = tables["readings"][tables["readings"]["method"] == "klr"]
+    verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]
+    cells = kernel_readings.cells(tables["readings"], "readings", settings)
+    states = cells[cells["reading"] == "none"].set_index("dataset")["state"]
+    assert len(set(states)) > 1
+    assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == states.to_dict()
 
 
 def test_what_is_missing_is_named():

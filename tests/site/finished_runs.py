@@ -55,8 +55,10 @@ def finish(root, plan, names, offset=0.0):
         for folder in (results, drawn.parent, logs):
             folder.mkdir(parents=True, exist_ok=True)
         if "protocol" in artifact.content:
-            write_rows(rows(artifact, offset), results / "table.csv")
-            provenance.write(plan.about(name), {}, [], results / "table.csv", results / "provenance.json")
+            table, points = results / "table.csv", results / "points.npz"
+            write_rows(rows(artifact, offset), table)
+            points.write_bytes(b"")
+            provenance.write(plan.about(name), {}, [], table, points, results / "provenance.json")
         if found := list(verdict_rows(artifact, plan.config["scale"])):
             with (results / "verdicts.csv").open("w", newline="") as lines:
                 writer = csv.DictWriter(lines, list(found[0]))

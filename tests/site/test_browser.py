@@ -153,5 +153,5 @@ def test_curves_are_drawn_hidden_and_read(site, tmp_path):
     assert told["before"] == told["again"] == told["logged"] == 4
     assert told["hidden"] == 3
     assert "x = 1" in told["tip"]
-    assert "clean" in told["tip"]
+    assert "clean label" in told["tip"]
     assert told["log"] == 2

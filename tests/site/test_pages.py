@@ -102,6 +102,15 @@ def test_a_result_that_the_reference_lacks_says_that_it_ran(site):
     assert page.count("</i> ran</span>") >= 2
 
 
+def test_the_front_page_counts_what_was_judged(site):
+    front = (site / "index.html").read_text()
+    plan = plan_of("full")
+    kept = [plan.artifact(name).content for name in NAMES[:-1]]
+    for key, word in (("published", "printed numbers"), ("claims", "claims")):
+        assert f"<dt>{sum(len(each.get(key, [])) for each in kept)} {word}</dt>" in front
+    assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
+
+
 def test_a_page_has_what_a_reader_asks_for(site):
     page = (site / "ors_fig2.html").read_text()
     content = plan_of("smoke").artifact("ors/fig2").content
@@ -131,11 +140,11 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     finish(tmp_path, plan, ["ors/fig4"])
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
     first, *others = file.read_text().splitlines()
-    file.write_text("\n".join([f"{first},new_points", *(f"{line},holds anew" for line in others)]))
+    file.write_text("\n".join([f"{first},new_points", *(f"{line},not shown" for line in others)]))
     (file.parent / "agreement.csv").write_text("group,mean difference\nerror,0.25\n")
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/ors_fig4.html").read_text()
-    assert "holds anew" in page
+    assert ">for new points</span>" in page
     assert "0.25" in page
 
 
@@ -167,6 +176,14 @@ def test_the_formulas_of_every_caption_are_rendered(file):
     assert html.count("<math") == caption.count(":math:")
     assert 'class="math"' not in html  # how docutils shows what it cannot read
     assert "system-message" not in html
+
+
+def test_evidence_of_a_reduced_run_is_short():
+    assert (
+        text.evidence("reduced run (smoke): a = 3, asked below 0 (n = 2)") == "a = 3, asked below 0 (n = 2)"
+    )
+    assert "not part of this scale" in text.evidence("reduced run (quick): no rows for it: no row has x = 15")
+    assert text.evidence("a = 3; p = 0.2") == "a = 3; p = 0.2"
 
 
 def test_an_index_stands_beside_an_accented_letter():
@@ -213,7 +230,7 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
         for x in range(1, 401)
     )
     write_rows(rows, tmp_path / "table.csv")
-    packed = curves.of_table(tmp_path / "table.csv")
+    packed = curves.of_table(tmp_path / "table.csv", {})
     panels = json.loads(packed)
     assert len(packed) <= curves.LARGEST
     assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
@@ -223,13 +240,30 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
     assert curve["half"][0] == pytest.approx(2.776 * (2.5 / 5) ** 0.5, rel=0.02)
 
 
+def test_the_metric_of_the_caption_comes_first(tmp_path):
+    rows = (
+        {"method": "a", "repetition": 0, "metric": metric, "x": x, "value": x}
+        for metric in ("weight_ratio", "regret")
+        for x in range(9)
+    )
+    write_rows(rows, tmp_path / "table.csv")
+    first, second = json.loads(curves.of_table(tmp_path / "table.csv", {}, "Regret against rounds"))
+    assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
+
+
+def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site):
+    page = (site / "ors_final_errors.html").read_text()
+    assert '<a href="ors_fig2.html">ors_fig2</a>' in page
+    assert "20170918" in page
+
+
 def test_few_repetitions_have_no_interval(tmp_path):
     row = {"method": "a", "metric": "mse"}
     rows = (row | {"repetition": r, "x": x, "value": r + x} for r in range(4) for x in range(9))
     write_rows(rows, tmp_path / "table.csv")
-    assert "half" not in json.loads(curves.of_table(tmp_path / "table.csv"))[0]["curves"][0]
+    assert "half" not in json.loads(curves.of_table(tmp_path / "table.csv", {}))[0]["curves"][0]
 
 
 def test_a_table_without_curves_has_none(tmp_path):
     write_rows([{"method": "a", "repetition": 0, "metric": "error", "value": 1.0}], tmp_path / "table.csv")
-    assert curves.of_table(tmp_path / "table.csv") == ""
+    assert curves.of_table(tmp_path / "table.csv", {}) == ""

@@ -18,6 +18,7 @@ from verdict_inputs import (
 )
 
 from noisylabels.results import write_rows
+from noisylabels.verdicts.agreement import agreement
 from noisylabels.verdicts.judge import judge_files
 from noisylabels.verdicts.page import markdown, page
 
@@ -113,11 +114,16 @@ def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
     assert not csv.exists()
 
 
+def shown(artifacts, tables, scale="full"):
+    verdicts = judge_files(artifacts, tables, scale)
+    return verdicts, agreement(artifacts, verdicts, scale=scale)
+
+
 def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
     nasty = claim(below(), id="<b>", statement="a < b & <script>alert(1)</script>")
     artifact, table = write_inputs(tmp_path, {"claims": [nasty]})
     write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
-    html = page(judge_files([artifact], [table], "full"))
+    html = page(*shown([artifact], [table]))
     assert "a &lt; b &amp; &lt;script&gt;" in html
     assert "<script>" not in html
     assert "http" not in html
@@ -128,10 +134,10 @@ def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
 def test_the_markdown_page_has_a_row_per_verdict_and_escapes_bars(tmp_path):
     artifact, table = write_inputs(tmp_path, {"claims": [claim(below(), statement="|a| < b")]})
     write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
-    text = markdown(judge_files([artifact], [table], "full"))
+    text = markdown(*shown([artifact], [table]))
     assert "## ors, fig2" in text
     assert "| c | **holds** | \\|a\\| < b |" in text
 
 
 def test_page_without_verdicts_is_still_a_page():
-    assert "<h1>Verdicts</h1>" in page(judge_files([], [], "full"))
+    assert "<h1>Verdicts</h1>" in page(*shown([], []))

@@ -98,6 +98,7 @@ def test_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
     [
         ("config/config.yaml", "seed:", "sed:", "'sed' was unexpected"),
         ("overlay.yaml", "papers: [ors]", "papers: [orz]", "'orz' has no artifacts"),
+        ("overlay.yaml", "scale:", "formats: [png]\nscale:", "key 'formats' is given twice"),
         ("config/experiments/ors/fig2.yaml", "windows: 100", "windws: 100", "'windws' was unexpected"),
         ("config/experiments/ors/fig2.yaml", "{method: ors", "{method: orz", "'orz' is unknown"),
         (
@@ -110,8 +111,14 @@ def test_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
 )
 def test_a_mistake_in_a_file_stops_before_any_job(copy, file, old, new, message):
     copy.edit(file, old, new)
-    assert message in copy.snakemake(options=["-n"], fail=True)
+    output = copy.snakemake(options=["-n"], fail=True)
+    assert message in output.strip().splitlines()[-1]  # one line, and the last
     assert not copy.files()
+
+
+def test_a_name_that_is_no_target_is_answered_with_close_ones(run):
+    output = run("unknown").snakemake("ors_fig99", options=["-n"], fail=True)
+    assert output.strip().splitlines()[-1].startswith("there is no target ors_fig99; did you mean ors_fig")
 
 
 def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):

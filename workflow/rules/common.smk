@@ -6,9 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
-
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
@@ -21,6 +18,7 @@ sys.path.insert(0, str(LIBRARY))
 from noisylabels.datasets import own, records, registry
 from noisylabels.frame import (
     artifacts,
+    configuration,
     dependencies,
     owner,
     packages,
@@ -57,26 +55,25 @@ if isinstance(config.get("data"), dict) and config["data"].get("offline") in (
     "false",
 ):
     config["data"]["offline"] = config["data"]["offline"] == "true"
-validate(config, SCHEMAS / "config.schema.yaml")
-if not isinstance(config["seed"], int):  # a schema takes 1000.0 for a whole number
-    raise WorkflowError(f"seed: write it as a whole number, got {config['seed']!r}")
 
 
 def planned():
-    """The plan of this configuration; a mistake in a file becomes a one-line message of the workflow."""
+    """The plan of this configuration; a mistake in a file ends the run with one line that names it."""
     try:
+        files = [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
+        configuration.examine(config, files, SCHEMAS)
         loaded = artifacts.load_all(
             EXPERIMENTS, config["papers"], config["scale"], SCHEMAS
         )
-        entries = own.with_own(
-            registry.load_registry(REGISTRY), config["data"]["local"]
-        )
+        entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
+        configuration.examine_local(local, entries, EXPERIMENTS)
+        entries = own.with_own(entries, local)
         made = plan.Plan(config, loaded, Supply(entries, config["data"]))
         targets.check_names(made)
         made.left_out  # names a data set that is not in the registry
         return made
     except (ValueError, OSError) as error:
-        raise WorkflowError(str(error)) from None
+        sys.exit(str(error))  # an error of Snakemake would add lines about its rules
 
 
 PLAN = planned()

@@ -1,5 +1,12 @@
 """the report judges it: verdicts of one artifact, of a paper, or of all; the last are the first page of `snakemake --report`."""
 
+# Snakemake would name every file that is missing.
+REPORT_ASKED = any(word.partition("=")[0] == "--report" for word in sys.argv)
+if REPORT_ASKED and not Path(RESULTS).is_dir():
+    raise WorkflowError(
+        f"nothing to report: the scale {SCALE} has not been run (no {RESULTS})"
+    )
+
 
 rule verdicts:
     input:
@@ -12,9 +19,11 @@ rule verdicts:
         printed=lambda wildcards: plan.printed_values(
             PLAN.judged(wildcards.scope).values()
         ),
+        data=lambda wildcards: PLAN.printed_data(wildcards.scope),
         library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
+        agreement=f"{RESULTS}/{{scope}}agreement.csv",
         md=f"{RESULTS}/{{scope}}verdicts.md",
         html=report(
             f"{RESULTS}/{{scope}}verdicts.html",
@@ -46,4 +55,4 @@ rule verdicts:
         "Judge {wildcards.scope} against what was printed and claimed"
     shell:
         "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
-        " --scale {SCALE:q} --csv {output.csv:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"
+        " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"

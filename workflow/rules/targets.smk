@@ -13,7 +13,9 @@ rule data:
         "All data sets are in data/prepared; with data.offline=true the rest needs no network"
 
 
-for target, scope in targets.scopes(PLAN).items():
+SCOPES, REFUSALS = targets.scopes(PLAN), targets.refusals(PLAN, EXPERIMENTS)
+
+for target, scope in SCOPES.items():
 
     rule:
         name:
@@ -29,12 +31,12 @@ def refused(reason):
     """Input of a target that cannot be made: asking for it, and only that, is an error."""
 
     def refuse(wildcards):
-        raise WorkflowError(reason)
+        sys.exit(reason)
 
     return refuse
 
 
-for target, reason in targets.refusals(PLAN, EXPERIMENTS).items():
+for target, reason in REFUSALS.items():
 
     rule:
         name:
@@ -44,3 +46,20 @@ for target, reason in targets.refusals(PLAN, EXPERIMENTS).items():
         localrule: True
         message:
             f"Not possible: {target}"
+
+
+def no_target(wildcards):
+    """Input of a name that nothing has: an error with the nearest names."""
+    sys.exit(targets.unknown(wildcards.unknown, ["all", "data", *SCOPES, *REFUSALS]))
+
+
+rule unknown:
+    input:
+        no_target,
+    output:
+        "{unknown}",
+    wildcard_constraints:
+        unknown="[A-Za-z0-9_-]+",
+    localrule: True
+    message:
+        "Not possible: {wildcards.unknown}"

@@ -66,10 +66,9 @@ def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
     -------
     frame indexed by the groups with columns mean, half_width (0 below `FEW` repetitions) and n.
     """
-    from scipy.special import stdtrit
-
     groups = rows.groupby(by, sort=False)["value"].agg(["mean", "sem", "count"])
-    quantile = {n: stdtrit(n - 1, 0.975) for n in groups["count"].unique() if n >= FEW}
+    several = [n for n in groups["count"].unique() if n >= FEW]
+    quantile = _quantiles(several) if several else {}
     groups["half_width"] = (groups["sem"] * groups["count"].map(quantile)).fillna(0.0)
     return groups.rename(columns={"count": "n"})[["mean", "half_width", "n"]]
 
@@ -158,6 +157,13 @@ def learning_curves(
                 mean = run.groupby("x")["value"].mean()
                 ax.plot(mean.index / x_unit, mean, color=style.colour(method), **_RUN)
         curve(ax, values.index / x_unit, values["mean"], values["half_width"], method, **looks)
+
+
+def _quantiles(counts: Iterable[int]) -> dict[int, float]:
+    """t_{0.975, n-1} for each n."""
+    from scipy.special import stdtrit
+
+    return {n: float(stdtrit(n - 1, 0.975)) for n in counts}
 
 
 _RUN: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}

@@ -163,16 +163,8 @@ def load_all(folder: Path, papers: list[str], scale: str, schemas: Path) -> dict
     ------
     ArtifactError : a paper without a folder of artifacts, an artifact that uses one that does not exist.
     """
-    found = {}
-    for paper in papers:
-        files = sorted((folder / paper).glob("*.yaml"))
-        if not files:
-            known = sorted(p.name for p in folder.iterdir() if p.is_dir())
-            raise ArtifactError(
-                f"papers: {paper!r} has no artifacts in {folder / paper}; known: {', '.join(known)}"
-            )
-        for file in files:
-            found[paper, file.stem] = load(file, scale, schemas)
+    files = [file for paper in papers for file in artifact_files(folder, paper)]
+    found = {(file.parent.name, file.stem): load(file, scale, schemas) for file in files}
     for artifact in found.values():
         own = {name: other for (paper, name), other in found.items() if paper == artifact.paper}
         _check_uses(artifact, own)
@@ -180,6 +172,19 @@ def load_all(folder: Path, papers: list[str], scale: str, schemas: Path) -> dict
     for paper in papers:
         _check_title(folder / paper / "TITLE")
     return found
+
+
+def artifact_files(folder: Path, paper: str) -> list[Path]:
+    """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
+    files = sorted((folder / paper).glob("*.yaml"))
+    if not files:
+        known = sorted(path.name for path in folder.iterdir() if path.is_dir())
+        near = difflib.get_close_matches(paper, known, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ArtifactError(
+            f"papers: {paper!r} has no artifacts in {folder / paper}; {hint}known: {', '.join(known)}"
+        )
+    return files
 
 
 def _check_uses(artifact: Artifact, known: dict[str, Artifact]) -> None:

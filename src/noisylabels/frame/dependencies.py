@@ -38,12 +38,14 @@ def _nodes(file: Path) -> tuple[ast.AST, ...]:
     return tuple(_executed(ast.parse(file.read_text(encoding="utf-8"))))
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _executed(child)
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        waiting.extend(ast.iter_child_nodes(node))
 
 
 @cache
@@ -131,7 +133,7 @@ def method_files(name: str) -> list[Path]:
 def _foreign_files(name: str) -> list[Path]:
     """A user's module, what it imports from its folder, and what these import from the library."""
     module = name.partition(":")[0]
-    first = _found(module)
+    first = foreign_file(module)
     if first is None:
         raise FileNotFoundError(f"method {name!r}: no module {module!r}; is its folder on PYTHONPATH?")
     if "site-packages" in first.parts:  # installed: it changes with its version
@@ -142,11 +144,11 @@ def _foreign_files(name: str) -> list[Path]:
         file = waiting.pop()
         if file not in own and file.suffix == ".py" and file.is_relative_to(folder):
             own.add(file)
-            waiting.extend(path for name in _imported(file) if (path := _found(name, [str(folder)])))
+            waiting.extend(path for name in _imported(file) if (path := foreign_file(name, [str(folder)])))
     return sorted({*own, *_closure(path for file in own for path in _used(file))})
 
 
-def _found(module: str, path: list[str] | None = None) -> Path | None:
+def foreign_file(module: str, path: list[str] | None = None) -> Path | None:
     """The file of a module anywhere on the import path; nothing is imported, not even its package."""
     spec = None
     for depth in range(1, module.count(".") + 2):

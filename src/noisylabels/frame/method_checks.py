@@ -32,6 +32,8 @@ def examine(settings: Mapping[str, Any], filters: bool) -> None:
         if ":" in name:
             if not OWN.fullmatch(name):
                 raise ArtifactError(f"{where}.method: {name!r} is not of the form package.module:Class")
+            if not signatures.lacking(name):
+                _parameters(where, name, content)
         elif name not in methods.known():
             raise ArtifactError(f"{where}.{methods.unknown(name)}")
         else:
@@ -45,6 +47,15 @@ def examine(settings: Mapping[str, Any], filters: bool) -> None:
 
 
 LOSSES = "losses.margin"
+
+
+def lacking(settings: Mapping[str, Any]) -> str:
+    """Why the first class of the user's own that cannot be had cannot be had, or ""."""
+    for label, content in settings.get("methods", {}).items():
+        name = content["method"]
+        if ":" in name and (why := signatures.lacking(name)):
+            return f"methods.{label}.method: {name!r}: {why}"
+    return ""
 
 
 def _grid(where: str, grid: Any) -> None:
@@ -96,8 +107,10 @@ def _parameters(where: str, name: str, content: Mapping[str, Any]) -> None:
     known = [*known, *fit, "widths"] if function != "__init__" else known
     _known(f"{where}.parameters", content.get("parameters", {}), known)
     _known(f"{where}.tune", content.get("tune", []), known)
-    types = signatures.types(name) | (signatures.types(name, function) if function != "__init__" else {})
-    _types(f"{where}.parameters", content.get("parameters", {}), types)
+    functions = dict.fromkeys(["__init__", function])
+    for each in functions:
+        _types(f"{where}.parameters", content.get("parameters", {}), signatures.types(name, each))
+        _choices(f"{where}.parameters", content.get("parameters", {}), signatures.choices(name, each))
 
 
 def _types(where: str, parameters: Mapping[str, Any], known: Mapping[str, set[str]]) -> None:
@@ -108,6 +121,16 @@ def _types(where: str, parameters: Mapping[str, Any], known: Mapping[str, set[st
         if kind not in wanted and not (kind == "int" and "float" in wanted):
             words = " or ".join(sorted(wanted))
             raise ArtifactError(f"{where}.{name}: {value!r} is of type {kind}; {words} is expected")
+
+
+def _choices(where: str, parameters: Mapping[str, Any], known: Mapping[str, list[Any]]) -> None:
+    """A word that is none of those that the annotation lists."""
+    for name, value in parameters.items():
+        if name in known and value not in known[name]:
+            near = difflib.get_close_matches(str(value), map(str, known[name]), n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            words = ", ".join(map(str, known[name]))
+            raise ArtifactError(f"{where}.{name}: {value!r} is unknown; {hint}known: {words}")
 
 
 def _known(where: str, names: Iterable[str], known: list[str]) -> None:

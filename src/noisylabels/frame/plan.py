@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from noisylabels.frame import dependencies, report_text
+from noisylabels.frame import dependencies, method_checks, report_text
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
@@ -55,7 +55,9 @@ class Plan:
 
     @cached_property
     def left_out(self) -> dict[str, str]:
-        """Artifact -> why it cannot run here: a data set that no source of the pinned kind has."""
+        """Artifact -> why it cannot run here: a data set that no source of the pinned kind has,
+        or a class of the user's own that is not to be found.
+        """
         lacking = {name: self._lack(artifact) for name, artifact in self.artifacts.items()}
         for name, artifact in self.artifacts.items():
             for used in self._sources(artifact):
@@ -65,7 +67,8 @@ class Plan:
         return {name: why for name, why in lacking.items() if why}
 
     def _lack(self, artifact: Artifact) -> str:
-        return next(filter(None, map(self.supply.lack, artifact.data_sets(artifact.settings))), "")
+        lacks = map(self.supply.lack, artifact.data_sets(artifact.settings))
+        return next(filter(None, lacks), "") or method_checks.lacking(artifact.settings)
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:
@@ -252,6 +255,11 @@ class Plan:
         """What they were judged by, as JSON: a change of it judges again, a change of a caption does not."""
         contents = [artifact.content for artifact in self.judged(scope).values()]
         return json.dumps([[content.get(key) for key in ("published", "claims")] for content in contents])
+
+    def printed_data(self, scope: str) -> list[str]:
+        """Prepared data of those with printed values: a constant classifier is a control of their margins."""
+        printed = [name for name, a in self.judged(scope).items() if a.content.get("published")]
+        return sorted({file for name in printed for file in self.all_data(name)})
 
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""

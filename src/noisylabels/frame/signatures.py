@@ -1,10 +1,12 @@
 """Keywords of the library's methods and functions, read from their files: an import would take seconds."""
 
 import ast
+import difflib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from noisylabels.frame import methods
+from noisylabels.frame import dependencies, methods
 from noisylabels.frame.methods import PACKAGE, ROOT
 
 Arguments = ast.FunctionDef
@@ -22,11 +24,73 @@ def keywords(method: str, function: str = "__init__") -> list[str] | None:
 
 
 def types(method: str, function: str = "__init__") -> dict[str, set[str]]:
-    """Argument -> names of the types it may have, of those that have none but plain ones."""
+    """Argument -> names of the types it may have, of those that have none but plain ones.
+
+    Without an annotation a number as default asks for a number.
+    """
+    noted = {name: _kinds(note) for name, note in _annotations(method, function).items()}
+    numeric = {name: {"int", "float", "None"} for name in _numbers(method, function) if name not in noted}
+    return {name: kinds for name, kinds in noted.items() if kinds <= PLAIN} | numeric
+
+
+def choices(method: str, function: str = "__init__") -> dict[str, list[Any]]:
+    """Argument -> the values that its annotation ``Literal[...]`` lists."""
+    notes = _annotations(method, function).items()
+    return {name: values for name, note in notes if (values := _literals(note))}
+
+
+def _annotations(method: str, function: str) -> dict[str, ast.expr]:
     found = _of_class(*_class(method), function)
     arguments = [*found.args.args, *found.args.kwonlyargs] if found else []
-    noted = {a.arg: set(ast.unparse(a.annotation).split(" | ")) for a in arguments if a.annotation}
-    return {name: kinds for name, kinds in noted.items() if kinds <= PLAIN}
+    return {a.arg: a.annotation for a in arguments if a.annotation}
+
+
+def _kinds(note: ast.expr) -> set[str]:
+    """``float | None`` -> {"float", "None"}; of ``Literal`` the types of its values."""
+    if isinstance(note, ast.BinOp) and isinstance(note.op, ast.BitOr):
+        return _kinds(note.left) | _kinds(note.right)
+    return {type(value).__name__ for value in _literals(note)} or {ast.unparse(note)}
+
+
+def _literals(note: ast.expr) -> list[Any]:
+    if not (isinstance(note, ast.Subscript) and ast.unparse(note.value) == "Literal"):
+        return []
+    entries = note.slice.elts if isinstance(note.slice, ast.Tuple) else [note.slice]
+    return [entry.value for entry in entries if isinstance(entry, ast.Constant)]
+
+
+def _numbers(method: str, function: str) -> list[str]:
+    """Arguments whose default is a number."""
+    found = _of_class(*_class(method), function)
+    if not found:
+        return []
+    places = [*found.args.posonlyargs, *found.args.args]
+    first = len(places) - len(found.args.defaults)
+    given = [*zip(places[first:], found.args.defaults, strict=True)]
+    given += [(a, d) for a, d in zip(found.args.kwonlyargs, found.args.kw_defaults, strict=True) if d]
+    values = [(a.arg, d.value) for a, d in given if isinstance(d, ast.Constant)]
+    return [name for name, value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+
+
+def lacking(method: str) -> str:
+    """Why the class "package.module:Class" cannot be had, in a few words, or ""; nothing is imported."""
+    module, _, name = method.partition(":")
+    file = dependencies.foreign_file(module)
+    if file is None:
+        return f"no module {module!r}; is its folder on PYTHONPATH?"
+    if file.suffix != ".py" or {name, "*"} & _words(file):
+        return ""
+    near = difflib.get_close_matches(name, _words(file), n=3)
+    return f"{file} has no class {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+
+
+@cache
+def _words(file: Path) -> frozenset[str]:
+    """Names that a module may have: its classes and functions, what it imports, what it assigns."""
+    nodes = list(ast.walk(_tree(file)))
+    named = [node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    named += [node.asname or node.name for node in nodes if isinstance(node, ast.alias)]
+    return frozenset(named + [node.id for node in nodes if isinstance(node, ast.Name)])
 
 
 def has(method: str, member: str) -> bool:
@@ -46,6 +110,9 @@ def _names(function: ast.FunctionDef) -> list[str]:
 
 
 def _class(method: str) -> tuple[Path, str]:
+    if ":" in method:
+        folder, _, name = method.partition(":")
+        return dependencies.foreign_file(folder) or Path(), name
     module = methods.known()[method]
     name = next(name for name, where in methods.public().items() if where == module)
     return _file(module), name

@@ -1,5 +1,7 @@
 """Names to ask for: each paper, each artifact as ``<paper>_<artifact>``, and why some cannot be had."""
 
+import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 from noisylabels.frame import names
@@ -42,3 +44,10 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
         stems = [file.stem for file in sorted((folder / paper).glob("*.yaml"))]
         reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if names.allowed(stem))], why)
     return reasons
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    """The message for a name that is no target, with the nearest ones."""
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {', '.join(near)}?" if near else "it would be a paper, or <paper>_<artifact>"
+    return f"there is no target {name}; {hint}"

@@ -6,6 +6,7 @@ The variances come from `variances` or `hammer_variances`, the labels from `nois
 """
 
 from collections.abc import Callable
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,15 +58,14 @@ def hammer_variances(
     """
     if n < 1 or rate < 1:
         raise ValueError(f"hammer noise needs n >= 1 samples and rate >= 1 Hz, got n = {n}, rate = {rate}")
-    from scipy.signal import lfilter
-
     blows = np.zeros(n)
     second = 0.3
     while (start := round(second * rate)) < n:
         blows[start] += mean_blow * rng.uniform(0.5, 1.5)
         second += 0.5 * rng.uniform(0.8, 1.2)
     decay = np.exp(-1.0 / (0.03 * rate))
-    return floor + np.maximum(lfilter([1.0], [1.0, -decay], blows), 0.0)
+    levels = accumulate(blows.tolist(), lambda level, blow: decay * level + blow)
+    return floor + np.maximum(np.fromiter(levels, float, n), 0.0)
 
 
 def noisy_labels(y: Array, v: Array, rngs: list[np.random.Generator]) -> Array:

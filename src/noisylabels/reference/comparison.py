@@ -119,5 +119,7 @@ def differences(ours: Run, reference: Run) -> list[str]:
 def _flat(run: Run) -> dict[str, str]:
     told = {key: str(run.provenance.get(key, "")) for key in PROVENANCE if key != "packages"}
     told |= {f"package {name}": version for name, version in run.provenance.get("packages", {}).items()}
+    variants = run.provenance.get("data_variant", {})
+    told |= {f"variant of {name}": variant for name, variant in variants.items()}
     digests = run.provenance.get("data_sha256", {})
     return told | {f"data {name.removesuffix('.npz')}": digest[:12] for name, digest in digests.items()}

@@ -36,33 +36,37 @@ class Run:
         return self.drawn is not None or bool(self.verdicts)
 
 
-def own(plan: Plan, name: str, root: Path) -> Run:
-    """The artifact as it was run at the scale of the plan."""
+def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
+    """The artifact as it was run at the scale of the plan.
+
+    source : the artifact that the table and its provenance are of, if it is another.
+    """
     scale, (paper, _, artifact) = plan.config["scale"], name.partition("/")
-    folder = root / plan.results / name
+    folder, tables = root / plan.results / name, root / plan.results / (source or name)
     return Run(
         scale,
         verdicts=_newest_verdicts(root / plan.results, paper, artifact),
         agreement=rows_of(folder / "agreement.csv"),
-        provenance=json_of(folder / "provenance.json"),
+        provenance=json_of(tables / "provenance.json"),
         cost=cost(root / f"logs/{scale}/{name}"),
         drawn=smallest(root / plan.figures / f"{name}.{suffix}" for suffix in DRAWN),
-        table=_there(folder / "table.csv"),
+        table=_there(tables / "table.csv"),
     )
 
 
-def reference(name: str, root: Path) -> Run:
-    """The artifact as the reference keeps it."""
+def reference(name: str, root: Path, source: str = "") -> Run:
+    """The artifact as the reference keeps it; ``source`` as in `own`."""
+    tables = root / "results/reference" / (source or name)
     folder, drawn = root / "results/reference" / name, root / "figures/reference" / name
-    provenance = json_of(folder / "provenance.json")
+    provenance, kept = json_of(folder / "provenance.json"), json_of(tables / "provenance.json")
     return Run(
         "full",
         verdicts=rows_of(folder / "verdicts.csv"),
         agreement=rows_of(folder / "agreement.csv"),
-        provenance=provenance,
+        provenance=kept | provenance,
         cost=provenance.get("cost", {}),
         drawn=smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
-        table=_there(folder / "summary.csv"),
+        table=_there(tables / "summary.csv"),
         thumbnail=_there(drawn.with_name(f"{drawn.name}.thumb.webp")),
     )
 

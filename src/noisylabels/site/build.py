@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noisylabels.frame.plan import Plan
+from noisylabels.reference.runs import Row
 from noisylabels.site import curves, findings, forest, pictures, sources, states, text
 from noisylabels.site.pages import Page, all_pages, by_paper
 
@@ -27,6 +28,9 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     site = {"scale": plan.config["scale"], "seed": plan.config["seed"], "papers": papers, "pages": pages}
     site["reduced"] = plan.config["scale"] != "full"
     site["referenced"] = any(page.reference for page in pages)
+    site["keys"] = {page.key for page in pages}
+    site["missing"] = len(plan.artifacts) - len(pages)
+    site["totals"] = totals(pages)
     _assets(out / "assets")
     code = sources.Sources()
     cards = {page.key: _card(page, out) for page in pages}
@@ -44,6 +48,13 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     return len(pages)
 
 
+def totals(pages: list[Page]) -> dict[str, list[Row]]:
+    """The verdicts that count, of printed values and of claims; of neither if nothing was judged."""
+    rows = [row for page in pages for row in page.first.verdicts if row["verdict"] != "ran"]
+    kinds = {"Printed numbers": "published", "Claims": "claim"}
+    return {name: found for name, kind in kinds.items() if (found := [r for r in rows if r["kind"] == kind])}
+
+
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("noisylabels.site"),
@@ -53,6 +64,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"caption": text.caption, "plain": text.plain, "stripped": text.stripped}
+    environment.filters |= {"told": text.evidence, "counted": states.counted, "toned": states.toned}
     environment.filters |= {"number": _number, "minutes": _minutes}
     environment.globals |= {"state": states.state, "TONES": states.TONES, "LINES": findings.LINES, "up": ""}
     return environment
@@ -87,7 +99,11 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
         "reach": forest.REACH,
         "links": code.links(page),
         "methods": code.methods(page),
-        "curves": Markup(curves.of_table(source).replace("<", "\\u003c")) if is_drawn and source else "",
+        "curves": Markup(
+            curves.of_table(source, page.methods, page.content["caption"]).replace("<", "\\u003c")
+        )
+        if is_drawn and source
+        else "",
     }
 
 

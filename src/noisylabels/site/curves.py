@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noisylabels.figures import names
+from noisylabels.figures.methods import Methods, label
 from noisylabels.reference import summary
+from noisylabels.site.text import data_set
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 140_000
+LARGEST = 100_000
 """Bytes of the curves of a page."""
 
 FEWEST = 4
@@ -21,13 +24,20 @@ SPARSER = (120, 80, 50, 30, 20, 12)
 """Points of a curve, tried in turn until all curves fit."""
 
 
-def of_table(path: Path) -> str:
+def of_table(path: Path, methods: Methods, caption: str = "") -> str:
     """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
 
     A list of panels ``{metric, where, curves: [{method, x, y, half}]}``; ``half`` is half the 95 % interval.
+    methods : what the artifact says of them, such as their labels.   caption : what it names comes first.
     """
     table = summary.read(path) if path.name == "summary.csv" else _means(path)
-    panels = _panels(table)
+    shown = {
+        key: label(methods, key) if key in methods else names.method(key) for key in set(table["method"])
+    }
+    table["method"] = table["method"].map(shown)
+    for column, name in (("dataset", data_set), ("noise", names.noise), ("setting", names.setting)):
+        table[column] = table[column].map(name)
+    panels = sorted(_panels(table), key=lambda panel: _rank(panel, caption.lower()))
     for points in SPARSER:
         packed = json.dumps([_thinned(panel, points) for panel in panels], separators=(",", ":"))
         if len(packed) <= LARGEST:
@@ -54,6 +64,12 @@ def _panels(table: "pd.DataFrame") -> list[dict[str, Any]]:
                 where = " · ".join(str(word) for word in place if word != "")
                 panels.append({"metric": str(metric), "where": where, "curves": curves})
     return panels
+
+
+def _rank(panel: dict[str, Any], caption: str) -> tuple[bool, int]:
+    """The first panels are of metrics that the caption names, and have the most curves."""
+    words = panel["metric"].lower().split("_")
+    return not all(word in caption for word in words), -len(panel["curves"])
 
 
 def _curve(method: str, rows: "pd.DataFrame") -> dict[str, Any]:

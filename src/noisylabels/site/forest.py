@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from math import isnan, nan
 from typing import Any, NamedTuple
 
+from noisylabels.figures import names
 from noisylabels.site.states import state
-from noisylabels.site.text import number
+from noisylabels.site.text import data_set, number
 
 REACH = 3.0
 """Margins to either side that a line shows; what lies further out is drawn at the end, as an arrow."""
@@ -13,6 +14,10 @@ REACH = 3.0
 
 COLUMNS = ("dataset", "method", "noise", "setting", "metric", "x", "source")
 """Columns of the selectors in the order in which a line is named after them."""
+
+
+NAMED = {"dataset": data_set, "method": names.method, "noise": names.noise, "setting": names.setting}
+"""Columns whose labels have names for readers."""
 
 
 class Line(NamedTuple):
@@ -48,7 +53,7 @@ def blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     for row in rows:
         if not row["estimate"]:
             continue
-        words = [_word(row["where"].get(column, "")) for column in varying]
+        words = [_word(row["where"].get(column, ""), column) for column in varying]
         head, rest = (words[0], words[1:]) if len(varying) > 1 else ("", words)
         found.setdefault(head, []).append(_line(row, " · ".join(filter(None, rest)) or row["id"]))
     return [Block(title, lines) for title, lines in found.items()]
@@ -60,8 +65,11 @@ def _varying(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [c for c in columns if len({_word(row["where"].get(c, "")) for row in rows}) > 1]
 
 
-def _word(value: Any) -> str:
-    return " or ".join(_word(each) for each in value) if isinstance(value, list) else str(value)
+def _word(value: Any, column: str = "") -> str:
+    """A label of a selector as a reader knows it."""
+    if isinstance(value, list):
+        return " or ".join(_word(each, column) for each in value)
+    return NAMED.get(column, str)(str(value))
 
 
 def _line(row: Mapping[str, Any], label: str) -> Line:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from noisylabels.figures.methods import label
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.plan import Plan
 from noisylabels.reference import keeping, runs, state
@@ -98,6 +99,11 @@ class Page:
         uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.content.get("uses", [])]
         return [self.artifact, *uses]
 
+    @property
+    def uses(self) -> list[str]:
+        """Keys of the artifacts whose tables are drawn, but for its own."""
+        return [f"{self.artifact.paper}_{name}" for name in self.content.get("uses", [])]
+
     @cached_property
     def methods(self) -> dict[str, dict[str, Any]]:
         """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
@@ -161,7 +167,7 @@ class Page:
         content = self.content
         words = [self.key, content["title"], content["source"], text.stripped(content["caption"])]
         words += [*self.methods, *(str(spec.get("method", "")) for spec in self.methods.values())]
-        words += [str(spec.get("label", "")) for spec in self.methods.values()]
+        words += [label(self.methods, key) for key in self.methods]
         words += [f"{each['id']} {each['title']}" for each in self.data]
         words += [claim["statement"] for claim in content.get("claims", [])]
         return " ".join(dict.fromkeys(" ".join(words).lower().replace("_", " ").split()))
@@ -216,11 +222,16 @@ class Paper:
 
 
 def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
-    """A page of every artifact of which there is something to show, or that says why there is nothing."""
-    pages = [
-        Page(plan, name, runs.own(plan, name, root), runs.reference(name, home), root)
-        for name in plan.artifacts
-    ]
+    """A page of every artifact of which there is something to show, or that says why there is nothing.
+
+    home : where the reference is.   root : where the run is.
+    """
+    pages = []
+    for name, artifact in plan.artifacts.items():
+        uses = artifact.content.get("uses", [])
+        source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
+        here, kept = runs.own(plan, name, root, source), runs.reference(name, home, source)
+        pages.append(Page(plan, name, here, kept, root))
     return [page for page in pages if page.runs or page.left_out]
 
 

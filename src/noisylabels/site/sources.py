@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from noisylabels.figures import methods
 from noisylabels.frame.methods import known
 from noisylabels.reference.state import CHECKOUT
 from noisylabels.site.pages import Page
@@ -55,7 +56,7 @@ class Sources:
             defined = _class_of(module, name) if module else ""
             links.append(
                 Link(
-                    str(spec.get("label", label)),
+                    methods.label(page.methods, label),
                     name,
                     self._href(module, defined),
                     _told(module, defined),
@@ -84,7 +85,7 @@ class Sources:
 def numbered(file: Path) -> Markup:
     """A file as HTML with a number, and an anchor, at every line."""
     lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-    body = "\n".join(f'<span id="L-{n}"><a href="#L-{n}">{n}</a>{escape(line)}</span>' for n, line in lines)
+    body = "".join(f'<span id="L-{n}"><a href="#L-{n}">{n}</a>{escape(line)}</span>' for n, line in lines)
     return Markup(f'<pre class="code">{body}</pre>')
 
 

@@ -41,6 +41,19 @@ def stripped(text: str) -> str:
     return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text).strip()
 
 
+def evidence(sentence: str) -> str:
+    """The evidence of a verdict; of a reduced run without what the page says anyway."""
+    told = re.sub(r"^reduced run \(\w+\): ", "", sentence)
+    return (
+        "its data sets or settings are not part of this scale" if told.startswith("no rows for it") else told
+    )
+
+
+def data_set(key: str) -> str:
+    """Name of a data set as tables have it: without the collection that it comes from."""
+    return key.removeprefix("ida_").replace("_", " ")
+
+
 def number(value: float, digits: int = 4) -> str:
     """``12.39``, ``0.0031``; a true minus sign."""
     return f"{value:.{digits}g}".replace("-", "−")

@@ -1,10 +1,13 @@
 """All verdicts on one page: self-contained HTML with counts per paper, or Markdown."""
 
 from html import escape
+from typing import Any
 
 import pandas as pd
 
+from noisylabels.verdicts.findings import with_interval
 from noisylabels.verdicts.names import VERDICTS
+from noisylabels.verdicts.picture import Point, bland_altman
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2733; --soft: #5b6875; --line: #dde3e8; }
@@ -28,6 +31,11 @@ td { border-bottom: 1px solid var(--line); }
 .id { font-weight: 600; overflow-wrap: break-word; }
 .verdict { display: inline-block; padding: .1rem .55rem; border-radius: 1rem; font-size: .85rem;
            font-weight: 600; white-space: nowrap; }
+.agreed { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; margin-bottom: .8rem; }
+.agreed svg { flex: 1 1 22rem; max-width: 38rem; min-width: 0; }
+.agreed table { flex: 1 1 20rem; width: auto; }
+.agreed th, .agreed td { font-size: .84rem; padding: .2rem .5rem; font-weight: 400;
+                                  border-bottom: 1px solid var(--line); }
 .good { background: #d5f0e3; color: #0b5137; }
 .open { background: #fdf0cc; color: #6a4b00; }
 .bad  { background: #fbdcd7; color: #8a1f10; }
@@ -48,12 +56,17 @@ _INTRO = (
 )
 
 
-def page(verdicts: pd.DataFrame) -> str:
-    """HTML of a frame of text columns: paper, artifact and those of `findings.VERDICT_COLUMNS`."""
+def page(verdicts: pd.DataFrame, agreement: pd.DataFrame) -> str:
+    """HTML of a frame of text columns: paper, artifact and those of `findings.VERDICT_COLUMNS`.
+
+    agreement : frame of `agreement.COLUMNS`, shown with a picture above the verdicts of its artifact.
+    """
     parts = [_summary(verdicts)]
     for paper, of_paper in verdicts.groupby("paper", sort=False):
         for artifact, rows in of_paper.groupby("artifact", sort=False):
-            parts.append(f"<h2>{escape(str(paper))} · {escape(str(artifact))}</h2>{_rows(rows)}")
+            parts.append(f"<h2>{escape(str(paper))} · {escape(str(artifact))}</h2>")
+            parts += [_agreement(rows, part) for part in agreed(agreement, paper, artifact)]
+            parts.append(_rows(rows))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Verdicts</title>'
@@ -63,17 +76,60 @@ def page(verdicts: pd.DataFrame) -> str:
     )
 
 
-def markdown(verdicts: pd.DataFrame) -> str:
-    """The same frame as a Markdown page with one table per artifact: id, verdict, statement and evidence."""
+def markdown(verdicts: pd.DataFrame, agreement: pd.DataFrame) -> str:
+    """The same as a Markdown page with one table per artifact: id, verdict, statement and evidence."""
     parts = ["# Verdicts", _INTRO]
     for (paper, artifact), rows in verdicts.groupby(["paper", "artifact"], sort=False):
         parts.append(f"## {paper}, {artifact}")
+        for part in agreed(agreement, paper, artifact):
+            said = [f"| {quantity} | {figures} |" for quantity, figures in sentences(part)]
+            parts.append("\n".join(["| agreement with print | |", "|---|---|", *said]))
         lines = ["| id | verdict | what | evidence |", "|---|---|---|---|"]
         for row in rows.itertuples():
             cells = (row.id, f"**{row.verdict}**", row.statement, row.evidence)
             lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def agreed(agreement: pd.DataFrame, paper: Any, artifact: Any) -> list[pd.DataFrame]:
+    """What is said of a whole table: the rows over all methods and noises, one frame per metric."""
+    mine = agreement[(agreement["paper"] == paper) & (agreement["artifact"] == artifact)]
+    whole = mine[(mine["noise"] == "") & (mine["method"] == "")]
+    return [part for _, part in whole.groupby("metric", sort=False)]
+
+
+def sentences(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """(quantity, figures) of the rows of a table's agreement; the three states of a control in one."""
+    found: dict[str, list[str]] = {}
+    for row in rows.to_dict("records"):
+        quantity, _, state = str(row["quantity"]).partition(": ")
+        if state:
+            place = "our values" if quantity == "ours" else f"{quantity} in our place"
+            found.setdefault(place, []).append(f"{row['estimate']:.0f} {state}")
+            continue
+        scale, unit = (100, " %") if quantity.startswith("same") else (1, "")
+        figure = with_interval(scale * row["estimate"], (scale * row["low"], scale * row["high"]))
+        over = f"{row['cells']} {_CELLS.get(quantity, 'values')}, {row['sets']} data sets"
+        found[quantity] = [f"{figure}{unit} ({over})"]
+    return [(quantity, ", ".join(figures)) for quantity, figures in found.items()]
+
+
+_CELLS = {"same winner": "rows", "same order": "pairs of methods"}
+
+
+def _agreement(verdicts: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """The figures of a table's agreement beside Bland and Altman's picture."""
+    lines = "".join(f"<tr><th>{escape(q)}</th><td>{escape(f)}</td></tr>" for q, f in sentences(rows))
+    cells = verdicts[(verdicts["kind"] == "published") & (verdicts["verdict"] != "not comparable")]
+    cells = cells.dropna(subset=["estimate"])
+    points = [
+        Point(row["published"], row["estimate"], row["verdict"], f"{row['statement']}: {row['verdict']}")
+        for row in cells.to_dict("records")
+    ]
+    limits = rows[rows["quantity"] == "limits of agreement"].iloc[0]
+    drawn = bland_altman(points, limits["estimate"], (limits["low"], limits["high"]))
+    return f'<div class="agreed">{drawn}<table>{lines}</table></div>'
 
 
 def _badge(verdict: str, count: str = "") -> str:

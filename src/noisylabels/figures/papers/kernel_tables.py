@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from noisylabels import statistics
+from noisylabels import rank_tests
 from noisylabels.figures import methods as named
 from noisylabels.figures import names, panels, tables
 from noisylabels.figures.papers.kernels import KINDS, data_name, flips
@@ -158,8 +158,8 @@ def _compared(
     if len(others) > 1:
         row[f"{last} against"] = rival
     a, b = (errors[method].groupby("repetition").mean() for method in (last, rival))
-    row["p unpaired"] = f"{statistics.mann_whitney(errors[last], errors[rival]):.2g}"
-    row["p paired"] = f"{statistics.signed_rank(a, b.loc[a.index]):.2g}"
+    row["p unpaired"] = f"{rank_tests.mann_whitney(errors[last], errors[rival]):.2g}"
+    row["p paired"] = f"{rank_tests.signed_rank(a, b.loc[a.index]):.2g}"
     return row
 
 

@@ -70,7 +70,7 @@ def _repetition(
             (LABELLED, name): np.mean(each[part] == split.clean) for name, each in labels[k].items()
         }
         for method in methods:
-            outcome, reference = outcomes[method.label][k], outcomes[method.label][-1]
+            outcome, reference = outcomes[method.label][k], outcomes[method.label][len(settings["annotators"])]
             known = completed(outcome, votes[:, k]) == split.clean
             accuracies |= {
                 (LABELLED, method.label): np.mean(known),

@@ -26,6 +26,27 @@ def _weights(omega01: float, omega10: float, y: float) -> tuple[float, float]:
 
 
 @njit(cache=True, error_model="numpy")
+def _terms(
+    f: np.ndarray, step: np.ndarray, t: float, y: np.ndarray, omega01: float, omega10: float, out: np.ndarray
+) -> None:
+    """The terms of the three sums of `likelihood`, then q - sigma, from 0, BLOCK, 2 BLOCK, 3 BLOCK of out."""
+    for n in range(len(f)):
+        here = fma(t, step[n], f[n])
+        e = exp_of_negative(-min(abs(here), LARGEST))
+        w0, w1 = _weights(omega01, omega10, y[n])
+        e1 = 1.0 if here > 0.0 else e  # sigma = e1 / (1 + e)
+        e0 = e if here > 0.0 else 1.0
+        numerator = fma(w0, e0, w1 * e1)
+        both = 1.0 / (numerator * (1.0 + e))
+        over = both * (1.0 + e)  # 1 / numerator
+        sign = 2.0 * y[n] - 1.0
+        out[n] = log_of_positive(numerator * numerator * both)
+        out[BLOCK + n] = sign * e0 * over
+        out[2 * BLOCK + n] = sign * e1 * over
+        out[3 * BLOCK + n] = w1 * e1 * over - e1 * both * numerator
+
+
+@njit(cache=True, error_model="numpy")
 def likelihood(
     f: np.ndarray,
     step: np.ndarray,
@@ -41,28 +62,16 @@ def likelihood(
     Returns the sum and its derivatives with respect to omega01, sum (2y - 1)(1 - sigma) / P~,
     and omega10, -sum (2y - 1) sigma / P~.
     """
-    terms = np.empty(3 * BLOCK)
+    block = np.empty(4 * BLOCK)  # one array, so that the compiler sees that nothing overlaps
     value = up = down = 0.0
     for start in range(0, len(f), BLOCK):
-        count = min(BLOCK, len(f) - start)
-        for i in range(count):
-            n = start + i
-            here = fma(t, step[n], f[n])
-            e = exp_of_negative(-min(abs(here), LARGEST))
-            w0, w1 = _weights(omega01, omega10, y[n])
-            e1 = 1.0 if here > 0.0 else e  # sigma = e1 / (1 + e)
-            e0 = e if here > 0.0 else 1.0
-            numerator = fma(w0, e0, w1 * e1)
-            both = 1.0 / (numerator * (1.0 + e))
-            over = both * (1.0 + e)  # 1 / numerator
-            slope[n] = w1 * e1 * over - e1 * both * numerator
-            sign = 2.0 * y[n] - 1.0
-            terms[i] = log_of_positive(numerator * numerator * both)
-            terms[BLOCK + i] = sign * e0 * over
-            terms[2 * BLOCK + i] = sign * e1 * over
-        value += sum_lanes(terms, 0, count)
-        up += sum_lanes(terms, BLOCK, count)
-        down -= sum_lanes(terms, 2 * BLOCK, count)
+        stop = min(start + BLOCK, len(f))
+        count = stop - start
+        _terms(f[start:stop], step[start:stop], t, y[start:stop], omega01, omega10, block)
+        slope[start:stop] = block[3 * BLOCK : 3 * BLOCK + count]
+        value += sum_lanes(block, 0, count)
+        up += sum_lanes(block, BLOCK, count)
+        down -= sum_lanes(block, 2 * BLOCK, count)
     return value, up, down
 
 
