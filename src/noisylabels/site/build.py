@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from noisylabels.frame.plan import Plan
 from noisylabels.reference.runs import Row
-from noisylabels.site import curves, findings, forest, pictures, sources, states, text
+from noisylabels.site import agreement, curves, findings, forest, pictures, sources, states, text
 from noisylabels.site.pages import Page, all_pages, by_paper
 
 ASSETS = ("style.css", "site.js", "curves.js")
@@ -96,6 +96,7 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
     return {
         "figures": figures,
         "blocks": forest.blocks(page.published()),
+        "agreements": agreement.of_run(page.first),
         "reach": forest.REACH,
         "links": code.links(page),
         "methods": code.methods(page),
