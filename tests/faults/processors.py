@@ -49,6 +49,10 @@ PROCESSORS = {
 """Name -> what this processor must have to play it, and the switches."""
 
 
+ROUNDING = 1e-14
+"""A smaller difference is not looked at relatively: where it is large, the value is nothing but rounding."""
+
+
 def playable() -> dict[str, dict[str, str]]:
     """The processors that this one can play, with their switches; empty beyond Linux on x86-64."""
     facts = Path("/proc/cpuinfo")
@@ -81,7 +85,7 @@ def difference(here: str, there: str) -> str:
     ours, theirs = (list(csv.DictReader(io.StringIO(text))) for text in (here, there))
     if len(ours) != len(theirs):
         return f"{len(ours)} rows against {len(theirs)}"
-    count, largest, where = 0, -1.0, ""
+    count, absolute, relative, where = 0, 0.0, 0.0, ""
     for row, other in zip(ours, theirs, strict=True):
         if any(row[column] != other[column] for column in row if column not in ("value", "x")):
             return f"other labels: {row} against {other}"
@@ -90,9 +94,13 @@ def difference(here: str, there: str) -> str:
                 continue
             a, b = float(row[column]), float(other[column])
             count += 1
-            if (relative := abs(a - b) / max(abs(a), abs(b))) > largest:
-                largest, where = relative, f"{row['metric']} of {row['method']}, {a:.10g} and {b:.10g}"
-    return f"{count} of {len(ours)} values differ, by {largest:.1e} at most, relative ({where})"
+            absolute = max(absolute, abs(a - b))
+            if abs(a - b) > ROUNDING and abs(a - b) / max(abs(a), abs(b)) > relative:
+                relative = abs(a - b) / max(abs(a), abs(b))
+                where = (
+                    f", relatively by {relative:.1e} ({row['metric']} of {row['method']}, {a:g} and {b:g})"
+                )
+    return f"{count} of {len(ours)} values differ, by {absolute:.1e} at most{where}"
 
 
 def main() -> None:

@@ -38,7 +38,10 @@ def test_differences_are_counted_and_the_largest_is_shown() -> None:
     assert difference(table, table) == "equal bytes"
     other = table.replace("b,1,4", "b,1,5").replace("c,1,1", "c,1,1.1")
     assert difference(table, other) == (
-        "2 of 3 values differ, by 2.0e-01 at most, relative (error of b, 4 and 5)"
+        "2 of 3 values differ, by 1.0e+00 at most, relatively by 2.0e-01 (error of b, 4 and 5)"
+    )
+    assert difference(table, table.replace("c,1,1", "c,1,1.000000000000001")) == (
+        "1 of 3 values differ, by 1.1e-15 at most"
     )
     assert difference(table, table.replace("error,c", "loss,c")).startswith("other labels: ")
     assert difference(table, table + "error,d,1,1\n") == "3 rows against 4"

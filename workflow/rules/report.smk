@@ -1,5 +1,12 @@
 """the report judges it: verdicts of one artifact, of a paper, or of all; the last are the first page of `snakemake --report`."""
 
+# Snakemake would name every file that is missing.
+REPORT_ASKED = any(word.partition("=")[0] == "--report" for word in sys.argv)
+if REPORT_ASKED and not Path(RESULTS).is_dir():
+    raise WorkflowError(
+        f"nothing to report: the scale {SCALE} has not been run (no {RESULTS})"
+    )
+
 
 rule verdicts:
     input:

@@ -16,8 +16,9 @@ import pandas as pd
 
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
 from noisylabels.verdicts.findings import ALPHA
-from noisylabels.verdicts.judge import content_of, printed_mean
+from noisylabels.verdicts.judge import content_of
 from noisylabels.verdicts.names import CELL
+from noisylabels.verdicts.values import printed_mean
 
 COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "estimate", "low", "high"]
 COLUMNS += ["sets", "cells"]

@@ -1,11 +1,12 @@
 """From findings to verdicts: p-values, corrections for multiplicity, and the rows of the verdict table."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Any, NamedTuple
 
 from noisylabels.statistics import benjamini_hochberg, holm, holm_factor
+from noisylabels.verdicts.names import MissingRows, VerdictError
 
 ALPHA = 0.05
 VERDICT_COLUMNS = [
@@ -165,3 +166,24 @@ def with_interval(value: float, interval: tuple[float, float]) -> str:
 
 def _p(value: float) -> str:
     return "p < 0.0001" if value < 1e-4 else f"p = {value:.2g}"
+
+
+def check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tuple[str, ...]) -> None:
+    """Reject a key of a printed value or claim that is not known, and a missing one."""
+    if unknown := [key for key in entry if key not in allowed]:
+        raise VerdictError(f"unknown key {unknown[0]!r}; allowed are {', '.join(allowed)}")
+    if missing := [key for key in required if key not in entry]:
+        raise VerdictError(f"the key {missing[0]!r} is missing")
+
+
+def absent(finding: Finding, entry: Mapping[str, Any], scale: str, error: MissingRows) -> Finding:
+    """Missing rows are an error at full scale, unless the entry is declared not comparable."""
+    reason = entry.get("not_comparable", "")
+    if scale == "full" and not reason:
+        raise error
+    return replace(finding, read=lambda *_: nothing(f"no rows for it: {error}"), tested=False, barred=reason)
+
+
+def bar(stand_in: list[str], reason: str) -> str:
+    """Why there can be no verdict, or ""."""
+    return "; ".join(filter(None, [f"stand-in data for {', '.join(stand_in)}" if stand_in else "", reason]))

@@ -13,13 +13,12 @@ import pandas as pd
 
 from noisylabels.points import CURVE, Curve, Points
 from noisylabels.statistics import Estimate, for_new_points, holm, mean_se, pool_error, t_interval, welch
-from noisylabels.verdicts.checks import Bound, Cell, Result, combine, split
+from noisylabels.verdicts.cells import Bound, Cell, Result
+from noisylabels.verdicts.checks import combine, split
 from noisylabels.verdicts.findings import ALPHA, with_interval
-from noisylabels.verdicts.names import MissingRows
+from noisylabels.verdicts.names import CLAIM, MissingRows
 from noisylabels.verdicts.selection import by_repetition, paired, prepare, select, statistic_rows
 from noisylabels.verdicts.vocabulary import Check, trend_of
-
-WORDS = ("holds", "not shown", "contradicted")
 
 
 class Judged(NamedTuple):
@@ -47,10 +46,10 @@ def beside(
     hold, contra = (holm([getattr(each, name) for each in judged.values()]) for name in ("hold", "contra"))
     words, sentences = {}, {}
     for (name, each), p, q in zip(judged.items(), hold, contra, strict=True):
-        word = WORDS[0] if p < ALPHA else WORDS[2] if q < ALPHA else WORDS[1]
-        cell = each.accused if word == WORDS[2] else each.weakest
+        word = CLAIM[0] if p < ALPHA else CLAIM[2] if q < ALPHA else CLAIM[1]
+        cell = each.accused if word == CLAIM[2] else each.weakest
         figure = with_interval(cell.estimate, cell.interval) + (f" at {cell.label}" if cell.label else "")
-        says = f"{word}, p = {q if word == WORDS[2] else p:.2g}; " if scale == "full" else ""
+        says = f"{word}, p = {q if word == CLAIM[2] else p:.2g}; " if scale == "full" else ""
         words[name] = word if scale == "full" else "ran"
         sentences[name] = f"; for new points: {says}{figure}"
     ids = [str(name) for name in verdicts["id"]]
@@ -139,6 +138,6 @@ def _of_pool(pairs: Sequence[tuple[Curve, Curve]]) -> Estimate:
     tests, pool = pairs[0][0].tests, pairs[0][0].pool
     if not all(np.array_equal(curve.tests, tests) for pair in pairs for curve in pair):
         raise MissingRows("the points were not tested alike")
-    errors = np.mean([a.errors - b.errors for a, b in pairs], axis=0)
+    errors = np.mean([a.errors.astype(float) - b.errors for a, b in pairs], axis=0)
     seen = tests > 0
     return pool_error(100.0 * errors[seen] / tests[seen], tests[seen], pool)

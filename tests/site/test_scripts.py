@@ -1,0 +1,55 @@
+"""The commands as they are typed: what they refuse is said in one line, what they make is where they say."""
+
+import subprocess
+import sys
+
+import pytest
+from finished_runs import CHECKOUT, finish, plan_of
+
+
+def run(script, *arguments, folder):
+    command = [sys.executable, "-P", str(CHECKOUT / f"src/scripts/{script}.py"), *map(str, arguments)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "said"),
+    [
+        ("site", ["tiny"], "'tiny' is no scale; they are smoke, quick, full"),
+        ("compare", [], "results/full is not there; a full run makes results/full: ./run --cores 2"),
+        ("reference", ["ors_fig99"], "'ors_fig99' is no paper and no <paper>_<artifact>"),
+    ],
+)
+def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(tmp_path, script, arguments, said):
+    status, output = run(script, *arguments, folder=tmp_path)
+    assert status
+    assert said in output.splitlines()[-1]
+    assert "Traceback" not in output
+
+
+def test_the_pages_of_a_scale_replace_those_that_were_there(tmp_path):
+    finish(tmp_path, plan_of("smoke", ["ors"]), ["ors/fig2"])
+    (tmp_path / "site/smoke").mkdir(parents=True)
+    (tmp_path / "site/smoke/old.html").write_text("old")
+    status, output = run("site", folder=tmp_path)
+    assert (status, output.split()[-1]) == (0, "site/smoke/index.html")
+    assert (tmp_path / "site/smoke/ors_fig2.html").is_file()
+    assert [entry.name for entry in (tmp_path / "site").iterdir()] == ["smoke"]
+    assert not (tmp_path / "site/smoke/old.html").exists()
+
+
+def test_a_run_is_compared_from_any_folder(tmp_path):
+    finish(tmp_path, plan_of("full", ["ors"]), ["ors/fig2"])
+    status, output = run("compare", tmp_path / "results/full", folder=tmp_path)
+    assert output.startswith("ors/fig2 ")
+    assert (status != 0) == ("different" in output)
+
+
+@pytest.mark.workflow
+def test_a_report_of_a_scale_that_was_not_run_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(CHECKOUT / "Snakefile")]
+    command += ["--directory", str(tmp_path), "--cores", "1", "--report", "report.html"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode
+    assert "nothing to report: the scale full has not been run (no results/full)" in done.stderr
