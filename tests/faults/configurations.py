@@ -3,8 +3,8 @@
     python tests/faults/configurations.py [--cases N] [--seed S] [--show]
 
 Each wrong file is loaded in this process by the code that the workflow uses. It should be refused within
-five seconds of one core, in one line that names the file and the key. What is accepted, or raises anything else, is
-listed.
+five seconds of one core, in one line that names the file and the key. What is accepted, or raises anything
+else, is listed.
 """
 
 import argparse
@@ -36,7 +36,7 @@ SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
 LIMIT = 5.0
-"""Seconds of one core within which a mistake is named; a busy machine takes longer and is no mistake."""
+"""Seconds of one core within which a mistake is named."""
 
 FREE = {"title", "source", "caption", "deviations", "notes", "statement", "expected", "reason", "experiment"}
 FREE |= {"label", "shown", "note", "not_comparable", "id", "licence", "citation", "variant", "member", "path"}
