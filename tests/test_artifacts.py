@@ -196,7 +196,8 @@ def test_an_unknown_scale_is_named(write):
 
 
 def test_an_unknown_paper_is_named():
-    with pytest.raises(artifacts.ArtifactError, match=r"papers: 'orz' has no artifacts in .*; known: .*ors"):
+    message = r"papers: 'orz' has no artifacts in .*; did you mean ors\? known: .*ors"
+    with pytest.raises(artifacts.ArtifactError, match=message):
         artifacts.load_all(EXPERIMENTS, ["orz"], "full", SCHEMAS)
 
 

@@ -117,6 +117,7 @@ class NearestMean(BaseEstimator):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"how": ["mean", {"a": 1}]}, r"parameters\.how: \{'a': 1\} in a list"),
         ({"shrinkag": 0.1}, r"no parameter 'shrinkag'; did you mean shrinkage"),
         ({"shrinkage": "a"}, r"parameters\.shrinkage: 'a' is of type str"),
         ({"power": "a"}, r"parameters\.power: 'a' is of type str; float is expected"),

@@ -28,7 +28,7 @@ BESIDE = {
     "frame": {"datasets", "noise", "points", "verdicts"},
     "points": {"datasets"},
     "reference": {"datasets", "frame"},
-    "site": {"figures", "frame", "reference"},
+    "site": {"figures", "frame", "reference", "verdicts"},
     "verdicts": {"points"},
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""

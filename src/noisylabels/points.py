@@ -25,7 +25,8 @@ CURVE = [column for column in COLUMNS if column not in ("repetition", "value")]
 KEY = "points"
 """Under this key a row of a protocol carries what it `Scored`; it never reaches the table."""
 
-Counts = NDArray[np.int64]
+Counts = NDArray[np.integer[Any]]
+"""In the narrowest type that holds them, a byte a point as a rule; widen them before reckoning."""
 
 
 class Scored(NamedTuple):
@@ -76,9 +77,8 @@ class Points:
         for row in rows:
             if KEY in row:
                 found: Scored = row[KEY]
-                tests = np.bincount(found.rows)
-                errors = np.bincount(found.rows, weights=found.wrong).astype(np.int64)
-                self.add(_name(row), Curve(tests, errors, found.pool))
+                tests, errors = np.bincount(found.rows), np.bincount(found.rows, weights=found.wrong)
+                self.add(_name(row), Curve(_narrow(tests), _narrow(errors), found.pool))
             plain.append({key: value for key, value in row.items() if key != KEY})
         return plain
 
@@ -91,12 +91,12 @@ class Points:
     def write(self, path: Path) -> None:
         """Write the curves, sorted by name."""
         arrays: dict[str, NDArray[Any]] = {}
-        tests: dict[bytes, str] = {}
+        tests: dict[tuple[str, bytes], str] = {}
         curves = []
         for number, (name, curve) in enumerate(sorted(self.curves.items())):
-            shared = tests.setdefault(curve.tests.tobytes(), f"tests{len(tests)}")
-            arrays[shared] = _narrow(curve.tests)
-            arrays[f"errors{number}"] = _narrow(curve.errors)
+            content = (curve.tests.dtype.str, curve.tests.tobytes())
+            shared = tests.setdefault(content, f"tests{len(tests)}")
+            arrays |= {shared: curve.tests, f"errors{number}": curve.errors}
             curves.append([*self.columns(name), curve.pool, shared])
         npz.write(path, {"columns": [*CURVE, "pool", "tests"], "curves": curves}, arrays)
 
@@ -107,8 +107,8 @@ class Points:
         try:
             meta, arrays = npz.read(Path(path))
             for number, (*index, pool, tests) in enumerate(meta["curves"]):
-                errors = arrays[f"errors{number}"].astype(np.int64)
-                points.add(json.dumps(index), Curve(arrays[tests].astype(np.int64), errors, int(pool)))
+                errors = _narrow(arrays[f"errors{number}"])
+                points.add(json.dumps(index), Curve(_narrow(arrays[tests]), errors, int(pool)))
         except Exception as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ValueError(f"{path} is no whole file of points ({why}); delete it and run again") from None
@@ -136,8 +136,8 @@ def _sum(a: Counts, b: Counts) -> Counts:
     total = np.zeros(max(len(a), len(b)), dtype=np.int64)
     total[: len(a)] += a
     total[: len(b)] += b
-    return total
+    return _narrow(total)
 
 
-def _narrow(counts: Counts) -> NDArray[Any]:
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+def _narrow(counts: NDArray[Any]) -> Counts:
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))), copy=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 parser = argparse.ArgumentParser(prog="./run reference", description=__doc__)
 parser.add_argument("names", nargs="*", help="papers or <paper>_<artifact>; by default all that is finished")
+parser.add_argument("--run", type=Path, help="folder with results/full of the run; by default this checkout")
 parser.add_argument("--check", action="store_true", help="make nothing; list what changed since it was made")
 arguments = parser.parse_args()
 
@@ -22,6 +23,7 @@ except ValueError as error:
 if arguments.check:
     report, failed = keeping.old(plan, names, CHECKOUT)
 else:
-    report, failed = keeping.kept(plan, names, CHECKOUT, asked=bool(arguments.names))
+    root = (arguments.run or CHECKOUT).resolve()
+    report, failed = keeping.kept(plan, names, root, CHECKOUT, asked=bool(arguments.names))
 print("\n".join(report))
 sys.exit(failed)

@@ -22,7 +22,7 @@ def home(tmp_path_factory):
     plan = plan_of("full")
     finish(folder, plan, NAMES[:-1])
     for name in NAMES[:-1]:
-        make.keep(plan, name, folder)
+        make.keep(plan, name, folder, folder)
     return folder
 
 

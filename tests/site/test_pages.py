@@ -5,13 +5,16 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
+import pandas as pd
 import pytest
 import yaml
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
 from noisylabels.results import write_rows
 from noisylabels.site import build, curves, forest, text
+from noisylabels.verdicts.agreement import agreement
 
+FIGURES = ["estimate", "ci_low", "ci_high", "published", "margin"]
 KEYS = [name.replace("/", "_") for name in NAMES]
 
 
@@ -141,11 +144,24 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
     first, *others = file.read_text().splitlines()
     file.write_text("\n".join([f"{first},new_points", *(f"{line},not shown" for line in others)]))
-    (file.parent / "agreement.csv").write_text("group,mean difference\nerror,0.25\n")
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/ors_fig4.html").read_text()
     assert ">for new points</span>" in page
-    assert "0.25" in page
+
+
+def test_the_agreement_of_a_table_is_told_and_drawn(tmp_path):
+    plan = plan_of("full", ["kernel_boost"])
+    name = "kernel_boost/bound_table"
+    finish(tmp_path, plan, [name])
+    file = tmp_path / "results/full" / name / "verdicts.csv"
+    verdicts = pd.read_csv(file, keep_default_na=False)
+    verdicts[FIGURES] = verdicts[FIGURES].replace("", "nan").astype(float)
+    agreement([plan.artifact(name).file], verdicts).to_csv(file.with_name("agreement.csv"), index=False)
+    build.write(plan, tmp_path, tmp_path, tmp_path / "site")
+    page = (tmp_path / "site/kernel_boost_bound_table.html").read_text()
+    assert '<svg class="agreement"' in page
+    assert "<dt>mean difference</dt>" in page
+    assert "<dt>same winner</dt>" in page
 
 
 def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
@@ -198,9 +214,10 @@ def test_a_caption_reads_no_file():
 # Numbers
 
 
-def line(ours, low, high, printed=10.0, margin=2.0):
+def line(ours, low, high, evidence="", printed=10.0, margin=2.0):
     cells = {"estimate": ours, "ci_low": low, "ci_high": high, "published": printed, "margin": margin}
-    row = {"id": "a", "verdict": "inside", "where": {"method": "svm"}} | {k: str(v) for k, v in cells.items()}
+    row = {"id": "a", "verdict": "inside", "where": {"method": "svm"}, "evidence": evidence}
+    row |= {key: str(value) for key, value in cells.items()}
     (block,) = forest.blocks([row])
     return block.lines[0]
 
@@ -212,6 +229,11 @@ def test_a_printed_value_is_placed_by_its_distance_in_margins():
     assert line(30, 29, 31).beyond == "right"
     assert line(-30, -31, -29).at == 0
     assert line(9, 8, 10).distance == "−0.50"
+
+
+def test_the_interval_is_that_of_the_difference_where_the_evidence_has_it():
+    evidence = "ours 12 [11, 13] (n = 9), printed 10 (se 1); difference 2 [-1e+00, 5], margin ±2"
+    assert (line(12, 11, 13, evidence).low, line(12, 11, 13, evidence).high) == pytest.approx((41.67, 91.67))
 
 
 def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
@@ -238,6 +260,23 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
     assert (curve["method"], curve["x"][0], curve["x"][-1]) == ("m3", 1, 400)
     assert curve["y"][0] == pytest.approx(3 + 2 + 1)  # the mean over the repetitions 0..4
     assert curve["half"][0] == pytest.approx(2.776 * (2.5 / 5) ** 0.5, rel=0.02)
+
+
+def test_the_metric_of_the_caption_comes_first(tmp_path):
+    rows = (
+        {"method": "a", "repetition": 0, "metric": metric, "x": x, "value": x}
+        for metric in ("weight_ratio", "regret")
+        for x in range(9)
+    )
+    write_rows(rows, tmp_path / "table.csv")
+    first, second = json.loads(curves.of_table(tmp_path / "table.csv", {}, "Regret against rounds"))
+    assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
+
+
+def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site):
+    page = (site / "ors_final_errors.html").read_text()
+    assert '<a href="ors_fig2.html">ors_fig2</a>' in page
+    assert "20170918" in page
 
 
 def test_few_repetitions_have_no_interval(tmp_path):

@@ -114,8 +114,10 @@ def _parameters(where: str, name: str, content: Mapping[str, Any]) -> None:
 
 
 def _types(where: str, parameters: Mapping[str, Any], known: Mapping[str, set[str]]) -> None:
-    """A number for a word, a word for a number."""
+    """A number for a word, a word for a number, a mapping in a list."""
     for name, value in parameters.items():
+        if isinstance(value, list) and (strange := [entry for entry in value if isinstance(entry, Mapping)]):
+            raise ArtifactError(f"{where}.{name}: {strange[0]!r} in a list; numbers or words are expected")
         kind = "None" if value is None else type(value).__name__
         wanted = known.get(name, {kind})
         if kind not in wanted and not (kind == "int" and "float" in wanted):

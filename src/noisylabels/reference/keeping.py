@@ -26,36 +26,36 @@ def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name for scope in scopes for name in made.below(scope)))
 
 
-def kept(made: Plan, names: Iterable[str], root: Path, asked: bool) -> tuple[list[str], bool]:
+def kept(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
     """Keep the artifacts that are finished; (lines, whether one that was asked for could not be kept)."""
     lines, refused = [], []
     for name in names:
         try:
-            make.keep(made, name, root)
+            make.keep(made, name, root, home)
             lines.append(f"{name}: kept")
         except ValueError as error:
             refused.append(str(error))
-    size = total(root)
+    size = total(home)
     count = f"{len(lines)} kept, {len(refused)} not; {size / 1e6:.1f} MB in all"
     large = [f"that is more than {WHOLE / 1e6:.0f} MB"] * (size > WHOLE)
     lines += [f"not kept: {line}" for line in refused]
     return [*lines, count, *large], bool(large) or bool(refused and asked)
 
 
-def total(root: Path) -> int:
+def total(home: Path) -> int:
     """Bytes of the reference."""
-    folders = (root / "results/reference", root / "figures/reference")
+    folders = (home / "results/reference", home / "figures/reference")
     return sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
 
 
-def old(made: Plan, names: Iterable[str], root: Path) -> tuple[list[str], bool]:
+def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
     """What changed since artifacts were kept; (lines, whether a declaration did).
 
     A change of settings or claims makes a result another one. A change of code is told, and may mean nothing.
     """
     lines, failed = [], False
     for name in names:
-        provenance = runs.reference(name, root).provenance
+        provenance = runs.reference(name, home).provenance
         if "made_from" not in provenance:
             lines.append(f"{name}: not in the reference")
             continue

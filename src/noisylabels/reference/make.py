@@ -21,8 +21,8 @@ class NotFinished(ValueError):
     """A result that cannot become the reference; the message says why, and what to run."""
 
 
-def keep(made: Plan, name: str, root: Path) -> None:
-    """Put the artifact of a full run, finished below ``root``, in place of what the reference has of it.
+def keep(made: Plan, name: str, root: Path, home: Path) -> None:
+    """Put the artifact of a full run, finished below ``root``, into the reference below ``home``.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def keep(made: Plan, name: str, root: Path) -> None:
     """
     run = runs.own(made, name, root)
     _examine(made, name, run)
-    results, figures = root / "results/reference" / name, root / "figures/reference" / name
+    results, figures = home / "results/reference" / name, home / "figures/reference" / name
     results.mkdir(parents=True, exist_ok=True)
     if run.table:
         _summary(run.table, results / "summary.csv")
@@ -52,11 +52,23 @@ def _examine(made: Plan, name: str, run: runs.Run) -> None:
         or run.provenance.get("seed") != made.config["seed"]
     ):
         raise NotFinished(f"{name}: its table comes from other settings or another seed; {mend}")
-    wanted = [entry["id"] for key in ("published", "claims") for entry in artifact.content.get(key, [])]
-    if [row["id"] for row in run.verdicts] != wanted:
+    if [_judged(row) for row in run.verdicts] != _to_judge(artifact.content):
         raise NotFinished(f"{name}: its verdicts are not those of its claims and printed values; {mend}")
     if run.table:
         verify(run.table)
+
+
+def _judged(row: runs.Row) -> tuple[str, ...]:
+    """What a verdict says that it judges."""
+    if row["kind"] == "claim":
+        return row["id"], row["statement"], row["expected"]
+    return row["id"], f"{float(row['published']):.6g}", f"{float(row['margin']):.6g}"
+
+
+def _to_judge(content: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The same of the printed values and claims that an artifact has now."""
+    printed = [(e["id"], f"{e['value']:.6g}", f"{e['margin']:.6g}") for e in content.get("published", [])]
+    return printed + [(e["id"], e["statement"], e.get("expected", "")) for e in content.get("claims", [])]
 
 
 def _made_from(made: Plan, name: str, commit: str) -> dict[str, Any]:

@@ -36,33 +36,36 @@ class Run:
         return self.drawn is not None or bool(self.verdicts)
 
 
-def own(plan: Plan, name: str, root: Path) -> Run:
-    """The artifact as it was run at the scale of the plan."""
-    scale, (paper, _, artifact) = plan.config["scale"], name.partition("/")
-    folder = root / plan.results / name
+def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
+    """The artifact as it was run at the scale of the plan.
+
+    source : the artifact that the table and its provenance are of, if it is another.
+    """
+    scale, tables = plan.config["scale"], root / plan.results / (source or name)
     return Run(
         scale,
-        verdicts=_newest_verdicts(root / plan.results, paper, artifact),
-        agreement=rows_of(folder / "agreement.csv"),
-        provenance=json_of(folder / "provenance.json"),
+        verdicts=_newest(root / plan.results, name, "verdicts.csv"),
+        agreement=_newest(root / plan.results, name, "agreement.csv"),
+        provenance=json_of(tables / "provenance.json"),
         cost=cost(root / f"logs/{scale}/{name}"),
         drawn=smallest(root / plan.figures / f"{name}.{suffix}" for suffix in DRAWN),
-        table=_there(folder / "table.csv"),
+        table=_there(tables / "table.csv"),
     )
 
 
-def reference(name: str, root: Path) -> Run:
-    """The artifact as the reference keeps it."""
+def reference(name: str, root: Path, source: str = "") -> Run:
+    """The artifact as the reference keeps it; ``source`` as in `own`."""
+    tables = root / "results/reference" / (source or name)
     folder, drawn = root / "results/reference" / name, root / "figures/reference" / name
-    provenance = json_of(folder / "provenance.json")
+    provenance, kept = json_of(folder / "provenance.json"), json_of(tables / "provenance.json")
     return Run(
         "full",
         verdicts=rows_of(folder / "verdicts.csv"),
         agreement=rows_of(folder / "agreement.csv"),
-        provenance=provenance,
+        provenance=kept | provenance,
         cost=provenance.get("cost", {}),
         drawn=smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
-        table=_there(folder / "summary.csv"),
+        table=_there(tables / "summary.csv"),
         thumbnail=_there(drawn.with_name(f"{drawn.name}.thumb.webp")),
     )
 
@@ -105,12 +108,12 @@ def json_of(file: Path) -> dict[str, Any]:
     return found
 
 
-def _newest_verdicts(results: Path, paper: str, artifact: str) -> list[Row]:
-    """Verdicts are written for everything, for a paper, or for one artifact: the last that were made."""
-    scopes = [results / paper / artifact, results / paper, results]
-    files = [file for scope in scopes if (file := scope / "verdicts.csv").is_file()]
-    for file in sorted(files, key=lambda file: file.stat().st_mtime_ns, reverse=True):
-        rows = [row for row in rows_of(file) if (row["paper"], row["artifact"]) == (paper, artifact)]
+def _newest(results: Path, name: str, file: str) -> list[Row]:
+    """Rows of an artifact, of the file that was made last: for everything, for its paper, or for it alone."""
+    paper, _, artifact = name.partition("/")
+    files = [there for scope in (name, paper, "") if (there := results / scope / file).is_file()]
+    for each in sorted(files, key=lambda each: each.stat().st_mtime_ns, reverse=True):
+        rows = [row for row in rows_of(each) if (row["paper"], row["artifact"]) == (paper, artifact)]
         if rows:
             return rows
     return []

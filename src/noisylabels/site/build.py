@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from noisylabels.frame.plan import Plan
 from noisylabels.reference.runs import Row
-from noisylabels.site import curves, findings, forest, pictures, sources, states, text
+from noisylabels.site import agreement, curves, findings, forest, pictures, sources, states, text
 from noisylabels.site.pages import Page, all_pages, by_paper
 
 ASSETS = ("style.css", "site.js", "curves.js")
@@ -28,6 +28,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     site = {"scale": plan.config["scale"], "seed": plan.config["seed"], "papers": papers, "pages": pages}
     site["reduced"] = plan.config["scale"] != "full"
     site["referenced"] = any(page.reference for page in pages)
+    site["keys"] = {page.key for page in pages}
     site["missing"] = len(plan.artifacts) - len(pages)
     site["totals"] = totals(pages)
     _assets(out / "assets")
@@ -95,10 +96,13 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
     return {
         "figures": figures,
         "blocks": forest.blocks(page.published()),
+        "agreements": agreement.of_run(page.first),
         "reach": forest.REACH,
         "links": code.links(page),
         "methods": code.methods(page),
-        "curves": Markup(curves.of_table(source, page.methods).replace("<", "\\u003c"))
+        "curves": Markup(
+            curves.of_table(source, page.methods, page.content["caption"]).replace("<", "\\u003c")
+        )
         if is_drawn and source
         else "",
     }

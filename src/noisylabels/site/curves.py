@@ -1,6 +1,7 @@
 """Curves for a reader's hands: means against x of every method, thinned until they fit into a page."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,28 +21,34 @@ LARGEST = 100_000
 FEWEST = 4
 """Points that make a curve, and repetitions that make an interval."""
 
-SPARSER = (120, 80, 50, 30, 20, 12)
-"""Points of a curve, tried in turn until all curves fit."""
+MOST = 120
+"""Points of a curve."""
+
+POINT = 26
+"""Bytes of a point with its interval, about."""
+
+PLACE = ["dataset", "noise", "setting"]
 
 
-def of_table(path: Path, methods: Methods) -> str:
+def of_table(path: Path, methods: Methods, caption: str = "") -> str:
     """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
 
     A list of panels ``{metric, where, curves: [{method, x, y, half}]}``; ``half`` is half the 95 % interval.
-    methods : what the artifact says of them, such as their labels.
+    methods : what the artifact says of them, such as their labels.   caption : what it names comes first.
     """
     table = summary.read(path) if path.name == "summary.csv" else _means(path)
-    shown = {
-        key: label(methods, key) if key in methods else names.method(key) for key in set(table["method"])
-    }
+    shown = {str(key): names.method(str(key)) for key in table["method"].unique()}
+    shown |= {key: label(methods, key) for key in methods}
     table["method"] = table["method"].map(shown)
     for column, name in (("dataset", data_set), ("noise", names.noise), ("setting", names.setting)):
         table[column] = table[column].map(name)
-    panels = _panels(table)
-    for points in SPARSER:
+    panels = sorted(_panels(table), key=lambda panel: _rank(panel, caption.lower()))
+    points = min(MOST, LARGEST // (POINT * max(1, sum(len(panel["curves"]) for panel in panels))))
+    while panels and points >= FEWEST:
         packed = json.dumps([_thinned(panel, points) for panel in panels], separators=(",", ":"))
         if len(packed) <= LARGEST:
-            return packed if panels else ""
+            return packed
+        points = points * 2 // 3
     return ""
 
 
@@ -53,26 +60,45 @@ def _means(path: Path) -> "pd.DataFrame":
 
 def _panels(table: "pd.DataFrame") -> list[dict[str, Any]]:
     """A panel for each metric, data set, noise and setting in which some method has a curve."""
-    table = table[table["x"].notna()].sort_values("x", kind="stable")
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for (*names_of, method), curve in _curves(table[table["x"].notna()]):
+        found.setdefault(tuple(names_of), []).append({"method": method, **curve})
+    drawn = {place: curves for place, curves in found.items() if max(map(_points, curves)) >= FEWEST}
     panels = []
-    for metric, of_metric in table.groupby("metric", sort=False):
-        shown = [column for column in ("dataset", "noise", "setting") if of_metric[column].nunique() > 1]
-        groups = of_metric.groupby(shown, sort=False) if shown else [((), of_metric)]
-        for place, part in groups:
-            curves = [_curve(str(method), rows) for method, rows in part.groupby("method", sort=False)]
-            if max(len(curve["x"]) for curve in curves) >= FEWEST:
-                where = " · ".join(str(word) for word in place if word != "")
-                panels.append({"metric": str(metric), "where": where, "curves": curves})
+    for place, curves in drawn.items():
+        others = [other for other in drawn if other[0] == place[0]]
+        varying = [word for i, word in enumerate(place) if i and len({other[i] for other in others}) > 1]
+        panels.append({"metric": place[0], "where": " · ".join(filter(None, varying)), "curves": curves})
     return panels
 
 
-def _curve(method: str, rows: "pd.DataFrame") -> dict[str, Any]:
+def _points(curve: dict[str, Any]) -> int:
+    return len(curve["x"])
+
+
+def _rank(panel: dict[str, Any], caption: str) -> tuple[bool, int]:
+    """The first panels are of metrics that the caption names, and have the most curves."""
+    words = panel["metric"].lower().split("_")
+    return not all(word in caption for word in words), -len(panel["curves"])
+
+
+def _curves(table: "pd.DataFrame") -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """((metric, data set, noise, setting, method), arrays of the curve), in the order of the table."""
     from scipy.special import stdtrit
 
-    n = rows["n"].to_numpy(float)
-    half = stdtrit(np.maximum(n - 1, 1), 0.975) * rows["se"].to_numpy(float)
+    if table.empty:
+        return
+    columns = ["metric", *PLACE, "method"]
+    code = table.groupby(columns, sort=False).ngroup().to_numpy()
+    order = np.lexsort((table["x"].to_numpy(), code))
+    table, starts = table.iloc[order], np.flatnonzero(np.diff(code[order], prepend=-1))
+    n = table["n"].to_numpy(float)
+    half = stdtrit(np.maximum(n - 1, 1), 0.975) * table["se"].to_numpy(float)
     half[n <= FEWEST] = np.nan
-    return {"method": method, "x": rows["x"].to_numpy(), "y": rows["mean"].to_numpy(), "half": half}
+    arrays = {"x": table["x"].to_numpy(), "y": table["mean"].to_numpy(), "half": half}
+    parts = [np.split(values, starts[1:]) for values in arrays.values()]
+    for labels, *curve in zip(table[columns].iloc[starts].to_numpy(str).tolist(), *parts, strict=True):
+        yield labels, dict(zip(arrays, curve, strict=True))
 
 
 def _thinned(panel: dict[str, Any], points: int) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def _linked(sentence: str, known: dict[str, Entry]) -> Markup:
 
     def link(each: str) -> str:
         if each not in known:
-            return each
+            return f'<span class="cite none" title="not run">{each}</span>'
         page, row = known[each]
         look = state(row["verdict"])
         return (

@@ -1,5 +1,6 @@
-"""Printed numbers beside ours: (ours − printed) / margin with the interval of ours, a line for each value."""
+"""Printed numbers beside ours: (ours − printed) / margin with its interval, a line for each value."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
 from typing import Any, NamedTuple
@@ -7,6 +8,9 @@ from typing import Any, NamedTuple
 from noisylabels.figures import names
 from noisylabels.site.states import state
 from noisylabels.site.text import data_set, number
+
+DIFFERENCE = re.compile(r"difference \S+ \[([^],]+), ([^],]+)\]")
+"""The interval that decides, as the evidence of a printed value has it."""
 
 REACH = 3.0
 """Margins to either side that a line shows; what lies further out is drawn at the end, as an arrow."""
@@ -73,11 +77,9 @@ def _word(value: Any, column: str = "") -> str:
 
 
 def _line(row: Mapping[str, Any], label: str) -> Line:
-    printed, margin, ours, low, high = (
-        _float(row[key]) for key in ("published", "margin", "estimate", "ci_low", "ci_high")
-    )
+    printed, margin, ours = (_float(row[key]) for key in ("published", "margin", "estimate"))
     distance = (ours - printed) / margin
-    ends = [_place((end - printed) / margin if not isnan(end) else distance) for end in (low, high)]
+    ends = [_place(end / margin if not isnan(end) else distance) for end in _interval(row, printed)]
     beyond = "" if abs(distance) <= REACH else "left" if distance < 0 else "right"
     return Line(
         id=row["id"],
@@ -92,6 +94,14 @@ def _line(row: Mapping[str, Any], label: str) -> Line:
         printed=number(printed),
         distance=f"{distance:+.2f}".replace("-", "−"),
     )
+
+
+def _interval(row: Mapping[str, Any], printed: float) -> tuple[float, float]:
+    """Of the difference, which knows the printed error too; of ours alone where the evidence has no other."""
+    found = DIFFERENCE.search(row.get("evidence", ""))
+    if found:
+        return float(found[1]), float(found[2])
+    return _float(row["ci_low"]) - printed, _float(row["ci_high"]) - printed
 
 
 def _place(margins: float) -> float:

@@ -99,6 +99,11 @@ class Page:
         uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.content.get("uses", [])]
         return [self.artifact, *uses]
 
+    @property
+    def uses(self) -> list[str]:
+        """Keys of the artifacts whose tables are drawn, but for its own."""
+        return [f"{self.artifact.paper}_{name}" for name in self.content.get("uses", [])]
+
     @cached_property
     def methods(self) -> dict[str, dict[str, Any]]:
         """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
@@ -217,11 +222,16 @@ class Paper:
 
 
 def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
-    """A page of every artifact of which there is something to show, or that says why there is nothing."""
-    pages = [
-        Page(plan, name, runs.own(plan, name, root), runs.reference(name, home), root)
-        for name in plan.artifacts
-    ]
+    """A page of every artifact of which there is something to show, or that says why there is nothing.
+
+    home : where the reference is.   root : where the run is.
+    """
+    pages = []
+    for name, artifact in plan.artifacts.items():
+        uses = artifact.content.get("uses", [])
+        source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
+        here, kept = runs.own(plan, name, root, source), runs.reference(name, home, source)
+        pages.append(Page(plan, name, here, kept, root))
     return [page for page in pages if page.runs or page.left_out]
 
 

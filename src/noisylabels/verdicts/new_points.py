@@ -138,6 +138,6 @@ def _of_pool(pairs: Sequence[tuple[Curve, Curve]]) -> Estimate:
     tests, pool = pairs[0][0].tests, pairs[0][0].pool
     if not all(np.array_equal(curve.tests, tests) for pair in pairs for curve in pair):
         raise MissingRows("the points were not tested alike")
-    errors = np.mean([a.errors - b.errors for a, b in pairs], axis=0)
+    errors = np.mean([a.errors.astype(float) - b.errors for a, b in pairs], axis=0)
     seen = tests > 0
     return pool_error(100.0 * errors[seen] / tests[seen], tests[seen], pool)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from noisylabels.figures import panels, style
+from noisylabels.figures import names, panels, style
 from noisylabels.figures.panels import Settings, Tables
 
 if TYPE_CHECKING:
@@ -23,11 +23,14 @@ def loss_and_optimiser(results: Tables, settings: Settings) -> "Figure":
 
     Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
     """
+    from matplotlib.ticker import LogLocator
+
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
     losses = list(dict.fromkeys(method.partition(" ")[0] for method in own["methods"]))
+    levels = [names.noise(label) for label in own["noise"]]
     figure, axes = panels.grid_of_panels(
-        own["datasets"], own["noise"], x_label="", y_label="test error / %", bottom=0.5
+        own["datasets"], levels, x_label="", y_label="test error / %", bottom=0.5, share_y="none"
     )
     for row, name in zip(axes, own["datasets"], strict=True):
         for ax, noise in zip(row, own["noise"], strict=True):
@@ -40,5 +43,7 @@ def loss_and_optimiser(results: Tables, settings: Settings) -> "Figure":
                 ax.errorbar(x, values["mean"], yerr=values["half_width"], **looks)
             ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
             ax.grid(visible=False, axis="x")
+            panels.log_axis(ax.yaxis)
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7), numticks=12))
     panels.shared_legend(figure, panels.handles(losses))
     return figure

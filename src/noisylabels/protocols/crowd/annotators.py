@@ -63,14 +63,14 @@ def _repetition(
     split = Split(X, np.vstack([X, X_new]), gold[part], gold[rest])
     noisy = np.column_stack([votes, gold[part]])  # the last column: trained on gold labels
     outcomes = train(methods, split, noisy, settings, seeds, repetition)
-    rows = []
+    rows, gold_column = [], votes.shape[1]
     for k, m in enumerate(settings["annotators"]):
         base = float(np.mean(votes[:, k] == split.clean))
         accuracies = {
             (LABELLED, name): np.mean(each[part] == split.clean) for name, each in labels[k].items()
         }
         for method in methods:
-            outcome, reference = outcomes[method.label][k], outcomes[method.label][-1]
+            outcome, reference = outcomes[method.label][k], outcomes[method.label][gold_column]
             known = completed(outcome, votes[:, k]) == split.clean
             accuracies |= {
                 (LABELLED, method.label): np.mean(known),

@@ -108,6 +108,7 @@ def _trial(
     """Rows of one repetition: every method with the same shuffles."""
     rows: list[dict[str, Any]] = []
     final: dict[str, float] = {}
+    everywhere = np.arange(len(problem.y_test), dtype=np.int32)
     for method, spec in methods.items():
         rng = seeds.generator(columns["repetition"], f"shuffle {columns['noise']}")
         model = build(spec, points[method], settings["epochs"], rng)
@@ -120,7 +121,7 @@ def _trial(
             for x, value in curve.items()
         ]
         wrong = model.predict(problem.X_test) != problem.y_test
-        rows[last] |= Scored(np.arange(len(wrong)), wrong, len(wrong)).row("error")
+        rows[last] |= Scored(everywhere, wrong, len(wrong)).row("error")
     for family, members in settings["families"].items():
         values = [final[method] for method in members]
         rows.append(columns | {"method": family, "metric": "spread", "value": max(values) - min(values)})

@@ -7,7 +7,7 @@
   const [controls, plot, keys] = ["controls", "plot", "keys"].map((name) => box.querySelector(`.${name}`));
   const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6f6f6f", "#7b4fa3"];
   const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
-  const SPACE = { left: 64, right: 14, top: 12, bottom: 42 };
+  const SPACE = { left: 64, right: 14, top: 26, bottom: 42 };
   const methods = [...new Set(panels.flatMap((panel) => panel.curves.map((curve) => curve.method)))];
   const hidden = new Set();
   let panel = panels[0], logs = {}, scale = null;
@@ -25,7 +25,7 @@
   const shown = () => panel.curves.filter((curve) => !hidden.has(curve.method));
   const short = (value) => {
     const size = Math.abs(value);
-    if (value !== 0 && (size >= 1e5 || size < 1e-3)) return value.toExponential(2).replace("e+", "e").replace("-", "−");
+    if (value !== 0 && (size >= 1e5 || size < 1e-3)) return Number(value.toPrecision(3)).toExponential().replace("e+", "e").replace("-", "−");
     return String(Number(value.toPrecision(4))).replace("-", "−");
   };
 
