@@ -37,7 +37,7 @@ CONTENTS = {
     "docs/guides": "installation extending figures ../config/README data ../data/README cluster",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
-    "docs/evidence": "verdicts history reproducibility reference/verdicts",
+    "docs/evidence": "verdicts history reproducibility reference/verdicts reference/earlier",
     "docs/api/README": " ".join([*ROOMS, *ALONE]),
 }
 

@@ -2,6 +2,7 @@
 
 ``<!-- count inside: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39`` is the number of rows with
 this verdict in the named tables; what follows the artifact is how the ids must begin.
+A paper alone stands for all its tables.
 """
 
 import csv
@@ -27,11 +28,31 @@ def filled(text: str, folder: Path) -> str:
 
 
 def _count(name: str, verdict: str, folder: Path) -> int | None:
-    """Rows with a verdict in the table of an artifact, ``<paper>/<artifact>/<how ids begin>``."""
-    paper, artifact, *prefix = name.split("/")
-    file = folder / paper / artifact / "verdicts.csv"
-    if not file.is_file():
-        return None
+    """Rows with a verdict in the tables of ``<paper>`` or ``<paper>/<artifact>/<how ids begin>``."""
+    paper, artifact, *prefix = [*name.split("/"), "*"][: max(2, name.count("/") + 1)]
+    files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
+    found = [
+        row["verdict"] for file in files for row in _rows(file) if row["id"].startswith("/".join(prefix))
+    ]
+    return found.count(verdict) if files else None
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
     with file.open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["id"].startswith("/".join(prefix))]
-    return sum(row["verdict"] == verdict for row in rows)
+        return list(csv.DictReader(lines))
+
+
+def page(folder: Path) -> str:
+    """The Markdown page of all verdicts and agreements below a folder ``<paper>/<artifact>``."""
+    import pandas as pd
+
+    from noisylabels.verdicts.page import markdown
+
+    def joined(name: str) -> pd.DataFrame:
+        files = sorted(folder.glob(f"*/*/{name}.csv"))
+        return pd.concat([pd.read_csv(file, keep_default_na=False, na_values={}) for file in files])
+
+    agreement = joined("agreement")
+    figures = ["estimate", "low", "high"]
+    agreement[figures] = agreement[figures].apply(pd.to_numeric)
+    return markdown(joined("verdicts"), agreement)
