@@ -51,11 +51,11 @@ def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_w
 
 def test_an_address_of_a_branch_without_a_hash_is_refused(tmp_path: Path) -> None:
     content = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))
-    official = next(s for s in content["datasets"]["jfk"]["sources"] if s["name"] == "official")
+    official = next(s for s in content["datasets"]["hammer"]["sources"] if s["name"] == "official")
     del official["files"][0]["sha256"]
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"jfk: .*/HEAD/.* may change its content any day; it needs a sha256"
+        ValueError, match=r"hammer: .*/HEAD/.* may change its content any day; it needs a sha256"
     ):
         load_registry(tmp_path / "datasets.yaml", SCHEMA)
 
