@@ -91,6 +91,7 @@ LOOKS = {
     # stochastic gradient descent with robust losses
     "log": Look("black", "solid", "s"),
     "hinge": Look("grey", "dash", "^"),
+    "squared_hinge": Look("pink", "dashdot", "v"),
     "asgd": Look("green", "dashdot", "v"),
     "ramp": Look("sky", "short", "P"),
     "smooth_ramp": Look("blue", "solid", "D"),
