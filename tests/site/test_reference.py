@@ -216,3 +216,15 @@ def test_the_report_says_what_differs_around_the_numbers(full, plan, tmp_path_fa
     causes = [line.split() for line in lines if line.startswith("  ")]
     assert [cause[0] for cause in causes] == ["seed:", "processor:"]
     assert causes[1][-5:] == ["->", "Another", "(in", "1", "results)"]
+
+
+def test_a_table_that_its_provenance_does_not_record_is_different(full, plan, tmp_path_factory):
+    root = tmp_path_factory.mktemp("damaged")
+    other(plan, root, 0.0)
+    table = root / "results/full" / NAME / "table.csv"
+    table.write_text(table.read_text() + "by hand\n")
+    lines, differs = comparison.report(plan, root, full)
+    assert differs
+    assert "different" in lines[0]
+    assert str(table) in lines[0]
+    assert "run again" in lines[0]

@@ -9,6 +9,7 @@ import numpy as np
 from noisylabels.frame.plan import Plan
 from noisylabels.reference import runs, summary
 from noisylabels.reference.runs import Run
+from noisylabels.results import verify
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,12 @@ def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
         ours, reference = runs.own(made, name, root), runs.reference(name, home)
         if ours.table is None:
             continue
-        found = compared(ours, reference, bool(artifact.content.get("measured")))
+        try:
+            verify(ours.table)
+        except ValueError as error:
+            found = Comparison(DIFFERENT, str(error))
+        else:
+            found = compared(ours, reference, bool(artifact.content.get("measured")))
         states[found.state] += 1
         lines.append(f"{name:34} {found.state}" + (f" ({found.detail})" if found.detail else ""))
         causes.update(differences(ours, reference) if reference else [])

@@ -53,8 +53,10 @@ def of_table(path: Path, methods: Methods, caption: str = "") -> str:
 
 
 def _means(path: Path) -> "pd.DataFrame":
-    from noisylabels.results import read_table
+    """Means of a result table. Raises ValueError: a table that is not the one its provenance records."""
+    from noisylabels.results import read_table, verify
 
+    verify(path)
     return summary.summarised(read_table(path), quantiles=False)
 
 

@@ -104,8 +104,13 @@ def loss(results: "Tables", settings: "Settings") -> "Figure":
 
 def _rounds(sets: list[str], rows: list[str], y_label: str, height: float = 1.9) -> Any:
     """Panels over the rounds, a column per data set."""
+    from matplotlib.ticker import MaxNLocator
+
     columns = [data_name(name) for name in sets]
-    return panels.grid_of_panels(rows, columns, x_label="round", y_label=y_label, height=height)
+    figure, axes = panels.grid_of_panels(rows, columns, x_label="round", y_label=y_label, height=height)
+    for ax in axes.flat:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+    return figure, axes
 
 
 def _cells(

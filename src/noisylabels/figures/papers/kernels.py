@@ -123,7 +123,7 @@ def mkl_path(results: "Tables", settings: "Settings") -> "Figure":
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
     variants, laws = list(own["methods"]), own["noise"]
-    figure, axes = _small_multiples(own["datasets"], 3, "test error / %", "", left=0.95, gap=0.22)
+    figure, axes = _small_multiples(own["datasets"], 3, "test error / %", "", left=1.35, gap=0.22)
     for ax, name in zip(axes, own["datasets"], strict=True):
         rows = panels.select(table, artifact, dataset=name, noise=laws, metric="error", method=variants)
         means = panels.mean_interval(rows, ["noise", "method"])

@@ -223,6 +223,7 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
         errors.set_xticks([])  # the legend names the markers
         panels.log_axis(curves.yaxis)
     axes[-1, 0].set_xlabel("round t / 1000")
+    axes[-1, 1].set_xlabel("rules, as in the legend")
     kinds = panels.full_and_hollow("all rounds", "last fifth")
     panels.shared_legend(figure, panels.handles(rules) + kinds)
     return figure
