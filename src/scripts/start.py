@@ -32,6 +32,7 @@ def configfiles(words: list[str]) -> list[str]:
 
 def check_configfiles() -> None:
     """End with one line if a configuration file is not there or cannot be read."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
     from noisylabels.strict_yaml import ArtifactError, read
 
     for name in configfiles(sys.argv[1:]):
