@@ -1,5 +1,6 @@
 """The site: whole, closed in itself, and true to the files that it was made from."""
 
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -174,6 +175,11 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
     monkeypatch.setitem(content, "notes", [nasty])
     table = tmp_path / "results/full/ors/fig2/table.csv"
     table.write_text(table.read_text().replace(",clean,", ",</script><script>alert(1)//,"))
+    with pytest.raises(ValueError, match=r"table\.csv is not the table that .* records .*run again"):
+        build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
+    provenance = table.with_name("provenance.json")
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    provenance.write_text(json.dumps(json.loads(provenance.read_text()) | {"table_sha256": digest}))
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     for name in ("index", "ors_fig2", "findings"):
         assert "<script>alert" not in (tmp_path / f"site/{name}.html").read_text()
