@@ -176,7 +176,7 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
     table = tmp_path / "results/full/ors/fig2/table.csv"
     table.write_text(table.read_text().replace(",clean,", ",</script><script>alert(1)//,"))
     with pytest.raises(ValueError, match=r"table\.csv is not the table that .* records .*run again"):
-        build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
+        build.write(plan, CHECKOUT, tmp_path, tmp_path / "refused")
     provenance = table.with_name("provenance.json")
     digest = hashlib.sha256(table.read_bytes()).hexdigest()
     provenance.write_text(json.dumps(json.loads(provenance.read_text()) | {"table_sha256": digest}))
