@@ -11,9 +11,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "src")]
 
+import api  # noqa: E402
 import docstrings  # noqa: E402
 import formulas  # noqa: E402
-import reference  # noqa: E402
 
 from noisylabels import __version__  # noqa: E402
 
@@ -63,9 +63,9 @@ autodoc_default_options = {"members": True}
 
 
 def setup(app):  # noqa: D103
-    app.connect("builder-inited", reference.write)
-    app.connect("source-read", reference.contents)
+    app.connect("builder-inited", api.write)
+    app.connect("source-read", api.contents)
     app.connect("doctree-read", formulas.display)
-    app.connect("build-finished", reference.front)
+    app.connect("build-finished", api.front)
     app.connect("autodoc-skip-member", docstrings.skip)
     app.connect("autodoc-process-docstring", docstrings.process)

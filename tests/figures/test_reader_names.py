@@ -15,7 +15,9 @@ def test_a_key_without_a_name_is_shown_as_it_is():
 def test_a_table_gets_names_in_header_sections_and_cells():
     frame = pd.DataFrame({"klr": ["1"], "klr, printed": ["2"], "one": ["rklr"]}, index=["klr"])
     frame.attrs["note"] = "klr"
-    named = names.of_table(frame, {"klr", "rklr"})
+    frame["noise"] = ["negative_only 0.2"]
+    named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
+    assert named.pop("noise").to_list() == ["20 % asymmetric"]
     assert list(named.columns) == ["KLR", "KLR, printed", "one"]
     assert list(named.index) == ["KLR"]
     assert named["one"].to_list() == ["rKLR"]

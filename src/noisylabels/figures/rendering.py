@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PACKAGE = "noisylabels.figures.papers"
+KEYED = ("method", "noise")
+"""Columns of a result table whose keys have names."""
 
 
 def find(name: str) -> Callable[..., Any]:
@@ -83,7 +85,8 @@ def render(
             )
     result = function(frames, dict(settings))
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
-        result = names.of_table(result, {key for frame in frames.values() for key in frame["method"]})
+        keys = {column: {key for frame in frames.values() for key in frame[column]} for column in KEYED}
+        result = names.of_table(result, *keys.values())
     if note := _stand_ins(frames.values()):
         _annotate(result, note)
     return result

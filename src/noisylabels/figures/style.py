@@ -234,6 +234,14 @@ def line(method: str) -> dict[str, Any]:
     } | (thin if chosen.control else thick)
 
 
+def svg_line(method: str) -> dict[str, str]:
+    """``colour`` and ``dash`` of a curve as SVG writes them: "" for a solid line, else lengths in pixels."""
+    chosen = look_of(method)
+    dash = DASHES[chosen.dash]
+    lengths = [] if isinstance(dash, str) else dash[1]
+    return {"colour": COLOURS[chosen.colour], "dash": " ".join(f"{1.8 * length:g}" for length in lengths)}
+
+
 def hollow(method: str) -> dict[str, Any]:
     """Changes of `line` and `dot` that empty the markers: the second of two kinds of values of a method."""
     return {"markerfacecolor": "white", "markeredgecolor": colour(method), "markeredgewidth": 1.0}

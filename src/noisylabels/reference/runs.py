@@ -103,8 +103,15 @@ def rows_of(file: Path, delimiter: str = ",") -> list[Row]:
 
 
 def json_of(file: Path) -> dict[str, Any]:
-    """A JSON object; of no file: empty."""
-    found: dict[str, Any] = json.loads(file.read_bytes()) if file.is_file() else {}
+    """A JSON object; of no file: empty. Raises ValueError: no JSON; names the file."""
+    if not file.is_file():
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise ValueError(
+            f"{file}: cannot be read ({error}); delete it and run again, it is made anew"
+        ) from None
     return found
 
 

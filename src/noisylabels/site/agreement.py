@@ -10,10 +10,9 @@ from noisylabels.figures import names
 from noisylabels.reference.runs import Row, Run
 from noisylabels.site.text import number
 from noisylabels.verdicts.page import sentences
-from noisylabels.verdicts.picture import Point, bland_altman
+from noisylabels.verdicts.picture import of_table
 
 NUMBERS = ("estimate", "low", "high", "sets", "cells")
-LIMITS = "limits of agreement"
 
 
 class Agreement(NamedTuple):
@@ -41,7 +40,8 @@ def _agreement(metric: str, rows: pd.DataFrame, verdicts: Sequence[Row]) -> Agre
     whole = rows[(rows["noise"] == "") & (rows["method"] == "")]
     parts = rows[(rows["quantity"] == "mean difference") & ((rows["noise"] != "") | (rows["method"] != ""))]
     told = [_part(row) for row in parts.to_dict("records")]
-    return Agreement(metric, sentences(whole), _picture(whole, verdicts), told)
+    picture = Markup(of_table(verdicts, whole.to_dict("records")))
+    return Agreement(metric, sentences(whole), picture, told)
 
 
 def _part(row: Mapping[Any, Any]) -> tuple[str, str, str]:
@@ -51,19 +51,3 @@ def _part(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     method = names.method(str(row["method"])) if row["method"] else "all"
     interval = "" if pd.isna(low) else f" [{number(low, 3)}, {number(high, 3)}]"
     return method, noise, f"{number(mean, 3)}{interval}"
-
-
-def _picture(whole: pd.DataFrame, verdicts: Sequence[Row]) -> Markup:
-    """Ours minus printed against printed, for the values that can be compared."""
-    limits = whole[whole["quantity"] == LIMITS]
-    points = [_point(row) for row in verdicts if row["kind"] == "published" and row["estimate"]]
-    points = [point for point in points if point.state != "not comparable"]
-    if limits.empty or not points:
-        return Markup("")
-    mean, low, high = (float(limits.iloc[0][key]) for key in NUMBERS[:3])
-    return Markup(bland_altman(points, mean, (low, high)))
-
-
-def _point(row: Row) -> Point:
-    label = f"{row['statement']}: {row['verdict']}"
-    return Point(float(row["published"]), float(row["estimate"]), row["verdict"], label)

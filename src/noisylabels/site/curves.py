@@ -1,7 +1,7 @@
 """Curves for a reader's hands: means against x of every method, thinned until they fit into a page."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from noisylabels.figures import names
 from noisylabels.figures.methods import Methods, label
+from noisylabels.figures.panels import FEW
+from noisylabels.figures.style import svg_line
 from noisylabels.reference import summary
-from noisylabels.site.text import data_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,7 @@ LARGEST = 100_000
 """Bytes of the curves of a page."""
 
 FEWEST = 4
-"""Points that make a curve, and repetitions that make an interval."""
+"""Points that make a curve."""
 
 MOST = 120
 """Points of a curve."""
@@ -33,19 +34,21 @@ PLACE = ["dataset", "noise", "setting"]
 def of_table(path: Path, methods: Methods, caption: str = "") -> str:
     """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
 
-    A list of panels ``{metric, where, curves: [{method, x, y, half}]}``; ``half`` is half the 95 % interval.
+    A list of panels ``{metric, where, curves: [{method, x, y, half, colour, dash}]}``; ``half`` is half the 95 %
+    interval, colour and dash are those of the figure.
     methods : what the artifact says of them, such as their labels.   caption : what it names comes first.
     """
     table = summary.read(path) if path.name == "summary.csv" else _means(path)
     shown = {str(key): names.method(str(key)) for key in table["method"].unique()}
     shown |= {key: label(methods, key) for key in methods}
+    looks = {name: svg_line(key) for key, name in shown.items()}
     table["method"] = table["method"].map(shown)
-    for column, name in (("dataset", data_set), ("noise", names.noise), ("setting", names.setting)):
+    for column, name in (("dataset", names.data_set), ("noise", names.noise), ("setting", names.setting)):
         table[column] = table[column].map(name)
     panels = sorted(_panels(table), key=lambda panel: _rank(panel, caption.lower()))
     points = min(MOST, LARGEST // (POINT * max(1, sum(len(panel["curves"]) for panel in panels))))
     while panels and points >= FEWEST:
-        packed = json.dumps([_thinned(panel, points) for panel in panels], separators=(",", ":"))
+        packed = json.dumps([_thinned(panel, points, looks) for panel in panels], separators=(",", ":"))
         if len(packed) <= LARGEST:
             return packed
         points = points * 2 // 3
@@ -96,15 +99,15 @@ def _curves(table: "pd.DataFrame") -> Iterator[tuple[list[str], dict[str, Any]]]
     table, starts = table.iloc[order], np.flatnonzero(np.diff(code[order], prepend=-1))
     n = table["n"].to_numpy(float)
     half = stdtrit(np.maximum(n - 1, 1), 0.975) * table["se"].to_numpy(float)
-    half[n <= FEWEST] = np.nan
+    half[n < FEW] = np.nan
     arrays = {"x": table["x"].to_numpy(), "y": table["mean"].to_numpy(), "half": half}
     parts = [np.split(values, starts[1:]) for values in arrays.values()]
     for labels, *curve in zip(table[columns].iloc[starts].to_numpy(str).tolist(), *parts, strict=True):
         yield labels, dict(zip(arrays, curve, strict=True))
 
 
-def _thinned(panel: dict[str, Any], points: int) -> dict[str, Any]:
-    return panel | {"curves": [_sparse(curve, points) for curve in panel["curves"]]}
+def _thinned(panel: dict[str, Any], points: int, looks: Mapping[str, dict[str, str]]) -> dict[str, Any]:
+    return panel | {"curves": [_sparse(curve, points) | looks[curve["method"]] for curve in panel["curves"]]}
 
 
 def _sparse(curve: dict[str, Any], points: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from noisylabels.figures import names
 from noisylabels.site.states import state
-from noisylabels.site.text import data_set, number
+from noisylabels.site.text import number
 
 DIFFERENCE = re.compile(r"difference \S+ \[([^],]+), ([^],]+)\]")
 """The interval that decides, as the evidence of a printed value has it."""
@@ -20,7 +20,7 @@ COLUMNS = ("dataset", "method", "noise", "setting", "metric", "x", "source")
 """Columns of the selectors in the order in which a line is named after them."""
 
 
-NAMED = {"dataset": data_set, "method": names.method, "noise": names.noise, "setting": names.setting}
+NAMED = {"dataset": names.data_set, "method": names.method, "noise": names.noise, "setting": names.setting}
 """Columns whose labels have names for readers."""
 
 

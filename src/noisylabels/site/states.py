@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from noisylabels.verdicts.names import VERDICTS
+
 
 class State(NamedTuple):
     """How one verdict looks: ``tone`` is a class of the style sheet, ``mark`` is read without colour."""
@@ -12,19 +14,6 @@ class State(NamedTuple):
     mark: str
 
 
-STATES = {
-    "verified": State("good", "✓"),
-    "holds": State("good", "●"),
-    "inside": State("good", "●"),
-    "not shown": State("open", "◐"),
-    "undecided": State("open", "◐"),
-    "contradicted": State("bad", "✕"),
-    "outside": State("bad", "✕"),
-    "not comparable": State("none", "–"),
-    "ran": State("none", "○"),
-}
-"""Every verdict in the order of bars and summaries."""
-
 TONES = {
     "good": "confirmed",
     "open": "undecided",
@@ -32,18 +21,23 @@ TONES = {
     "none": "not judged",
 }
 """What the tones mean, in the order of the bars."""
+MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–"}
+OWN_MARKS = {"verified": "✓", "ran": "○"}
+ORDER = sorted(VERDICTS, key=lambda verdict: list(TONES).index(VERDICTS[verdict]))
+"""Every verdict in the order of bars and summaries."""
 
 
 def state(verdict: str) -> State:
     """How a verdict looks; one that is not known looks like one that says nothing."""
-    return STATES.get(verdict, State("none", "·"))
+    tone = VERDICTS.get(verdict, "none")
+    return State(tone, OWN_MARKS.get(verdict, MARKS[tone] if verdict in VERDICTS else "·"))
 
 
 def counted(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
-    """Verdict -> how many rows have it, in the order of `STATES`."""
+    """Verdict -> how many rows have it, in the order of `ORDER`."""
     found = Counter(row["verdict"] for row in rows)
-    known = [verdict for verdict in STATES if verdict in found]
-    return {verdict: found[verdict] for verdict in [*known, *sorted(found.keys() - STATES.keys())]}
+    order = [*ORDER, *sorted(found.keys() - VERDICTS.keys())]
+    return {verdict: found[verdict] for verdict in order if found[verdict]}
 
 
 def toned(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:

@@ -49,11 +49,6 @@ def evidence(sentence: str) -> str:
     )
 
 
-def data_set(key: str) -> str:
-    """Name of a data set as tables have it: without the collection that it comes from."""
-    return key.removeprefix("ida_").replace("_", " ")
-
-
 def number(value: float, digits: int = 4) -> str:
     """``12.39``, ``0.0031``; a true minus sign."""
     return f"{value:.{digits}g}".replace("-", "−")

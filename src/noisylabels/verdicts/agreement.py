@@ -18,6 +18,7 @@ from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t
 from noisylabels.verdicts.findings import ALPHA
 from noisylabels.verdicts.judge import content_of
 from noisylabels.verdicts.names import CELL
+from noisylabels.verdicts.picture import LIMITS
 from noisylabels.verdicts.values import printed_mean
 
 COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "estimate", "low", "high"]
@@ -128,7 +129,7 @@ def _measures(cells: list[Cell], constant: Mapping[str, float]) -> Rows:
     rows = [
         row("mean difference", *_over_sets(cells, lambda c: c.ours - c.printed.mean), len(cells)),
         row("mean absolute difference", float(np.abs(gaps).mean()), none, len(cells)),
-        row("limits of agreement", gaps.mean(), (gaps.mean() - half, gaps.mean() + half), len(cells)),
+        row(LIMITS, gaps.mean(), (gaps.mean() - half, gaps.mean() + half), len(cells)),
     ]
     if all(cell.ours > 0 and cell.printed.mean > 0 for cell in cells):
         mean, interval = _over_sets(cells, lambda c: log(c.ours / c.printed.mean))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from noisylabels.verdicts.findings import with_interval
 from noisylabels.verdicts.names import VERDICTS
-from noisylabels.verdicts.picture import Point, bland_altman
+from noisylabels.verdicts.picture import of_table
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2733; --soft: #5b6875; --line: #dde3e8; }
@@ -121,14 +121,7 @@ _CELLS = {"same winner": "rows", "same order": "pairs of methods"}
 def _agreement(verdicts: pd.DataFrame, rows: pd.DataFrame) -> str:
     """The figures of a table's agreement beside Bland and Altman's picture."""
     lines = "".join(f"<tr><th>{escape(q)}</th><td>{escape(f)}</td></tr>" for q, f in sentences(rows))
-    cells = verdicts[(verdicts["kind"] == "published") & (verdicts["verdict"] != "not comparable")]
-    cells = cells.dropna(subset=["estimate"])
-    points = [
-        Point(row["published"], row["estimate"], row["verdict"], f"{row['statement']}: {row['verdict']}")
-        for row in cells.to_dict("records")
-    ]
-    limits = rows[rows["quantity"] == "limits of agreement"].iloc[0]
-    drawn = bland_altman(points, limits["estimate"], (limits["low"], limits["high"]))
+    drawn = of_table(verdicts.to_dict("records"), rows.to_dict("records"))
     return f'<div class="agreed">{drawn}<table>{lines}</table></div>'
 
 

@@ -1,15 +1,18 @@
 """Bland and Altman's picture of a table as SVG: ours minus printed, against the printed value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from math import ceil, floor, log10
-from typing import NamedTuple
+from math import ceil, floor, isnan, log10
+from typing import Any, NamedTuple
 
 from noisylabels.verdicts.names import CELL
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 280, 56, 150, 16, 40
 MARKS = {"inside": "#1b7f5a", "undecided": "#b78300", "outside": "#b5341f"}
 OTHER = "#5b6875"
+UNCOMPARED = "not comparable"
+LIMITS = "limits of agreement"
+"""What the row of an agreement is called that the dashed lines are drawn from."""
 
 
 class Point(NamedTuple):
@@ -39,6 +42,25 @@ class Scale(NamedTuple):
         power = 10.0 ** floor(log10(raw))
         step = power * min((1, 2, 5, 10), key=lambda factor: abs(factor * power - raw))
         return [step * k for k in range(ceil(self.low / step), floor(self.high / step) + 1)]
+
+
+def of_table(verdicts: Iterable[Mapping[Any, Any]], limits: Iterable[Mapping[Any, Any]]) -> str:
+    """The picture of an artifact's verdicts; "" where nothing can be compared.
+
+    verdicts : numbers may be text, as they come from a file; a missing one is "" or NaN.
+    limits : rows of the artifact's agreement, of which that of the `LIMITS` is drawn.
+    """
+    points = [_point(row) for row in verdicts if row["kind"] == "published" and row["verdict"] != UNCOMPARED]
+    points = [point for point in points if not isnan(point.ours)]
+    drawn = next((row for row in limits if row["quantity"] == LIMITS), None)
+    if not points or drawn is None:
+        return ""
+    return bland_altman(points, drawn["estimate"], (drawn["low"], drawn["high"]))
+
+
+def _point(row: Mapping[Any, Any]) -> Point:
+    label = f"{row['statement']}: {row['verdict']}"
+    return Point(float(row["published"]), float(row["estimate"] or "nan"), row["verdict"], label)
 
 
 def bland_altman(points: Sequence[Point], mean: float, limits: tuple[float, float]) -> str:

@@ -6,7 +6,7 @@ The figure's own settings, the first ones, name in ``drawn`` the noise and the m
 from typing import TYPE_CHECKING, Any
 
 from noisylabels.figures import panels, style
-from noisylabels.figures.papers.kernels import data_name, flips
+from noisylabels.figures.names import data_set, flips
 from noisylabels.protocols.boosting.members import flip_rates
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def trusted(results: "Tables", settings: "Settings") -> "Figure":
     artifact, table = next(iter(results.items()))
     own = settings[artifact]
     names = {"error": "test error / %", "gamma_error": "distance of flip rates"}
-    columns = [data_name(name) for name in own["datasets"]]
+    columns = [data_set(name) for name in own["datasets"]]
     label = "trusted labels for the calibration"
     figure, axes = panels.grid_of_panels([""] * 2, columns, x_label=label, y_label="", height=1.9)
     for (i, j), rows in _cells(table, artifact, settings, list(names)):
@@ -106,7 +106,7 @@ def _rounds(sets: list[str], rows: list[str], y_label: str, height: float = 1.9)
     """Panels over the rounds, a column per data set."""
     from matplotlib.ticker import MaxNLocator
 
-    columns = [data_name(name) for name in sets]
+    columns = [data_set(name) for name in sets]
     figure, axes = panels.grid_of_panels(rows, columns, x_label="round", y_label=y_label, height=height)
     for ax in axes.flat:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))

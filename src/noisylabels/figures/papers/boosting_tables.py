@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from noisylabels.figures import names, panels, tables
-from noisylabels.figures.papers.kernels import KINDS, data_name
+from noisylabels.figures.names import KINDS, data_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def _errors(results: "Tables", settings: "Settings", kind: str) -> "pd.DataFrame
         ours = {m: _cell(mean.loc[name, m], spread.loc[name, m], m == best) for m in methods}
         place = {"dataset": sets if name == ALL else name, "noise": printed_noise}
         printed = {m: tables.printed(reference["published"], method=m, **place) for m in methods}
-        title = {"data set": data_name(name)}
+        title = {"data set": data_set(name)}
         rows += [title | {"error": "ours"} | ours, title | {"error": "printed"} | printed]
     frame = pd.DataFrame(rows).set_index("data set")
     notes = [_splits(table, sets), _rates(table, noise, methods), _not_genuine(table)]
@@ -69,14 +69,14 @@ def _cell(mean: float, spread: float, best: bool) -> str:
 def _splits(table: "pd.DataFrame", sets: list[str]) -> str:
     counts = table[table["metric"] == "error"].groupby("dataset")["repetition"].nunique()[sets]
     most = int(counts.max())
-    fewer = [f"{data_name(str(name))} {n}" for name, n in counts.items() if n < most]
+    fewer = [f"{data_set(str(name))} {n}" for name, n in counts.items() if n < most]
     over = f"{most} splits" + (f" ({', '.join(fewer)})" if fewer else "")
     return f"Test error in %, mean ± standard deviation over {over}; the lowest mean is bold."
 
 
 def _not_genuine(table: "pd.DataFrame") -> str:
     kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
-    names = [f"{data_name(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
+    names = [f"{data_set(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
     return f"Not the genuine IDA files: {', '.join(names)}." if names else ""
 
 

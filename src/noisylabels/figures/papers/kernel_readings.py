@@ -13,8 +13,8 @@ import numpy as np
 from noisylabels import statistics
 from noisylabels.figures import methods as named
 from noisylabels.figures import panels
+from noisylabels.figures.names import data_set
 from noisylabels.figures.papers.kernel_tables import sources
-from noisylabels.figures.papers.kernels import data_name
 from noisylabels.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _section(
         "first half": part["dataset"].isin(halves[0]),
         "second half": part["dataset"].isin(halves[1]),
         "all sets": part["dataset"].notna(),
-        f"without {data_name(APART)}": part["dataset"] != APART,
+        f"without {data_set(APART)}": part["dataset"] != APART,
     } | {_flips(level): part["level"] == level for level in levels}
     readings = list(part["reading"].unique())
     means = {
@@ -217,7 +217,7 @@ def _pair(key: tuple[float, str, str], before: "pd.Series", after: "pd.Series") 
     level, dataset, model = key
     return {
         "level": level,
-        "data set": data_name(dataset),
+        "data set": data_set(dataset),
         "method": model,
         "printed": f"{before['printed']:.2f}",
         "today's": f"{before['ours']:.2f}",
@@ -232,7 +232,7 @@ def _flips(level: float) -> str:
 
 
 def _names(datasets: Iterable[str]) -> str:
-    return ", ".join(data_name(name) for name in datasets)
+    return ", ".join(data_set(name) for name in datasets)
 
 
 def _about(halves: tuple[list[str], list[str]]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from noisylabels import rank_tests
 from noisylabels.figures import methods as named
 from noisylabels.figures import names, panels, tables
-from noisylabels.figures.papers.kernels import KINDS, data_name, flips
+from noisylabels.figures.names import KINDS, data_set, flips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
             where = {"dataset": name, "noise": noise, "metric": "error", "method": methods}
             values = panels.select(table, artifact, **where).set_index(["method", "repetition"])["value"]
             cells = _cells({method: values[method] for method in methods})
-            rows.append({"data set": data_name(name), "flips": flips(noise)} | cells)
+            rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
     frame = pd.DataFrame(rows).set_index(["data set"])
     frame.attrs["note"] = _note(table, own)
     return frame
@@ -85,7 +85,7 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         times = panels.select(table, artifact, dataset=name, metric="cpu_seconds", method=methods)
         seconds = times.groupby("method")["value"].agg(["mean", "std"])
         printed = {method: _printed_mean(own, dataset=name, method=method) for method in methods}
-        row = {"data set": data_name(name)}
+        row = {"data set": data_set(name)}
         for method in methods:
             mean, spread = map(float, seconds.loc[method])
             places = max(0, 2 - math.floor(math.log10(mean)))
@@ -148,7 +148,7 @@ def _compared(
     chosen = panels.select(table, artifact, **where)
     values = chosen.set_index(["method", "repetition", "noise"])["value"]
     errors = {method: values[method] for method in methods}
-    cells, row = _cells(errors), {"data set": data_name(name)}
+    cells, row = _cells(errors), {"data set": data_set(name)}
     for method in methods:
         row[method] = cells[method]
         place = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0], "method": method}
@@ -190,7 +190,7 @@ def _note(table: "pd.DataFrame", own: Mapping[str, Any]) -> str:
     datasets, methods = own["datasets"], own["methods"]
     counts = table[table["metric"] == "error"].groupby("dataset")["repetition"].nunique()[datasets]
     most = int(counts.max())
-    fewer = [f"{data_name(str(name))} {n}" for name, n in counts.items() if n < most]
+    fewer = [f"{data_set(str(name))} {n}" for name, n in counts.items() if n < most]
     splits = f"{most} splits" + (f" ({', '.join(fewer)})" if fewer else "")
     flagged = table[(table["metric"] == "flagged") & table["method"].isin(list(methods))]
     runs = [
@@ -212,6 +212,6 @@ def sources(table: "pd.DataFrame") -> str:
     words = {"rebuilt": "rebuilt points and our own splits", "generated": "points drawn anew, our own splits"}
     found = []
     for kind, text in words.items():
-        if names := [data_name(str(name)) for name in kinds[kinds == kind].index]:
+        if names := [data_set(str(name)) for name in kinds[kinds == kind].index]:
             found.append(f"{text} ({', '.join(names)})")
     return f"Not the genuine IDA files: {'; '.join(found)}." if found else ""

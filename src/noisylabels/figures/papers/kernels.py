@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisylabels.figures import methods, panels, style
+from noisylabels.figures.names import KINDS, data_set, flips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,22 +17,9 @@ if TYPE_CHECKING:
 
 HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
 """Noise that the bar chart shows."""
-KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
-"""Name of a flip law -> what the slides call it."""
 _COLOURS = {"clean": "grey", "symmetric": "blue", "asymmetric": "vermillion"}
 _MARKERS = {"clean": "o", "symmetric": "s", "asymmetric": "^"}
 _HATCHES = {"clean": "", "symmetric": "", "asymmetric": "////"}
-
-
-def data_name(dataset: str) -> str:
-    """``ida_flare_solar`` -> ``flare solar``."""
-    return dataset.removeprefix("ida_").replace("_", " ")
-
-
-def flips(noise: str) -> str:
-    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``."""
-    kind, rate = _kind(noise), float(noise.split()[1])
-    return "clean labels" if kind == "clean" else f"{100 * rate:g} % {kind}"
 
 
 def _kind(noise: str) -> str:
@@ -63,7 +51,7 @@ def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
         rows = means.loc[[(name, noise) for name in sets]]
         x = places + 0.27 * (i - 1)
         ax.bar(x, rows["mean"], 0.27, yerr=rows["half_width"], error_kw=bars, **_fill(noise))
-    names = [data_name(name) for name in sets]
+    names = [data_set(name) for name in sets]
     ax.set_xticks(places, names, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.6, len(sets) - 0.4)
     ax.set_ylim(0, _framed(means)[1])
@@ -169,7 +157,7 @@ def _small_multiples(
         row, column = divmod(k, columns)
         box = (left + column * (panel + gap), below + (rows - 1 - row) * step, panel, height)
         ax = figure.add_axes(tuple(np.array(box) / (width, total, width, total)))
-        ax.set_title(data_name(name))
+        ax.set_title(data_set(name))
         ax.set_xlabel(x_label if k + columns >= len(datasets) else "")
         ax.set_ylabel(y_label if column == 0 else "")
         shown.append(ax)

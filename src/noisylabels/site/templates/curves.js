@@ -5,17 +5,10 @@
   const box = document.getElementById("curves");
   const panels = JSON.parse(box.querySelector("script").textContent);
   const [controls, plot, keys] = ["controls", "plot", "keys"].map((name) => box.querySelector(`.${name}`));
-  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6f6f6f", "#7b4fa3"];
-  const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
   const SPACE = { left: 64, right: 14, top: 26, bottom: 42 };
-  const methods = [...new Set(panels.flatMap((panel) => panel.curves.map((curve) => curve.method)))];
   const hidden = new Set();
   let panel = panels[0], logs = {}, scale = null;
 
-  const style = (method) => {
-    const i = methods.indexOf(method);
-    return { colour: COLOURS[i % COLOURS.length], dash: DASHES[Math.floor(i / COLOURS.length) % DASHES.length] };
-  };
   const element = (name, attributes, text) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -96,7 +89,7 @@
   }
 
   function drawn(curve, x, y) {
-    const { colour, dash } = style(curve.method);
+    const { colour, dash } = curve;
     const line = curve.x.map((at, i) => `${x.at(at).toFixed(1)},${y.at(curve.y[i]).toFixed(1)}`);
     const parts = [];
     if (curve.half) {
@@ -136,7 +129,7 @@
     for (const [curve, i] of rows.slice(0, 14)) {
       const row = table.insertRow();
       row.insertCell().textContent = curve.method;
-      row.cells[0].style.color = style(curve.method).colour;
+      row.cells[0].style.color = curve.colour;
       row.insertCell().textContent = short(curve.y[i]) + (curve.half && curve.half[i] ? ` ± ${short(curve.half[i])}` : "");
     }
     tip.append(table);
@@ -193,7 +186,7 @@
   function legend() {
     keys.replaceChildren();
     for (const curve of panel.curves) {
-      const { colour, dash } = style(curve.method);
+      const { colour, dash } = curve;
       const button = document.createElement("button");
       button.type = "button";
       button.setAttribute("aria-pressed", !hidden.has(curve.method));
