@@ -34,8 +34,8 @@ PLACE = ["dataset", "noise", "setting"]
 def of_table(path: Path, methods: Methods, caption: str = "") -> str:
     """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
 
-    A list of panels ``{metric, where, curves: [{method, x, y, half, colour, dash}]}``; ``half`` is half the 95 %
-    interval, colour and dash are those of the figure.
+    A list of panels ``{metric, where, curves: [{method, x, y, half, colour, dash}]}``;
+    ``half`` is half the 95 % interval, colour and dash are those of the figure.
     methods : what the artifact says of them, such as their labels.   caption : what it names comes first.
     """
     table = summary.read(path) if path.name == "summary.csv" else _means(path)
