@@ -39,8 +39,8 @@ def _audit(event, arguments):
         _note(_written if changes else _read, arguments[0])
 def _note(files, path):
     path = os.path.relpath(os.path.abspath(os.fsdecode(path)), _root)
-    if not path.startswith((".", "logs")) and not path.endswith(".py"):  # of those, what is imported counts
-        files.add(path)
+    if not path.startswith((".", "logs")) and not path.endswith((".py", ".pyc")) and ".pyc." not in path:
+        files.add(path)  # of modules, what is imported counts
 def _write():
     for module in list(sys.modules.values()):
         file = os.path.abspath(getattr(module, "__file__", None) or "")  # that of a script may be relative
