@@ -67,6 +67,7 @@ def planned():
         )
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
+        configuration.examine_files(local)
         entries = own.with_own(entries, local)
         made = plan.Plan(config, loaded, Supply(entries, config["data"]))
         targets.check_names(made)
