@@ -20,13 +20,16 @@ MEASURED = Costs(
 
 
 def test_measured_peaks_get_a_margin_and_the_second_attempt_twice_as_much():
-    assert MEASURED.resources("ors/fig2", "b", "run", {}) == {"mem_mb": 500, "runtime": 5}
-    assert MEASURED.resources("ors/fig2", "a", "run", {}) == {"mem_mb": 600, "runtime": 2}
-    assert MEASURED.resources("ors/fig2", "a", "run", {}, attempt=2) == {"mem_mb": 1200, "runtime": 4}
+    assert MEASURED.resources("ors/fig2", "b", "run", {}) == {"mem_mb": 900, "runtime": 5 + 2}
+    assert MEASURED.resources("ors/fig2", "a", "run", {}) == {"mem_mb": 1000, "runtime": 1 + 1}
+    assert MEASURED.resources("ors/fig2", "a", "run", {}, attempt=2) == {"mem_mb": 2000, "runtime": 4}
 
 
 def test_what_an_artifact_declares_wins_and_what_nobody_measured_gets_the_default():
-    assert MEASURED.resources("ors/fig2", "a", "tune", {"mem_mb": 9000}) == {"mem_mb": 9000, "runtime": 25}
+    assert MEASURED.resources("ors/fig2", "a", "tune", {"mem_mb": 9000}) == {
+        "mem_mb": 9000,
+        "runtime": 25 + 10,
+    }
     assert MEASURED.resources("ors/fig9", "a", "run", {}) == costs.DEFAULT
     assert Costs({}).resources("ors/fig2", "a", "run", {"runtime": 7}) == costs.DEFAULT | {"runtime": 7}
 

@@ -73,7 +73,7 @@ def test_a_job_is_described_without_its_caption_and_labels(make):
     described = json.loads(make("smoke").job("kernel_boost/rivals"))["settings"]["methods"]
     assert not any(set(method) & set(DISPLAY) for method in described.values())
     assert make().repetitions("ors/vss", 0).startswith("0:")
-    assert make().resources("kernel_boost/rivals", "", "run")["mem_mb"] > DEFAULT["mem_mb"]
+    assert make().resources("kernel_boost/kernel_count", "", "run")["mem_mb"] > DEFAULT["mem_mb"]
     assert make().resources("ors/fig2", "all", "run") == DEFAULT
 
 

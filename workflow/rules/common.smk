@@ -8,6 +8,7 @@ from pathlib import Path
 
 from snakemake.dag import DAG
 
+STARTED = time.time()
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
@@ -27,6 +28,7 @@ from noisylabels.frame import (
     owner,
     packages,
     plan,
+    scheduler_log,
     summary,
     targets,
 )

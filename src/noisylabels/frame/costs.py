@@ -13,7 +13,9 @@ DEFAULT = {"mem_mb": 1000, "runtime": 60}
 MARGIN = {"mem_mb": 1.5, "runtime": 3.0}
 """What is asked for, over what was measured: other processors are slower, other libraries larger."""
 
-LEAST = {"mem_mb": 500, "runtime": 2}
+START = {"mem_mb": 400, "runtime": 10}
+"""What every submission needs beside: Snakemake starts twice in it, on a node that may be busy."""
+
 SUBMISSION = 600
 """Seconds of measured work that one submission should hold: a queue costs a job half a minute or more."""
 
@@ -64,11 +66,12 @@ class Costs:
         cost = self.of(artifact, cell, job)
         if cost is None:
             return {}
-        asked = {
-            "mem_mb": 100 * math.ceil(cost.mem_mb * MARGIN["mem_mb"] / 100),
-            "runtime": math.ceil(cost.longest * MARGIN["runtime"] / 60),
+        shared = self.batch(artifact, cell, job)  # the minutes of those submitted together are added
+        return {
+            "mem_mb": 100 * math.ceil((cost.mem_mb * MARGIN["mem_mb"] + START["mem_mb"]) / 100),
+            "runtime": math.ceil(cost.longest * MARGIN["runtime"] / 60)
+            + math.ceil(START["runtime"] / shared),
         }
-        return {key: max(value, LEAST[key]) for key, value in asked.items()}
 
     def batch(self, artifact: str, cell: str, job: str) -> int:
         """How many jobs like this make one submission of at most `SUBMISSION` seconds; 1 if not measured."""
