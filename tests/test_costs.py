@@ -21,8 +21,8 @@ MEASURED = Costs(
 
 def test_measured_peaks_get_a_margin_and_the_second_attempt_twice_as_much():
     assert MEASURED.resources("ors/fig2", "b", "run", {}) == {"mem_mb": 900, "runtime": 5 + 2}
-    assert MEASURED.resources("ors/fig2", "a", "run", {}) == {"mem_mb": 1000, "runtime": 1 + 1}
-    assert MEASURED.resources("ors/fig2", "a", "run", {}, attempt=2) == {"mem_mb": 2000, "runtime": 4}
+    assert MEASURED.resources("ors/fig2", "a", "run", {}) == {"mem_mb": 1000, "runtime": 1 + 2}
+    assert MEASURED.resources("ors/fig2", "a", "run", {}, attempt=2) == {"mem_mb": 2000, "runtime": 6}
 
 
 def test_what_an_artifact_declares_wins_and_what_nobody_measured_gets_the_default():
@@ -43,6 +43,7 @@ def test_an_unknown_cell_is_asked_for_like_the_dearest_and_an_experiment_like_th
 def test_a_submission_holds_at_most_ten_measured_minutes():
     assert [MEASURED.batch("ors/fig2", cell, "run") for cell in "ab"] == [40, 5]
     assert MEASURED.batch("ors/fig2", "a", "tune") == 1
+    assert MEASURED.batch("ors/fig2", "a", "experiment") == 1
     assert Costs({}).batch("ors/fig2", "a", "run") == 1
 
 
