@@ -96,6 +96,17 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
         costs.read(damaged)
 
 
+def test_a_cell_with_a_comma_is_cut_by_snakemake_and_put_together_here():
+    from snakemake.target_jobs import parse_target_jobs_cli_args
+    from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
+
+    wildcards = {"artifact": "ors/fig2", "cell": "methods=nlms,tasks=M=5", "block": "0"}
+    words = encode_target_jobs_cli_args([TargetSpec("run", wildcards)])
+    (spec,) = parse_target_jobs_cli_args(words)
+    assert spec.wildcards_dict["cell"] == "methods=nlms"  # once this fails, `rejoining` is needed no more
+    assert targets.rejoined(spec.wildcards_dict) == wildcards
+
+
 def test_wildcards_that_were_cut_at_commas_are_whole_again():
     cut = {"artifact": "ors/fig2", "cell": "datasets=a", "noise": "b", "M": "c=d", "block": "0"}
     whole = {"artifact": "ors/fig2", "cell": "datasets=a,noise=b,M=c=d", "block": "0"}
