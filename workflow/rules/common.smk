@@ -76,6 +76,7 @@ def planned():
         )
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
+        configuration.examine_files(local)
         entries = own.with_own(entries, local)
         supply = Supply(entries, config["data"])
         made = plan.Plan(config, loaded, supply, costs.read(RECORDED))
