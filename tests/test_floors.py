@@ -29,6 +29,7 @@ BESIDE = {
     "points": {"datasets"},
     "reference": {"datasets", "frame"},
     "site": {"figures", "frame", "reference", "verdicts"},
+    "spread": set(),
     "verdicts": {"points"},
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""

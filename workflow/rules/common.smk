@@ -52,6 +52,9 @@ os.environ["MPLBACKEND"] = "Agg"
 os.environ["NUMBA_CACHE_DIR"] = str(
     ROOT / ".cache/numba" / dependencies.kernel_digest()
 )
+# Numbers in a list on the command line arrive as texts too.
+if isinstance(config.get("seeds"), list):
+    config["seeds"] = [int(s) if str(s).isdigit() else s for s in config["seeds"]]
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{time.time()}")
 
