@@ -1,12 +1,14 @@
-"""Labels as a binary classifier gets them."""
+"""Labels and weights of examples as classifiers get them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight
 
 
 def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
@@ -26,3 +28,34 @@ def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
     if classes is not None and not np.isin(y, found).all():
         raise ValueError(f"y has labels outside classes = {found.tolist()}")
     return found
+
+
+def classes_of(y: Any) -> NDArray[Any]:
+    """The sorted classes of y, two or more; ValueError: not a classification target, one class only."""
+    check_classification_targets(y)
+    found = np.unique(y)
+    return found if len(found) > 2 else two_classes(y)
+
+
+def example_weights(
+    X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
+) -> NDArray[np.float64] | None:
+    """a_n = sample_weight_n class_weight_(y_n) (n,) of the observed labels y; None if neither is given.
+
+    class_weight : {class: weight}, or "balanced", n / (K n_k).
+    Raises ValueError : weights < 0 or not finite, a class without an example of weight > 0.
+    """
+    if sample_weight is None and class_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if class_weight is not None:
+        weights = weights * compute_sample_weight(class_weight, y)
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError("the weights of the classes must be finite and >= 0")
+    if len(np.unique(y[weights > 0])) < max(2, len(np.unique(y))):
+        raise ValueError(
+            "sample_weight leaves one class only: some example of each class needs a weight > 0"
+            if len(np.unique(y)) == 2
+            else "the weights leave a class without examples: each class needs one with a weight > 0"
+        )
+    return weights
