@@ -33,7 +33,7 @@ MEMORY = 10  # pairs of L-BFGS
 ROUNDS = 1000
 TOLERANCE = 1e-9  # what is still to be gained, relative to the objective, but to no less than
 SMALLEST_SHARE = 0.1  # of n log K, the objective of f = 0
-SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its largest entry
+SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
 LARGEST = 500.0  # exponent of a ratio of probabilities
 
 
@@ -114,7 +114,7 @@ class _Descent:
         self.size = float(len(Z) if weights is None else weights.sum())
         typical = CURVATURE / self.K * gram(Z, weights)
         diagonal = typical[np.diag_indices_from(typical)] + 4.0 * penalty
-        typical[np.diag_indices_from(typical)] = diagonal + SAFE * diagonal.max()
+        typical[np.diag_indices_from(typical)] = diagonal + SAFE * diagonal.mean()
         self.L = cholesky(typical, lower=True, overwrite_a=True, check_finite=False)
         self.square = np.inf  # of the gradient of the last call
 
