@@ -102,7 +102,7 @@ def test_class_weights_are_weights_of_their_examples():
 
 def test_what_cannot_be_said_is_refused():
     X, _, observed = trees(60)
-    with pytest.raises(ValueError, match=r"bayes.* is for two classes"):
+    with pytest.raises(ValueError, match=r"Only binary.*; regularisation=.fixed. takes it"):
         RobustKernelLogisticRegression(regularisation="bayes").fit(X, observed)
     with pytest.raises(ValueError, match=r"must have shape \(3, 3\)"):
         RobustLogisticRegression(omega=np.eye(2)).fit(X, observed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +84,17 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
         self._check_regularisation()
         if self.regularisation == "bayes":
-            raise ValueError('regularisation="bayes" is for two classes; take "fixed"')
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass; "
+                'regularisation="fixed" takes it'
+            )
         self.zeta_ = float(self.zeta)
         super()._solve_softmax(basis, labels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.regularisation == "fixed"
+        return tags
 
     def _em_newton(self, basis: Basis, labels: Array, factor: float) -> bool:
         """Sets what is fitted; whether the classes changed names."""
