@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from noisylabels.classifiers.nystrom_logistic import NystromLogisticRegression
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import basis, rbf, squared_distances
@@ -89,15 +88,6 @@ def test_a_weight_of_two_is_two_examples():
         heavy = RobustLogisticRegression().fit(X, y, sample_weight=times)
         many = RobustLogisticRegression().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
         assert heavy.decision_function(X) == pytest.approx(many.decision_function(X), abs=1e-6)
-
-
-def test_class_weights_are_weights_of_their_examples():
-    X, _, observed = trees(90)
-    weights = np.where(observed == "oak", 3.0, 1.0)
-    for cls in (RobustLogisticRegression, NystromLogisticRegression):
-        told = cls(class_weight={"oak": 3.0}).fit(X, observed)
-        asked = cls().fit(X, observed, sample_weight=weights)
-        assert np.array_equal(told.decision_function(X), asked.decision_function(X))
 
 
 def test_what_cannot_be_said_is_refused():

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight
 
@@ -37,21 +36,14 @@ def classes_of(y: Any) -> NDArray[Any]:
     return found if len(found) > 2 else two_classes(y)
 
 
-def example_weights(
-    X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
-) -> NDArray[np.float64] | None:
-    """a_n = sample_weight_n class_weight_(y_n) (n,) of the observed labels y; None if neither is given.
+def example_weights(X: Any, y: Any, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    """The weights of examples with the observed labels y, (n,); None if they are not given.
 
-    class_weight : {class: weight}, or "balanced", n / (K n_k).
     Raises ValueError : weights < 0 or not finite, a class without an example of weight > 0.
     """
-    if sample_weight is None and class_weight is None:
+    if sample_weight is None:
         return None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if class_weight is not None:
-        weights = weights * compute_sample_weight(class_weight, y)
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ValueError("the weights of the classes must be finite and >= 0")
     if len(np.unique(y[weights > 0])) < max(2, len(np.unique(y))):
         raise ValueError(
             "sample_weight leaves one class only: some example of each class needs a weight > 0"

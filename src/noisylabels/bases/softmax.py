@@ -30,7 +30,6 @@ class SoftmaxModel(Doubts):
     """robust : whether flip_matrix_ is learned; else it is the identity, and not an attribute."""
 
     robust: ClassVar[bool]
-    class_weight: Any = None
     classes_: NDArray[Any]
     flip_matrix_: Array
     objective_: float
@@ -43,7 +42,7 @@ class SoftmaxModel(Doubts):
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = classes_of(y)
         labels = np.searchsorted(self.classes_, y)
-        weights = example_weights(X, y, sample_weight, self.class_weight)
+        weights = example_weights(X, y, sample_weight)
         if weights is None:
             return X, labels, None
         used = weights > 0

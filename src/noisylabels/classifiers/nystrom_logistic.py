@@ -37,7 +37,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         scores is 8 zeta, where the logistic loss is curved most.
     bias : "none", "free" or "penalised", as in `KernelLogisticRegression`.
     penalty : "rkhs"; zeta ||w||^2 would have as many terms as landmarks and no limit, and is refused.
-    class_weight : {class: weight} or "balanced"; of observed classes.   random_state : of the landmarks.
+    random_state : of the landmarks.
 
     Fitted: X_fit_ (m, d), the landmarks; width_, dual_coef_ = w, (m,) or (m, K), intercept_ = b, () or (K,),
     features_, the directions that are left after those with eigenvalues below 1e-12 of the largest;
@@ -60,7 +60,6 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         parametrisation: str = "sigma2",
         bias: str = "none",
         penalty: str = "rkhs",
-        class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
         self.width = width
@@ -70,7 +69,6 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         self.parametrisation = parametrisation
         self.bias = bias
         self.penalty = penalty
-        self.class_weight = class_weight
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NystromLogisticRegression:

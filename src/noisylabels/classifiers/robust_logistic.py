@@ -33,7 +33,6 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
     lam : lambda > 0.   learn_omega : False keeps Omega at its start; with the identity this is plain logistic
         regression.   omega : Omega (K, K) at the start, rows = true classes; the default stands for
         omega_jj = 0.8 and equal others.   max_iter : rounds.
-    class_weight : {class: weight} or "balanced"; of observed classes.
 
     Fitted: coef_ (1, d), intercept_ (1,), or (K, d) and (K,); classes_ (K,), flip_matrix_ (K, K),
     objectives_ per round, n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset)
@@ -51,13 +50,11 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         omega: ArrayLike = ((0.8, 0.2), (0.2, 0.8)),
         learn_omega: bool = True,
         max_iter: int = 500,
-        class_weight: Any = None,
     ) -> None:
         self.lam = lam
         self.omega = omega
         self.learn_omega = learn_omega
         self.max_iter = max_iter
-        self.class_weight = class_weight
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustLogisticRegression:
         """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
@@ -69,7 +66,7 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         self.classes_ = classes_of(y)
         K = len(self.classes_)
         omega = flip_matrix.checked(self.omega) if K == 2 else flip_classes.checked(self.omega, K)
-        weights = example_weights(X, y, sample_weight, self.class_weight)
+        weights = example_weights(X, y, sample_weight)
         labels = np.searchsorted(self.classes_, y)
         Z = np.column_stack([np.ones(len(X)), X])
         penalty = np.full(Z.shape[1], float(self.lam))
