@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
     from noisylabels.classifiers.liblinear import LiblinearClassifier as LiblinearClassifier
     from noisylabels.classifiers.margin_minimiser import MarginMinimiser as MarginMinimiser
     from noisylabels.classifiers.modest_boost import ModestBoostClassifier as ModestBoostClassifier
+    from noisylabels.classifiers.nystrom_logistic import (
+        NystromLogisticRegression as NystromLogisticRegression,
+    )
     from noisylabels.classifiers.pegasos import PegasosClassifier as PegasosClassifier
     from noisylabels.classifiers.rboost import RBoostClassifier as RBoostClassifier
     from noisylabels.classifiers.robust_kernel_fisher import (
@@ -33,6 +36,9 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
     from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
     from noisylabels.classifiers.robust_multi_kernel import (
         RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
+    )
+    from noisylabels.classifiers.robust_nystrom_logistic import (
+        RobustNystromLogisticRegression as RobustNystromLogisticRegression,
     )
     from noisylabels.classifiers.robust_sgd import RobustSGDClassifier as RobustSGDClassifier
     from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
