@@ -275,8 +275,14 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
         for x in range(9)
     )
     write_rows(rows, tmp_path / "table.csv")
-    first, second = json.loads(curves.of_table(tmp_path / "table.csv", {}, "Regret against rounds"))
+    table = tmp_path / "table.csv"
+    first, second = json.loads(curves.of_table(table, {}, caption="Regret against rounds"))
     assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
+    opened = json.loads(
+        curves.of_table(table, {}, "noisy_online.linear", "weight_ratio", "Regret against rounds")
+    )
+    assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
+    assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
 
 
 def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site):

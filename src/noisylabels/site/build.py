@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from noisylabels.figures import axes
 from noisylabels.frame.plan import Plan
 from noisylabels.reference.runs import Row
 from noisylabels.site import agreement, curves, findings, forest, pictures, sources, states, text
@@ -100,12 +101,15 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
         "reach": forest.REACH,
         "links": code.links(page),
         "methods": code.methods(page),
-        "curves": Markup(
-            curves.of_table(source, page.methods, page.content["caption"]).replace("<", "\\u003c")
-        )
-        if is_drawn and source
-        else "",
+        "curves": _curves(page, source) if is_drawn and source else "",
     }
+
+
+def _curves(page: Page, table: Path) -> Markup:
+    """The curves as JSON that may stand in a page."""
+    opens = axes.opens(page.protocol, page.content["render"])
+    found = curves.of_table(table, page.methods, page.protocol, opens, page.content["caption"])
+    return Markup(found.replace("<", "\\u003c"))
 
 
 def _number(cell: str | float) -> str:

@@ -100,6 +100,11 @@ class Page:
         return [self.artifact, *uses]
 
     @property
+    def protocol(self) -> str:
+        """Protocol that made the table that is drawn first."""
+        return next((each.content["protocol"] for each in self._drawn if "protocol" in each.content), "")
+
+    @property
     def uses(self) -> list[str]:
         """Keys of the artifacts whose tables are drawn, but for its own."""
         return [f"{self.artifact.paper}_{name}" for name in self.content.get("uses", [])]
