@@ -51,7 +51,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 
 def totals(pages: list[Page]) -> dict[str, list[Row]]:
     """The verdicts that count, of printed values and of claims; of neither if nothing was judged."""
-    rows = [row for page in pages for row in page.first.verdicts if row["verdict"] != "ran"]
+    rows = [row for page in pages for row in page.first.verdicts if states.judges(row)]
     kinds = {"Printed numbers": "published", "Claims": "claim"}
     return {name: found for name, kind in kinds.items() if (found := [r for r in rows if r["kind"] == kind])}
 

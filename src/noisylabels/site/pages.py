@@ -1,7 +1,7 @@
 """What each page tells: an artifact with its runs, data, code and words, put together for the templates."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,11 @@ class Page:
         """The reduced run beside the reference."""
         return self.runs[1] if len(self.runs) > 1 else None
 
+    @property
+    def is_kept(self) -> bool:
+        """Is what counts here the repository's reference?"""
+        return self.first is self.reference
+
     def kind(self, run: Run) -> str:
         """``reference``, ``full`` or ``reduced``."""
         return "reference" if run is self.reference else "full" if run.scale == "full" else "reduced"
@@ -70,8 +75,17 @@ class Page:
         return {
             "reference": "Reference: the full protocol, as the repository keeps it",
             "full": "Full protocol, run here",
-            "reduced": f"This run, scale {run.scale}: reduced, read no numbers from it",
+            "reduced": f"This run, scale {run.scale}: reduced{self._shortened}, read no numbers from it",
         }[self.kind(run)]
+
+    @property
+    def _shortened(self) -> str:
+        """How many repetitions there are where a caption tells of all."""
+        counts = {each.settings["repetitions"] for each in self._drawn if "repetitions" in each.settings}
+        if not counts:
+            return ""
+        count = max(counts)
+        return f" to {count} repetition{'s' if count > 1 else ''} (the caption tells of the full protocol)"
 
     @cached_property
     def aged(self) -> str:
@@ -236,8 +250,15 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
         uses = artifact.content.get("uses", [])
         source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
         here, kept = runs.own(plan, name, root, source), runs.reference(name, home, source)
-        pages.append(Page(plan, name, here, kept, root))
+        pages.append(Page(plan, name, _without_rows(here), kept, root))
     return [page for page in pages if page.runs or page.left_out]
+
+
+def _without_rows(run: Run) -> Run:
+    """The run with a word of its own where it had no rows for a claim or a printed value."""
+    own = {"verdict": states.NO_ROWS}
+    rows = [row | own if text.lacks_rows(row["evidence"]) else row for row in run.verdicts]
+    return replace(run, verdicts=rows)
 
 
 def by_paper(pages: Iterable[Page], told: dict[str, Any]) -> list[Paper]:
