@@ -65,7 +65,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"caption": text.caption, "plain": text.plain, "stripped": text.stripped}
-    environment.filters |= {"told": text.evidence, "counted": states.counted, "toned": states.toned}
+    environment.filters |= {"counted": states.counted, "toned": states.toned}
     environment.filters |= {"number": _number, "minutes": _minutes}
     environment.globals |= {"state": states.state, "TONES": states.TONES, "LINES": findings.LINES, "up": ""}
     return environment

@@ -12,6 +12,7 @@ from noisylabels.frame.plan import Plan
 from noisylabels.reference import keeping, runs, state
 from noisylabels.reference.runs import Row, Run
 from noisylabels.site import states, text
+from noisylabels.site.keys import Keys
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,11 @@ class Page:
     def protocol(self) -> str:
         """Protocol that made the table that is drawn first."""
         return next((each.content["protocol"] for each in self._drawn if "protocol" in each.content), "")
+
+    @cached_property
+    def keys(self) -> Keys:
+        """What keys in its claims are called."""
+        return Keys({key: label(self.methods, key) for key in self.methods}, self.protocol)
 
     @property
     def uses(self) -> list[str]:
