@@ -44,13 +44,15 @@ def serve(listener: socket.socket) -> socket.socket | None:
     import shutil
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):  # they end the workflow, and that ends this process
+        signal.signal(number, signal.SIG_IGN)
     while sys.stdin not in (ready := select.select([listener, sys.stdin], [], [])[0]):
         if listener in ready:
             connection, _ = listener.accept()
             load()
             if not os.fork():
                 signal.signal(signal.SIGINT, signal.default_int_handler)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 listener.close()
                 return connection
             connection.close()
