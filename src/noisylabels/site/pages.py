@@ -263,7 +263,8 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
 def _without_rows(run: Run) -> Run:
     """The run with a word of its own where it had no rows for a claim or a printed value."""
     own = {"verdict": states.NO_ROWS}
-    rows = [row | own if text.lacks_rows(row["evidence"]) else row for row in run.verdicts]
+    lacks = [row["verdict"] == "ran" and text.lacks_rows(row["evidence"]) for row in run.verdicts]
+    rows = [row | own if lack else row for row, lack in zip(run.verdicts, lacks, strict=True)]
     return replace(run, verdicts=rows)
 
 
