@@ -28,10 +28,10 @@ class Audit:
     are likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1];
     how_sure = P(the label is wrong), as far as the flip rates are right.
     ranking : the same columns for all rows.
-    flip_rates : data frame true, observed, estimate, low, high, if_anchors, own (the model's own estimate);
+    flip_rates : data frame true, observed, estimate, low, high, where_surest, own (the model's own estimate);
     with trusted labels also trusted, trusted_low, trusted_high.
     wrong : share of wrong labels with its 95 % interval; interval : that interval.
-    bounds : (0, the share if every class has anchors), between which the labels alone cannot tell.
+    bounds : (0, the share that disagrees where the model is surest), between which labels alone cannot tell.
     evidence : (K,) do labels disagree where the model is surest?   accuracies : see `accuracies.compared`.
     notes : what had to be done to the table.   text : all of it in plain words.
     """
@@ -125,7 +125,8 @@ def of_table(
             say(f"comparing with {other}")
             own = cross_fitted(table.X, y, models.model_of(other, random_state), repetitions=1, **fitted_to)
             predicted[other], kinds[other] = own.predicted[0], _kind(own)
-    rates = _rates(cross, y, classes, table.trusted, rng)
+    sureness = flip_rates.surest(cross.mean, y)
+    rates = _rates(cross, y, classes, table.trusted, sureness, rng)
     ranking = _ranking(table, cross.mean, y, classes, Q)
     return Audit(
         classes=classes,
@@ -134,8 +135,8 @@ def of_table(
         ranking=ranking,
         flip_rates=rates,
         wrong=flip_rates.interval(flip_rates.wrong_share, cross, y, rng),
-        bounds=(0.0, flip_rates.wrong_share_of(flip_rates.anchor(cross.mean, y), y)),
-        sureness=flip_rates.surest(cross.mean, y),
+        bounds=(0.0, flip_rates.wrong_share_of(sureness.omega, y)),
+        sureness=sureness,
         accuracies=accuracies.compared(predicted, kinds, y, confident_joint.flip_matrix(Q)),
         model=name,
         notes=[*table.notes, *_size_notes(len(y), most_rows)],
@@ -152,7 +153,9 @@ def _size_notes(n: int, most_rows: int) -> list[str]:
     return [f"every model was trained on {most_rows} of the {n} rows, drawn class by class; all were judged"]
 
 
-def _rates(cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], rng: Any) -> Any:
+def _rates(
+    cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], sureness: Sureness, rng: Any
+) -> pd.DataFrame:
     """A row for each pair of a true and an observed class."""
     import pandas as pd
 
@@ -164,7 +167,7 @@ def _rates(cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any
         "estimate": estimate.value.ravel(),
         "low": estimate.low.ravel(),
         "high": estimate.high.ravel(),
-        "if_anchors": flip_rates.anchor(cross.mean, y).ravel(),
+        "where_surest": sureness.omega.ravel(),
         "own": cross.omega.mean(axis=0).ravel(),
     }
     known = np.array([value is not None for value in trusted])

@@ -40,11 +40,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Sureness:
-    """Of the rows whose class the model is surest of: how many there are, how many labels disagree.
+    """The labels of the rows whose class the model is surest of.
 
-    low : one-sided lower limit of the share that disagrees, at 95 % over all classes together.
+    omega (K, K) : the shares of the observed labels among the rows surest of each class. Its 1 - omega_jj
+    bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if omega_jj
+    is the largest entry of its column. With anchors it is their rate.
+    rows, disagree (K,) : how many rows there are, and how many labels disagree.
+    low (K,) : lower limit of the share that disagrees, one-sided, at 95 % over all classes together.
     """
 
+    omega: Array
     rows: Classes
     disagree: Classes
     low: Array
@@ -124,13 +129,14 @@ def surest(p: Array, y: Classes) -> Sureness:
     for the model, it is the flip rate; where they do, it is overlap as well.
     """
     K = p.shape[1]
-    rows, disagree, low = np.zeros(K, np.intp), np.zeros(K, np.intp), np.zeros(K)
+    rows, disagree, low, omega = np.zeros(K, np.intp), np.zeros(K, np.intp), np.zeros(K), np.empty((K, K))
     for j in range(K):
         wanted = max(FEWEST_SURE, round(SUREST * np.count_nonzero(y == j)))
         top = np.argsort(-p[:, j], kind="stable")[: min(wanted, len(y))]
         rows[j], disagree[j] = len(top), np.count_nonzero(y[top] != j)
+        omega[j] = np.bincount(y[top], minlength=K) / len(top)
         low[j] = share_interval(int(disagree[j]), len(top), 1.0 - 2.0 * (1.0 - LEVEL) / K)[0]
-    return Sureness(rows, disagree, low)
+    return Sureness(omega, rows, disagree, low)
 
 
 def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:

@@ -34,8 +34,9 @@ def headline(found: Audit) -> str:
     return (
         f"{found.counts.sum()} labels of {len(found.classes)} classes. About {percent(found.wrong.value)} of "
         f"them look wrong (95 % interval {percent(low)} to {percent(high)}, for the chance of these rows "
-        "alone). What the labels by themselves leave open is wider: from 0 %, if all overlap of the classes "
-        f"is nature, to {percent(found.bounds[1])}, if every class is certain somewhere."
+        "alone). The labels by themselves cannot rule out other readings, from 0 %, if all overlap of the "
+        f"classes is nature, to {percent(found.bounds[1])}, if all labels are wrong "
+        f"as often as those of which {found.model} is surest."
     )
 
 

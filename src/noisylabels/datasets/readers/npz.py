@@ -47,10 +47,10 @@ def arrays(path: Path) -> dict[str, NDArray[Any]]:
                 found = ", ".join(archive.files) or "none"
                 raise ValueError(f"no array {' and '.join(missing)}; it has: {found}")
             names = [name for name in ("X", "y", "train", "test") if name in archive.files]
-            found = {name: archive[name] for name in names}
-            if strange := [name for name in names if not isinstance(found[name], np.ndarray)]:
+            kept = {name: archive[name] for name in names}
+            if strange := [name for name in names if not isinstance(kept[name], np.ndarray)]:
                 raise ValueError(f"{', '.join(strange)} is no array")  # NumPy hands out the bytes
-            return found
+            return kept
     except Exception as error:  # a damaged archive makes NumPy raise nearly anything
         raise ValueError(f"{path.name}: {error}; save it with np.savez(file, X=X, y=y)") from None
 
