@@ -16,7 +16,8 @@ def test_the_example_finds_what_the_guide_says():
     flipped, found = made["flipped"], made["found"]
     hits = flipped[found.suspicious["row"]]
     said = [
-        f"{100 * flipped[made['worst']].mean():.0f} % are wrong (of all labels, {100 * flipped.mean():.0f} %)",
+        f"{100 * flipped[made['worst']].mean():.0f} % are wrong",
+        f"(of all labels, {100 * flipped.mean():.0f} %)",
         f"Of the {len(hits)} that it lists, {100 * hits.mean():.0f} % are",
         f"those are {100 * hits.sum() / flipped.sum():.0f} % of all wrong ones",
     ]

@@ -43,8 +43,8 @@ class Sureness:
     """The labels of the rows whose class the model is surest of.
 
     omega (K, K) : the shares of the observed labels among the rows surest of each class. Its 1 - omega_jj
-    bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if omega_jj
-    is the largest entry of its column. With anchors it is their rate.
+    bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if
+    omega_jj is the largest entry of its column. With anchors it is their rate.
     rows, disagree (K,) : how many rows there are, and how many labels disagree.
     low (K,) : lower limit of the share that disagrees, one-sided, at 95 % over all classes together.
     """

@@ -40,11 +40,10 @@ def scores(wrong: NDArray[np.bool_], doubt: NDArray[Any], flipped: NDArray[np.bo
         return shares
     from sklearn.metrics import average_precision_score
 
-    hits = float(np.count_nonzero(wrong & flipped))
-    precision, recall = hits / max(np.count_nonzero(wrong), 1), hits / np.count_nonzero(flipped)
+    hits, called, there = (int(each.sum()) for each in (wrong & flipped, wrong, flipped))
     return {
         "average_precision": float(average_precision_score(flipped, doubt)),
-        "precision": precision,
-        "recall": recall,
-        "f1": 2 * hits / (np.count_nonzero(wrong) + np.count_nonzero(flipped)),
+        "precision": hits / max(called, 1),
+        "recall": hits / there,
+        "f1": 2 * hits / (called + there),
     } | shares
