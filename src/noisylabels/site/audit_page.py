@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from noisylabels.auditing import report
@@ -44,7 +45,7 @@ def _line(
 def _rates(found: Audit) -> dict[str, Any]:
     """Lines of the flip rates, without the diagonal, and where the axis ends."""
     off = found.flip_rates[found.flip_rates["true"] != found.flip_rates["observed"]]
-    end = max(0.1, float(off[["high", "where_surest", "own"]].max(axis=None, skipna=True)) * 1.05)
+    end = max(0.1, float(np.nanmax(off[["high", "where_surest", "own"]].to_numpy())) * 1.05)
     lines = [
         _line(
             f"{row['true']} labelled {row['observed']}", row["estimate"], row["low"], row["high"], (0.0, end),
