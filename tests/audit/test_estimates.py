@@ -173,7 +173,7 @@ def test_the_labels_found_wrong_are_those_of_cleanlab():
     p, y = noisy(2)
     ours = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
     theirs = filtering.find_label_issues(y, p, filter_by="prune_by_noise_rate", n_jobs=1)
-    assert np.count_nonzero(ours != theirs) <= 2  # rounding of the counts
+    assert np.count_nonzero(ours != theirs) <= 2  # they round the joint to whole labels
     assert ours.sum() > 20
 
 

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 Classes = NDArray[np.intp]
 
 SLACK = 1e-6  # a probability this far below a threshold meets it
+LEAST = 0.005  # no class of a row is less probable: models are surer of themselves than they should be
 
 
 def thresholds(p: Array, y: Classes) -> Array:
@@ -56,7 +57,10 @@ def margins(p: Array, y: Classes) -> Array:
 
 
 def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
-    """In every cell k != j of Q, the round(n Q_kj) rows of class k with the largest p_j - p_k: (n,)."""
+    """In every cell k != j of Q, the round(n Q_kj) rows of class k with the largest p_j - p_k: (n,).
+
+    Of these only rows in which another class than the observed one is the most probable.
+    """
     n, K = p.shape
     wrong = np.zeros(n, dtype=bool)
     for k in range(K):
@@ -66,7 +70,7 @@ def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
             if wanted:
                 gap = p[members, j] - p[members, k]
                 wrong[members[np.argsort(-gap, kind="stable")[:wanted]]] = True
-    return wrong
+    return wrong & (margins(p, y) < 0)
 
 
 def suggested(p: Array, y: Classes) -> Classes:
@@ -79,10 +83,10 @@ def suggested(p: Array, y: Classes) -> Classes:
 def wrongness(p: Array, y: Classes, omega: Array) -> Array:
     """P(true != y_n | x_n, observed y_n) = 1 - omega_{y y} g_y / sum_j omega_{j y} g_j, g ~ p Omega^-1: (n,).
 
-    g is clipped to [0, 1]; where all of it is lost, the label is as good as a coin: 1/2.
+    g is clipped to [0.005, 1]. Where no class can have the label, 1.
     """
-    g = np.clip(p @ np.linalg.pinv(omega), 0.0, 1.0)
+    g = np.clip(p @ np.linalg.pinv(omega), LEAST, 1.0)
     shares = omega.T[y] * g
     total = shares.sum(axis=1)
     kept = shares[np.arange(len(y)), y]
-    return np.where(total > 0, 1.0 - kept / np.where(total > 0, total, 1.0), 0.5)
+    return 1.0 - kept / np.where(total > 0, total, 1.0)
