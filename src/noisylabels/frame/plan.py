@@ -13,23 +13,24 @@ from typing import Any
 
 from noisylabels.frame import dependencies, method_checks, report_text
 from noisylabels.frame.artifacts import Artifact
+from noisylabels.frame.costs import Costs
 from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
 from noisylabels.verdicts import published
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
-RESOURCES = {"mem_mb": 1000, "runtime": 60}
-"""Megabytes and minutes of a job that computes; an artifact can ask for others under ``resources``."""
+UNMEASURED = Costs({})
 ABOUT = ("title", "source", "origin", "caption", "datasets", "deviations", "notes", "render")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One configuration, its artifacts at its scale, and where their data come from."""
+    """One configuration, its artifacts at its scale, where their data come from, and what jobs cost."""
 
     config: dict[str, Any]
     loaded: dict[tuple[str, str], Artifact]
     supply: Supply
+    costs: Costs = UNMEASURED
 
     # Artifacts
 
@@ -153,9 +154,15 @@ class Plan:
         start, stop = self.artifact(name).blocks[block]
         return f"{start}:{stop}"
 
-    def resources(self, name: str) -> dict[str, int]:
-        """``mem_mb`` and ``runtime`` (minutes) of a job of the artifact."""
-        return RESOURCES | self.artifact(name).content.get("resources", {})
+    def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
+        """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `Costs.resources`."""
+        declared = self.artifact(name).content.get("resources", {})
+        return self.costs.resources(name, cell, job, declared, attempt)
+
+    def group(self, name: str, cell: str, job: str) -> tuple[str, int]:
+        """The cluster jobs with which one may share a submission: their group, how many make one."""
+        size = self.costs.batch(name, cell, job)
+        return f"{job}-{name.replace('/', '-')}-x{size}", size
 
     # Results
 
