@@ -267,6 +267,8 @@ def test_folds_suit_the_number_of_rows_and_the_smallest_class():
     assert folds_for(np.array([0] * 90 + [1] * 6)) == 6
     with pytest.raises(ValueError, match="a class with a single row"):
         cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, 0, 1]), LogisticRegression())
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, 1, 1]), LogisticRegression(), repetitions=0)
     with pytest.raises(ValueError, match=r"Perceptron has no predict_proba; wrap it"):
         cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, 1, 1]), Perceptron())
 

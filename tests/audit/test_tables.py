@@ -180,6 +180,9 @@ def test_a_data_frame_and_arrays_are_tables_too():
     assert table.names == ["a", "a missing", "colour=blue", "colour=green", "colour=red", "on"]
     words = np.array([["u", 1.5], ["v", None]] * 15, dtype=object)
     assert tables.of_arrays(words, LABELS, trusted=[None] * 29 + ["yes"]).trusted[-1] == "yes"
+    with pytest.raises(ValueError, match=r"X: two columns of one name"):
+        tables.of_arrays(pd.concat([frame, frame], axis=1), LABELS)
+    assert tables.of_arrays(frame.convert_dtypes(), LABELS).names == table.names
     with pytest.raises(ValueError, match=r"X must be a table \(n, d\), got shape \(30,\)"):
         tables.of_arrays(np.arange(30), LABELS)
     with pytest.raises(ValueError, match=r"y has 3 labels, X has 30 rows"):
@@ -193,6 +196,10 @@ def test_labels_keep_their_type():
     assert tables.as_classes([True, False]).tolist() == ["True", "False"]
     assert tables.as_classes([0.5, 1]).tolist() == [0.5, 1.0]
     assert tables.as_classes(["1", "x"]).tolist() == ["1", "x"]
+
+
+def test_none_may_be_a_word():
+    assert encode({"pain": ["none", "some"] * 5}, "f", str).names == ["pain=some"]
 
 
 def test_a_column_of_mostly_words_may_hold_numbers():

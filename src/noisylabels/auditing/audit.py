@@ -117,29 +117,45 @@ def of_table(
     say(f"cross-fitting {name} on {len(y)} rows, {repetitions} times")
     chosen = models.model_of(models.DEFAULT, random_state) if model is None else model
     cross = cross_fitted(table.X, y, chosen, repetitions=repetitions, **fitted_to)
-    rng = np.random.default_rng([random_state, repetitions])
-    Q = confident_joint.joint(cross.mean, y)
-    predicted, kinds = {name: cross.predicted[0]}, {name: _kind(cross)}
+    fits = {name: cross}
     for other in (*models.ROBUST, *models.PLAIN) if compare else ():
-        if other not in predicted:
+        if other not in fits:
             say(f"comparing with {other}")
-            own = cross_fitted(table.X, y, models.model_of(other, random_state), repetitions=1, **fitted_to)
-            predicted[other], kinds[other] = own.predicted[0], _kind(own)
+            again = models.model_of(other, random_state)
+            fits[other] = cross_fitted(table.X, y, again, repetitions=1, **fitted_to)
+    notes = [*table.notes, *_size_notes(len(y), most_rows)]
+    return _judged(table, classes, y, fits, name, notes, np.random.default_rng([random_state, repetitions]))
+
+
+def _judged(
+    table: tables.Table,
+    classes: NDArray[Any],
+    y: Classes,
+    fits: dict[str, CrossFit],
+    name: str,
+    notes: list[str],
+    rng: np.random.Generator,
+) -> Audit:
+    """The audit by the cross-fit of that name; the other ones are compared with it."""
+    cross = fits[name]
+    Q = confident_joint.joint(cross.mean, y)
     sureness = flip_rates.surest(cross.mean, y)
-    rates = _rates(cross, y, classes, table.trusted, sureness, rng)
     ranking = _ranking(table, cross.mean, y, classes, Q)
+    wrong = ranking.pop("wrong")
+    predicted = {each: fit.predicted[0] for each, fit in fits.items()}
+    kinds = {each: _kind(fit) for each, fit in fits.items()}
     return Audit(
         classes=classes,
         counts=np.bincount(y),
-        suspicious=ranking[ranking.pop("wrong")].reset_index(drop=True),
+        suspicious=ranking[wrong].reset_index(drop=True),
         ranking=ranking,
-        flip_rates=rates,
+        flip_rates=_rates(cross, y, classes, table.trusted, sureness, rng),
         wrong=flip_rates.interval(flip_rates.wrong_share, cross, y, rng),
         bounds=(0.0, flip_rates.wrong_share_of(sureness.omega, y)),
         sureness=sureness,
         accuracies=accuracies.compared(predicted, kinds, y, confident_joint.flip_matrix(Q)),
         model=name,
-        notes=[*table.notes, *_size_notes(len(y), most_rows)],
+        notes=notes,
     )
 
 

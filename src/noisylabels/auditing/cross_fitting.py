@@ -59,7 +59,7 @@ def cross_fitted(
     X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the classes. A binary
     model with K > 2 classes is trained one class against the rest; its probabilities are normalised.
 
-    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows.
+    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows, no repetitions.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -67,6 +67,8 @@ def cross_fitted(
         raise ValueError(
             f"{type(model).__name__} has no predict_proba; wrap it in sklearn's CalibratedClassifierCV"
         )
+    if repetitions < 1:
+        raise ValueError(f"repetitions of the cross-fitting must be at least 1, got {repetitions}")
     K, folds = int(y.max()) + 1, folds or folds_for(y)
     if folds < 2:
         raise ValueError("a class with a single row cannot be cross-fitted; delete or merge it")

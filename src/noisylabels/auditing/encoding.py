@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 Column = Array | Sequence[str | None]
 """Numbers with NaN where one is missing, or texts with None or one of `MISSING` there."""
 
-MISSING = ("", "?", "na", "n/a", "nan", "null", "none")
+MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
 MOST_CATEGORIES = 50
 MOSTLY = 0.8
 """A column with this share of numbers is one of numbers; a word in it is a mistake."""
@@ -60,9 +60,7 @@ def encode(columns: Mapping[str, Column], file: str, place: Callable[[int], str]
 
 def is_missing(value: Any) -> bool:
     """Is it None, NaN, or a word for "not known"?"""
-    if value is None or value != value:
-        return True
-    return isinstance(value, str) and value.strip().lower() in MISSING
+    return str(value).strip() in MISSING
 
 
 def _numbers(name: str, column: Column, place: Callable[[int], str]) -> Array | None:

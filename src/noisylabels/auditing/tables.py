@@ -71,6 +71,9 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
     Raises ValueError : X or y of another shape, or what `assembled` refuses.
     """
     if hasattr(X, "columns") and hasattr(X, "iloc"):
+        if not X.columns.is_unique:
+            raise ValueError("X: two columns of one name; rename one")
+        _check_width(X.shape[1], "X")
         columns = {str(name): _series(X[name]) for name in X.columns}
         n = len(X)
     else:
