@@ -23,4 +23,6 @@ def test_the_example_finds_what_the_guide_says():
     ]
     for sentence in said:
         assert sentence in GUIDE
-    assert "look wrong" in printed.getvalue()
+    shown = " ".join(line.removeprefix("> ") for line in GUIDE.splitlines() if line.startswith("> "))
+    assert " ".join(found.text.split("\n")[:2]) == shown
+    assert found.text in printed.getvalue()

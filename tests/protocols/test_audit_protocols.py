@@ -71,7 +71,7 @@ def test_the_scores_are_those_of_the_labels_found():
 
 
 def test_rates_of_separate_clouds_are_right_by_every_estimate():
-    rows = flip_rates.run(settings(methods={"rlr": ROBUST}), clouds(600, 6.0), SEEDS, range(2), {})
+    rows = flip_rates.run(settings(methods={"rlr": ROBUST}), clouds(1500, 6.0), SEEDS, range(2), {})
     assert {row["setting"] for row in rows} == {
         "own",
         "cross-fitted",
