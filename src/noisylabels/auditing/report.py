@@ -16,8 +16,8 @@ RARE = 0.1
 
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
-    "as flips: its rates are too high where flips are rare. The model's own rates are too low: a flexible "
-    "model takes flips for shape. A few verified labels settle it (`trusted`)."
+    "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
+    "flexible model takes flips for shape. A few verified labels settle it (`trusted`)."
 )
 
 
