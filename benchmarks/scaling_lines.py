@@ -83,7 +83,12 @@ THEORY = {
     "kernel_logistic": ((2, 3), (0, 1)), "kernel_svm": ((2, 3), (0, 1)),
     "robust_kernel_fisher": ((2, 3), (0, 1)), "robust_kernel_logistic": ((2, 3), (0, 1)),
     "robust_multi_kernel": ((2, 3), (0, 1)), "stpmkl_like": ((2, 3), (0, 1)),
+    # as long as all points are landmarks; linear beyond
+    "nystrom_logistic": ((1, 3), (0, 1)), "robust_nystrom_logistic": ((1, 3), (0, 1)),
 }  # fmt: skip
+UNKNOWN = ((0, 3), (0, 3))
+"""Of a method whose operations nobody has counted here."""
+
 SMALLER: dict[str, dict[str, Any]] = {
     "pegasos": {"max_passes": 1},  # else the number of steps depends on lambda, not on n
     "bound_minimiser": {"k": 10, "starts": 1},
@@ -119,7 +124,7 @@ def _peer(kernel: bool, n: int, d: int) -> tuple[Call, float]:
 def classifiers() -> Iterator[Line]:
     """Linear ones and boosters beside SGDClassifier with 15 epochs, kernel ones beside SVC."""
     for name in (name for name, module in methods.known().items() if ".classifiers." in module):
-        of_n, of_d = THEORY[name]
+        of_n, of_d = THEORY.get(name, UNKNOWN)
         kernel = of_n[1] > 1
         peer = "scikit-learn SVC" if kernel else "scikit-learn SGDClassifier"
         n = 100 if kernel else N_FIXED

@@ -95,8 +95,8 @@ class Slurm:
         _call("slurmctld")
 
     def stop_controller(self) -> None:
-        """Kill it, as a crash would."""
-        self._end("slurmctld.pid", signal.SIGKILL)
+        """End it, as an update would; the node and its jobs go on."""
+        self._end("slurmctld.pid")
 
     def runs(self) -> bool:
         """Is a job running?"""
@@ -106,7 +106,7 @@ class Slurm:
         """End the daemons by their pid files and remove the settings."""
         _call("scancel", "--user=root", check=False)
         for name in ("slurmd.pid", "slurmctld.pid", "munge.pid"):
-            self._end(name, signal.SIGTERM)
+            self._end(name)
         SETTINGS.unlink(missing_ok=True)
 
     def _wait(self) -> None:
@@ -116,13 +116,13 @@ class Slurm:
             time.sleep(0.1)
         raise RuntimeError((self.state / "slurmctld.log").read_text()[-2000:])
 
-    def _end(self, name: str, how: signal.Signals) -> None:
+    def _end(self, name: str) -> None:
         file = self.state / name
         if not file.is_file():
             return
         process = int(file.read_text())
         try:
-            os.kill(process, how)
+            os.kill(process, signal.SIGTERM)
             for _ in range(100):
                 os.kill(process, 0)
                 time.sleep(0.1)

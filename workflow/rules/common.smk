@@ -9,7 +9,7 @@ from pathlib import Path
 
 from snakemake.dag import DAG
 
-STARTED = time.time()
+BEGAN = time.time()
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
