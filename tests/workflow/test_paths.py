@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from conftest import PARTS, ROOT, Run
+from runs import PARTS, ROOT, Run
 
 pytestmark = pytest.mark.workflow
 ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
