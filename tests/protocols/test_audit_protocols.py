@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from noisylabels.protocols.audit import finding_flips, flip_rates
-from noisylabels.protocols.audit.cross_fits import audited, built
-from noisylabels.protocols.specs import spec
+from noisylabels.protocols.audit.cross_fits import audited
 from noisylabels.seeding import Seeds
 
 ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
@@ -89,9 +88,3 @@ def test_rates_of_separate_clouds_are_right_by_every_estimate():
 def test_a_model_without_flip_matrix_has_no_own_estimate():
     rows = flip_rates.run(settings(methods={"logistic": PLAIN}), clouds(), SEEDS, range(1), {})
     assert {row["setting"] for row in rows} == {"confident joint", "anchor", "surest rows"}
-
-
-def test_the_width_of_a_kernel_may_follow_the_number_of_features():
-    X = np.zeros((3, 8))
-    assert built(spec("a", {"method": "robust_kernel_logistic", "width": "scale"}), X).width == 2.0
-    assert built(spec("a", {"method": "robust_kernel_logistic"}), X).width == 1.0

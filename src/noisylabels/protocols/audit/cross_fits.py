@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from noisylabels.auditing.confident_joint import Classes
 from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted
 from noisylabels.protocols.kernels.data import Array, problems
-from noisylabels.protocols.specs import Spec, specs
+from noisylabels.protocols.specs import specs
 from noisylabels.seeding import Seeds
 
 LARGEST = 2**31
@@ -43,7 +42,7 @@ def audited(
         for k, noise in enumerate(settings["noise"]):
             true, observed = split.clean.astype(int), noisy[:, k].astype(int)
             for label, spec in methods.items():
-                model = built(spec, split.X)
+                model = spec.build()
                 cross = cross_fitted(
                     split.X,
                     observed,
@@ -54,9 +53,3 @@ def audited(
                 )
                 named = columns | {"noise": noise, "method": label}
                 yield Audited(named, split.X, true, observed, cross, model)
-
-
-def built(spec: Spec, X: Array) -> Any:
-    """The classifier; with ``width: scale`` that of its kernel is sqrt(d / 2), for scaled features."""
-    scale = spec.options.get("width") == "scale"
-    return spec.build(**({"width": math.sqrt(X.shape[1] / 2)} if scale else {}))
