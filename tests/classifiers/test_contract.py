@@ -8,13 +8,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from noisylabels.bases.boosting import BoostingClassifier
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.kernel import KernelClassifier
+from noisylabels.classifiers.adaboost import AdaBoostClassifier
+from noisylabels.classifiers.bound_minimiser import BoundMinimiser
+from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
 from noisylabels.classifiers.rboost import RBoostClassifier
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
+from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
 from noisylabels.frame import methods
 from noisylabels.losses.margin import smooth_ramp
 
@@ -28,7 +33,17 @@ OTHER_PARAMETERS = [
     RobustSGDClassifier(smooth_ramp(-2.0, 1.5, 0.5), average="epoch", random_state=0),
     RobustSGDClassifier("log", schedule="asgd", average="run", random_state=0),
     StPMKLLikeClassifier([0.5, 2.0], rho=0.2, max_iter=30),
+    AdaBoostClassifier("robust_logistic", weighting="reweight", rounds=3),
+    RBoostClassifier("robust_logistic", gamma=(0.1, 0.0), learn_gamma=False, rounds=3),
+    BoundMinimiser("bound"),
+    LargeMarginDistributionClassifier([1, 10]),
 ]
+FEW = {
+    BoostingClassifier: {"rounds": 3},
+    BoundMinimiser: {"ks": (2, 10), "starts": 1},
+    ZeroOneLossClassifier: {"starts": 1},
+}
+"""Parameters with which the slow ones keep the same contract in less time."""
 
 
 def made(cls):
@@ -36,7 +51,13 @@ def made(cls):
     return cls(random_state=0) if "random_state" in inspect.signature(cls).parameters else cls()
 
 
-@parametrize_with_checks([*map(made, CLASSIFIERS), *OTHER_PARAMETERS])
+def small(cls):
+    """An estimator with a fixed seed that fits fast."""
+    few = next((few for kind, few in FEW.items() if issubclass(cls, kind)), {})
+    return made(cls).set_params(**few)
+
+
+@parametrize_with_checks([*map(small, CLASSIFIERS), *OTHER_PARAMETERS])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -3,7 +3,7 @@
 Two disks: files may have so many bytes and no more (an error of every write behind that, in Snakemake and in
 its jobs alike), and, for root on Linux, results on a small file system that is full (ENOSPC).
 
-    python tests/faults/full_disk.py [--sizes 0 100 1000 4000 16000 64000]
+    python tests/faults/full_disk.py [--sizes 0 100 1000 4000 16000 64000] [--disks 4096 16384]
 
 Prints what is wrong; exits with 1 if anything is.
 """
@@ -68,6 +68,7 @@ def small_disk(smoke: Smoke, expected: dict[str, bytes], size: int) -> list[str]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=[0, 100, 1000, 4000, 16_000, 64_000])
+    parser.add_argument("--disks", type=int, nargs="*", default=[4096, 16_384])
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         smoke = Smoke(Path(scratch) / "checkout")
@@ -77,7 +78,7 @@ def main() -> None:
         expected = smoke.files()
         wrong = [line for size in arguments.sizes for line in small_files(smoke, expected, size)]
         if os.geteuid() == 0:
-            wrong += [line for size in (4096, 16_384) for line in small_disk(smoke, expected, size)]
+            wrong += [line for size in arguments.disks for line in small_disk(smoke, expected, size)]
     print("\n".join([*wrong, f"{len(arguments.sizes)} sizes, {len(wrong)} failures"]))
     raise SystemExit(bool(wrong))
 

@@ -110,7 +110,6 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch) / "checkout"
-        folder.mkdir()
         copy_checkout(folder)
         os.chdir(folder)
         names = list(artifacts(arguments.papers))

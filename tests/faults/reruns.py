@@ -5,7 +5,10 @@ that its processes read and wrote. A job is due if it read the edited file, or a
 Two things are left out: downloads, which are known by their hashes and not by who fetched them, and the
 package's __init__.py files, which hold names and no results.
 
-    python tests/faults/reruns.py [--every 10] [--papers ors pnorm]
+What would run again follows, for every file, from the inputs that Snakemake has on record for each output;
+every n-th file is also edited, and Snakemake asked.
+
+    python tests/faults/reruns.py [--every 10] [--papers ors pnorm] [--targets ors_fig2 ...]
 
 Prints one line per file with a difference, then the counts; exits with 1 if any job was missed.
 """
@@ -13,6 +16,7 @@ Prints one line per file with a difference, then the counts; exits with 1 if any
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import os
 import re
@@ -26,6 +30,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")
+
+RESULTS = ("results/", "figures/", "data/prepared/")
 
 TRACER = """
 import atexit, json, os, sys
@@ -42,8 +48,8 @@ def _note(files, path):
     if not path.startswith((".", "logs")) and not path.endswith((".py", ".pyc")) and ".pyc." not in path:
         files.add(path)  # of modules, what is imported counts
 def _write():
-    for module in list(sys.modules.values()):
-        file = os.path.abspath(getattr(module, "__file__", None) or "")  # that of a script may be relative
+    files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+    for file in map(os.path.abspath, [*files, sys.argv[0]]):  # a script has lost its __file__ by now
         if file.startswith(_root) and file.endswith(".py"):
             _read.add(os.path.relpath(file, _root))
     with open(os.path.join(_folder, f"{os.getpid()}.json"), "w") as file:
@@ -66,6 +72,7 @@ class Job:
 
 def copy_checkout(folder: Path) -> None:
     """The files that a run needs, as they are in this checkout."""
+    folder.mkdir(exist_ok=True)
     for part in PARTS:
         if (ROOT / part).is_dir():
             ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
@@ -86,15 +93,14 @@ def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) 
     return done.stdout + done.stderr
 
 
-def traced(folder: Path, papers: list[str]) -> list[Job]:
+def traced(folder: Path, papers: list[str], targets: list[str]) -> list[Job]:
     """The jobs of a smoke run."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "sitecustomize.py").write_text(TRACER)
         traces = Path(scratch) / "traces"
         traces.mkdir()
-        snakemake(
-            folder, papers, PYTHONPATH=scratch, TRACED_ROOT=f"{folder}{os.sep}", TRACED_FOLDER=str(traces)
-        )
+        tracing = {"PYTHONPATH": scratch, "TRACED_ROOT": f"{folder}{os.sep}", "TRACED_FOLDER": str(traces)}
+        snakemake(folder, papers, *targets, **tracing)
         found = [json.loads(file.read_text()) for file in sorted(traces.glob("*.json"))]
     return [Job(f["argv"], frozenset(f["read"]), frozenset(f["written"])) for f in found]
 
@@ -106,15 +112,30 @@ def due(jobs: Iterable[Job], file: str) -> set[str]:
     while True:
         now = [job for job in waiting if job.read & changed]
         if not now:
-            return {path for path in found if path.startswith(("results/", "figures/", "data/prepared/"))}
+            return found
         waiting = [job for job in waiting if not job.read & changed]
         for job in now:
             found |= job.written
             changed |= job.written
 
 
-def planned(summary: str) -> set[str]:
-    """Files that Snakemake's summary says it would make again."""
+def recorded(folder: Path) -> list[Job]:
+    """Every output of the run with its inputs, as Snakemake has them on record."""
+    records, found = folder / ".snakemake/metadata", []
+    for file in (path for path in records.rglob("*") if path.is_file()):
+        name = "".join(part.removeprefix("@") for part in file.relative_to(records).parts)
+        written = base64.urlsafe_b64decode(name).decode()
+        read = json.loads(file.read_text(encoding="utf-8"))["input"]
+        found.append(Job([], frozenset(read), frozenset([written])))
+    return found
+
+
+def planned(folder: Path, file: Path, papers: list[str], targets: list[str]) -> set[str]:
+    """Files that Snakemake would make again if the file were edited."""
+    before = file.read_bytes()
+    file.write_bytes(edited(file))
+    summary = snakemake(folder, papers, "--summary", *targets)
+    file.write_bytes(before)
     rows = (line.split("\t") for line in summary.splitlines())
     return {row[0] for row in rows if len(row) > 3 and row[-1] == "update pending"}
 
@@ -136,34 +157,41 @@ def edited(file: Path) -> bytes:
     return content + (b"\n# edited\n" if file.suffix == ".py" else b" ")
 
 
+def kept(folder: Path, files: Iterable[str]) -> set[str]:
+    """The results among them: not what was temporary, and no downloads."""
+    return {file for file in files if file.startswith(RESULTS) and (folder / file).exists()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--every", type=int, default=1, help="try every n-th file only")
+    parser.add_argument("--every", type=int, default=1, help="edit every n-th file only")
     parser.add_argument("--papers", nargs="*", default=[], help="default: those of the configuration")
+    parser.add_argument("--targets", nargs="*", default=[], help="default: all")
     arguments = parser.parse_args()
+    counts = dict.fromkeys(("due", "missed", "needless"), 0)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "checkout"
-        folder.mkdir()
         copy_checkout(folder)
-        jobs = traced(folder, arguments.papers)
-        missed = needless = predicted = 0
-        files = list(sources(folder))[:: arguments.every]
+        jobs = traced(folder, arguments.papers, arguments.targets)
+        records = recorded(folder)
+        files = list(sources(folder))
+        asked = {*files[:: arguments.every], folder / "runtime.lock"}
         for file in files:
-            name, before = str(file.relative_to(folder)), file.read_bytes()
-            should = due(jobs, name)
+            name = str(file.relative_to(folder))
+            should = kept(folder, due(jobs, name))
             if name == "runtime.lock":  # other versions of the packages: everything
-                should = {path for job in jobs for path in job.written if not path.startswith(("logs", "."))}
-            file.write_bytes(edited(file))
-            plan = planned(snakemake(folder, arguments.papers, "--summary"))
-            file.write_bytes(before)
-            should = {path for path in should if (folder / path).exists()}  # not the temporary ones
-            made = {path for path in plan if (folder / path).exists() and not path.startswith("data/raw")}
+                should = kept(folder, (path for job in jobs for path in job.written))
+            made = kept(folder, due(records, name))
+            if file in asked:
+                made = kept(folder, planned(folder, file, arguments.papers, arguments.targets))
             late, extra = should - made, made - should
-            missed, needless, predicted = missed + len(late), needless + len(extra), predicted + len(should)
+            for what, outputs in zip(counts, (should, late, extra), strict=True):
+                counts[what] += len(outputs)
             if late or extra:
                 print(f"{name}: missed {sorted(late)[:3]} ({len(late)}), needless {len(extra)}", flush=True)
-    print(f"{len(files)} files, {predicted} outputs due, {missed} missed, {needless} needless")
-    raise SystemExit(missed > 0)
+    told = ", ".join(f"{count} {what}" for what, count in counts.items())
+    print(f"{len(files)} files, of which {len(asked)} were edited; outputs: {told}")
+    raise SystemExit(counts["missed"] > 0)
 
 
 if __name__ == "__main__":

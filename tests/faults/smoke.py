@@ -18,7 +18,6 @@ class Smoke:
 
     def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS) -> None:
         self.folder, self.targets = folder, targets
-        folder.mkdir()
         copy_checkout(folder)
         averaging = folder / "config/experiments/noisy_online/averaging.yaml"
         whole = averaging.read_text(encoding="utf-8")

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from figure_inputs import ARTIFACTS, ROOT, inputs, synthetic
 
+from noisylabels.figures import tables
 from noisylabels.figures.panels import RenderError
-from noisylabels.figures.rendering import find, render
+from noisylabels.figures.rendering import WRITTEN, find, render
 from noisylabels.results import COLUMNS
 
 
@@ -101,3 +102,7 @@ def test_a_script_fails_with_one_line(tmp_path):
     assert done.returncode == 1
     assert done.stderr == "render: 'ors:schema': no function 'schema'; close names: scheme\n"
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_formats_of_tables_are_known_before_their_writer_is_loaded():
+    assert WRITTEN == tables.SUFFIXES

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PACKAGE = "noisylabels.figures.papers"
+WRITTEN = (".csv", ".md", ".tex", ".html")
+"""Suffixes of the formats of `figures.tables`, which a figure does not load."""
 KEYED = ("method", "noise")
 """Columns of a result table whose keys have names."""
 
@@ -100,13 +102,14 @@ def draw(
     paths: Iterable[str | Path],
 ) -> None:
     """`render`, written once per path; a table (csv, md, tex, html) is drawn without loading matplotlib."""
-    from noisylabels.figures import style
-    from noisylabels.figures import tables as writer
-
     files = [Path(path) for path in paths]
-    if all(file.suffix in writer.SUFFIXES for file in files):
+    if all(file.suffix in WRITTEN for file in files):
+        from noisylabels.figures import tables as writer
+
         writer.save(render(name, artifact, tables, settings), files)
         return
+    from noisylabels.figures import style
+
     with style.context():
         style.save(render(name, artifact, tables, settings), files)
 

@@ -1,0 +1,32 @@
+"""After a kill, a full disk or an edit, one plain run gives the same bytes (samples of scripts here)."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from full_disk import small_files
+from kills import survive
+from smoke import TARGETS, Smoke
+
+pytestmark = pytest.mark.workflow
+
+
+def test_after_kills_and_a_full_disk_one_plain_run_gives_the_same_bytes(tmp_path):
+    smoke = Smoke(tmp_path / "checkout")
+    status, output = smoke.run()
+    assert status == 0, output
+    expected, start = smoke.files(), time.monotonic()
+    assert small_files(smoke, expected, 100) == []
+    seconds = (time.monotonic() - start) / 2  # of one run
+    for share, jobs_too in ((0.5, True), (0.8, False)):
+        assert survive(smoke, expected, share * seconds, jobs_too)[1] == ""
+
+
+def test_an_edit_of_a_source_file_runs_again_what_read_it():
+    script, options = Path(__file__).with_name("reruns.py"), ["--every", "200", "--papers", "noisy_online"]
+    command = [sys.executable, script, *options, "--targets", *TARGETS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ", 0 missed, " in done.stdout
