@@ -20,12 +20,14 @@ include: "workflow/rules/common.smk"
 # A lock that a killed run left behind is no lock: see frame/owner.py.
 if workflow.is_main_process:
     OWNED = owner.claim(Path(".snakemake"))
+STARTED = []
 
 
 onstart:
-    # Snakemake limits the jobs per second, and to that end every finished job leaves one more timer that wakes the
-    # scheduler each second until the run ends: 40 % of a core after 60 jobs. Jobs on this machine need no such limit.
     if workflow.local_exec:
+        STARTED.append(warm.start(SCRIPTS / "warm.py"))
+        # Snakemake limits the jobs per second, and to that end every finished job leaves one more timer that wakes the
+        # scheduler each second until the run ends: 40 % of a core after 60 jobs. Jobs on this machine need no such limit.
         workflow.scheduler.job_rate_limiter = None
 
 
@@ -38,7 +40,7 @@ onerror:
         summary.text(PLAN, workflow.dag_settings.targets, failed=True),
         file=sys.stderr,
     )
-    for line in scheduler_log.ended(scheduler_log.FOLDER, STARTED):
+    for line in scheduler_log.ended(scheduler_log.FOLDER, STARTED, PLAN.artifacts):
         print(line, file=sys.stderr)
     if damaged := packages.damaged():
         print(

@@ -13,6 +13,7 @@ SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 
 FILTERS = "ors/fig2"
+SPEECH = "ors/fig5"
 FLIPS = "robust_sgd/table1"
 KERNELS = "kernel_boost/rivals"
 TASK = {"kind": "regression", "T": 100, "d": 2, "M": 5, "process_noise": 0.01}
@@ -93,6 +94,7 @@ def put(content, place, value):
         (FILTERS, "/render", "ors:regression_curve", r"no function .*; close names: regression_curves"),
         (FILTERS, "/render", "orz:curves", r"render: .* no module 'orz'; known: .*ors"),
         (FILTERS, "/protocol", "ors.filter_curve", r"did you mean ors\.filter_curves"),
+        (SPEECH, "/datasets", ["speach"], r"'speech' is unknown here; did you mean speach"),
         (FLIPS, "official", ["nope"], r"official: 'nope' is unknown here; known: a7a"),
         (FLIPS, "objectives", ["nope"], r"objectives: 'nope' is unknown here; known"),
         (FLIPS, "families", {"f": ["log", "hing"]}, r"families\.f: .*did you mean hinge"),

@@ -21,8 +21,8 @@ MEASURED = Costs(
 
 def test_measured_peaks_get_a_margin_and_the_second_attempt_twice_as_much():
     assert MEASURED.resources("ors/fig2", "b", "run", {}) == {"mem_mb": 900, "runtime": 5 + 2}
-    assert MEASURED.resources("ors/fig2", "a", "run", {}) == {"mem_mb": 1000, "runtime": 1 + 1}
-    assert MEASURED.resources("ors/fig2", "a", "run", {}, attempt=2) == {"mem_mb": 2000, "runtime": 4}
+    assert MEASURED.resources("ors/fig2", "a", "run", {}) == {"mem_mb": 1000, "runtime": 1 + 2}
+    assert MEASURED.resources("ors/fig2", "a", "run", {}, attempt=2) == {"mem_mb": 2000, "runtime": 6}
 
 
 def test_what_an_artifact_declares_wins_and_what_nobody_measured_gets_the_default():
@@ -43,6 +43,7 @@ def test_an_unknown_cell_is_asked_for_like_the_dearest_and_an_experiment_like_th
 def test_a_submission_holds_at_most_ten_measured_minutes():
     assert [MEASURED.batch("ors/fig2", cell, "run") for cell in "ab"] == [40, 5]
     assert MEASURED.batch("ors/fig2", "a", "tune") == 1
+    assert MEASURED.batch("ors/fig2", "a", "experiment") == 1
     assert Costs({}).batch("ors/fig2", "a", "run") == 1
 
 
@@ -93,6 +94,17 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
     damaged.write_text(",".join(costs.COLUMNS) + "\nors/fig2,a,run,1,fast,2,3\n")
     with pytest.raises(ValueError, match=r"jobs.csv, line 2: jobs, seconds, longest and"):
         costs.read(damaged)
+
+
+def test_a_cell_with_a_comma_is_cut_by_snakemake_and_put_together_here():
+    from snakemake.target_jobs import parse_target_jobs_cli_args
+    from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
+
+    wildcards = {"artifact": "ors/fig2", "cell": "methods=nlms,tasks=M=5", "block": "0"}
+    words = encode_target_jobs_cli_args([TargetSpec("run", wildcards)])
+    (spec,) = parse_target_jobs_cli_args(words)
+    assert spec.wildcards_dict["cell"] == "methods=nlms"  # once this fails, `rejoining` is needed no more
+    assert targets.rejoined(spec.wildcards_dict) == wildcards
 
 
 def test_wildcards_that_were_cut_at_commas_are_whole_again():

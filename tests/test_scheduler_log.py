@@ -42,5 +42,8 @@ def test_other_failures_are_left_to_their_own_logs(tmp_path):
 
 
 def test_a_job_that_was_ended_before_it_said_its_name_is_named_by_its_log(tmp_path):
-    log(tmp_path, "a", SIGNS["mem_mb"])
-    assert "rule_run/a/4.log: it needed more memory" in ended(tmp_path, since=0)[0]
+    log(tmp_path, "ors_fig2_b_0", SIGNS["mem_mb"])
+    (line,) = ended(tmp_path, 0, ["ors/fig", "ors/fig2", "ors/fig3"])
+    assert "rule_run/ors_fig2_b_0/4.log: it needed more memory" in line
+    assert line.endswith("in config/experiments/ors/fig2.yaml")
+    assert ended(tmp_path, 0)[0].endswith("in config/experiments/<paper>/<artifact>.yaml")

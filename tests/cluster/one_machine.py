@@ -46,7 +46,8 @@ AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 MinJobAge=300
 KillWait=5
-NodeName=localhost CPUs={cpus} RealMemory=4000 State=UNKNOWN
+SlurmdParameters=config_overrides
+NodeName=localhost CPUs=4 RealMemory=8000 State=UNKNOWN
 PartitionName=debug Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 """
 )
@@ -79,7 +80,7 @@ class Slurm:
         for folder in ("controller", "node"):
             (self.state / folder).mkdir()
         SETTINGS.parent.mkdir(exist_ok=True)
-        SETTINGS.write_text(CONF.format(state=self.state, cpus=os.cpu_count()))
+        SETTINGS.write_text(CONF.format(state=self.state))
         key = self.state / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o600)

@@ -105,7 +105,7 @@ def test_a_job_that_fails_once_is_repeated_with_twice_the_memory(slurm, copy):
 def test_a_job_that_the_scheduler_ends_is_named_with_its_remedy(slurm, copy, resource, code, options):
     copy.edit("src/scripts/experiment.py", "with mended():", f"{code}\nwith mended():")
     output = copy.snakemake("ors_fig7", options=[*SLURM, *options, "--retries", "0"], fail=True)
-    assert "ended by the scheduler: Run ors/fig7, repetitions 0:3" in output
+    assert output.count("ended by the scheduler: ") == 1
     assert f"`resources: {{{resource}: ...}}` in config/experiments/ors/fig7.yaml" in output
 
 

@@ -11,8 +11,9 @@ import pytest
 import yaml
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
+from noisylabels.reference import runs
 from noisylabels.results import write_rows
-from noisylabels.site import build, curves, forest, text
+from noisylabels.site import build, curves, forest, pages, states, text
 from noisylabels.verdicts.agreement import agreement
 
 FIGURES = ["estimate", "ci_low", "ci_high", "published", "margin"]
@@ -96,7 +97,9 @@ def test_the_same_files_give_the_same_bytes(site, finished, home, tmp_path):
 
 def test_the_reference_comes_first_and_both_are_labelled(site):
     page = (site / "ors_fig2.html").read_text()
-    assert page.index("Reference: the full protocol") < page.index("This run, scale smoke: reduced")
+    assert page.index("Reference: the full protocol") < page.index(
+        "This run, scale smoke: reduced to 3 repetitions"
+    )
     assert "contradicted" in page
 
 
@@ -104,6 +107,33 @@ def test_a_result_that_the_reference_lacks_says_that_it_ran(site):
     page = (site / "kernel_boost_bound_table.html").read_text()
     assert "Reference:" not in page
     assert page.count("</i> ran</span>") >= 2
+
+
+def test_the_front_page_and_the_findings_say_what_they_are_made_from(site):
+    for name in ("index.html", "findings.html"):
+        page = (site / name).read_text()
+        assert "This run has the reduced scale <b>smoke</b> and judges nothing." in page
+        assert f"Of 1 of {len(NAMES)} results there is no reference yet" in page
+    cards = (site / "index.html").read_text().split('<a class="card"')[1:]
+    assert sum(" · reference</p>" in card for card in cards) == len(NAMES) - 1
+    assert sum(" · reduced</p>" in card for card in cards) == 1
+
+
+def test_pages_of_the_reference_alone_say_that_nothing_was_run(home, tmp_path):
+    build.write(plan_of("full"), home, tmp_path, tmp_path / "site")
+    page = (tmp_path / "site/findings.html").read_text()
+    assert "All results are the <b>reference</b>" in page
+    assert "None was run here." in page
+
+
+def test_a_reduced_run_without_rows_says_so():
+    evidence = ("reduced run (smoke): no rows for it: x", "reduced run (smoke): 1", "no rows for it: y")
+    rows = [{"verdict": "ran", "evidence": sentence} for sentence in evidence]
+    shown = pages._without_rows(runs.Run("smoke", verdicts=rows)).verdicts
+    assert [row["verdict"] for row in shown] == ["no rows", "ran", "no rows"]
+    assert not any(map(states.judges, shown))
+    judged = [{"verdict": "not comparable", "evidence": evidence[2]}]
+    assert pages._without_rows(runs.Run("full", verdicts=judged)).verdicts == judged
 
 
 def test_the_front_page_counts_what_was_judged(site):
@@ -275,8 +305,14 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
         for x in range(9)
     )
     write_rows(rows, tmp_path / "table.csv")
-    first, second = json.loads(curves.of_table(tmp_path / "table.csv", {}, "Regret against rounds"))
+    table = tmp_path / "table.csv"
+    first, second = json.loads(curves.of_table(table, {}, caption="Regret against rounds"))
     assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
+    opened = json.loads(
+        curves.of_table(table, {}, "noisy_online.linear", "weight_ratio", "Regret against rounds")
+    )
+    assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
+    assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
 
 
 def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,7 @@ from noisylabels.frame import (
     scheduler_log,
     summary,
     targets,
+    warm,
 )
 from noisylabels.frame.supply import Supply
 
@@ -48,10 +50,15 @@ THREAD_VARIABLES = [
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 # Again on the command line of a job that occupies several cores: Snakemake sets the variables to its `threads`.
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREAD_VARIABLES)
+# Before the scripts that draw and write pages: see there.
+WARM = f"python -I -S {shlex.quote(str(SCRIPTS / 'warm.py'))}"
 os.environ["MPLBACKEND"] = "Agg"
 os.environ["NUMBA_CACHE_DIR"] = str(
     ROOT / ".cache/numba" / dependencies.kernel_digest()
 )
+# Numbers in a list on the command line arrive as texts too.
+if isinstance(config.get("seeds"), list):
+    config["seeds"] = [int(s) if str(s).isdigit() else s for s in config["seeds"]]
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{time.time()}")
 

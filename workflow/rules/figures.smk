@@ -35,5 +35,5 @@ for kind in ("figure", "table"):
         message:
             "Draw {wildcards.artifact}"
         shell:
-            "python {SCRIPTS:q}/render.py --render {params.render:q} --artifact {wildcards.artifact:q} --settings {params.settings:q}"
+            "{WARM} render.py --render {params.render:q} --artifact {wildcards.artifact:q} --settings {params.settings:q}"
             " --names {params.names:q} --tables {input.tables:q} --out {output:q} > {log:q} 2>&1"

@@ -54,5 +54,5 @@ rule verdicts:
     message:
         "Judge {wildcards.scope} against what was printed and claimed"
     shell:
-        "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
+        "{WARM} verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
         " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"

@@ -22,4 +22,4 @@ rule site:
     message:
         "Write the pages: site/{SCALE}/index.html"
     shell:
-        "python {SCRIPTS:q}/site.py --config {params.config:q} > {log:q} 2>&1"
+        "{WARM} site.py --config {params.config:q} > {log:q} 2>&1"

@@ -9,6 +9,7 @@ localrules:
     fetch,
     prepare,
     collect,
+    seeds,
     verdicts,
     render_figure,
     render_table,

@@ -66,17 +66,21 @@ class Costs:
         cost = self.of(artifact, cell, job)
         if cost is None:
             return {}
-        shared = self.batch(artifact, cell, job)  # the minutes of those submitted together are added
+        start = max(
+            START["runtime"] / self.batch(artifact, cell, job), 2
+        )  # minutes of a submission are added up
         return {
             "mem_mb": 100 * math.ceil((cost.mem_mb * MARGIN["mem_mb"] + START["mem_mb"]) / 100),
-            "runtime": math.ceil(cost.longest * MARGIN["runtime"] / 60)
-            + math.ceil(START["runtime"] / shared),
+            "runtime": math.ceil(cost.longest * MARGIN["runtime"] / 60) + math.ceil(start),
         }
 
     def batch(self, artifact: str, cell: str, job: str) -> int:
-        """How many jobs like this make one submission of at most `SUBMISSION` seconds; 1 if not measured."""
+        """How many jobs like this make one submission of at most `SUBMISSION` seconds.
+
+        1 if none was measured, and of an experiment in one job: its artifact has no others.
+        """
         cost = self.of(artifact, cell, job)
-        if cost is None:
+        if cost is None or job == "experiment":
             return 1
         return next((size for size in SIZES if size * cost.seconds <= SUBMISSION), 1)
 

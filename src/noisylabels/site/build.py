@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from noisylabels.figures import axes
 from noisylabels.frame.plan import Plan
 from noisylabels.reference.runs import Row
 from noisylabels.site import agreement, curves, findings, forest, pictures, sources, states, text
@@ -24,7 +25,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     papers = by_paper(pages, findings.read())
     for folder in ("assets", "figures", "thumbnails", "source"):
         (out / folder).mkdir(parents=True)
-    environment = _environment()
+    environment = templates()
     site = {"scale": plan.config["scale"], "seed": plan.config["seed"], "papers": papers, "pages": pages}
     site["reduced"] = plan.config["scale"] != "full"
     site["referenced"] = any(page.reference for page in pages)
@@ -50,12 +51,13 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 
 def totals(pages: list[Page]) -> dict[str, list[Row]]:
     """The verdicts that count, of printed values and of claims; of neither if nothing was judged."""
-    rows = [row for page in pages for row in page.first.verdicts if row["verdict"] != "ran"]
+    rows = [row for page in pages for row in page.first.verdicts if states.judges(row)]
     kinds = {"Printed numbers": "published", "Claims": "claim"}
     return {name: found for name, kind in kinds.items() if (found := [r for r in rows if r["kind"] == kind])}
 
 
-def _environment() -> Environment:
+def templates() -> Environment:
+    """The templates of the pages, with their filters."""
     environment = Environment(
         loader=PackageLoader("noisylabels.site"),
         autoescape=True,
@@ -64,7 +66,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"caption": text.caption, "plain": text.plain, "stripped": text.stripped}
-    environment.filters |= {"told": text.evidence, "counted": states.counted, "toned": states.toned}
+    environment.filters |= {"counted": states.counted, "toned": states.toned}
     environment.filters |= {"number": _number, "minutes": _minutes}
     environment.globals |= {"state": states.state, "TONES": states.TONES, "LINES": findings.LINES, "up": ""}
     return environment
@@ -100,12 +102,15 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
         "reach": forest.REACH,
         "links": code.links(page),
         "methods": code.methods(page),
-        "curves": Markup(
-            curves.of_table(source, page.methods, page.content["caption"]).replace("<", "\\u003c")
-        )
-        if is_drawn and source
-        else "",
+        "curves": _curves(page, source) if is_drawn and source else "",
     }
+
+
+def _curves(page: Page, table: Path) -> Markup:
+    """The curves as JSON that may stand in a page."""
+    opens = axes.opens(page.protocol, page.content["render"])
+    found = curves.of_table(table, page.methods, page.protocol, opens, page.content["caption"])
+    return Markup(found.replace("<", "\\u003c"))
 
 
 def _number(cell: str | float) -> str:

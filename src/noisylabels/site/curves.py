@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisylabels.figures import names
+from noisylabels.figures import axes, names
 from noisylabels.figures.methods import Methods, label
 from noisylabels.figures.panels import FEW
 from noisylabels.figures.style import svg_line
@@ -31,12 +31,14 @@ POINT = 26
 PLACE = ["dataset", "noise", "setting"]
 
 
-def of_table(path: Path, methods: Methods, caption: str = "") -> str:
+def of_table(path: Path, methods: Methods, protocol: str = "", opens: str = "", caption: str = "") -> str:
     """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
 
-    A list of panels ``{metric, where, curves: [{method, x, y, half, colour, dash}]}``;
-    ``half`` is half the 95 % interval, colour and dash are those of the figure.
-    methods : what the artifact says of them, such as their labels.   caption : what it names comes first.
+    A list of panels ``{metric, title, x, where, curves: [{method, x, y, half, colour, dash}]}``:
+    title and x are what the axes say, ``half`` is half the 95 % interval,
+    colour and dash are those of the figure.
+    methods : what the artifact says of them, such as their labels.   protocol : whose names the axes have.
+    opens : the metric to be shown first.   caption : then come those that it names.
     """
     table = summary.read(path) if path.name == "summary.csv" else _means(path)
     shown = {str(key): names.method(str(key)) for key in table["method"].unique()}
@@ -45,7 +47,8 @@ def of_table(path: Path, methods: Methods, caption: str = "") -> str:
     table["method"] = table["method"].map(shown)
     for column, name in (("dataset", names.data_set), ("noise", names.noise), ("setting", names.setting)):
         table[column] = table[column].map(name)
-    panels = sorted(_panels(table), key=lambda panel: _rank(panel, caption.lower()))
+    panels = [panel | _axes(panel["metric"], protocol) for panel in _panels(table)]
+    panels.sort(key=lambda panel: (panel["metric"] != opens, *_rank(panel, caption.lower())))
     points = min(MOST, LARGEST // (POINT * max(1, sum(len(panel["curves"]) for panel in panels))))
     while panels and points >= FEWEST:
         packed = json.dumps([_thinned(panel, points, looks) for panel in panels], separators=(",", ":"))
@@ -75,6 +78,10 @@ def _panels(table: "pd.DataFrame") -> list[dict[str, Any]]:
         varying = [word for i, word in enumerate(place) if i and len({other[i] for other in others}) > 1]
         panels.append({"metric": place[0], "where": " · ".join(filter(None, varying)), "curves": curves})
     return panels
+
+
+def _axes(metric: str, protocol: str) -> dict[str, str]:
+    return {"title": axes.metric(metric, protocol), "x": axes.x(metric, protocol)}
 
 
 def _points(curve: dict[str, Any]) -> int:

@@ -1,10 +1,12 @@
 """What each page tells: an artifact with its runs, data, code and words, put together for the templates."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from noisylabels.figures.methods import label
 from noisylabels.frame.artifacts import Artifact
@@ -12,6 +14,7 @@ from noisylabels.frame.plan import Plan
 from noisylabels.reference import keeping, runs, state
 from noisylabels.reference.runs import Row, Run
 from noisylabels.site import states, text
+from noisylabels.site.keys import Keys
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ class Page:
         """The reduced run beside the reference."""
         return self.runs[1] if len(self.runs) > 1 else None
 
+    @property
+    def is_kept(self) -> bool:
+        """Is what counts here the repository's reference?"""
+        return self.first is self.reference
+
     def kind(self, run: Run) -> str:
         """``reference``, ``full`` or ``reduced``."""
         return "reference" if run is self.reference else "full" if run.scale == "full" else "reduced"
@@ -70,8 +78,17 @@ class Page:
         return {
             "reference": "Reference: the full protocol, as the repository keeps it",
             "full": "Full protocol, run here",
-            "reduced": f"This run, scale {run.scale}: reduced, read no numbers from it",
+            "reduced": f"This run, scale {run.scale}: reduced{self._shortened}, read no numbers from it",
         }[self.kind(run)]
+
+    @property
+    def _shortened(self) -> str:
+        """How many repetitions there are where a caption tells of all."""
+        counts = {each.settings["repetitions"] for each in self._drawn if "repetitions" in each.settings}
+        if not counts:
+            return ""
+        count = max(counts)
+        return f" to {count} repetition{'s' if count > 1 else ''} (the caption tells of the full protocol)"
 
     @cached_property
     def aged(self) -> str:
@@ -98,6 +115,16 @@ class Page:
         """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
         uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.content.get("uses", [])]
         return [self.artifact, *uses]
+
+    @property
+    def protocol(self) -> str:
+        """Protocol that made the table that is drawn first."""
+        return next((each.content["protocol"] for each in self._drawn if "protocol" in each.content), "")
+
+    @cached_property
+    def keys(self) -> Keys:
+        """What keys in its claims are called."""
+        return Keys({key: label(self.methods, key) for key in self.methods}, self.protocol)
 
     @property
     def uses(self) -> list[str]:
@@ -160,6 +187,13 @@ class Page:
     def printed_tones(self) -> dict[str, int]:
         """Tone -> number, of the printed values only."""
         return states.toned(row for row in self.first.verdicts if row["kind"] == "published")
+
+    @property
+    def seeds(self) -> Markup:
+        """The tables of what differs between root seeds, if the run here was repeated with others."""
+        file = self.root / self.plan.results / self.name / "seeds.html"
+        repeated = self.name not in self.plan.left_out and len(self.plan.replicas(self.name)) > 1
+        return Markup(file.read_text(encoding="utf-8") if repeated and file.is_file() else "")
 
     @property
     def searched(self) -> str:
@@ -231,8 +265,16 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
         uses = artifact.content.get("uses", [])
         source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
         here, kept = runs.own(plan, name, root, source), runs.reference(name, home, source)
-        pages.append(Page(plan, name, here, kept, root))
+        pages.append(Page(plan, name, _without_rows(here), kept, root))
     return [page for page in pages if page.runs or page.left_out]
+
+
+def _without_rows(run: Run) -> Run:
+    """The run with a word of its own where it had no rows for a claim or a printed value."""
+    own = {"verdict": states.NO_ROWS}
+    lacks = [row["verdict"] == "ran" and text.lacks_rows(row["evidence"]) for row in run.verdicts]
+    rows = [row | own if lack else row for row, lack in zip(run.verdicts, lacks, strict=True)]
+    return replace(run, verdicts=rows)
 
 
 def by_paper(pages: Iterable[Page], told: dict[str, Any]) -> list[Paper]:

@@ -22,6 +22,8 @@ TONES = {
 }
 """What the tones mean, in the order of the bars."""
 MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–"}
+NO_ROWS = "no rows"
+"""In the place of "ran" where the reduced run had nothing of what is asked."""
 OWN_MARKS = {"verified": "✓", "ran": "○"}
 ORDER = sorted(VERDICTS, key=lambda verdict: list(TONES).index(VERDICTS[verdict]))
 """Every verdict in the order of bars and summaries."""
@@ -31,6 +33,11 @@ def state(verdict: str) -> State:
     """How a verdict looks; one that is not known looks like one that says nothing."""
     tone = VERDICTS.get(verdict, "none")
     return State(tone, OWN_MARKS.get(verdict, MARKS[tone] if verdict in VERDICTS else "·"))
+
+
+def judges(row: Mapping[str, str]) -> bool:
+    """Is the verdict one? A reduced run has none."""
+    return row["verdict"] not in ("ran", NO_ROWS)
 
 
 def counted(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:

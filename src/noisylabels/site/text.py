@@ -41,12 +41,20 @@ def stripped(text: str) -> str:
     return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text).strip()
 
 
+REDUCED = re.compile(r"^reduced run \(\w+\): ")
+"""What the evidence of a reduced run begins with."""
+
+
+def lacks_rows(sentence: str) -> bool:
+    """Does the evidence say that the run had nothing of what is asked?"""
+    return REDUCED.sub("", sentence).startswith("no rows for it")
+
+
 def evidence(sentence: str) -> str:
     """The evidence of a verdict; of a reduced run without what the page says anyway."""
-    told = re.sub(r"^reduced run \(\w+\): ", "", sentence)
-    return (
-        "its data sets or settings are not part of this scale" if told.startswith("no rows for it") else told
-    )
+    if lacks_rows(sentence):
+        return "its data sets or settings are not part of this scale"
+    return REDUCED.sub("", sentence)
 
 
 def number(value: float, digits: int = 4) -> str:

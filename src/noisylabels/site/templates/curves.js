@@ -63,7 +63,7 @@
     const width = Math.max(320, Math.min(1100, plot.clientWidth || 800)), height = Math.round(Math.max(260, width * 0.46));
     const visible = shown();
     plot.replaceChildren();
-    const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${panel.metric} against x` });
+    const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${panel.title} against ${panel.x}` });
     plot.append(svg);
     scale = null;
     if (!visible.length) return;
@@ -79,8 +79,8 @@
       svg.append(element("line", { class: "axis-line", x1: SPACE.left, x2: width - SPACE.right, y1: y.at(tick), y2: y.at(tick) }));
       svg.append(element("text", { x: SPACE.left - 8, y: y.at(tick) + 4, "text-anchor": "end" }, short(tick)));
     }
-    svg.append(element("text", { x: (SPACE.left + width - SPACE.right) / 2, y: height - 6, "text-anchor": "middle" }, "x"));
-    svg.append(element("text", { x: 4, y: 11 }, panel.metric.replaceAll("_", " ")));
+    svg.append(element("text", { x: (SPACE.left + width - SPACE.right) / 2, y: height - 6, "text-anchor": "middle" }, panel.x));
+    svg.append(element("text", { x: 4, y: 11 }, panel.title));
     const clip = element("clipPath", { id: "inside" });
     clip.append(element("rect", { x: SPACE.left, y: SPACE.top, width: width - SPACE.left - SPACE.right, height: height - SPACE.top - SPACE.bottom }));
     svg.append(clip);
@@ -125,7 +125,7 @@
     const tip = document.createElement("div");
     tip.className = "tip";
     const table = document.createElement("table");
-    table.createCaption().textContent = `x = ${short(nearest.value)}`;
+    table.createCaption().textContent = `${panel.x}: ${short(nearest.value)}`;
     for (const [curve, i] of rows.slice(0, 14)) {
       const row = table.insertRow();
       row.insertCell().textContent = curve.method;
@@ -148,10 +148,10 @@
     return best;
   }
 
-  function list(name, labels, chosen, choose) {
+  function list(name, labels, chosen, choose, told = (label) => label) {
     const select = document.createElement("select");
     select.setAttribute("aria-label", name);
-    for (const label of labels) select.add(new Option(label.replaceAll("_", " ") || "all", label, false, label === chosen));
+    for (const label of labels) select.add(new Option(told(label) || "all", label, false, label === chosen));
     select.addEventListener("change", () => choose(select.value));
     if (labels.length > 1) controls.append(select);
   }
@@ -175,7 +175,7 @@
     controls.replaceChildren();
     const metrics = [...new Set(panels.map((each) => each.metric))];
     const places = panels.filter((each) => each.metric === panel.metric).map((each) => each.where);
-    list("What", metrics, panel.metric, (metric) => choose(panels.find((each) => each.metric === metric && each.where === panel.where) || panels.find((each) => each.metric === metric)));
+    list("What", metrics, panel.metric, (metric) => choose(panels.find((each) => each.metric === metric && each.where === panel.where) || panels.find((each) => each.metric === metric)), (metric) => panels.find((each) => each.metric === metric).title);
     list("Where", places, panel.where, (where) => choose(panels.find((each) => each.metric === panel.metric && each.where === where)));
     toggle("x");
     toggle("y");

@@ -1,0 +1,42 @@
+"""Names of axes: of metrics and of what they are drawn against."""
+
+import importlib.util
+
+import pytest
+
+from noisylabels.figures import axes
+from noisylabels.figures.rendering import find
+from noisylabels.strict_yaml import read
+
+LISTED = read(axes.FILE)
+
+
+@pytest.mark.parametrize("protocol", LISTED["protocols"])
+def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol):
+    assert importlib.util.find_spec(f"noisylabels.protocols.{protocol}")
+    own = LISTED["protocols"][protocol]
+    assert {own["opens"], *own.get("x_of", {})} <= LISTED["metrics"].keys()
+
+
+@pytest.mark.parametrize(("render", "metric"), LISTED["opens"].items())
+def test_every_exception_is_of_a_function_that_draws(render, metric):
+    assert find(render)
+    assert metric in LISTED["metrics"]
+
+
+def test_a_protocol_may_give_a_metric_another_name():
+    assert axes.metric("error") == axes.metric("error", "kernels.errors") == "wrong test labels / %"
+    assert axes.metric("error", "pnorm.hadamard") == "squared error"
+
+
+def test_what_is_not_listed_is_shown_as_it_is():
+    assert axes.metric("my_metric", "own.protocol") == "my metric"
+    assert axes.x("my_metric", "own.protocol") == "x"
+    assert axes.opens("own.protocol") == ""
+
+
+def test_x_and_the_first_metric_depend_on_what_is_drawn():
+    assert axes.x("misalignment", "pnorm.room") == "speech heard / s"
+    assert axes.x("tap", "pnorm.room") == "tap of the response"
+    assert axes.opens("boosting.curves", "boosting:error_curves") == "test_error"
+    assert axes.opens("boosting.curves", "boosting:learned_rates") == "gamma01"
