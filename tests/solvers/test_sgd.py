@@ -156,8 +156,8 @@ def _with_schedule(model, wanted):
     """The model with any schedule of the common formula, also one without a name."""
 
     class Scheduled(RobustSGDClassifier):
-        def _start(self, X, labels):
-            super()._start(X, labels)
+        def _start(self, X, labels, n):
+            super()._start(X, labels, n)
             self.schedule_ = wanted
 
     return Scheduled(**model.get_params())
