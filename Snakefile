@@ -40,6 +40,8 @@ onerror:
         summary.text(PLAN, workflow.dag_settings.targets, failed=True),
         file=sys.stderr,
     )
+    for line in scheduler_log.ended(scheduler_log.FOLDER, STARTED, PLAN.artifacts):
+        print(line, file=sys.stderr)
     if damaged := packages.damaged():
         print(
             f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again",

@@ -1,17 +1,19 @@
 """What no schema can see in an artifact is named before the first job, at every scale."""
 
+import inspect
 from pathlib import Path
 
 import pytest
 import yaml
 
-from noisylabels.frame import artifacts, method_checks
+from noisylabels.frame import artifacts, method_checks, methods, signatures
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 
 FILTERS = "ors/fig2"
+SPEECH = "ors/fig5"
 FLIPS = "robust_sgd/table1"
 KERNELS = "kernel_boost/rivals"
 TASK = {"kind": "regression", "T": 100, "d": 2, "M": 5, "process_noise": 0.01}
@@ -59,6 +61,20 @@ def put(content, place, value):
         ),
         (
             FILTERS,
+            "methods.one.parameters",
+            {"variant": "betta"},
+            r"methods\.one\.parameters\.variant: 'betta' is unknown; did you mean beta\? known: clean,",
+        ),
+        (
+            FILTERS,
+            "tasks.M=5.process_nois",
+            0.1,
+            r"tasks\.M=5: .*'process_nois' .* did you mean process_noise\?",
+        ),
+        (FILTERS, "/process_nois", 0.1, r"'process_nois' was unexpected\); known: title, source,"),
+        (KERNELS, "methods.svm.parameters", {"parametrisation": "sigma"}, r"did you mean sigma\d\?"),
+        (
+            FILTERS,
             "methods.clean.parameters",
             {"beta": "a"},
             r"parameters\.beta: 'a' is of type str; None or",
@@ -78,6 +94,7 @@ def put(content, place, value):
         (FILTERS, "/render", "ors:regression_curve", r"no function .*; close names: regression_curves"),
         (FILTERS, "/render", "orz:curves", r"render: .* no module 'orz'; known: .*ors"),
         (FILTERS, "/protocol", "ors.filter_curve", r"did you mean ors\.filter_curves"),
+        (SPEECH, "/datasets", ["speach"], r"'speech' is unknown here; did you mean speach"),
         (FLIPS, "official", ["nope"], r"official: 'nope' is unknown here; known: a7a"),
         (FLIPS, "objectives", ["nope"], r"objectives: 'nope' is unknown here; known"),
         (FLIPS, "families", {"f": ["log", "hing"]}, r"families\.f: .*did you mean hinge"),
@@ -103,6 +120,15 @@ def test_what_a_schema_cannot_see_is_named_before_any_job(tmp_path, source, plac
         artifacts.load(path, scale, SCHEMAS)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("name", methods.known())
+def test_the_words_that_an_argument_takes_have_its_default_among_them(name):
+    method = methods.find(name)
+    for function in ("__init__", "fit_many"):
+        defaults = inspect.signature(getattr(method, function, method)).parameters
+        for argument, words in signatures.choices(name, function).items():
+            assert defaults[argument].default in words
 
 
 OWN = """

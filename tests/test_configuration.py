@@ -30,6 +30,9 @@ def test_our_overlays_pass(name: str) -> None:
         ("scale: smok\n", r"scale: 'smok' is not one of .*; did you mean smoke\?"),
         ("data: {offlin: true}\n", r"data: .*did you mean offline\?"),
         ("data: {offline: 'true'}\n", r"data\.offline: 'true' is not of type 'boolean'"),
+        ("process_nois: 1\n", r"'process_nois' was unexpected\); known: scale, papers, seed, data, formats "),
+        ("formats: [jpg]\n", r"formats: \['jpg'\]: png must be one of them"),
+        ("formats: [png, jpg]\n", r"formats\.1: 'jpg' is not one of"),
         ("seed: 1.0\n", r"seed: 1\.0 is not a whole number; write 1"),
         ("seed: .nan\n", r"seed: nan is not allowed"),
         ("seed: 1e3\n", r"line 1: seed: 1e3 is text in YAML, not a number; write 1000"),
@@ -60,6 +63,21 @@ def test_a_local_id_that_nothing_names_is_refused_with_close_ones(tmp_path: Path
         configuration.examine_local({"hart": "h.csv"}, known, tmp_path)
     with pytest.raises(ArtifactError, match=r"data\.local: bean: .*did you mean beans"):
         configuration.examine_local({"bean": "h.csv"}, known, tmp_path)
+
+
+def test_a_local_file_that_is_not_there_is_named_in_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "there.wav").touch()
+    configuration.examine_files({"speech": "~/there.wav"})
+    for spec in ("~/nope.wav", {"file": "~/nope.wav"}):
+        with pytest.raises(
+            ArtifactError, match=rf"^data\.local: speech: there is no file {tmp_path}/nope\.wav$"
+        ):
+            configuration.examine_files({"speech": spec})
+    with pytest.raises(ArtifactError, match=r"there is no file .*/~nobody-of-this-name/a\.wav$"):
+        configuration.examine_files({"speech": "~nobody-of-this-name/a.wav"})
 
 
 def test_an_unknown_target_gets_the_nearest_names() -> None:

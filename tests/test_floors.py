@@ -20,6 +20,7 @@ FLOORS = [
     {"solvers"},
     {"bases"},
     {"filters", "online", "classifiers"},
+    {"auditing"},
     {"protocols"},
     {"figures"},
 ]
@@ -28,11 +29,17 @@ BESIDE = {
     "frame": {"datasets", "noise", "points", "verdicts"},
     "points": {"datasets"},
     "reference": {"datasets", "frame"},
-    "site": {"figures", "frame", "reference", "verdicts"},
+    "site": {"auditing", "figures", "frame", "reference", "verdicts"},
+    "spread": set(),
     "verdicts": {"points"},
 }
 """Rooms beside the floors, and what they may use besides the ground floor."""
-SHARED = {("protocols", "frame.methods"), ("protocols", "datasets"), ("protocols", "points")}
+SHARED = {
+    ("auditing", "datasets"),
+    ("protocols", "frame.methods"),
+    ("protocols", "datasets"),
+    ("protocols", "points"),
+}
 """What rooms on the floors may use of the rooms beside them."""
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "config/experiments"

@@ -29,7 +29,7 @@ def test_every_method_is_a_public_name():
     for name in methods.known():
         cls = methods.find(name)
         assert getattr(noisylabels, cls.__name__) is cls
-    assert noisylabels.__all__ == sorted(methods.public())
+    assert noisylabels.__all__ == sorted([*methods.public(), *noisylabels.FUNCTIONS])
     assert set(noisylabels.__all__) <= set(dir(noisylabels))
 
 
@@ -37,7 +37,7 @@ def test_type_checkers_see_the_same_names():
     tree = ast.parse(Path(noisylabels.__file__).read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     seen = {alias.asname: node.module for node in imports for alias in node.names if alias.asname}
-    wanted = methods.public()
+    wanted = methods.public() | noisylabels.FUNCTIONS
     lines = [f"from {wanted[name]} import {name} as {name}" for name in wanted if name not in seen]
     assert not lines, "add to `if TYPE_CHECKING` in __init__.py:\n" + "\n".join(lines)
     assert seen == wanted

@@ -7,6 +7,7 @@ import pytest
 
 from noisylabels.datasets.registry import load_registry
 from noisylabels.frame import artifacts, plan, summary, targets
+from noisylabels.frame.costs import DEFAULT
 from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
 
@@ -72,8 +73,8 @@ def test_a_job_is_described_without_its_caption_and_labels(make):
     described = json.loads(make("smoke").job("kernel_boost/rivals"))["settings"]["methods"]
     assert not any(set(method) & set(DISPLAY) for method in described.values())
     assert make().repetitions("ors/vss", 0).startswith("0:")
-    assert make().resources("kernel_boost/rivals")["mem_mb"] > plan.RESOURCES["mem_mb"]
-    assert make().resources("ors/fig2") == plan.RESOURCES
+    assert make().resources("kernel_boost/kernel_count", "", "run")["mem_mb"] > DEFAULT["mem_mb"]
+    assert make().resources("ors/fig2", "all", "run") == DEFAULT
 
 
 def test_a_table_shows_the_printed_values_of_what_it_draws(make):

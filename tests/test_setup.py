@@ -18,6 +18,7 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = ["3.11", "3.12", "3.13"]
+LOCKS = ["runtime.lock", "cluster.lock", "dev.lock"]
 
 
 def pins(lock):
@@ -44,7 +45,12 @@ def requirements(*extras):
 
 
 @pytest.mark.parametrize(
-    ("lock", "extras"), [("runtime.lock", ["workflow"]), ("dev.lock", ["workflow", "test"])]
+    ("lock", "extras"),
+    [
+        ("runtime.lock", ["workflow"]),
+        ("cluster.lock", ["workflow", "cluster"]),
+        ("dev.lock", ["workflow", "cluster", "test"]),
+    ],
 )
 def test_a_lock_has_every_dependency_in_its_range(lock, extras):
     locked = pins(lock)
@@ -53,12 +59,15 @@ def test_a_lock_has_every_dependency_in_its_range(lock, extras):
         assert all(version in requirement.specifier for version in locked[requirement.name]), requirement
 
 
-def test_the_locks_agree():
-    runtime, dev = pins("runtime.lock"), pins("dev.lock")
-    assert {name: dev.get(name) for name in runtime} == runtime
+@pytest.mark.parametrize(
+    ("smaller", "larger"), [("runtime.lock", "cluster.lock"), ("cluster.lock", "dev.lock")]
+)
+def test_the_locks_agree(smaller, larger):
+    fewer, more = pins(smaller), pins(larger)
+    assert {name: more.get(name) for name in fewer} == fewer
 
 
-@pytest.mark.parametrize("lock", ["runtime.lock", "dev.lock"])
+@pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_holds_hashes_and_no_address(lock):
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert "://" not in text
@@ -148,7 +157,7 @@ class Checkout:
     def __init__(self, path):
         self.path, self.log = path / "checkout", path / "log"
         self.path.mkdir()
-        for name in ["run", "runtime.lock", "dev.lock", "pyproject.toml"]:
+        for name in ["run", *LOCKS, "pyproject.toml"]:
             shutil.copy(ROOT / name, self.path)
         self.bin = path / "bin"
         self.bin.mkdir()
@@ -298,6 +307,20 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
 def test_a_profile_of_the_user_replaces_ours(checkout):
     done, _ = checkout.run("--profile", "workflow/profiles/slurm")
     assert done.stdout == "snakemake --profile workflow/profiles/slurm\n"
+
+
+def installed(asked):
+    """The locks among what pip was asked to install."""
+    return [lock for line in asked for lock in LOCKS if line.endswith(f" {lock}")]
+
+
+def test_a_profile_brings_the_plugins_of_clusters_and_a_larger_lock_needs_no_smaller_one(checkout):
+    assert installed(checkout.run("-n")[1]) == ["runtime.lock"]
+    assert installed(checkout.run("--profile", "workflow/profiles/slurm")[1]) == ["cluster.lock"]
+    assert installed(checkout.run("--profile", "workflow/profiles/slurm", "-n")[1]) == []
+    assert installed(checkout.run("-n")[1]) == []
+    checkout.stamp.unlink()
+    assert installed(checkout.run("--executor", "slurm")[1]) == ["cluster.lock"]
 
 
 @pytest.mark.parametrize("script", ["run", ".ci/run", ".ci/lock"])

@@ -15,6 +15,7 @@ ROOMS = {
     "theory": "Theory",
     "solvers": "Solvers",
     "datasets": "Data sets",
+    "auditing": "Label audit",
     "verdicts": "Verdicts",
     "frame": "What the workflow calls",
 }
@@ -34,8 +35,8 @@ TREE = """
 """
 CONTENTS = {
     "README": "docs/guides docs/papers/README docs/evidence docs/api/README CONTRIBUTING CHANGELOG SECURITY",
-    "docs/guides": "installation extending figures ../config/README data ../data/README cluster",
-    "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online",
+    "docs/guides": "installation audit extending figures ../config/README data ../data/README cluster",
+    "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
     "docs/evidence": "verdicts history reproducibility reference/verdicts reference/earlier",
     "docs/api/README": " ".join([*ROOMS, *ALONE]),

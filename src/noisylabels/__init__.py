@@ -1,16 +1,20 @@
 """Learning and filtering with noisy labels: adaptive filters, online learners and robust classifiers.
 
-The class of every method can be imported from here, ``from noisylabels import ORS, RobustSGDClassifier``; its
-file is loaded when its name is first used. The library never imports the workflow that runs the papers'
-experiments.
+``audit(X, y)`` says how noisy the labels of a table are. The class of every method can be imported from
+here, ``from noisylabels import ORS, RobustSGDClassifier``; its file is loaded when its name is first used.
+The library never imports the workflow that runs the papers' experiments.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False  # true for type checkers; importing `typing` would be most of the time of this import
+FUNCTIONS = {"audit": "noisylabels.auditing.audit"}
+"""Public functions -> their modules."""
+
 if TYPE_CHECKING:  # the names that editors see; at run time the methods are found, see `frame.methods`
     from typing import Any
 
+    from noisylabels.auditing.audit import audit as audit
     from noisylabels.classifiers.adaboost import AdaBoostClassifier as AdaBoostClassifier
     from noisylabels.classifiers.bound_minimiser import BoundMinimiser as BoundMinimiser
     from noisylabels.classifiers.gentle_boost import GentleBoostClassifier as GentleBoostClassifier
@@ -22,6 +26,9 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
     from noisylabels.classifiers.liblinear import LiblinearClassifier as LiblinearClassifier
     from noisylabels.classifiers.margin_minimiser import MarginMinimiser as MarginMinimiser
     from noisylabels.classifiers.modest_boost import ModestBoostClassifier as ModestBoostClassifier
+    from noisylabels.classifiers.nystrom_logistic import (
+        NystromLogisticRegression as NystromLogisticRegression,
+    )
     from noisylabels.classifiers.pegasos import PegasosClassifier as PegasosClassifier
     from noisylabels.classifiers.rboost import RBoostClassifier as RBoostClassifier
     from noisylabels.classifiers.robust_kernel_fisher import (
@@ -33,6 +40,9 @@ if TYPE_CHECKING:  # the names that editors see; at run time the methods are fou
     from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
     from noisylabels.classifiers.robust_multi_kernel import (
         RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
+    )
+    from noisylabels.classifiers.robust_nystrom_logistic import (
+        RobustNystromLogisticRegression as RobustNystromLogisticRegression,
     )
     from noisylabels.classifiers.robust_sgd import RobustSGDClassifier as RobustSGDClassifier
     from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
@@ -74,8 +84,8 @@ else:
             return _version()
         if name == "__all__":
             return _public()
-        if name[:1].isupper():  # not a subpackage, which Python asks for here as well
-            return _class(name)
+        if name in FUNCTIONS or name[:1].isupper():  # not a subpackage, which Python asks for here as well
+            return _member(name)
         raise AttributeError(f"module 'noisylabels' has no attribute {name!r}")
 
 
@@ -86,17 +96,18 @@ def __dir__() -> list[str]:
 def _public() -> list[str]:
     from noisylabels.frame import methods
 
-    return sorted(methods.public())
+    return sorted([*methods.public(), *FUNCTIONS])
 
 
-def _class(name: str) -> Any:
+def _member(name: str) -> Any:
     import importlib
 
     from noisylabels.frame import methods
 
-    if name not in methods.public():
+    where = methods.public() | FUNCTIONS
+    if name not in where:
         raise AttributeError(f"module 'noisylabels' has no attribute {name!r}{methods.hint(name)}")
-    value = getattr(importlib.import_module(methods.public()[name]), name)
+    value = getattr(importlib.import_module(where[name]), name)
     globals()[name] = value  # found at once the next time
     return value
 

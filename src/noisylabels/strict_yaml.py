@@ -87,13 +87,23 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
     except _Trap as error:
         raise ArtifactError(f"{path}: {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise ArtifactError(f"{path}: not valid YAML: {_said(error)}") from None
     if not isinstance(content, dict):
         found = "the file is empty" if content is None else f"a {type(content).__name__}"
         raise ArtifactError(f"{path}: top level: {found}; a mapping of keys to values is expected")
     if reason := untrue(content, keys):
         raise ArtifactError(f"{path}: {reason}")
     return content
+
+
+def _said(error: Exception) -> str:
+    """``line 3: while scanning a quoted scalar from line 1 on, found unexpected end of stream``."""
+    mark = getattr(error, "problem_mark", None)
+    if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
+        return " ".join(str(error).split())
+    begun = f" from line {error.context_mark.line + 1} on" if error.context_mark else ""
+    context = f"{error.context}{begun}, " if error.context else ""
+    return f"line {mark.line + 1}: {context}{error.problem}"
 
 
 def untrue(content: object, keys: type | UnionType = str) -> str:

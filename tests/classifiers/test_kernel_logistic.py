@@ -120,7 +120,7 @@ def test_rklr_without_flips_is_klr():
     penalty = np.full(Z.shape[1], 0.5)
     fixed = em_newton(Z, noisy, penalty, np.eye(2))  # zero entries of Omega stay zero
     np.testing.assert_array_equal(fixed.omega, np.eye(2))
-    klr = KLR(zeta=0.5).fit(X, noisy)
+    klr = KLR(1.0, 0.5).fit(X, noisy)
     np.testing.assert_allclose(Z @ fixed.v, klr.decision_function(X), atol=5e-3)
 
 
@@ -297,8 +297,8 @@ def test_bad_input_is_named(model):
         model.fit(np.where(X > 1, np.nan, X), y)
     with pytest.raises(ValueError, match="one class"):
         model.fit(X, np.ones(20))
-    with pytest.raises(ValueError, match="binary"):
-        model.fit(X, np.arange(20) % 3)
+    with pytest.raises(ValueError, match="continuous"):
+        model.fit(X, np.linspace(0, 1, 20))
     with pytest.raises(ValueError, match="features"):
         model.fit(X, y).predict(X[:, :1])
 

@@ -1,5 +1,6 @@
 """Answers of a web server that misbehaves on request, and registries of one small data set."""
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -15,6 +16,9 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[2]
+
+BODY = bytes(range(256)) * 400
+PAGE = b"<!DOCTYPE html><html><body>Please log in</body></html>"
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -63,6 +67,22 @@ def slow(body: bytes, pause: float, pieces: int = 10) -> Answer:
     return answer
 
 
+def endless(status: int = 200, **headers: str) -> Answer:
+    """Bytes until the client has enough, without a Content-Length."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.end_headers()
+        request.close_connection = True
+        with contextlib.suppress(OSError):
+            while True:
+                request.wfile.write(bytes(1 << 16))
+
+    return answer
+
+
 def one_after_the_other(*answers: Answer) -> Answer:
     """A different answer each time, the last one for ever."""
     left = list(answers)
@@ -79,6 +99,11 @@ class Web:
     def serve(self, path: str, answer: Answer | bytes) -> str:
         self.routes[path] = good(answer) if isinstance(answer, bytes) else answer
         return self.url + path
+
+
+def files(folder: Path) -> set[str]:
+    """Names in a folder; none if it is not there."""
+    return {path.name for path in folder.glob("*")} if folder.is_dir() else set()
 
 
 def sha256(body: bytes) -> str:

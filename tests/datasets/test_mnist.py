@@ -38,18 +38,18 @@ def test_threes_and_eights_are_chosen_and_scaled(tmp_path: Path) -> None:
 
 
 def test_the_pickle_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archives = pytest.importorskip("noisylabels.datasets.archives")
+    pickles = pytest.importorskip("noisylabels.datasets.pickles")
     (x, y), (x3, y3) = images("train"), images("t10k")
     flat, flat3 = ((pixels.reshape(-1, 784) / np.float32(256)).astype(np.float32) for pixels in (x, x3))
     parts = ((flat[:9000], y[:9000]), (flat[9000:], y[9000:]), (flat3, y3))
-    monkeypatch.setattr(archives, "load_numpy_pickle", lambda path: parts)
+    monkeypatch.setattr(pickles, "load_numpy_pickle", lambda path: parts)
     one = mnist.mnist38({"mnist.pkl.gz": tmp_path})
     two = mnist.mnist38(idx_files(tmp_path))
     assert all(np.array_equal(one[key], two[key]) for key in two)
-    monkeypatch.setattr(archives, "load_numpy_pickle", lambda path: parts[:2])
+    monkeypatch.setattr(pickles, "load_numpy_pickle", lambda path: parts[:2])
     with pytest.raises(ValueError, match="not three pairs"):
         mnist.mnist38({"mnist.pkl.gz": tmp_path})
-    monkeypatch.setattr(archives, "load_numpy_pickle", lambda path: (parts[0], parts[1], (flat3 + 1e-3, y3)))
+    monkeypatch.setattr(pickles, "load_numpy_pickle", lambda path: (parts[0], parts[1], (flat3 + 1e-3, y3)))
     with pytest.raises(ValueError, match="a pixel is not one of"):
         mnist.mnist38({"mnist.pkl.gz": tmp_path})
 

@@ -17,7 +17,7 @@ SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")
 MADE = re.findall(r"^# config/experiments/(\w+)/(\w+)\.yaml", PAGE, re.M)
 MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE}
-NOT_SNAKEMAKE = {"compare", "reference", "site", "test"}
+NOT_SNAKEMAKE = {"audit", "compare", "reference", "site", "test"}
 """First arguments that ./run does not hand on."""
 
 

@@ -20,6 +20,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,18 @@ CONTAINED = 100
 """Files that killed a process and are given to `isolated` itself; the others die of the same causes."""
 
 
-def attack(reader: str, count: int, start: int = 0) -> dict[str, Any]:
-    """What `count` mutated files did to a reader: outcomes, signals, what `isolated` did not contain."""
+def attack(readers: Sequence[str], count: int, start: int = 0) -> dict[str, dict[str, Any]]:
+    """Reader -> what `count` mutated files did to it: outcomes, signals, what `isolated` did not contain."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--worker", reader, str(start), str(start + count), folder]
+        command = [sys.executable, __file__, "--worker", str(start), str(start + count), folder, *readers]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        report: dict[str, Any] = json.loads((Path(folder) / "report").read_text())
-    deaths, case = report.pop("deaths"), cases()[reader]
+        reports = {reader: json.loads((Path(folder) / reader / "report").read_text()) for reader in readers}
+    return {reader: _judged(cases()[reader], report) for reader, report in reports.items()}
+
+
+def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
+    """The report of a reader with what got through."""
+    deaths = report.pop("deaths")
     report["signals"] = Counter(cause for _, cause in deaths)
     if case.unpack:
         report["escaped"] = deaths + [kind for kind in report["found"] if kind.startswith("failed")]
@@ -53,9 +59,9 @@ def attack(reader: str, count: int, start: int = 0) -> dict[str, Any]:
     return report
 
 
-def work(reader: str, first: int, stop: int, folder: Path) -> None:
+def work(case: Case, first: int, stop: int, folder: Path) -> None:
     """Read the files from ``first`` to before ``stop`` in children of this process, one after the other."""
-    case = cases()[reader]
+    folder.mkdir()
     files = _written(case, folder)
     paths = {name: str(path) for name, path in files.items()}
     order = {"loader": case.loader, "options": {}, "files": paths, "memory": isolation.MEMORY}
@@ -160,11 +166,12 @@ def main() -> None:
     parser.add_argument("--changes", type=int, default=10_000, help="mutations for each check of a hash")
     parser.add_argument("--only", nargs="*", choices=[*cases(), *CHECKS], default=[*cases(), *CHECKS])
     parser.add_argument("--start", type=int, default=0, help="number of the first mutation")
-    parser.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        reader, first, stop, folder = arguments.worker
-        work(reader, int(first), int(stop), Path(folder))
+        first, stop, folder, *readers = arguments.worker
+        for reader in readers:
+            work(cases()[reader], int(first), int(stop), Path(folder) / reader)
         return
     bad = False
     for name in arguments.only:
@@ -173,7 +180,7 @@ def main() -> None:
             result = silent_changes(name, arguments.changes, arguments.start)
             bad |= bool(result["silent"] or result["other errors"])
         else:
-            result = attack(name, arguments.count, arguments.start)
+            result = attack([name], arguments.count, arguments.start)[name]
             bad |= bool(result["escaped"]) or result["megabytes"] > 1024 or result["seconds"] > 20
         print(f"{name:10} {time.monotonic() - begin:6.0f} s  {json.dumps(result)}", flush=True)
     sys.exit(bad)

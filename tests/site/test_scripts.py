@@ -18,7 +18,7 @@ def run(script, *arguments, folder):
     [
         ("site", ["tiny"], "'tiny' is no scale; they are smoke, quick, full"),
         ("compare", [], "results/full is not there; a full run makes results/full: ./run --cores 2"),
-        ("reference", ["ors_fig99"], "'ors_fig99' is no paper and no <paper>_<artifact>"),
+        ("reference", ["ors_fig99"], "there is no target ors_fig99; did you mean ors_fig"),
     ],
 )
 def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(tmp_path, script, arguments, said):

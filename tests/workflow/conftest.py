@@ -1,61 +1,7 @@
 """Snakemake in a scratch folder: on the files of this checkout, or on a copy that a test may edit."""
 
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-PARTS = ["Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock"]
-OVERLAY = "scale: smoke\npapers: [ors]\nformats: [png]\n"
-
-
-class Run:
-    """Runs the Snakefile of ``checkout`` in ``folder``; results, figures and data stay in the folder."""
-
-    def __init__(self, folder: Path, checkout: Path = ROOT) -> None:
-        folder.mkdir(exist_ok=True)
-        (folder / "overlay.yaml").write_text(OVERLAY)
-        self.folder, self.checkout = folder, checkout
-
-    def command(self, targets: Sequence[str], options: Sequence[str] = (), cores: int = 1) -> list[str]:
-        place = ["--snakefile", str(self.checkout / "Snakefile"), "--directory", str(self.folder)]
-        overlay = ["--configfile", str(self.folder / "overlay.yaml")]
-        base = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--nocolor", *place, *overlay]
-        return [*base, *options, "--", *targets]
-
-    def environment(self) -> dict[str, str]:
-        return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
-
-    def snakemake(
-        self, *targets: str, options: Sequence[str] = (), cores: int = 1, fail: bool = False
-    ) -> str:
-        done = subprocess.run(
-            self.command(targets, options, cores),
-            cwd=self.folder,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-        )
-        output = done.stdout + done.stderr
-        assert (done.returncode != 0) == fail, output
-        return output
-
-    def files(self) -> dict[str, bytes]:
-        """Every result and figure with its bytes."""
-        found = [f for part in ("results", "figures") for f in (self.folder / part).rglob("*") if f.is_file()]
-        return {str(file.relative_to(self.folder)): file.read_bytes() for file in sorted(found)}
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        """Change the first ``old`` of a file of the copied checkout."""
-        assert self.checkout != ROOT
-        text = (self.checkout / file).read_text()
-        assert old in text
-        (self.checkout / file).write_text(text.replace(old, new, 1))
+from runs import Run, copied
 
 
 @pytest.fixture
@@ -66,20 +12,5 @@ def run(tmp_path):
 
 @pytest.fixture
 def copy(tmp_path_factory):
-    """A copy of the checkout that may be edited, and is run in its own folder.
-
-    Always the same folder, so that a test finds what the one before compiled: the path is part of the key.
-    """
-    folder = tmp_path_factory.getbasetemp() / "copy"
-    folder.mkdir(exist_ok=True)
-    for left in folder.glob("*"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
-    shutil.rmtree(folder / ".snakemake", ignore_errors=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(
-                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-            )
-        else:
-            shutil.copy2(ROOT / part, folder / part)
-    return Run(folder, folder)
+    """A copy of the checkout that may be edited, and is run in its own folder."""
+    return copied(tmp_path_factory.getbasetemp() / "copy")

@@ -7,12 +7,16 @@ import sys
 import time
 from pathlib import Path
 
+from snakemake.dag import DAG
+
+STARTED = time.time()
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
 SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
+RECORDED = ROOT / "workflow/recorded/jobs.csv"
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
@@ -20,10 +24,12 @@ from noisylabels.datasets import own, records, registry
 from noisylabels.frame import (
     artifacts,
     configuration,
+    costs,
     dependencies,
     owner,
     packages,
     plan,
+    scheduler_log,
     summary,
     targets,
     warm,
@@ -50,6 +56,9 @@ os.environ["MPLBACKEND"] = "Agg"
 os.environ["NUMBA_CACHE_DIR"] = str(
     ROOT / ".cache/numba" / dependencies.kernel_digest()
 )
+# Numbers in a list on the command line arrive as texts too.
+if isinstance(config.get("seeds"), list):
+    config["seeds"] = [int(s) if str(s).isdigit() else s for s in config["seeds"]]
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{time.time()}")
 
@@ -71,8 +80,10 @@ def planned():
         )
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
+        configuration.examine_files(local)
         entries = own.with_own(entries, local)
-        made = plan.Plan(config, loaded, Supply(entries, config["data"]))
+        supply = Supply(entries, config["data"])
+        made = plan.Plan(config, loaded, supply, costs.read(RECORDED))
         targets.check_names(made)
         made.left_out  # names a data set that is not in the registry
         return made
@@ -100,3 +111,34 @@ def threads_of(wildcards):
     """A job that measures time gets all cores, so that nothing runs beside it; it uses one of them."""
     measured = PLAN.artifact(wildcards.artifact).content.get("measured")
     return workflow.cores or 1 if measured else 1
+
+
+# On a cluster
+
+# Snakemake 9 cuts the wildcards of a submitted job at commas, and cells have some in their names.
+if not workflow.is_main_process:
+    DAG.new_job = targets.rejoining(DAG.new_job)
+
+
+def asked(resource, job):
+    """How much of a resource a job asks of a cluster for; the second attempt asks for twice as much."""
+
+    def ask(wildcards, attempt):
+        cell = getattr(wildcards, "cell", "")
+        return PLAN.resources(wildcards.artifact, cell, job, attempt)[resource]
+
+    return ask
+
+
+def grouped(job):
+    """With which others a job is submitted, so that ten minutes of work make one submission."""
+
+    def group(wildcards):
+        if workflow.local_exec or not workflow.is_main_process:
+            return None
+        name, size = PLAN.group(wildcards.artifact, wildcards.cell, job)
+        # The name of a group says which jobs may be together; what the profile says of x40, x20 ... how many.
+        workflow.parent_groupids[name] = f"x{size}"
+        return name if size > 1 else None
+
+    return group

@@ -19,8 +19,8 @@ rule experiment:
         ENVIRONMENT
     threads: threads_of
     resources:
-        mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
-        runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
+        mem_mb=asked("mem_mb", "experiment"),
+        runtime=asked("runtime", "experiment"),
     params:
         packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact),
@@ -45,12 +45,14 @@ rule tune:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
+    group:
+        grouped("tune")
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
-        runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
+        mem_mb=asked("mem_mb", "tune"),
+        runtime=asked("runtime", "tune"),
     params:
         packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
@@ -72,12 +74,14 @@ rule run:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
+    group:
+        grouped("run")
     conda:
         ENVIRONMENT
     threads: threads_of
     resources:
-        mem_mb=lambda wildcards: PLAN.resources(wildcards.artifact)["mem_mb"],
-        runtime=lambda wildcards: PLAN.resources(wildcards.artifact)["runtime"],
+        mem_mb=asked("mem_mb", "run"),
+        runtime=asked("runtime", "run"),
     params:
         packages=NUMERIC,
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),

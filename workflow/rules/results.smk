@@ -1,4 +1,7 @@
-"""results tabulate it: the blocks become one tidy table, with what was tested point by point and the provenance beside it."""
+"""results tabulate it: the blocks become one tidy table, with what was tested point by point and the provenance beside it.
+
+Repetitions with other root seeds become a table of what differs between them.
+"""
 
 
 rule collect:
@@ -30,3 +33,36 @@ rule collect:
         "python {SCRIPTS:q}/collect.py --parts {input.parts:q} --tested {input.tested:q} --tuned {input.tuned:q}"
         " --data {input.data:q} --about {params.about:q} --table {output.table:q} --points {output.points:q}"
         " --provenance {output.provenance:q} > {log:q} 2>&1"
+
+
+rule seeds:
+    input:
+        tables=lambda wildcards: PLAN.replica_tables(wildcards.artifact),
+        printed=lambda wildcards: plan.printed_values(
+            [PLAN.artifact(wildcards.artifact)]
+        ),
+        library=plan.script("seeds"),
+    output:
+        spread=f"{RESULTS}/{{artifact}}/seeds.csv",
+        verdicts=f"{RESULTS}/{{artifact}}/seeds_verdicts.csv",
+        html=f"{RESULTS}/{{artifact}}/seeds.html",
+    log:
+        f"{LOGS}/{{artifact}}/seeds.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        packages=NUMERIC,
+        file=lambda wildcards: PLAN.artifact(wildcards.artifact).file,
+        seeds=lambda wildcards: [
+            PLAN.seed(name) for name in PLAN.replicas(wildcards.artifact)
+        ],
+        expected=lambda wildcards: PLAN.expectations(f"{wildcards.artifact}/"),
+    message:
+        "Compare {wildcards.artifact} over {params.seeds}"
+    shell:
+        "python {SCRIPTS:q}/seeds.py --artifact {params.file:q} --seeds {params.seeds} --tables {input.tables:q} --scale {SCALE:q}"
+        " --spread {output.spread:q} --verdicts {output.verdicts:q} --html {output.html:q} > {log:q} 2>&1"

@@ -1,9 +1,19 @@
 """Names to ask for: `data`, each paper, and each artifact as <paper>_<artifact>."""
 
 
+# Under the profile of a cluster these run beside Snakemake: they take seconds, a queue takes minutes, and `fetch`
+# needs a network. Without a cluster all rules do.
 localrules:
     all,
     data,
+    fetch,
+    prepare,
+    collect,
+    seeds,
+    verdicts,
+    render_figure,
+    render_table,
+    site,
 
 
 rule data:

@@ -1,4 +1,7 @@
-"""What the kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n) + b; class 1 if f(x) > 0."""
+"""What the kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n) + b; class 1 if f(x) > 0.
+
+With K > 2 classes f(x), w_n and b have K entries, and the class is that of the largest.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.bases.labels import two_classes
 from noisylabels.kernels.gaussian import rbf, squared_distances
+from noisylabels.kernels.width import width_of
 
 Array = NDArray[np.float64]
 
@@ -39,35 +43,47 @@ def settled(f: Array, side: Array) -> Array:
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):
     """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d), dual_coef_ (n,) = w, and intercept_ = b if
-    there is one.
+    there is one; and width_, which is `width` or what "scale" stands for (`noisylabels.kernels.width`).
     """
 
-    width: float
+    width: float | str
     parametrisation: str
     classes_: NDArray[Any]
     X_fit_: Array
     dual_coef_: Array
-    intercept_: float = 0.0
+    width_: float
+    intercept_: Any = 0.0
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); without a bias 0, which is class 0, where no training point is near.
+        """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes.
+
+        Without a bias it is 0, which is the first class, where no training point is near.
 
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        K = rbf(squared_distances(X, self.X_fit_), self.width, self.parametrisation)
+        K = rbf(squared_distances(X, self.X_fit_), self.width_, self.parametrisation)
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d)."""
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
+        f = self.decision_function(X)
+        chosen = (f > 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
+        return self.classes_[chosen]
 
     def predict_proba(self, X: Any) -> Array:
-        """P(y = 0 | x) and P(y = 1 | x) = sigma(f(x)) of the true label, (n, 2)."""
-        p = expit(self.decision_function(X))
+        """P(y = k | x) of the true label, (n, K): sigma(f(x)) for the second of two classes, else softmax."""
+        f = self.decision_function(X)
+        if f.ndim == 2:
+            return np.asarray(softmax(f, axis=1))
+        p = expit(f)
         return np.column_stack([1.0 - p, p])
+
+    def _kernel(self, X: Array) -> Array:
+        """K (n, n) of the training points; sets width_."""
+        self.width_ = width_of(self.width, X, self.parametrisation)
+        return rbf(squared_distances(X), self.width_, self.parametrisation)
 
     def _checked(self, X: Any, y: ArrayLike) -> tuple[Array, Array]:
         """Checked X (n, d) and the labels as 0.0 and 1.0; sets classes_ and X_fit_."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.bases.labels import two_classes
+from noisylabels.losses.margin import Loss
 
 
 class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
@@ -27,8 +30,31 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d); f(x) = 0 counts as the second class."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(np.intp)]
+        f = self.decision_function(X)
+        chosen = (f >= 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
+        return self.classes_[chosen]
+
+    @property
+    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
+        """X (n, d) -> P(y = 0 | x) and P(y = 1 | x) = sigma(f(x)) (n, 2), where f are log-odds.
+
+        They are for the logistic loss; the other margin losses only say on which side of zero f lies.
+        Raises AttributeError : another loss, with how to calibrate its f.
+        """
+        if not self._log_odds_are_f():
+            raise AttributeError(
+                f"{type(self).__name__} has no predict_proba with this loss: its decision values are no "
+                "log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
+            )
+        return self._proba
+
+    def _log_odds_are_f(self) -> bool:
+        loss = getattr(self, "loss", None)
+        return (loss.name if isinstance(loss, Loss) else loss) == "log"
+
+    def _proba(self, X: Any) -> NDArray[np.float64]:
+        p = expit(self.decision_function(X))
+        return np.column_stack([1.0 - p, p])
 
     def _checked(self, X: Any, y: ArrayLike, classes: Any, first: bool) -> tuple[Any, NDArray[np.float64]]:
         """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from noisylabels.bases.doubts import Doubts
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flip_classes, flip_matrix
 
 Array = NDArray[np.float64]
 
 
 class TrueLabelPosterior(Doubts):
-    """For classifiers that estimate how labels are flipped: flip_matrix_ (2, 2), rows = true classes.
+    """For classifiers that estimate how labels are flipped: flip_matrix_ (K, K), rows = true classes.
 
     converged_ and `Doubts` say how far the estimate can be trusted.
     """
@@ -29,12 +29,16 @@ class TrueLabelPosterior(Doubts):
     def true_label_posterior(self, X: Any, y: ArrayLike) -> Array:
         """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,).
 
+        With K > 2 classes q_nj = P(y_n is classes_[j] | x_n, y_n): (n, K).
         Raises ValueError : a label outside the classes of `fit`; see `decision_function`.
         """
         check_is_fitted(self)
         y = np.asarray(y)
         if not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
+        if len(self.classes_) > 2:
+            labels = np.searchsorted(self.classes_, y)
+            return flip_classes.posterior(self.decision_function(X), labels, self.flip_matrix_)
         return flip_matrix.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
 
     def _log_odds(self, X: Any) -> Array:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, settled, silent
-from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
+from noisylabels.bases.softmax import SoftmaxModel, check_solver
+from noisylabels.kernels.gaussian import Basis, Gram, basis
 from noisylabels.solvers.flipped_logistic.batch import Solution, fit_batch
 from noisylabels.solvers.flipped_logistic.em_newton import EMFit, em_newton
 from noisylabels.solvers.flipped_logistic.readings import Columns, check, columns
@@ -19,7 +19,6 @@ Array = NDArray[np.float64]
 
 SMALLEST_ZETA = 1e-8
 TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
-SOLVERS = ("lbfgs", "em_newton")
 
 
 def checked_grid(zeta: ArrayLike) -> Array:
@@ -32,18 +31,23 @@ def checked_grid(zeta: ArrayLike) -> Array:
     return values
 
 
-class KernelLogisticRegression(Doubts, KernelClassifier):
+class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n) + b.
 
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   zeta : >= 1e-8.
+    With K > 2 classes sigma is the softmax of f = (f_1, ..., f_K), sum_k f_k = 0, and the penalty
+    2 zeta sum_k ||w_k||^2, which for two classes is the one above. Weights of examples: see
+    `NystromLogisticRegression`.
+
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
+        `noisylabels.kernels.width`.   zeta : >= 1e-8.
     bias : "none", b = 0; "free", b is not penalised; "penalised", zeta b^2 is added to the penalty.
     penalty : "weights", zeta ||w||^2; or "rkhs", zeta w^T K w, the norm of the function space.
         The paper's formula is "none" with "weights"; what its tables come from is another question.
     solver : "lbfgs", or "em_newton", the plain reference.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,), objective_ (the maximum),
-    converged_, flags_ (not_converged) and flagged_.
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Fitted: X_fit_ (n, d), width_, dual_coef_ = w, (n,) or (n, K), intercept_ = b, () or (K,), classes_ (K,),
+    objective_ (the maximum), converged_, flags_ (not_converged) and flagged_.
+    Raises ValueError : labels of one class, NaN or infinity, wrong parameters.
     Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
     """
 
@@ -53,7 +57,7 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
 
     def __init__(
         self,
-        width: float = 1.0,
+        width: float | str = "scale",
         zeta: float = 1.0,
         *,
         parametrisation: str = "sigma2",
@@ -71,12 +75,23 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
     def fit(self, X: Any, y: ArrayLike) -> KernelLogisticRegression:
         """Fit to X (n, d) and the labels y (n,)."""
         checked_grid(self.zeta)
-        if self.solver not in SOLVERS:
-            raise ValueError(f"unknown solver {self.solver!r}; known: {', '.join(SOLVERS)}")
+        check_solver(self.solver)
         check(self.bias, self.penalty)
-        X, labels = self._checked(X, y)
-        self._solve(basis(rbf(squared_distances(X), self.width, self.parametrisation)), labels)
+        X, labels, _ = self._examples(X, y)
+        self.X_fit_ = X
+        space = basis(self._kernel(X))
+        if len(self.classes_) == 2:
+            self._solve(space, labels.astype(float))
+        else:
+            self._solve_softmax(space, labels)
         return self
+
+    def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
+        """`_solve` for K > 2 classes, labels (n,) of 0..K-1."""
+        reading = columns(basis, self.bias, self.penalty)
+        theta = self._softmax(reading.Z, float(self.zeta) * reading.mask, labels, None, self.solver)
+        v, self.intercept_ = reading.weights(theta.T)
+        self.dual_coef_ = basis.Q @ v.T
 
     def _solve(self, basis: Basis, labels: Array) -> None:
         """Sets dual_coef_, intercept_, objective_, converged_ and the flags."""
@@ -104,6 +119,11 @@ class KernelLogisticRegression(Doubts, KernelClassifier):
         v, b = reading.weights(em.v[np.newaxis])
         self.dual_coef_, self.intercept_ = basis.Q @ v[0], float(b[0])
         self.objective_, self.converged_ = em.objectives[-1], em.converged
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
 
     @classmethod
     def fit_many(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, majority
-from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.kernels.gaussian import Gram
 from noisylabels.solvers.svm_path import padded, path
 
 Array = NDArray[np.float64]
@@ -21,7 +21,8 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
 
     The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
     `noisylabels.solvers.svm_path` for how a path of C is computed faster.
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.   C : > 0.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale".
+    C : > 0.
     tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_,
@@ -35,7 +36,7 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
 
     def __init__(
         self,
-        width: float = 1.0,
+        width: float | str = "scale",
         C: float = 1.0,
         *,
         parametrisation: str = "sigma2",
@@ -51,7 +52,7 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
     def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
         """Fit to X (n, d) and the labels y (n,)."""
         X, labels = self._checked(X, y)
-        K = padded(rbf(squared_distances(X), self.width, self.parametrisation))
+        K = padded(self._kernel(X))
         Cs = _checked_path([self.C], self.tolerance)
         beta, b, converged, _ = path(K, 2 * labels - 1, Cs, self.tolerance, self.max_steps)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
@@ -61,7 +62,10 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
     @property
     def predict_proba(self) -> Any:
         """An SVM has no probabilities."""
-        raise AttributeError("KernelSVMClassifier has no predict_proba: its decision values are no log-odds")
+        raise AttributeError(
+            "KernelSVMClassifier has no predict_proba: its decision values are no log-odds; "
+            "calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
+        )
 
     @classmethod
     def fit_many(

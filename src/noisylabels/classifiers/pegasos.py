@@ -26,6 +26,10 @@ class PegasosClassifier(LinearBinaryClassifier):
         say 10/lambda "epochs", at lambda = 1e-6 ten million passes over the data: read as steps.
     fit_intercept : add a constant feature 1, regularised like the others.   random_state : seed of the draws.
 
+    Larger than memory: `fit` reads a `numpy.memmap` in place, row by drawn row; `partial_fit` takes chunks
+    (`noisylabels.datasets.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
+    in the order of the file, and a random sample with replacement inside each: shuffle the file once.
+
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), t_ (steps done).
     Raises ValueError : labels that are not two classes, NaN or infinity, lam <= 0, max_passes <= 0.
     Source: Shalev-Shwartz, Singer, Srebro, Cotter, Mathematical Programming 127, 2011.
@@ -50,22 +54,43 @@ class PegasosClassifier(LinearBinaryClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> PegasosClassifier:
         """Run on X (n, d), dense or CSR, and y (n,), from w = 0."""
+        self._check_parameters()
+        X, labels = self._checked(X, y, None, first=True)
+        n = len(labels)
+        wanted = max(math.ceil(10.0 / self.lam), n)
+        steps = wanted if self.max_passes is None else min(wanted, math.ceil(self.max_passes * n))
+        self._start(X.shape[1])
+        return self._walk(X, labels, steps)
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PegasosClassifier:
+        """n steps on rows drawn from X (n, d), after the steps done; ``classes`` is needed if y lacks one."""
+        first = not hasattr(self, "t_")
+        self._check_parameters()
+        X, labels = self._checked(X, y, classes, first=first)
+        if first:
+            self._start(X.shape[1])
+        return self._walk(X, labels, len(labels))
+
+    def _check_parameters(self) -> None:
         if not (self.lam > 0 and np.isfinite(self.lam)):
             raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
         if self.max_passes is not None and not self.max_passes > 0:
             raise ValueError(f"max_passes must be > 0 or None, got {self.max_passes}")
-        X, labels = self._checked(X, y, None, first=True)
-        rows, rng = as_rows(X), generator(self.random_state)
-        n, d = X.shape
-        wanted = max(math.ceil(10.0 / self.lam), n)
-        steps = wanted if self.max_passes is None else min(wanted, math.ceil(self.max_passes * n))
-        state = np.zeros(d + 3)  # w, b, ||(w, b)||^2, steps done
-        while state[-1] < steps:
-            order = rng.integers(n, size=min(_PIECE, steps - int(state[-1])), dtype=np.uint32)
+
+    def _start(self, d: int) -> None:
+        """State of a new run: w, b, ||(w, b)||^2, steps done; and its draws."""
+        self._state, self._rng, self.t_ = np.zeros(d + 3), generator(self.random_state), 0
+
+    def _walk(self, X: Any, labels: np.ndarray, steps: int) -> PegasosClassifier:
+        """That many steps on rows of X."""
+        rows, state = as_rows(X), self._state
+        end = self.t_ + steps
+        while self.t_ < end:
+            order = self._rng.integers(len(labels), size=min(_PIECE, end - self.t_), dtype=np.uint32)
             _pegasos(rows, labels, order, state, float(self.lam), self.project, float(self.fit_intercept))
-        self.t_ = steps
-        self.coef_ = state[np.newaxis, :d].copy()
-        self.intercept_ = float(self.fit_intercept) * state[d : d + 1]
+            self.t_ += len(order)
+        self.coef_ = state[np.newaxis, :-3].copy()
+        self.intercept_ = float(self.fit_intercept) * state[-3:-2]
         return self
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
-from noisylabels.kernels.gaussian import Basis, Gram, basis, rbf, squared_distances
+from noisylabels.kernels.gaussian import Basis, Gram, basis
 from noisylabels.noise import flip_matrix
 
 Array = NDArray[np.float64]
@@ -182,7 +182,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, until they change by
     less than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
 
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale".
     mu : > 0, the ridge in units of tr(K^2) / n.
     rounds : of EM, at most; 0 is the kernel Fisher discriminant that takes observed labels for true ones.
     threshold : "posterior"; or "midpoint", f without log P(y = 1) / P(y = 0), so that f = 0 halfway between
@@ -200,7 +200,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
 
     def __init__(
         self,
-        width: float = 1.0,
+        width: float | str = "scale",
         mu: float = 1e-3,
         *,
         parametrisation: str = "sigma2",
@@ -216,7 +216,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     def fit(self, X: Any, y: ArrayLike) -> RobustKernelFisherClassifier:
         """Fit to X (n, d) and the labels y (n,)."""
         X, labels = self._checked(X, y)
-        K = rbf(squared_distances(X), self.width, self.parametrisation)
+        K = self._kernel(X)
         space = basis(K)
         model = expectation_maximisation(
             space, labels[np.newaxis], ridges(K, [self.mu]), self.rounds, self.threshold

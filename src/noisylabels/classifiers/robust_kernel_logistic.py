@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,21 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
 
     P~_n is the probability of the observed label, sigma(f) that of the true one: classes are predicted by f.
     The objective is not concave; both solvers start from w = 0, omega_01 = omega_10 = 0.2.
+    With K > 2 classes P~^k = sum_j omega_jk s_j(f), s the softmax of f as in `KernelLogisticRegression`, and
+    all omega_jj start at 0.8; Omega is identified by omega_jj being the largest entry of its row and column.
+
     width, parametrisation, zeta, bias, penalty : as in `KernelLogisticRegression`.
     regularisation : "fixed"; or "bayes", zeta is reread from the marginal prior of what is penalised after
-        every round of "em_newton" (the argument zeta is then not used).
+        every round of "em_newton" (the argument zeta is then not used); two classes only.
     prior_factor : of "bayes": "slides" or "exact", see `marginal_zeta`.
     solver : "lbfgs" for (w, Omega) jointly, or "em_newton", a Newton step and an update of Omega in turn.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,),
-    flip_matrix_ (2, 2) with rows = true classes, zeta_, objective_, converged_,
+    Fitted: X_fit_ (n, d), width_, dual_coef_ = w, (n,) or (n, K), intercept_ = b, () or (K,), classes_ (K,),
+    flip_matrix_ (K, K) with rows = true classes, zeta_, objective_, converged_,
     flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
+    Raises ValueError : labels of one class, NaN or infinity, wrong parameters.
+    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); K classes: Bootkrajang and Kaban, ECML PKDD
+    2012.
     """
 
     name = "robust_kernel_logistic"
@@ -43,7 +47,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
 
     def __init__(
         self,
-        width: float = 1.0,
+        width: float | str = "scale",
         zeta: float = 1.0,
         *,
         parametrisation: str = "sigma2",
@@ -60,10 +64,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         self.prior_factor = prior_factor
 
     def _solve(self, basis: Basis, labels: Array) -> None:
-        if self.regularisation not in REGULARISATIONS:
-            raise ValueError(
-                f"unknown regularisation {self.regularisation!r}; known: {', '.join(REGULARISATIONS)}"
-            )
+        self._check_regularisation()
         factor = prior_factor_value(self.prior_factor)
         self.zeta_, swapped = float(self.zeta), False
         if self.solver == "lbfgs" and self.regularisation == "fixed":
@@ -73,6 +74,27 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         if self.solver == "em_newton" or self.regularisation == "bayes" or swapped:
             swapped |= self._em_newton(basis, labels, factor)
         self._doubt(not_converged=not self.converged_, classes_swapped=swapped)
+
+    def _check_regularisation(self) -> None:
+        if self.regularisation not in REGULARISATIONS:
+            raise ValueError(
+                f"unknown regularisation {self.regularisation!r}; known: {', '.join(REGULARISATIONS)}"
+            )
+
+    def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
+        self._check_regularisation()
+        if self.regularisation == "bayes":
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass; "
+                'regularisation="fixed" takes it'
+            )
+        self.zeta_ = float(self.zeta)
+        super()._solve_softmax(basis, labels)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.regularisation == "fixed"
+        return tags
 
     def _em_newton(self, basis: Basis, labels: Array, factor: float) -> bool:
         """Sets what is fitted; whether the classes changed names."""

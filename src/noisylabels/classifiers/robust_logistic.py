@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.bases.labels import two_classes
+from noisylabels.bases.labels import classes_of, example_weights
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
-from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.em_newton import em_newton
+from noisylabels.noise import flip_classes, flip_matrix
+from noisylabels.solvers.flipped_logistic.em_newton import EMFit, em_newton
+from noisylabels.solvers.flipped_softmax.em_newton import em_newton as softmax_em_newton
+from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit
 
 Array = NDArray[np.float64]
 
@@ -24,12 +26,18 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
     P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f). The bias is not penalised.
     A Newton step on the EM surrogate and an update of Omega in turn.
 
-    lam : lambda > 0.   learn_omega : False keeps Omega at its start; with the identity this is plain logistic
-        regression.   omega : Omega (2, 2) at the start, rows = true classes.   max_iter : rounds.
+    With K > 2 classes P~^k = sum_j omega_jk s_j(f), s the softmax of f = (f_1, ..., f_K), sum_k f_k = 0, and
+    the penalty is 2 lambda sum_k ||w_k||^2, which for two classes is the one above. Omega is identified by
+    omega_jj being the largest entry of its row and column.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), flip_matrix_ (2, 2), objectives_ per round,
-    n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters, weights < 0.
+    lam : lambda > 0.   learn_omega : False keeps Omega at its start; with the identity this is plain logistic
+        regression.   omega : Omega (K, K) at the start, rows = true classes; the default stands for
+        omega_jj = 0.8 and equal others.   max_iter : rounds.
+
+    Fitted: coef_ (1, d), intercept_ (1,), or (K, d) and (K,); classes_ (K,), flip_matrix_ (K, K),
+    objectives_ per round, n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset)
+    and flagged_.
+    Raises ValueError : labels of one class, NaN or infinity, wrong parameters, weights < 0.
     Source: Bootkrajang and Kaban, ECML PKDD 2012; the start of Omega is that of their public code.
     """
 
@@ -54,39 +62,55 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
             raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
         if self.max_iter < 1:
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
-        omega = flip_matrix.checked(self.omega)
         X, y = validate_data(self, X, y, dtype=np.float64)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self.classes_ = two_classes(y)
-        labels = (y == self.classes_[1]).astype(float)
-        if min(weights @ labels, weights @ (1.0 - labels)) <= 0.0:
-            raise ValueError(
-                "sample_weight leaves one class only: some example of each class needs a weight > 0"
-            )
+        self.classes_ = classes_of(y)
+        K = len(self.classes_)
+        omega = flip_matrix.checked(self.omega) if K == 2 else flip_classes.checked(self.omega, K)
+        weights = example_weights(X, y, sample_weight)
+        labels = np.searchsorted(self.classes_, y)
         Z = np.column_stack([np.ones(len(X)), X])
         penalty = np.full(Z.shape[1], float(self.lam))
         penalty[0] = 0.0
-        em = em_newton(
-            Z, labels, penalty, omega, learn_omega=self.learn_omega, weights=weights, rounds=self.max_iter
-        )
-        self.coef_, self.intercept_ = em.v[np.newaxis, 1:].copy(), em.v[:1].copy()
+        options: Any = {"learn_omega": self.learn_omega, "weights": weights, "rounds": self.max_iter}
+        em: EMFit | SoftmaxFit
+        if K == 2:
+            em = em_newton(Z, labels.astype(float), penalty, omega, **options)
+            W, swapped = em.v[np.newaxis], em.label_swap
+        else:
+            em = softmax_em_newton(Z, labels, penalty, omega, **options)
+            W, swapped = em.W.T, em.permuted
+        self.coef_, self.intercept_ = W[:, 1:].copy(), W[:, 0].copy()
         self.flip_matrix_, self.objectives_ = em.omega, em.objectives
         self.converged_, self.n_iter_ = em.converged, len(em.objectives)
-        self._doubt(not_converged=not em.converged, classes_swapped=em.label_swap)
+        self._doubt(not_converged=not em.converged, classes_swapped=swapped)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
-        """P(y = 0 | x) and P(y = 1 | x) = sigma(f(x)) of the true label, (n, 2)."""
-        p = expit(self.decision_function(X))
-        return np.column_stack([1.0 - p, p])
+    def _log_odds_are_f(self) -> bool:
+        return True
+
+    def _proba(self, X: Any) -> Array:
+        """P(y = k | x) of the true label (n, K): sigma(f(x)) for the second of two classes, else softmax."""
+        return (
+            np.asarray(softmax(self.decision_function(X), axis=1)) if self._several() else super()._proba(X)
+        )
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) per row of X (n, d); ValueError: not fitted, other features."""
+        """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes.
+
+        Raises ValueError : not fitted, other features.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
+        if self._several():
+            return np.asarray(X @ self.coef_.T + self.intercept_)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def _several(self) -> bool:
+        check_is_fitted(self)
+        return len(self.classes_) > 2
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
+        tags.classifier_tags.multi_class = True
         return tags

@@ -18,6 +18,7 @@ from noisylabels.solvers.sgd.orders import block_order, permutation
 from noisylabels.solvers.sgd.rows import as_rows, largest_square
 
 AVERAGES = ("none", "epoch", "run")
+BLOCKS = "blocks"
 
 
 class RobustSGDClassifier(LinearBinaryClassifier):
@@ -36,8 +37,21 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
         unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.
     shuffle : go through a copy of the rows in random order (`noisylabels.solvers.sgd.orders`);
-        else as given, without a copy.
+        "blocks": without a copy, in shuffled blocks of 64 neighbours, each block shuffled inside too, which
+        is for `numpy.memmap`; else as given, without a copy.
+    epoch_rows : of `partial_fit`, the rows of an epoch, by which step sizes and averages count.
+        None: every call is an epoch, and the rows of the first one count for the step sizes.
     random_state : seed of the orders.
+
+    Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk::
+
+        model = RobustSGDClassifier(epoch_rows=5_000_000)
+        for _ in range(model.epochs):
+            for X, y in chunks("susy.csv", rows=100_000):  # noisylabels.datasets.chunks
+                model.partial_fit(X, y, classes=[0, 1])
+
+    An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
+    rows that come as if drawn at random: shuffle the file once, never sort it by class.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), schedule_, t_ (steps done), n_iter_ (epochs done).
     Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters, eta0 lambda >= 1,
@@ -60,7 +74,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         fit_intercept: bool = True,
         regularise_intercept: bool = True,
         noise_rates: tuple[float, float] | None = None,
-        shuffle: bool = True,
+        shuffle: bool | str = True,
+        epoch_rows: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -74,6 +89,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         self.regularise_intercept = regularise_intercept
         self.noise_rates = noise_rates
         self.shuffle = shuffle
+        self.epoch_rows = epoch_rows
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike) -> RobustSGDClassifier:
@@ -84,16 +100,18 @@ class RobustSGDClassifier(LinearBinaryClassifier):
 
     def fit_epochs(self, X: Any, y: ArrayLike) -> Iterator[RobustSGDClassifier]:
         """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
+        if isinstance(self.shuffle, str) and self.shuffle != BLOCKS:
+            raise ValueError(f"shuffle must be True, False or {BLOCKS!r}, got {self.shuffle!r}")
         X, labels = self._checked(X, y, None, first=True)
-        self._start(X, labels)
         n = len(labels)
+        self._start(X, labels, n)
         rng = generator(self.random_state)
-        if self.shuffle:  # a copy in random order: an epoch then reads blocks of neighbours
+        if self.shuffle and self.shuffle != BLOCKS:  # a copy: an epoch then reads blocks of neighbours
             base = permutation(n, rng)
             X, labels = X[base], labels[base]
         rows, given = as_rows(X), np.arange(n, dtype=np.uint32)
         for _ in range(self.epochs):
-            self._epoch(rows, labels, block_order(n, rng) if self.shuffle else given)
+            self._pass(rows, labels, block_order(n, rng) if self.shuffle else given)
             yield self
 
     @classmethod
@@ -121,13 +139,22 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:
         """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
 
-        The first call fixes the step sizes: its rows count as one epoch, and their largest norm scales eta0.
+        The first call fixes the step sizes: its rows count as one epoch (or ``epoch_rows`` do), and their
+        largest norm scales eta0. With ``epoch_rows`` and ``eta0`` the steps are the same whatever the chunks.
         """
         first = not hasattr(self, "t_")
         X, labels = self._checked(X, y, classes, first=first)
         if first:
-            self._start(X, labels)
-        self._epoch(as_rows(X), labels, np.arange(len(labels), dtype=np.uint32))
+            if self.epoch_rows is not None and self.epoch_rows < 1:
+                raise ValueError(f"epoch_rows must be at least 1 or None, got {self.epoch_rows}")
+            self._start(X, labels, self.epoch_rows or len(labels))
+        rows, at = as_rows(X), 0
+        while at < len(labels):
+            done = self.t_ % self.epoch_rows if self.epoch_rows else 0
+            left = self.epoch_rows - done if self.epoch_rows else len(labels)
+            order = np.arange(at, min(at + left, len(labels)), dtype=np.uint32)
+            at += len(order)
+            self._pass(rows, labels, order, begins=done == 0, ends=not self.epoch_rows or len(order) == left)
         return self
 
     def objective(self, X: Any, y: ArrayLike) -> float:
@@ -163,10 +190,10 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         bias_lam = self.lam if self.regularise_intercept else 0.0
         return loss, Objective(*loss.code, positive, negative, float(self.lam), bias, float(bias_lam))
 
-    def _start(self, X: Any, labels: NDArray[np.float64]) -> None:
-        """Weights, sums and step sizes of a new run."""
+    def _start(self, X: Any, labels: NDArray[np.float64], n: int) -> None:
+        """Weights, sums and step sizes of a new run with n rows in an epoch."""
         loss, self._objective = self._checked_objective()
-        n, d = X.shape
+        d = X.shape[1]
         self._w, self._sum = np.zeros(d + 1), np.zeros(d + 1)
         self.t_ = self._summed = self.n_iter_ = 0
         eta0 = self.eta0
@@ -180,24 +207,34 @@ class RobustSGDClassifier(LinearBinaryClassifier):
                 eta0 = steps.scaled_step(self.multiplier, loss, size, self.lam)
         self.schedule_ = steps.schedule(self.schedule, eta0, self.lam, n)
 
-    def _epoch(self, rows: Any, labels: NDArray[np.float64], order: NDArray[np.uint32]) -> None:
-        """One pass; then coef_ and intercept_ are the weights that the averaging option tells."""
+    def _pass(
+        self,
+        rows: Any,
+        labels: NDArray[np.float64],
+        order: NDArray[np.uint32],
+        begins: bool = True,
+        ends: bool = True,
+    ) -> None:
+        """An epoch, or a piece that begins or ends one; then coef_ and intercept_ are the weights that the
+        averaging option tells: inside an epoch of "epoch" the last ones.
+        """
         w, total = self._w, self._sum
         averaged = self.average == "epoch" or (self.average == "run" and self.n_iter_ > 0)
-        if self.average == "epoch":
+        if self.average == "epoch" and begins:
             total[:] = 0.0
+            self._summed = 0
         epoch(rows, labels, order, w, total, averaged, self._objective, self.schedule_, self.t_)
         self.t_ += len(order)
-        self.n_iter_ += 1
+        self.n_iter_ += ends
         if not np.isfinite(w).all():
             raise ValueError(
-                f"the weights are not finite after epoch {self.n_iter_}: eta0 = {self.schedule_.eta0:g} is "
-                "too large for these data; give a smaller eta0 or multiplier, or scale the features"
+                f"the weights are not finite after epoch {max(self.n_iter_, 1)}: "
+                f"eta0 = {self.schedule_.eta0:g} is too large "
+                "for these data; give a smaller eta0 or multiplier, or scale the features"
             )
-        if self.average == "epoch":
-            w[:] = total / len(order)
-        elif averaged:
-            self._summed += len(order)
-        learned = total / self._summed if self._summed else w
+        self._summed += averaged * len(order)
+        if self.average == "epoch" and ends:
+            w[:] = total / self._summed
+        learned = total / self._summed if averaged and self.average == "run" else w
         self.coef_ = learned[np.newaxis, :-1].copy()
         self.intercept_ = self._objective.bias * learned[-1:]

@@ -1,30 +1,36 @@
-"""Archives, compressed files and pickles from elsewhere: only what was asked for, never more than expected.
+"""Archives and compressed files from elsewhere: only what was asked for, never more than expected.
 
 Nothing is ever extracted to a name that the archive chooses: one member is copied into
-a file that the caller names.
+a file that the caller names. What an archive says of itself decides about no memory either.
 """
 
 import bz2
 import gzip
-import io
-import lzma
-import pickle
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, cast
 
+from noisylabels.datasets.capped import CappedReads, Xz
 from noisylabels.datasets.storage import SourceError, StorageError, storage_errors
 
 LARGEST = 4 << 30
 """Bytes; the cap of an unpacked file whose size the registry does not state."""
 
+MOST = 200_000
+"""Members of a tar archive."""
+
 BLOCK = 1 << 20
-OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": Xz}
+
+ZIPPED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2}
+"""Not LZMA: its decoder takes the memory that the archive asks for."""
+
+TARRED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": Xz}
+"""First two bytes -> what opens a compressed tar archive."""
 
 
 def extract(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> None:
@@ -45,10 +51,8 @@ def extract(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> Non
     with _damage(archive):
         if zipfile.is_zipfile(archive):
             found = _from_zip(archive, wanted)
-        elif tarfile.is_tarfile(archive):
-            found = _from_tar(archive, wanted)
         else:
-            raise SourceError(f"{archive.name}: neither a zip nor a tar archive")
+            found = _from_tar(archive, wanted)
     if missing := sorted(set(wanted) - found):
         raise SourceError(f"{archive.name}: no member {', '.join(missing)}")
 
@@ -67,7 +71,7 @@ def decompress(packed: Path, kind: str, to: Path, size: int | None = None) -> No
 
 def _from_zip(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> set[str]:
     found = set()
-    with zipfile.ZipFile(archive) as content:
+    with archive.open("rb") as raw, zipfile.ZipFile(cast("IO[bytes]", reads := CappedReads(raw))) as content:
         for info in content.infolist():
             if info.filename not in wanted:
                 continue
@@ -76,8 +80,11 @@ def _from_zip(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> s
                 raise SourceError(f"{what} is a link or not a regular file; refused")
             if info.flag_bits & 1:
                 raise SourceError(f"{what} is encrypted; refused")
+            if info.compress_type not in ZIPPED:
+                raise SourceError(f"{what} is compressed by method {info.compress_type}; refused")
             to, size = wanted[info.filename]
             _declared(info.file_size, size, what)
+            reads.left += archive.stat().st_size
             with content.open(info) as stream:
                 _copy(stream, to, size, what)
             found.add(info.filename)
@@ -86,23 +93,39 @@ def _from_zip(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> s
 
 def _from_tar(archive: Path, wanted: Mapping[str, tuple[Path, int | None]]) -> set[str]:
     found: set[str] = set()
-    with tarfile.open(archive) as content:
+    with _unpacked(archive) as reads, _tar(reads, archive.name) as content:
         for info in content:
             name = info.name.removeprefix("./")
             if name not in wanted:
                 continue
             what = f"{archive.name}: member {name}"
-            stream = content.extractfile(info) if info.isreg() else None
+            stream = content.extractfile(info) if info.isreg() and not info.issparse() else None
             if stream is None:
                 raise SourceError(f"{what} is a link or not a regular file; refused")
             to, size = wanted[name]
             _declared(info.size, size, what)
+            reads.left += info.size
             with stream:
                 _copy(stream, to, size, what)
             found.add(name)
             if len(found) == len(wanted):  # the rest of a large archive is not read
                 break
     return found
+
+
+@contextmanager
+def _unpacked(archive: Path) -> Iterator[CappedReads]:
+    with archive.open("rb") as raw:
+        opener = TARRED.get(raw.read(2), open)
+    with opener(archive, "rb") as stream:
+        yield CappedReads(stream)
+
+
+def _tar(reads: CappedReads, name: str) -> tarfile.TarFile:
+    try:
+        return tarfile.open(fileobj=cast("IO[bytes]", reads), mode="r:")
+    except tarfile.ReadError:
+        raise SourceError(f"{name}: neither a zip nor a tar archive") from None
 
 
 def _declared(declared: int, size: int | None, what: str) -> None:
@@ -137,48 +160,3 @@ def _damage(path: Path) -> Iterator[None]:
         raise SourceError(f"{path.name}: cannot be unpacked ({error})") from None
     except Exception as error:  # damage makes these libraries raise nearly anything
         raise SourceError(f"{path.name}: damaged or not what it should be ({error})") from None
-
-
-# pickles: four functions are all that a pickled array needs; whatever else a pickle names is refused
-_ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),
-}
-
-
-class _ArraysOnly(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
-            raise pickle.UnpicklingError(
-                f"the pickle asks for {module}.{name}, which is not part of an array; refused"
-            )
-        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
-
-
-def load_numpy_pickle(path: Path, largest: int = 1 << 30) -> Any:
-    """Arrays (in tuples, lists, dicts) from a pickle, gzipped or not, of Python 2 or 3;
-    no other object is made.
-
-    Raises
-    ------
-    ValueError : a global other than those an array needs, a damaged pickle, or more than ``largest`` bytes.
-    """
-    with path.open("rb") as raw:
-        magic = raw.read(2)
-    try:
-        with gzip.open(path) if magic == b"\x1f\x8b" else path.open("rb") as stream:
-            content = io.BytesIO()
-            while block := stream.read(BLOCK):
-                content.write(block)
-                if content.tell() > largest:
-                    raise ValueError(f"{path}: the pickle unpacks to more than {largest} bytes; refused")
-    except (EOFError, zlib.error, OSError) as error:
-        raise ValueError(f"{path}: damaged ({error})") from None
-    content.seek(0)
-    try:
-        return _ArraysOnly(content, encoding="latin1").load()
-    except Exception as error:  # a damaged pickle may fail in any way at all
-        raise ValueError(f"{path}: not a pickle of arrays, or damaged ({error})") from None

@@ -47,7 +47,7 @@ def _pair(name: str, images: Images, classes: dict[int, int], part: str = "") ->
 
 def _from_pickle(files: Files) -> tuple[Images, Images]:
     """Training (with validation) and test images of ``mnist.pkl.gz``; its pixels are multiples of 1/256."""
-    from noisylabels.datasets.archives import load_numpy_pickle
+    from noisylabels.datasets.pickles import load_numpy_pickle
 
     parts = load_numpy_pickle(files["mnist.pkl.gz"])
     try:

@@ -1,6 +1,7 @@
 """A file of your own in the place of a data set or under a new id: `data.local` of the configuration."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ Spec = str | dict[str, Any]
 
 def own_file(spec: Spec) -> Path:
     """The file of an entry of `data.local`; ``~`` is the home folder."""
-    return Path(spec if isinstance(spec, str) else spec["file"]).expanduser()
+    return Path(os.path.expanduser(spec if isinstance(spec, str) else spec["file"]))
 
 
 def own_options(spec: Spec) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.arrays import Floats, finite, first_index, nonnegative
+from noisylabels.filters.habits import Habits
 
 
 class Sliding:
@@ -122,6 +123,11 @@ class Rows(NamedTuple):
             raise ValueError("X: rows need d >= 1 columns")
         return cls(X.ravel(), d, n, d, False)
 
+    def part(self, start: int, stop: int) -> Rows:
+        """Rows start..stop-1."""
+        flat = self.flat[start * self.step : (stop - 1) * self.step + self.d]
+        return Rows(flat, self.step, stop - start, self.d, self.reversed)
+
 
 class Side(NamedTuple):
     """Side information of a run, checked: known variance, second label, clean label; each (n,) or None."""
@@ -138,7 +144,7 @@ def known_variance(filter_: Filter, side: Side) -> Floats:
     return side.v
 
 
-class Filter:
+class Filter(Habits):
     """yhat_t = w_{t-1}.x_t, then w_t from the label: the frame of every filter (w_0 = 0).
 
     A subclass sets `name` (the name of its module), keeps each hyperparameter of ``__init__`` under its own

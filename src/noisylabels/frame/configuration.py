@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from noisylabels.datasets import own
 from noisylabels.datasets.registry import LOCAL
 from noisylabels.frame.artifacts import merge
 from noisylabels.frame.schemas import check
@@ -28,6 +29,18 @@ def examine(config: dict[str, Any], files: Iterable[Path], schemas: Path) -> Non
         merged = merge(merged, read(file))
         check(merged, schemas, SCHEMA, str(file))
     check(config, schemas, SCHEMA, "--config")
+
+
+def examine_files(local: Mapping[str, own.Spec]) -> None:
+    """Nothing if every file of `data.local` is there.
+
+    Raises
+    ------
+    ArtifactError : one is not; with its path in full.
+    """
+    for name, spec in local.items():
+        if not (file := own.own_file(spec)).is_file():
+            raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
 
 
 def examine_local(local: Mapping[str, Any], entries: Mapping[str, Any], folder: Path) -> None:

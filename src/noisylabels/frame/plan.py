@@ -1,6 +1,7 @@
 """From configuration and artifacts to files and job descriptions: everything the rules ask for by a name.
 
-An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files.
+An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files; its repetition with another
+root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and neither figure nor page.
 """
 
 import json
@@ -13,23 +14,24 @@ from typing import Any
 
 from noisylabels.frame import dependencies, method_checks, report_text
 from noisylabels.frame.artifacts import Artifact
+from noisylabels.frame.costs import Costs
 from noisylabels.frame.methods import DISPLAY
 from noisylabels.frame.supply import Supply
 from noisylabels.verdicts import published
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
-RESOURCES = {"mem_mb": 1000, "runtime": 60}
-"""Megabytes and minutes of a job that computes; an artifact can ask for others under ``resources``."""
+UNMEASURED = Costs({})
 ABOUT = ("title", "source", "origin", "caption", "datasets", "deviations", "notes", "render")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One configuration, its artifacts at its scale, and where their data come from."""
+    """One configuration, its artifacts at its scale, where their data come from, and what jobs cost."""
 
     config: dict[str, Any]
     loaded: dict[tuple[str, str], Artifact]
     supply: Supply
+    costs: Costs = UNMEASURED
 
     # Artifacts
 
@@ -80,7 +82,11 @@ class Plan:
         return {name: artifact for name, artifact in self.shown.items() if f"{name}/".startswith(scope)}
 
     def artifact(self, name: str) -> Artifact:
-        """The artifact of a name. Raises ValueError: none of that name, or one that is left out."""
+        """The artifact of a name, with a seed or without.
+
+        Raises ValueError: none of that name, or one that is left out.
+        """
+        name = name.partition("@")[0]
         if name in self.left_out:
             raise ValueError(f"{name} cannot run: {self.left_out[name]}")
         if name not in self.artifacts:
@@ -100,7 +106,8 @@ class Plan:
 
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""
-        return _any_of(name for name, alone in self._single().items() if alone == single)
+        names = _any_of(name for name, alone in self._single().items() if alone == single)
+        return f"(?:{names})(?:@[0-9]+)?"
 
     def tunes(self, name: str) -> bool:
         """Does the protocol of the artifact tune parameters before it runs?"""
@@ -142,8 +149,8 @@ class Plan:
         return json.dumps(
             {
                 "protocol": artifact.content["protocol"],
-                "experiment": artifact.settings.get("experiment", name),
-                "seed": self.config["seed"],
+                "experiment": artifact.settings.get("experiment", name.partition("@")[0]),
+                "seed": self.seed(name),
                 "settings": settings,
             }
         )
@@ -153,9 +160,19 @@ class Plan:
         start, stop = self.artifact(name).blocks[block]
         return f"{start}:{stop}"
 
-    def resources(self, name: str) -> dict[str, int]:
-        """``mem_mb`` and ``runtime`` (minutes) of a job of the artifact."""
-        return RESOURCES | self.artifact(name).content.get("resources", {})
+    def seed(self, name: str) -> int:
+        """Root of the random numbers of an artifact: the one in its name, else that of the configuration."""
+        return int(name.partition("@")[2] or self.config["seed"])
+
+    def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
+        """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `Costs.resources`."""
+        declared = self.artifact(name).content.get("resources", {})
+        return self.costs.resources(name.partition("@")[0], cell, job, declared, attempt)
+
+    def group(self, name: str, cell: str, job: str) -> tuple[str, int]:
+        """The cluster jobs with which one may share a submission: their group, how many make one."""
+        size = self.costs.batch(name.partition("@")[0], cell, job)
+        return f"{job}-{name.replace('/', '-')}-x{size}", size
 
     # Results
 
@@ -175,7 +192,7 @@ class Plan:
         """What provenance says of a result, as JSON."""
         artifact = self.artifact(name)
         what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
-        return json.dumps(what | {"seed": self.config["seed"], "settings": artifact.settings})
+        return json.dumps(what | {"seed": self.seed(name), "settings": artifact.settings})
 
     # Figures and tables
 
@@ -264,7 +281,26 @@ class Plan:
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
         files = [file for name in self.below(scope) for file in self.outputs(name)]
+        repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
+        files += [f"{self.results}/{name}/seeds.html" for name in repeated]
         return files + [f"{self.results}/{page}verdicts.html" for page in self.pages(scope)]
+
+    # Seeds
+
+    def replicas(self, name: str) -> list[str]:
+        """An experiment and its repetitions with the other ``seeds`` of the configuration.
+
+        None of an artifact that computes nothing; measured times are not repeated.
+        """
+        content = self.artifact(name).content
+        if "protocol" not in content or content.get("measured"):
+            return []
+        others = [seed for seed in self.config.get("seeds", []) if seed != self.config["seed"]]
+        return [name, *(f"{name}@{seed}" for seed in others)]
+
+    def replica_tables(self, name: str) -> list[str]:
+        """Their result tables, in the same order."""
+        return [f"{self.results}/{each}/table.csv" for each in self.replicas(name)]
 
 
 def _computed(method: dict[str, Any]) -> dict[str, Any]:

@@ -24,8 +24,28 @@ def check(content: object, schemas: Path, schema: str, where: str) -> None:
         raise ArtifactError(f"{where}: {reason}")
     error = best_match(_validator(schemas, schema).iter_errors(content))
     if error is not None:
+        error = _meant(error)
         key = ".".join(str(part) for part in error.absolute_path) or "top level"
         raise ArtifactError(f"{where}: {key}: {_what(error)} (allowed: {schemas / schema})")
+
+
+def _meant(error: Any) -> Any:
+    """Of a value that fits no alternative, what is wrong with the only one of its type and ``kind``."""
+    from jsonschema.exceptions import best_match
+
+    while error.validator in ("oneOf", "anyOf"):
+        branches: dict[Any, list[Any]] = {}
+        for inner in error.context:
+            branches.setdefault(inner.schema_path[0], []).append(inner)
+        meant = [errors for errors in branches.values() if not any(map(_another, errors))]
+        if len(meant) != 1:
+            break
+        error = best_match(meant[0])
+    return error
+
+
+def _another(error: Any) -> bool:
+    return error.validator == "const" or (error.validator == "type" and not error.relative_path)
 
 
 @cache
@@ -56,6 +76,8 @@ def _what(error: Any) -> str:
         return f"{error.instance} is not a whole number" + (
             f"; write {error.instance:.0f}" if error.instance.is_integer() else ""
         )
+    if error.validator == "contains":
+        return f"{error.instance}: {error.schema['description']}"
     text = error.message
     if error.validator in ("pattern", "maxItems", "minItems", "uniqueItems", "minLength", "oneOf", "anyOf"):
         text += f": {description}" if (description := error.schema.get("description")) else ""
@@ -64,7 +86,7 @@ def _what(error: Any) -> str:
 
 
 def _close(error: Any) -> str:
-    """``; did you mean ...?`` for an unknown key or word."""
+    """``; did you mean ...?`` for an unknown key or word; of keys that none comes close to, all."""
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         known = list(error.schema.get("properties", {}))
         wrong = [key for key in error.instance if key not in known]
@@ -73,4 +95,6 @@ def _close(error: Any) -> str:
     else:
         return ""
     near = difflib.get_close_matches(wrong[0], known, n=2) if wrong else []
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    if near or error.validator == "enum":
+        return f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"; known: {', '.join(known)}" if known else ""

@@ -34,9 +34,39 @@ def types(method: str, function: str = "__init__") -> dict[str, set[str]]:
 
 
 def choices(method: str, function: str = "__init__") -> dict[str, list[Any]]:
-    """Argument -> the values that its annotation ``Literal[...]`` lists."""
+    """Argument -> the values that its annotation ``Literal[...]`` lists.
+
+    The words of a ``solver: str`` are those of a constant SOLVERS, if the file of the class has one,
+    or exactly one of the files that it imports.
+    """
     notes = _annotations(method, function).items()
-    return {name: values for name, note in notes if (values := _literals(note))}
+    found = {name: _literals(note) or _named(method, name, ast.unparse(note)) for name, note in notes}
+    return {name: values for name, values in found.items() if values}
+
+
+def _named(method: str, argument: str, note: str) -> list[str]:
+    name = argument.upper()
+    plurals = {name, f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES"}
+    if note != "str":
+        return []
+    own = _class(method)[0]
+    files = [file for file in dependencies.method_files(method) if file.suffix == ".py" and file != own]
+    found = [words for file in files for plural in plurals if (words := _constants(file).get(plural))]
+    here = [words for plural in plurals if (words := _constants(own).get(plural))]
+    return (here or found)[0] if len(here or found) == 1 else []
+
+
+@cache
+def _constants(file: Path) -> dict[str, list[str]]:
+    """Top-level name of a file -> the words of its tuple, or the keys of its mapping."""
+    found = {}
+    for node in _tree(file).body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value: Any = getattr(node, "value", None)
+        words: Any = value.keys if isinstance(value, ast.Dict) else getattr(value, "elts", [])
+        if isinstance(target, ast.Name) and words and all(isinstance(w, ast.Constant) for w in words):
+            found[target.id] = [word.value for word in words]
+    return found
 
 
 def _annotations(method: str, function: str) -> dict[str, ast.expr]:

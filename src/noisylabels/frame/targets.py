@@ -1,8 +1,9 @@
 """Names to ask for: each paper, each artifact as ``<paper>_<artifact>``, and why some cannot be had."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from noisylabels.frame import names
 from noisylabels.frame.plan import Plan
@@ -51,3 +52,34 @@ def unknown(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else "it would be a paper, or <paper>_<artifact>"
     return f"there is no target {name}; {hint}"
+
+
+WILDCARDS = ("artifact", "cell", "block", "dataset", "scope", "unknown")
+"""Those of the rules."""
+
+
+def rejoined(wildcards: dict[str, str]) -> dict[str, str]:
+    """The wildcards, with the pieces of a value that was cut at its commas together again.
+
+    Snakemake 9 tells a cluster job ``cell="datasets=a,noise=b"``, and reads there two wildcards, ``cell`` and
+    ``noise``. What is no wildcard of the rules is a piece of the one before it.
+    """
+    whole: dict[str, str] = {}
+    last = ""
+    for key, value in wildcards.items():
+        if key in WILDCARDS:
+            whole[key], last = value, key
+        else:
+            whole[last] += f",{key}={value}"
+    return whole
+
+
+def rejoining(new_job: Callable[..., Any]) -> Callable[..., Any]:
+    """`DAG.new_job` that is given `rejoined` wildcards."""
+
+    def wrapped(self: Any, rule: Any, *rest: Any, **named: Any) -> Any:
+        if named.get("wildcards_dict"):
+            named["wildcards_dict"] = rejoined(named["wildcards_dict"])
+        return new_job(self, rule, *rest, **named)
+
+    return wrapped

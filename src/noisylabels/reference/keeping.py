@@ -21,7 +21,7 @@ def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
     known = targets.scopes(made)
     for target in asked:
         if target not in known:
-            raise ValueError(f"{target!r} is no paper and no <paper>_<artifact>; known: {', '.join(known)}")
+            raise ValueError(targets.unknown(target, known))
     scopes = [known[target] for target in asked] or [""]
     return list(dict.fromkeys(name for scope in scopes for name in made.below(scope)))
 

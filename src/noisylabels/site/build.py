@@ -25,7 +25,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     papers = by_paper(pages, findings.read())
     for folder in ("assets", "figures", "thumbnails", "source"):
         (out / folder).mkdir(parents=True)
-    environment = _environment()
+    environment = templates()
     site = {"scale": plan.config["scale"], "seed": plan.config["seed"], "papers": papers, "pages": pages}
     site["reduced"] = plan.config["scale"] != "full"
     site["referenced"] = any(page.reference for page in pages)
@@ -56,7 +56,8 @@ def totals(pages: list[Page]) -> dict[str, list[Row]]:
     return {name: found for name, kind in kinds.items() if (found := [r for r in rows if r["kind"] == kind])}
 
 
-def _environment() -> Environment:
+def templates() -> Environment:
+    """The templates of the pages, with their filters."""
     environment = Environment(
         loader=PackageLoader("noisylabels.site"),
         autoescape=True,

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from noisylabels.figures.methods import label
 from noisylabels.frame.artifacts import Artifact
 from noisylabels.frame.plan import Plan
@@ -185,6 +187,13 @@ class Page:
     def printed_tones(self) -> dict[str, int]:
         """Tone -> number, of the printed values only."""
         return states.toned(row for row in self.first.verdicts if row["kind"] == "published")
+
+    @property
+    def seeds(self) -> Markup:
+        """The tables of what differs between root seeds, if the run here was repeated with others."""
+        file = self.root / self.plan.results / self.name / "seeds.html"
+        repeated = self.name not in self.plan.left_out and len(self.plan.replicas(self.name)) > 1
+        return Markup(file.read_text(encoding="utf-8") if repeated and file.is_file() else "")
 
     @property
     def searched(self) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 MEND = "fill it in or delete the row"
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Header, fields of every row, and the line at which each row ends."""
 
     header: list[str]
@@ -32,33 +32,38 @@ def read(path: Path, label: str, columns: Sequence[str]) -> tuple[NDArray[np.flo
     ValueError : no such column, two of one name, a field that is not a finite number, a missing label,
     a line with another number of fields, no header, text that is not UTF-8; with file, line and column.
     """
-    rows = _rows(path)
-    _check_header(rows.header, path.name)
+    found = rows(path)
+    check_header(found.header, path.name)
     for name in (label, *columns):
-        if name not in rows.header:
+        if name not in found.header:
             key = "label" if name == label else "columns"
             raise ValueError(
-                f"{path.name}: no column {name!r}; name one of {', '.join(rows.header)} as `{key}`"
+                f"{path.name}: no column {name!r}; name one of {', '.join(found.header)} as `{key}`"
             )
     if label in columns:
         raise ValueError(f"{path.name}: column {label!r} is the label; take it off `columns`")
-    used = [rows.header.index(name) for name in columns or rows.header if name != label]
+    used = [found.header.index(name) for name in columns or found.header if name != label]
     if not used:
         raise ValueError(f"{path.name}: no column beside the label {label!r} to learn from")
-    X = np.empty((len(rows.fields), len(used)))
-    for i, fields in enumerate(rows.fields):
+    X = np.empty((len(found.fields), len(used)))
+    for i, fields in enumerate(found.fields):
         for j, column in enumerate(used):
-            X[i, j] = _number(fields[column], f"{path.name}, line {rows.lines[i]}", rows.header[column])
-    target = rows.header.index(label)
-    labels = [fields[target] for fields in rows.fields]
+            X[i, j] = _number(fields[column], f"{path.name}, line {found.lines[i]}", found.header[column])
+    target = found.header.index(label)
+    labels = [fields[target] for fields in found.fields]
     if "" in labels:
-        line = rows.lines[labels.index("")]
+        line = found.lines[labels.index("")]
         raise ValueError(f"{path.name}, line {line}: column {label!r} holds no label; {MEND}")
     return X, labels
 
 
-def _rows(path: Path) -> _Rows:
-    """Fields of every line that is not blank, stripped."""
+def rows(path: Path) -> Rows:
+    """Header and fields of every line that is not blank, stripped.
+
+    Raises
+    ------
+    ValueError : a line with another number of fields, text that is not UTF-8.
+    """
     text = _text(path)
     first = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
@@ -81,7 +86,7 @@ def _rows(path: Path) -> _Rows:
             lines.append(reader.line_num)
     except csv.Error as error:
         raise ValueError(f"{path.name}, line {reader.line_num}: not a CSV line ({error})") from None
-    return _Rows(header, found, lines)
+    return Rows(header, found, lines)
 
 
 def _text(path: Path) -> str:
@@ -93,7 +98,13 @@ def _text(path: Path) -> str:
         raise ValueError(f"{path.name}, line {line}: not UTF-8 text; save the CSV in UTF-8") from None
 
 
-def _check_header(header: list[str], name: str) -> None:
+def check_header(header: list[str], name: str) -> None:
+    """Nothing if the names of the columns can be used.
+
+    Raises
+    ------
+    ValueError : no header, numbers only, a column without a name, two of one name.
+    """
     if not header:
         raise ValueError(f"{name}: the file is empty; the first line should name the columns")
     if all(map(is_number, header)):

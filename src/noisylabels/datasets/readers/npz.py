@@ -18,8 +18,8 @@ def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[
     ValueError : no X or y, shapes that do not fit, a value that is not finite,
     a split with a row on both sides.
     """
-    arrays = _arrays(path)
-    X, y = arrays["X"], arrays["y"]
+    found = arrays(path)
+    X, y = found["X"], found["y"]
     if X.ndim != 2 or X.shape[1] == 0 or X.dtype.kind not in "fiub":
         raise ValueError(f"{path.name}: X has type {X.dtype} and shape {X.shape}; expected (n, d) numbers")
     if y.shape != X.shape[:1]:
@@ -30,10 +30,16 @@ def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[
         value = X[row, column]
         raise ValueError(f"{path.name}: X[{row}, {column}] is {value}, not finite; {MEND}")
     labels = (y + 0 if y.dtype == bool else y).tolist()
-    return X.astype(np.float64), labels, _splits(arrays, path.name)
+    return X.astype(np.float64), labels, _splits(found, path.name)
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+def arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """X, y and, where the file has them, train and test, as they are stored.
+
+    Raises
+    ------
+    ValueError : no archive of arrays, no X or no y.
+    """
     try:
         with np.load(path, allow_pickle=False) as archive:
             missing = [name for name in ("X", "y") if name not in archive.files]
@@ -41,10 +47,10 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
                 found = ", ".join(archive.files) or "none"
                 raise ValueError(f"no array {' and '.join(missing)}; it has: {found}")
             names = [name for name in ("X", "y", "train", "test") if name in archive.files]
-            arrays = {name: archive[name] for name in names}
-            if strange := [name for name in names if not isinstance(arrays[name], np.ndarray)]:
+            kept = {name: archive[name] for name in names}
+            if strange := [name for name in names if not isinstance(kept[name], np.ndarray)]:
                 raise ValueError(f"{', '.join(strange)} is no array")  # NumPy hands out the bytes
-            return arrays
+            return kept
     except Exception as error:  # a damaged archive makes NumPy raise nearly anything
         raise ValueError(f"{path.name}: {error}; save it with np.savez(file, X=X, y=y)") from None
 

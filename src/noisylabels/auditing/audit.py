@@ -1,0 +1,213 @@
+"""One call that audits the labels of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisylabels.auditing import accuracies, confident_joint, flip_rates, models, report, tables
+from noisylabels.auditing.confident_joint import Array, Classes
+from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
+from noisylabels.auditing.flip_rates import Interval, Sureness
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found.
+
+    classes (K,).   suspicious : data frame row, (line,) label, suggested, score, how_sure of the labels that
+    are likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1];
+    how_sure = P(the label is wrong), as far as the flip rates are right.
+    ranking : the same columns for all rows.
+    flip_rates : data frame true, observed, estimate, low, high, where_surest, own (the model's own estimate);
+    with trusted labels also trusted, trusted_low, trusted_high.
+    wrong : share of wrong labels with its 95 % interval; interval : that interval.
+    bounds : (0, the share that disagrees where the model is surest), between which labels alone cannot tell.
+    evidence : (K,) do labels disagree where the model is surest?   accuracies : see `accuracies.compared`.
+    notes : what had to be done to the table.   text : all of it in plain words.
+    """
+
+    classes: NDArray[Any]
+    counts: NDArray[np.intp]
+    suspicious: pd.DataFrame
+    ranking: pd.DataFrame
+    flip_rates: pd.DataFrame
+    wrong: Interval
+    bounds: tuple[float, float]
+    sureness: Sureness
+    accuracies: pd.DataFrame
+    model: str
+    notes: list[str]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the share of wrong labels: the chance of these rows, not the bias of the model."""
+        return float(self.wrong.low), float(self.wrong.high)
+
+    @property
+    def evidence(self) -> NDArray[np.bool_]:
+        """Classes in which labels disagree where the model is surest, (K,)."""
+        return self.sureness.evidence
+
+    @property
+    def text(self) -> str:
+        """The findings in plain words."""
+        return "\n".join(report.lines(self))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def audit(
+    X: Any,
+    y: ArrayLike,
+    *,
+    model: Any = None,
+    trusted: ArrayLike | None = None,
+    random_state: int = 0,
+    repetitions: int = 3,
+    most_rows: int = LARGEST,
+    compare: bool = True,
+) -> Audit:
+    """Flip rates, a ranking of suspicious labels, and an honest comparison of methods, from (X, observed y).
+
+    X : data frame or array (n, d), numbers or words, values may be missing.   y (n,) : K >= 2 classes.
+    model : any scikit-learn classifier with ``predict_proba``; None: rMKLR on scaled features.
+    trusted (n,) : verified labels, None or NaN where there is none.   repetitions : of the cross-fitting.
+    most_rows : a model is trained on, of more a stratified part is drawn.
+    compare : False leaves out the comparison of methods, half of the time.
+
+    Raises ValueError : a table that cannot be audited, in one line.
+    Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kaban and Bootkrajang, LABELNOISE 2017.
+    """
+    table = tables.of_arrays(X, y, trusted)
+    return of_table(
+        table,
+        model=model,
+        random_state=random_state,
+        repetitions=repetitions,
+        most_rows=most_rows,
+        compare=compare,
+    )
+
+
+def of_table(
+    table: tables.Table,
+    *,
+    model: Any = None,
+    random_state: int = 0,
+    repetitions: int = 3,
+    most_rows: int = LARGEST,
+    compare: bool = True,
+    say: Say = lambda sentence: None,
+) -> Audit:
+    """`audit` of a table that was read; ``say`` is told what is being done."""
+    classes, y = np.unique(table.labels, return_inverse=True)
+    name = models.DEFAULT if model is None else type(model).__name__
+    fitted_to = {"random_state": random_state, "most_rows": most_rows}
+    say(f"cross-fitting {name} on {len(y)} rows, {repetitions} times")
+    chosen = models.model_of(models.DEFAULT, random_state) if model is None else model
+    cross = cross_fitted(table.X, y, chosen, repetitions=repetitions, **fitted_to)
+    fits = {name: cross}
+    for other in (*models.ROBUST, *models.PLAIN) if compare else ():
+        if other not in fits:
+            say(f"comparing with {other}")
+            again = models.model_of(other, random_state)
+            fits[other] = cross_fitted(table.X, y, again, repetitions=1, **fitted_to)
+    notes = [*table.notes, *_size_notes(len(y), most_rows)]
+    return _judged(table, classes, y, fits, name, notes, np.random.default_rng([random_state, repetitions]))
+
+
+def _judged(
+    table: tables.Table,
+    classes: NDArray[Any],
+    y: Classes,
+    fits: dict[str, CrossFit],
+    name: str,
+    notes: list[str],
+    rng: np.random.Generator,
+) -> Audit:
+    """The audit by the cross-fit of that name; the other ones are compared with it."""
+    cross = fits[name]
+    Q = confident_joint.joint(cross.mean, y)
+    sureness = flip_rates.surest(cross.mean, y)
+    ranking = _ranking(table, cross.mean, y, classes, Q)
+    wrong = ranking.pop("wrong")
+    predicted = {each: fit.predicted[0] for each, fit in fits.items()}
+    kinds = {each: _kind(fit) for each, fit in fits.items()}
+    return Audit(
+        classes=classes,
+        counts=np.bincount(y),
+        suspicious=ranking[wrong].reset_index(drop=True),
+        ranking=ranking,
+        flip_rates=_rates(cross, y, classes, table.trusted, sureness, rng),
+        wrong=flip_rates.interval(flip_rates.wrong_share, cross, y, rng),
+        bounds=(0.0, flip_rates.wrong_share_of(sureness.omega, y)),
+        sureness=sureness,
+        accuracies=accuracies.compared(predicted, kinds, y, confident_joint.flip_matrix(Q)),
+        model=name,
+        notes=notes,
+    )
+
+
+def _kind(cross: CrossFit) -> str:
+    return "robust" if not np.array_equal(cross.p, cross.g) else "plain"
+
+
+def _size_notes(n: int, most_rows: int) -> list[str]:
+    if n <= most_rows:
+        return []
+    return [f"every model was trained on {most_rows} of the {n} rows, drawn class by class; all were judged"]
+
+
+def _rates(
+    cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], sureness: Sureness, rng: Any
+) -> pd.DataFrame:
+    """A row for each pair of a true and an observed class."""
+    import pandas as pd
+
+    K = len(classes)
+    estimate = flip_rates.interval(flip_rates.from_joint, cross, y, rng)
+    columns = {
+        "true": np.repeat(classes, K),
+        "observed": np.tile(classes, K),
+        "estimate": estimate.value.ravel(),
+        "low": estimate.low.ravel(),
+        "high": estimate.high.ravel(),
+        "where_surest": sureness.omega.ravel(),
+        "own": cross.omega.mean(axis=0).ravel(),
+    }
+    known = np.array([value is not None for value in trusted])
+    if known.any():
+        true = np.searchsorted(classes, np.array([value for value in trusted if value is not None]))
+        counted = flip_rates.counted(y[known], true, K)
+        columns |= dict(zip(("trusted", "trusted_low", "trusted_high"), map(np.ravel, counted), strict=True))
+    return pd.DataFrame(columns)
+
+
+def _ranking(table: tables.Table, p: Array, y: Classes, classes: NDArray[Any], Q: Array) -> pd.DataFrame:
+    """All rows, the most doubtful label first."""
+    import pandas as pd
+
+    scores = confident_joint.margins(p, y)
+    columns: dict[str, Any] = {"row": table.rows}
+    if table.lines.any():
+        columns["line"] = table.lines
+    columns |= {
+        "label": classes[y],
+        "suggested": classes[confident_joint.suggested(p, y)],
+        "score": scores,
+        "how_sure": confident_joint.wrongness(p, y, confident_joint.flip_matrix(Q)),
+        "wrong": confident_joint.likely_wrong(p, y, Q),
+    }
+    order = np.argsort(scores, kind="stable")
+    return pd.DataFrame(columns).iloc[order].reset_index(drop=True)

@@ -1,0 +1,130 @@
+"""Out-of-sample probabilities of the observed labels, by classifiers trained on the other rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.auditing.confident_joint import Array, Classes
+
+FEW_ROWS, FOLDS, FOLDS_OF_FEW = 300, 5, 10
+LARGEST = 2000
+"""Rows a model is trained on, by default; of more, a stratified part is drawn."""
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """R cross-fits of n rows with K classes.
+
+    p (R, n, K) : probability of each *observed* class.   g (R, n, K) : of each *true* class, the same unless
+    the model knows flips.   omega (R, K, K) : the model's own flip matrix, mean over the folds, or NaN.
+    """
+
+    p: Array
+    g: Array
+    omega: Array
+
+    @property
+    def mean(self) -> Array:
+        """p averaged over the R cross-fits, (n, K)."""
+        return np.asarray(self.p.mean(axis=0))
+
+    @property
+    def predicted(self) -> Classes:
+        """The class each cross-fit would give each row, (R, n)."""
+        return np.asarray(self.g.argmax(axis=2))
+
+
+def folds_for(y: Classes) -> int:
+    """5, or 10 below 300 rows, and never more than the smallest class has members."""
+    wanted = FOLDS_OF_FEW if len(y) < FEW_ROWS else FOLDS
+    return min(wanted, int(np.bincount(y).min()))
+
+
+def cross_fitted(
+    X: Array,
+    y: Classes,
+    model: Any,
+    *,
+    random_state: int = 0,
+    repetitions: int = 3,
+    folds: int | None = None,
+    most_rows: int = LARGEST,
+) -> CrossFit:
+    """Stratified cross-fitting of ``model``, a scikit-learn classifier with ``predict_proba``.
+
+    X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the classes. A binary
+    model with K > 2 classes is trained one class against the rest; its probabilities are normalised.
+
+    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows, no repetitions.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{type(model).__name__} has no predict_proba; wrap it in sklearn's CalibratedClassifierCV"
+        )
+    if repetitions < 1:
+        raise ValueError(f"repetitions of the cross-fitting must be at least 1, got {repetitions}")
+    K, folds = int(y.max()) + 1, folds or folds_for(y)
+    if folds < 2:
+        raise ValueError("a class with a single row cannot be cross-fitted; delete or merge it")
+    p, g = np.empty((repetitions, len(y), K)), np.empty((repetitions, len(y), K))
+    omega = np.empty((repetitions, folds, K, K))
+    for r in range(repetitions):
+        rng = np.random.default_rng([random_state, r])
+        cut = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for fold, (train, held) in enumerate(cut.split(X, y)):
+            part = drawn(y, train, most_rows, rng)
+            p[r, held], g[r, held], omega[r, fold] = fitted(model, X[part], y[part], X[held], K)
+    return CrossFit(p, g, omega.mean(axis=1))
+
+
+def drawn(y: Classes, rows: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[Any]:
+    """At most about ``most`` of the rows, at random, classes in proportion and two of each at least."""
+    if len(rows) <= most:
+        return rows
+    shuffled = rng.permutation(rows)
+    kept = []
+    for label in np.unique(y[rows]):
+        members = shuffled[y[shuffled] == label]
+        kept.append(members[: max(2, round(most / len(rows) * len(members)))])
+    return np.sort(np.concatenate(kept))
+
+
+def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
+    """p and g (m, K) of the rows X_held (m, d), and the model's flip matrix, NaN without one."""
+    from sklearn.base import clone
+
+    if K == 2 or has_many_classes(model):
+        return probabilities(clone(model).fit(X, y), X_held)
+    parts = [probabilities(clone(model).fit(X, (y == k).astype(np.intp)), X_held) for k in range(K)]
+    p, g = (np.column_stack([part[which][:, 1] for part in parts]) for which in (0, 1))
+    return normalised(p), normalised(g), np.full((K, K), np.nan)
+
+
+def has_many_classes(model: Any) -> bool:
+    """Does the model take more than two classes?"""
+    from sklearn.utils import get_tags
+
+    tags = get_tags(model).classifier_tags
+    return bool(tags is None or tags.multi_class)
+
+
+def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
+    """p = g Omega, g and Omega of a fitted model; p = g and NaN if it knows no flips."""
+    g = np.asarray(model.predict_proba(X), dtype=float)
+    last = model[-1] if hasattr(model, "steps") else model
+    omega = getattr(last, "flip_matrix_", None)
+    if omega is None:
+        return g, g, np.full((g.shape[1], g.shape[1]), np.nan)
+    return g @ omega, g, np.asarray(omega)
+
+
+def normalised(p: Array) -> Array:
+    """Rows divided by their sums; a row of zeros becomes uniform."""
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])

@@ -1,0 +1,154 @@
+"""Flip rates from observed labels alone: estimates, their intervals, and what bounds them.
+
+Omega is not identifiable from observed labels: overlap of the classes and flips look alike. It becomes so if
+every class has *anchors*, points where it is certain; the estimates here rest on that, each in its own way.
+
+Sources: Northcutt, Jiang and Chuang, JAIR 2021 (confident joint); Liu and Tao, IEEE TPAMI 2016, and Patrini
+et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson, Biometrika 1934 (trusted labels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.auditing import confident_joint
+from noisylabels.auditing.confident_joint import Array, Classes
+from noisylabels.auditing.cross_fitting import CrossFit
+from noisylabels.statistics import share_interval
+
+QUANTILE = 0.97
+DRAWS = 200
+SUREST, FEWEST_SURE = 0.2, 30
+TOLERATED = 0.02
+LEVEL = 0.95
+Z = 1.959963984540054  # of 95 %
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure with its 95 % interval: the bootstrap over rows and the spread over the cross-fits."""
+
+    value: Any
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """The labels of the rows whose class the model is surest of.
+
+    omega (K, K) : the shares of the observed labels among the rows surest of each class. Its 1 - omega_jj
+    bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if
+    omega_jj is the largest entry of its column. With anchors it is their rate.
+    rows, disagree (K,) : how many rows there are, and how many labels disagree.
+    low (K,) : lower limit of the share that disagrees, one-sided, at 95 % over all classes together.
+    """
+
+    omega: Array
+    rows: Classes
+    disagree: Classes
+    low: Array
+
+    @property
+    def evidence(self) -> NDArray[np.bool_]:
+        """Classes in which more than 2 % of the surest labels disagree, (K,)."""
+        return self.low > TOLERATED
+
+
+def anchor(p: Array, y: Classes, quantile: float = QUANTILE) -> Array:
+    """omega_jj = the 97 % quantile of p_j; the rest of the row in proportion to the other p there: (K, K).
+
+    Of a class with fewer than 6 % of the labels the quantile leaves half of its share above it.
+    """
+    K = p.shape[1]
+    omega = np.empty((K, K))
+    for j, share in enumerate(np.bincount(y, minlength=K) / len(y)):
+        level = max(quantile, 1.0 - share / 2.0) if share > 0 else quantile
+        at = np.quantile(p[:, j], level)
+        others = np.delete(p[p[:, j] >= at].mean(axis=0), j)
+        rest = others / others.sum() if others.sum() > 0 else np.full(K - 1, 1.0 / (K - 1))
+        omega[j] = np.insert((1.0 - at) * rest, j, at)
+    return omega
+
+
+def from_joint(p: Array, y: Classes) -> Array:
+    """Omega (K, K) of the confident joint."""
+    return confident_joint.flip_matrix(confident_joint.joint(p, y))
+
+
+def wrong_share(p: Array, y: Classes) -> float:
+    """P(observed != true) = 1 - trace Q of the confident joint."""
+    return float(1.0 - np.trace(confident_joint.joint(p, y)))
+
+
+def wrong_share_of(omega: Array, y: Classes) -> float:
+    """1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1]."""
+    observed = np.bincount(y, minlength=len(omega)) / len(y)
+    pi = np.clip(np.linalg.lstsq(omega.T, observed, rcond=None)[0], 0.0, None)
+    return float(1.0 - (pi / pi.sum()) @ omega.diagonal()) if pi.sum() > 0 else float("nan")
+
+
+def interval(
+    estimate: Callable[[Array, Classes], Any], cross: CrossFit, y: Classes, rng: np.random.Generator
+) -> Interval:
+    """The estimate at the mean p -+ 1.96 sqrt(variance over 200 bootstraps of rows + over cross-fits / R).
+
+    Clipped to [0, 1]. The bias of the model is not in it, nor that of the estimate.
+    """
+    p = cross.mean
+    value = np.asarray(estimate(p, y))
+    draws = []
+    for _ in range(DRAWS):
+        rows = resampled(y, rng)
+        draws.append(estimate(p[rows], y[rows]))
+    variance = np.var(draws, axis=0, ddof=1)
+    if len(cross.p) > 1:
+        variance = variance + np.var([estimate(each, y) for each in cross.p], axis=0, ddof=1) / len(cross.p)
+    half = Z * np.sqrt(variance)
+    return Interval(value, np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0))
+
+
+def resampled(y: Classes, rng: np.random.Generator) -> NDArray[Any]:
+    """As many rows with replacement, every class among them."""
+    classes = len(np.unique(y))
+    while True:
+        rows = rng.integers(len(y), size=len(y))
+        if len(np.unique(y[rows])) == classes:
+            return rows
+
+
+def surest(p: Array, y: Classes) -> Sureness:
+    """Labels of the fifth of each class's rows (at least 30) with the largest p_j.
+
+    p_n does not know y_n, so that the number that disagrees is nearly binomial. Where classes do not overlap
+    for the model, it is the flip rate; where they do, it is overlap as well.
+    """
+    K = p.shape[1]
+    rows, disagree, low, omega = np.zeros(K, np.intp), np.zeros(K, np.intp), np.zeros(K), np.empty((K, K))
+    for j in range(K):
+        wanted = max(FEWEST_SURE, round(SUREST * np.count_nonzero(y == j)))
+        top = np.argsort(-p[:, j], kind="stable")[: min(wanted, len(y))]
+        rows[j], disagree[j] = len(top), np.count_nonzero(y[top] != j)
+        omega[j] = np.bincount(y[top], minlength=K) / len(top)
+        low[j] = share_interval(int(disagree[j]), len(top), 1.0 - 2.0 * (1.0 - LEVEL) / K)[0]
+    return Sureness(omega, rows, disagree, low)
+
+
+def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:
+    """Omega by counting among rows with a trusted label, and its Clopper-Pearson limits: (K, K) each.
+
+    A row of a class without any is NaN, between 0 and 1.
+    """
+    omega, low, high = np.full((K, K), np.nan), np.zeros((K, K)), np.ones((K, K))
+    for j in range(K):
+        members = observed[true == j]
+        for k in range(K if len(members) else 0):
+            hits = int(np.count_nonzero(members == k))
+            omega[j, k] = hits / len(members)
+            low[j, k], high[j, k] = share_interval(hits, len(members))
+    return omega, low, high

@@ -1,0 +1,130 @@
+"""An audit in plain words: what was found, and what the data cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from noisylabels.auditing.audit import Audit
+
+FEW = 200
+NEAR_HALF = 0.4
+RARE = 0.1
+
+BIAS = (
+    "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
+    "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
+    "flexible model takes flips for shape. A few verified labels settle it (`trusted`)."
+)
+
+
+def lines(found: Audit) -> list[str]:
+    """The report, a paragraph a line."""
+    notes = [f"The table: {note}." for note in found.notes]
+    told = [headline(found), certainty(found), *rates(found), BIAS, ranking(found)]
+    return [*told, *methods(found), *doubts(found), *notes]
+
+
+def headline(found: Audit) -> str:
+    """How many labels are probably wrong, and the range that the data leave open."""
+    low, high = found.interval
+    return (
+        f"{found.counts.sum()} labels of {len(found.classes)} classes. About {percent(found.wrong.value)} of "
+        f"them look wrong (95 % interval {percent(low)} to {percent(high)}, for the chance of these rows "
+        "alone). The labels by themselves cannot rule out other readings, from 0 %, if all overlap of the "
+        f"classes is nature, to {percent(found.bounds[1])}, if all labels are wrong "
+        f"as often as those of which {found.model} is surest."
+    )
+
+
+def certainty(found: Audit) -> str:
+    """Whether there is evidence of flips at all."""
+    surest = found.sureness
+    if not found.evidence.any():
+        return (
+            f"No evidence of flips: where {found.model} is surest, {surest.disagree.sum()} of "
+            f"{surest.rows.sum()} labels disagree with it. What looks wrong elsewhere may be overlap of the "
+            "classes."
+        )
+    told = ", ".join(
+        f"{surest.disagree[j]} of {surest.rows[j]} for {found.classes[j]}"
+        for j in np.flatnonzero(found.evidence)
+    )
+    return (
+        f"Evidence of wrong labels: even where {found.model} is surest of a class, labels disagree ({told}). "
+        "Only flips do that, or classes that overlap everywhere."
+    )
+
+
+def rates(found: Audit) -> Iterator[str]:
+    """The most frequent confusion, and what trusted labels say."""
+    off = sorted(_off_diagonal(found), key=lambda row: row["estimate"])
+    yield f"Most frequent: {_told(off[-1], 'estimate', 'low', 'high')}."
+    for row in off:
+        if not np.isnan(row.get("trusted", np.nan)):
+            yield f"By trusted labels: {_told(row, 'trusted', 'trusted_low', 'trusted_high')}."
+
+
+def ranking(found: Audit) -> str:
+    """What to do with the ranked list."""
+    return (
+        f"{len(found.suspicious)} labels are listed as suspicious. Look at them from the top: the order is "
+        "more to be trusted than the number."
+    )
+
+
+def methods(found: Audit) -> Iterator[str]:
+    """Which method is the most accurate, and whether that means anything."""
+    table = found.accuracies
+    if len(table) < 2:
+        return
+    best = table.iloc[0]
+    tied = ", ".join(table["method"][1:][table["behind_low"][1:] <= 0]) or "none"
+    yield (
+        f"On the observed labels {best['method']} is the most accurate ({percent(best['accuracy'])}); not to "
+        f"be told from it at 95 %: {tied}."
+    )
+    if table["corrected"].isna().any():
+        yield "Accuracies on the true labels cannot be told: with flips this frequent a correction blows up."
+    elif table["clipped"].any():
+        yield "Some corrected accuracies lay above 100 % and were clipped: the flip rates are then too high."
+
+
+def doubts(found: Audit) -> Iterator[str]:
+    """Why these data in particular say little."""
+    shares = found.counts / found.counts.sum()
+    if found.counts.sum() < FEW:
+        yield f"Only {found.counts.sum()} rows: intervals are wide, and so is what they do not show."
+    if shares.min() < RARE:
+        rare = found.classes[shares.argmin()]
+        yield f"Class {rare} is rare ({percent(shares.min())}): what is said of it rests on few rows."
+    if found.wrong.value > found.bounds[1]:
+        yield (
+            "The estimate lies above what the surest points of the classes allow: part of it is overlap, "
+            "which the confident joint counts as flips."
+        )
+    if max(row["estimate"] for row in _off_diagonal(found)) > NEAR_HALF:
+        yield (
+            "A flip rate is near one half. Beyond it two classes have changed names, which no method can "
+            "tell from the labels alone."
+        )
+
+
+def percent(share: float) -> str:
+    """``12 %``, below ten with a decimal."""
+    value = 100.0 * float(share)
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+
+
+def _off_diagonal(found: Audit) -> list[dict[Any, Any]]:
+    return [row for row in found.flip_rates.to_dict("records") if row["true"] != row["observed"]]
+
+
+def _told(row: dict[Any, Any], value: str, low: str, high: str) -> str:
+    between = f"{percent(row[low])} to {percent(row[high])}"
+    return (
+        f"{row['true']} labelled {row['observed']}, {percent(row[value])} of class {row['true']} ({between})"
+    )

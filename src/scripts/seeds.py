@@ -1,0 +1,31 @@
+"""Compare an experiment over root seeds: its result tables in, the spread of means and verdicts out."""
+
+import argparse
+from pathlib import Path
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--artifact", type=Path, required=True, help="<paper>/<artifact>.yaml")
+parser.add_argument("--seeds", type=int, nargs="+", required=True, help="that of the drawn run first")
+parser.add_argument("--tables", type=Path, nargs="+", required=True, help="result tables, in the same order")
+parser.add_argument("--scale", required=True)
+parser.add_argument("--spread", type=Path, required=True, help="CSV")
+parser.add_argument("--verdicts", type=Path, required=True, help="CSV")
+parser.add_argument("--html", type=Path, required=True, help="both, for the page of the artifact")
+arguments = parser.parse_args()
+
+from noisylabels import spread  # noqa: E402  (a wrong command line should not wait for imports)
+from noisylabels.frame.atomic import replacing  # noqa: E402
+from noisylabels.results import read_table  # noqa: E402
+from noisylabels.verdicts.judge import judge_files, write_verdicts  # noqa: E402
+
+tables = dict(zip(arguments.seeds, arguments.tables, strict=True))
+found = spread.over_seeds({seed: read_table(table) for seed, table in tables.items()})
+judged = {seed: judge_files([arguments.artifact], [table], arguments.scale) for seed, table in tables.items()}
+agreed = spread.agreed(judged)
+with replacing(arguments.spread) as part:
+    write_verdicts(found, part)
+with replacing(arguments.verdicts) as part:
+    write_verdicts(agreed, part)
+with replacing(arguments.html) as part:
+    shown = [table.to_html(index=False, border=0) for table in (agreed, spread.shown(found)) if len(table)]
+    part.write_text("\n".join(shown) + "\n", encoding="utf-8", newline="\n")

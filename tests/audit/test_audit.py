@@ -1,0 +1,213 @@
+"""An audit from the table to the page: what it finds, what it says, and that the page needs nothing else."""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import noisylabels
+from noisylabels.site import audit_page
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def table(n=300, K=2, flips=0.15, seed=0):
+    """X, observed and true labels of K round clouds."""
+    rng = np.random.default_rng(seed)
+    true = np.arange(n) % K
+    corner = 4 * np.pi * true / (2 * K)
+    X = rng.normal(size=(n, 2)) + 4 * np.column_stack([np.cos(corner), np.sin(corner)])
+    flipped = rng.random(n) < flips
+    names = np.array(["ash", "beech", "cedar", "douglas"])[:K]
+    return X, names[np.where(flipped, (true + 1) % K, true)], names[true]
+
+
+def audited(X, y, **options):
+    return noisylabels.audit(
+        X, y, model=LogisticRegression(), **{"compare": False, "repetitions": 1} | options
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, y, true = table()
+    trusted = np.where(np.arange(len(y)) < 100, true, None)
+    return noisylabels.audit(X, y, model=LogisticRegression(), repetitions=2, trusted=trusted)
+
+
+def test_most_of_the_suspicious_labels_are_wrong_and_suggestions_right(found):
+    _, y, true = table()
+    listed = found.suspicious
+    assert list(listed.columns) == ["row", "label", "suggested", "score", "how_sure"]
+    assert np.mean(y[listed["row"]] != true[listed["row"]]) > 0.9
+    assert np.mean(listed["suggested"] == true[listed["row"]]) > 0.9
+    assert listed["score"].is_monotonic_increasing
+    assert sorted(found.ranking["row"]) == list(range(len(y)))
+
+
+def test_the_flip_rates_cover_the_truth_and_trusted_labels_are_counted(found):
+    _, y, true = table()
+    assert found.interval[0] < np.mean(y != true) < found.interval[1]
+    assert found.bounds[0] == 0.0
+    rates = found.flip_rates
+    np.testing.assert_allclose(rates.groupby("true")["estimate"].sum(), 1.0)
+    assert ((rates["low"] <= rates["estimate"]) & (rates["estimate"] <= rates["high"])).all()
+    row = rates[(rates["true"] == "ash") & (rates["observed"] == "beech")].iloc[0]
+    assert row["trusted"] == np.mean(y[:100][true[:100] == "ash"] == "beech")
+    assert "By trusted labels: ash labelled beech" in found.text
+
+
+def test_methods_are_compared_on_the_same_folds(found):
+    methods = found.accuracies.set_index("method")
+    assert {"robust", "plain"} == set(methods["kind"])
+    assert methods["kind"]["rMKLR"] == "robust"
+    best = found.accuracies.iloc[0]
+    assert (best["behind"], best["behind_low"], best["behind_high"]) == (0, 0, 0)
+    near = methods.loc["logistic"]
+    assert near["accuracy"] == pytest.approx(0.85, abs=0.05)
+    assert near["corrected"] == pytest.approx(0.99, abs=0.04)
+    assert near["corrected_low"] <= near["corrected"] <= near["corrected_high"]
+
+
+def test_the_report_says_what_was_found_and_what_cannot_be_known(found):
+    assert str(found) == found.text
+    for sentence in (
+        "300 labels of 2 classes",
+        "cannot rule out other readings, from 0 %",
+        "Evidence of wrong labels",
+        "The flip rates are biased",
+        "Look at them from the top",
+    ):
+        assert sentence in found.text, sentence
+
+
+def test_clean_labels_are_said_to_show_nothing():
+    X, _, true = table(flips=0)
+    clean = audited(X, true)
+    assert "No evidence of flips" in clean.text
+    assert not clean.evidence.any()
+    assert len(clean.suspicious) <= 10
+
+
+def test_small_rare_and_hopeless_tables_are_called_so():
+    X = table(n=100, flips=0)[0]
+    rare = np.where(np.arange(100) < 93, "ash", "beech")
+    text = audited(X, rare).text
+    assert "Only 100 rows" in text
+    assert "Class beech is rare (7.0 %)" in text
+    coins = np.random.default_rng(0).integers(2, size=100)
+    assert "A flip rate is near one half" in audited(X, coins).text
+
+
+def test_three_classes_and_the_own_rates_of_a_binary_model():
+    X, y, true = table(K=3)
+    found = noisylabels.audit(X, y, compare=False, repetitions=1)
+    assert found.model == "rMKLR"
+    assert len(found.flip_rates) == 9
+    assert found.flip_rates["own"].isna().all()  # one class against the rest: no flip matrix of all classes
+    assert np.mean(y[found.suspicious["row"]] != true[found.suspicious["row"]]) > 0.85
+
+
+def test_the_same_call_gives_the_same_answer_and_rows_without_label_are_left_out():
+    X, y, _ = table(n=120)
+    gone = np.array(y, dtype=object)
+    gone[7] = None
+    one, two = audited(X, gone, most_rows=60), audited(X, gone, most_rows=60)
+    pd.testing.assert_frame_equal(one.ranking, two.ranking)
+    pd.testing.assert_frame_equal(one.flip_rates, two.flip_rates)
+    assert 7 not in set(one.ranking["row"])
+    assert "The table: 1 rows without a label were left out." in one.text
+    assert "every model was trained on 60 of the 119 rows" in one.text
+
+
+# The page
+
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.fetched, self.links, self.headings = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        told = dict(attributes)
+        if tag in ("img", "script", "link"):
+            self.fetched.append(told.get("src", told.get("href")))
+        elif tag == "a":
+            self.links.append(told["href"])
+        elif tag == "h2":
+            self.headings.append(tag)
+
+
+def check_page(folder):
+    page = Page()
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    page.feed(text)
+    for name in [*page.fetched, *page.links]:
+        assert name == "data:," or name.startswith("#") or (folder / name).is_file(), name
+    assert len(page.headings) == 5
+    assert not re.search(r"https?://", text)
+    return text
+
+
+def test_the_page_tells_all_and_fetches_nothing(found, tmp_path):
+    audit_page.write(found, tmp_path, "beans.csv <b>", "./run audit beans.csv")
+    text = check_page(tmp_path)
+    assert "beans.csv &lt;b&gt;" in text
+    for name in ("suspicious", "flip_rates", "accuracies"):
+        assert len(pd.read_csv(tmp_path / f"{name}.csv")) == len(getattr(found, name))
+    assert "trusted:" in text
+    assert "nan" not in text
+
+
+def test_the_page_of_a_clean_table_of_many_classes(tmp_path):
+    X, _, true = table(K=4, flips=0)
+    audit_page.write(audited(X, true), tmp_path, "t", "c")
+    assert "No evidence of flips" in check_page(tmp_path)
+
+
+# The script
+
+
+def run(folder, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-P", str(ROOT / "src/scripts/audit.py"), *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_script_from_the_file_to_the_page(tmp_path):
+    X, y, _ = table(n=80)
+    lines = [f"{a:.3f},{b:.3f},{label}" for (a, b), label in zip(X, y, strict=True)]
+    (tmp_path / "beans.csv").write_text("\n".join(["width,length,kind", *lines]) + "\n")
+    code, out, err = run(tmp_path, "beans.csv", "--label", "kind")
+    assert code == 0, err
+    assert "80 labels of 2 classes" in out
+    assert "Look:   beans_audit/index.html" in out
+    text = check_page(tmp_path / "beans_audit")
+    assert "./run audit beans.csv --label kind" in text
+    listed = pd.read_csv(tmp_path / "beans_audit/suspicious.csv")
+    assert (listed["line"] == listed["row"] + 2).all()
+
+
+def test_the_script_refuses_in_one_line(tmp_path):
+    (tmp_path / "beans.csv").write_text("a,kind\n1,2\n")
+    for arguments, message in [
+        (["beans.csv", "--label", "knd"], "audit: beans.csv: no column 'knd'; did you mean 'kind'?"),
+        (
+            ["beans.csv", "--label", "kind", "--out", "beans.csv"],
+            "audit: --out: beans.csv is a file; name a folder",
+        ),
+    ]:
+        code, _, err = run(tmp_path, *arguments)
+        assert (code, err.strip()) == (1, message)

@@ -1,0 +1,95 @@
+"""Nystrom's logistic regressions are the exact ones where all rows are landmarks, and near them with few."""
+
+import numpy as np
+import pytest
+from problems import two_moons
+
+from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
+from noisylabels.classifiers.nystrom_logistic import NystromLogisticRegression
+from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.robust_nystrom_logistic import RobustNystromLogisticRegression
+
+PAIRS = [
+    (KernelLogisticRegression, NystromLogisticRegression),
+    (RobustKernelLogisticRegression, RobustNystromLogisticRegression),
+]
+
+
+def problem(n, K=2, flips=0.25):
+    """X (n, 2) and observed labels: class 0 is taken for class 1 with probability ``flips``."""
+    X, y = two_moons(n)
+    if K == 3:
+        y = np.where(X[:, 0] > 1.2, 2, y)
+    flipped = (y == 0) & (np.random.default_rng(1).random(n) < flips)
+    return X, np.where(flipped, 1, y)
+
+
+@pytest.mark.parametrize("bias", ["none", "free", "penalised"])
+@pytest.mark.parametrize(("exact", "ours"), PAIRS)
+def test_with_all_rows_as_landmarks_nothing_is_approximated(exact, ours, bias):
+    X, y = problem(90)
+    wanted = exact(1.0, 0.1, bias=bias, penalty="rkhs").fit(X, y)
+    model = ours(1.0, 0.1, bias=bias).fit(X, y)
+    assert model.landmarks_ == "all rows"
+    assert model.converged_
+    assert model.objective_ == pytest.approx(wanted.objective_, rel=1e-6)
+    assert model.decision_function(X) == pytest.approx(wanted.decision_function(X), abs=5e-3)
+    if model.robust:
+        assert model.flip_matrix_ == pytest.approx(wanted.flip_matrix_, abs=2e-3)
+
+
+@pytest.mark.parametrize(("exact", "ours"), PAIRS)
+def test_three_classes_are_exact_as_well(exact, ours):
+    X, y = problem(90, K=3)
+    wanted = exact(1.0, 0.1, bias="free", penalty="rkhs").fit(X, y)
+    model = ours(1.0, 0.1, bias="free").fit(X, y)
+    assert model.decision_function(X) == pytest.approx(wanted.decision_function(X), abs=5e-3)
+    assert np.array_equal(model.predict(X), wanted.predict(X))
+
+
+@pytest.mark.parametrize("choice", ["uniform", "kmeans", "leverage"])
+def test_forty_landmarks_of_six_hundred_points_are_nearly_enough(choice):
+    X, y = problem(600)
+    exact = RobustKernelLogisticRegression(1.0, 0.1, penalty="rkhs").fit(X, y)
+    model = RobustNystromLogisticRegression(1.0, 0.1, landmarks=40, choice=choice, random_state=0).fit(X, y)
+    assert (model.landmarks_, model.X_fit_.shape) == (choice, (40, 2))
+    assert model.features_ <= 40
+    assert (model.predict(X) == exact.predict(X)).mean() > 0.99
+    assert model.flip_matrix_ == pytest.approx(exact.flip_matrix_, abs=0.01)
+
+
+def test_the_fit_is_the_same_for_a_seed():
+    X, y = problem(200)
+    first, second = (NystromLogisticRegression(landmarks=20, random_state=3).fit(X, y) for _ in range(2))
+    assert np.array_equal(first.dual_coef_, second.dual_coef_)
+
+
+def test_a_weight_of_two_is_two_examples():
+    X, y = problem(60)
+    times = np.random.default_rng(0).integers(0, 3, 60)
+    times[:2] = 1
+    heavy = NystromLogisticRegression().fit(X, y, sample_weight=times)
+    many = NystromLogisticRegression().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert heavy.decision_function(X) == pytest.approx(many.decision_function(X), abs=1e-3)
+
+
+def test_a_penalty_without_a_limit_is_refused_with_words():
+    X, y = problem(30)
+    with pytest.raises(ValueError, match=r"cannot be had from landmarks.*take penalty=.rkhs."):
+        NystromLogisticRegression(penalty="weights").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"landmarks": 0}, "landmarks must be at least 1"),
+        ({"choice": "first"}, "unknown choice 'first' of landmarks"),
+        ({"zeta": 0.0}, "zeta, the weight of the penalty"),
+        ({"bias": "some"}, "unknown bias 'some'"),
+        ({"width": "auto"}, "must be a number or 'scale'"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    X, y = problem(30)
+    with pytest.raises(ValueError, match=message):
+        RobustNystromLogisticRegression(**parameters).fit(X, y)

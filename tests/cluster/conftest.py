@@ -1,0 +1,20 @@
+"""A Slurm of one machine for all tests of this folder, which are skipped where there can be none."""
+
+import fcntl
+
+import pytest
+from one_machine import LOCK, Slurm, lacking
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    if why := lacking():
+        pytest.skip(why)
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run side by side take turns: the ports are the same
+        cluster = Slurm(tmp_path_factory.mktemp("slurm") / "state")
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()

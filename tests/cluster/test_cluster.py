@@ -1,0 +1,117 @@
+"""On a real Slurm of one machine: the bytes of a local run, whatever happens to jobs and controller."""
+
+import re
+import subprocess
+import time
+
+import pytest
+import yaml
+from runs import ROOT, Run, copied
+
+pytestmark = [pytest.mark.workflow, pytest.mark.slow]
+SLURM = ["--profile", str(ROOT / "workflow/profiles/slurm-no-accounting")]
+THREE = ["ors_fig2", "ors_fig7", "pnorm_hadamard"]
+"""Artifacts that need no data."""
+
+
+def scratch(folder):
+    """A run of this checkout, of two papers."""
+    made = Run(folder)
+    (folder / "overlay.yaml").write_text("scale: smoke\npapers: [ors, pnorm]\nformats: [png]\n")
+    return made
+
+
+def submissions(output):
+    return output.count("has been submitted with SLURM jobid")
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """The files of a local run of the three artifacts."""
+    run = scratch(tmp_path_factory.mktemp("local"))
+    run.snakemake(*THREE, cores=2)
+    return run.files()
+
+
+@pytest.fixture
+def copy(tmp_path_factory):
+    return copied(tmp_path_factory.getbasetemp() / "copy")
+
+
+def test_three_artifacts_have_the_bytes_of_a_local_run_and_only_experiments_are_submitted(
+    slurm, local, tmp_path
+):
+    run, started = scratch(tmp_path), time.monotonic()
+    output = run.snakemake(*THREE, options=SLURM)
+    print(f"three artifacts: {time.monotonic() - started:.0f} s")
+    assert submissions(output) == 3
+    assert run.files() == local
+
+
+def test_a_controller_that_is_away_for_ten_seconds_loses_nothing(slurm, local, tmp_path):
+    run = scratch(tmp_path)
+    with (tmp_path / "output").open("w") as output:
+        process = subprocess.Popen(
+            run.command(THREE, SLURM), cwd=tmp_path, env=run.environment(), stdout=output, stderr=output
+        )
+        while process.poll() is None and not slurm.runs():
+            time.sleep(0.2)
+        slurm.stop_controller()
+        time.sleep(10)
+        slurm.start_controller()
+        assert process.wait() == 0, (tmp_path / "output").read_text()
+    assert run.files() == local
+
+
+def test_cells_with_commas_arrive_whole_and_short_jobs_share_a_submission(slurm, copy):
+    """Four runs and two tunings, in cells whose names have a comma."""
+    experiments = copy.folder / "config/experiments/ors"
+    content = yaml.safe_load((experiments / "vss.yaml").read_text())
+    del content["reductions"], content["claims"]
+    content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}}
+    content["settings"]["tasks"]["M=5"]["T"] = 500
+    content["settings"]["methods"] = {name: {"method": name} for name in ("nlms", "sm_nlms")}
+    content["shards"] = {"by": ["methods", "tasks"], "repetitions": 1}
+    (experiments / "cells.yaml").write_text(yaml.safe_dump(content))
+    record = ["artifact,cell,job,jobs,seconds,longest,mem_mb"]
+    record += [f"ors/cells,,{job},4,10,10,200" for job in ("tune", "run")]
+    (copy.folder / "workflow/recorded/jobs.csv").write_text("\n".join(record) + "\n")
+
+    output = copy.snakemake("ors_cells", options=SLURM)
+    assert submissions(output) == 2  # the tunings, and the runs
+    assert len(list(copy.folder.glob("results/smoke/ors/cells/cells/*,*/?.csv"))) == 4
+    submitted = copy.files()
+    subprocess.run(["rm", "-r", copy.folder / "results", copy.folder / "figures"], check=True)
+    copy.snakemake("ors_cells", cores=2)
+    assert submitted == copy.files()
+
+
+def test_a_job_that_fails_once_is_repeated_with_twice_the_memory(slurm, copy):
+    once = 'if not Path("once").exists():\n    Path("once").touch()\n    raise SystemExit("lost")\n'
+    copy.edit("src/scripts/experiment.py", "with mended():", f"{once}with mended():")
+    output = copy.snakemake("ors_fig7", options=[*SLURM, "--verbose"])
+    asked = [int(number) for number in re.findall(r"sbatch call: .*--mem (\d+)", output)]
+    assert len(asked) == submissions(output) == 2
+    assert asked[1] == 2 * asked[0]
+
+
+@pytest.mark.parametrize(
+    ("resource", "code", "options"),
+    [
+        ("runtime", "import time; time.sleep(600)", ["--set-resources", "experiment:runtime=1"]),
+        ("mem_mb", 'import time; kept = b"x" * 2_500_000_000; time.sleep(600)', []),
+    ],
+)
+def test_a_job_that_the_scheduler_ends_is_named_with_its_remedy(slurm, copy, resource, code, options):
+    copy.edit("src/scripts/experiment.py", "with mended():", f"{code}\nwith mended():")
+    output = copy.snakemake("ors_fig7", options=[*SLURM, *options, "--retries", "0"], fail=True)
+    assert output.count("ended by the scheduler: ") == 1
+    assert f"`resources: {{{resource}: ...}}` in config/experiments/ors/fig7.yaml" in output
+
+
+def test_the_generic_profile_runs_with_its_submit_script(slurm, local, tmp_path):
+    run = scratch(tmp_path)
+    (tmp_path / "workflow").symlink_to(ROOT / "workflow")
+    output = run.snakemake(*THREE, options=["--profile", "workflow/profiles/generic"])
+    assert output.count("external jobid") == 3
+    assert run.files() == local

@@ -1,0 +1,97 @@
+"""The study of the audit: the same rows, flips and folds for all methods, and figures that are right."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from noisylabels.protocols.audit import finding_flips, flip_rates
+from noisylabels.protocols.audit.cross_fits import audited, built
+from noisylabels.protocols.specs import spec
+from noisylabels.seeding import Seeds
+
+ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
+PLAIN = {"method": "sklearn.linear_model:LogisticRegression"}
+SEEDS = Seeds(1, "audit")
+
+
+def clouds(n=160, apart=4.0):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n) % 2, 1, -1).astype(np.int8)
+    return {
+        "clouds": SimpleNamespace(
+            id="clouds", variant="v", arrays={"X": rng.normal(y[:, None] * apart / 2, 1, (n, 2)), "y": y}
+        )
+    }
+
+
+def settings(**changes):
+    own = {
+        "datasets": ["clouds"],
+        "noise": ["independent 0.2", "negative_only 0.4"],
+        "splits": {"test": 0.2, "stratified": True},
+        "cross_fits": 1,
+        "folds": 5,
+        "methods": {"rlr": ROBUST, "logistic": PLAIN},
+    }
+    return own | changes
+
+
+def values(rows, **where):
+    return [row["value"] for row in rows if all(row[key] == value for key, value in where.items())]
+
+
+def test_every_method_sees_the_same_rows_flips_and_folds():
+    found = list(audited(settings(methods={"one": PLAIN, "two": PLAIN}), clouds(), SEEDS, range(2)))
+    assert len(found) == 2 * 2 * 2
+    for one, two in zip(found[::2], found[1::2], strict=True):
+        np.testing.assert_array_equal(one.observed, two.observed)
+        np.testing.assert_array_equal(one.cross.p, two.cross.p)
+    assert (found[0].observed != found[4].observed).any()
+
+
+def test_flips_of_separate_clouds_are_found():
+    rows = finding_flips.run(settings(), clouds(), SEEDS, range(2), {})
+    assert min(values(rows, metric="average_precision", noise="independent 0.2")) > 0.9
+    assert min(values(rows, metric="precision", noise="independent 0.2")) > 0.8
+    assert np.mean(values(rows, metric="flipped", noise="negative_only 0.4")) == pytest.approx(0.2, abs=0.06)
+    assert rows == finding_flips.run(settings(), clouds(), SEEDS, range(2), {})
+
+
+def test_the_scores_are_those_of_the_labels_found():
+    wrong, flipped = np.array([1, 1, 1, 0, 0]) > 0, np.array([1, 1, 0, 1, 0]) > 0
+    found = finding_flips.scores(wrong, np.array([5, 4, 3, 2, 1]), flipped)
+    assert found["precision"] == found["recall"] == found["f1"] == pytest.approx(2 / 3)
+    assert found["average_precision"] == pytest.approx((1 + 1 + 3 / 4) / 3)
+    assert finding_flips.scores(~flipped & wrong, np.arange(5.0), flipped & ~flipped) == {
+        "found": 0.2,
+        "flipped": 0.0,
+    }
+    assert finding_flips.scores(wrong & ~wrong, np.arange(5.0), flipped)["precision"] == 0
+
+
+def test_rates_of_separate_clouds_are_right_by_every_estimate():
+    rows = flip_rates.run(settings(methods={"rlr": ROBUST}), clouds(1500, 6.0), SEEDS, range(2), {})
+    assert {row["setting"] for row in rows} == {
+        "own",
+        "cross-fitted",
+        "confident joint",
+        "anchor",
+        "surest rows",
+    }
+    for row in rows:
+        if row["metric"] in ("bias", "absolute_error"):
+            assert abs(row["value"]) < 0.1, row
+    assert np.mean(values(rows, metric="omega01", noise="negative_only 0.4")) == pytest.approx(0.4, abs=0.08)
+    assert np.mean(values(rows, metric="omega10", noise="negative_only 0.4")) < 0.08
+
+
+def test_a_model_without_flip_matrix_has_no_own_estimate():
+    rows = flip_rates.run(settings(methods={"logistic": PLAIN}), clouds(), SEEDS, range(1), {})
+    assert {row["setting"] for row in rows} == {"confident joint", "anchor", "surest rows"}
+
+
+def test_the_width_of_a_kernel_may_follow_the_number_of_features():
+    X = np.zeros((3, 8))
+    assert built(spec("a", {"method": "robust_kernel_logistic", "width": "scale"}), X).width == 2.0
+    assert built(spec("a", {"method": "robust_kernel_logistic"}), X).width == 1.0

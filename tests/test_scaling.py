@@ -1,0 +1,103 @@
+"""The benchmark of scaling: every method has its lines, exponents are slopes, pages show what is recorded."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from noisylabels.frame import methods
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    yield lambda name: importlib.import_module(name)
+    sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def line(method="ors", seconds=(1.0, 2.0, 4.0, 8.0), peer=(2.0, 4.0, 8.0, 16.0), exponent=1.0):
+    made = {"room": "filters", "method": method, "against": "T", "theory": [1.0, 1.0], "peer": "another"}
+    measured = {"sizes": [10, 20, 40, 80], "seconds": list(seconds), "peer_seconds": list(peer)}
+    return made | measured | {"exponent": exponent, "mb": 1.0, "memory_exponent": 1.0}
+
+
+MACHINE = {"processor": "x", "load": 1.0, "python": "3", "packages": {}, "read_gb_per_second": 10.0}
+
+
+def test_every_method_is_measured(benchmark):
+    lines = [line for room in benchmark("scaling_lines").ROOMS.values() for line in room()]
+    assert {line.method for line in lines} == set(methods.known())
+    assert {line.against for line in lines} == {"T", "n", "d", "models"}
+
+
+def test_an_exponent_is_the_slope_of_the_largest_sizes(benchmark):
+    slope = benchmark("scaling").slope
+    assert slope([1, 2, 4, 8], [3.0, 12.0, 48.0, 192.0]) == pytest.approx(2)
+    assert slope([1, 10, 20, 40, 80], [99.0, 1.0, 2.0, 4.0, 8.0]) == pytest.approx(1)
+
+
+def test_what_moved_is_told_by_ratios_to_the_peer_of_the_same_process(benchmark):
+    blocks = benchmark("scaling").blocks
+    before = {"lines": [line("ors"), line("lms")]}
+    slower = line("ors", seconds=(2.0, 4.0, 8.0, 16.0))
+    on_a_slower_machine = line("lms", seconds=(3.0, 6.0, 12.0, 24.0), peer=(6.0, 12.0, 24.0, 48.0))
+    found = {"machine": MACHINE, "lines": [slower, on_a_slower_machine]}
+    moved = blocks(found, before)["moved"]
+    assert "| ors | T | another | 2.00 |" in moved
+    assert "lms" not in moved
+    assert (
+        blocks({"machine": MACHINE, "lines": [line()]}, before)["moved"] == "Nothing by more than a quarter."
+    )
+
+
+def test_an_exponent_off_the_theory_is_bold_and_counted(benchmark):
+    lines = [line(), line("lms", exponent=1.2)]
+    made = benchmark("scaling").blocks({"machine": MACHINE, "lines": lines}, {})
+    assert "| **1.20** | 1 |" in made["filters"]
+    assert made["summary"].startswith("1 of 2 exponents")
+
+
+@pytest.mark.parametrize(
+    ("record", "module", "page"),
+    [("scaling", "scaling", "scaling"), ("critical_path", "critical_path", "cluster")],
+)
+def test_a_page_shows_what_is_recorded(benchmark, record, module, page):
+    file = ROOT / f"benchmarks/recorded/{record}.json"
+    if not file.is_file():
+        pytest.skip(f"not recorded yet: python benchmarks/{module}.py")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    if record == "scaling":
+        blocks = benchmark(module).blocks(found, {})
+        blocks.pop("moved")
+    else:
+        blocks = {"critical path": benchmark(module).block(found)}
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        assert benchmark("pages").replaced(text, name, block) == text
+
+
+def test_a_method_that_fails_is_named_and_the_others_are_measured(benchmark, monkeypatch):
+    scaling = benchmark("scaling")
+
+    def broken(size):
+        raise ValueError("too small")
+
+    work = lambda size: lambda: sum(range(size))  # noqa: E731
+    peer = lambda size: (work(size), 1.0)  # noqa: E731
+    line = scaling.Line("filters", "good", "T", (1.0, 1.0), "sum", 1000, work, peer)
+    monkeypatch.setitem(
+        scaling.ROOMS, "filters", lambda: iter([line._replace(method="bad", make=broken), line])
+    )
+    lines, failed = scaling.collected(["filters"], limit=0.001, turns=2)
+    assert [each["method"] for each in lines] == ["good"]
+    assert failed[0].endswith("ValueError: too small")
+    assert len(lines[0]["sizes"]) == len(lines[0]["seconds"]) == len(lines[0]["peer_seconds"]) >= 3
+
+
+def test_a_page_without_the_block_is_an_error(benchmark):
+    with pytest.raises(ValueError, match="the page has no block <!-- other -->"):
+        benchmark("pages").replaced("text", "other", "x")
