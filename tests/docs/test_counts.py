@@ -1,10 +1,11 @@
-"""Numbers of verdicts in prose are those of the reference run."""
+"""Numbers of verdicts and distances to print in prose are those of the reference run."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from noisylabels.verdicts import distances
 from noisylabels.verdicts.counts import MARK, filled, page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +48,29 @@ def test_the_page_of_verdicts_is_that_of_the_reference_run():
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 def test_marked_numbers_are_those_of_the_reference_run(file):
     text = file.read_text(encoding="utf-8")
-    assert text == filled(text, ROOT / "results/reference"), "run: python src/scripts/counts.py"
+    reference = ROOT / "results/reference"
+    assert text == distances.filled(filled(text, reference), reference), "run: python src/scripts/counts.py"
+
+
+def test_distances_to_print_by_hand_and_none_without_their_verdicts(tmp_path):
+    folder = tmp_path / "paper/table"
+    folder.mkdir(parents=True)
+    rows = [
+        "published,ida_heart,2.5,2",
+        "published,ida_flare_solar,1,4",
+        "claim,ida_heart,9,2",
+    ]
+    lines = ["kind,statement,estimate,published"]
+    for kind, dataset, ours, printed in (row.split(",") for row in rows):
+        lines.append(f'{kind},"{dataset}, independent 0.1 or negative_only 0.1, svm, error",{ours},{printed}')
+    (folder / "verdicts.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    old = "<!-- distances: paper/table -->\nold\n<!-- end --> after"
+    new = distances.filled(old, tmp_path)
+    assert "| svm | `table` | 10 | 2 | -1.2 | 1.8 | -3.0, flare solar |\n\n<!-- end --> after" in new
+    assert "old" not in new
+    assert distances.filled(new, tmp_path) == new
+    other = old.replace("paper/table", "paper/other")
+    assert distances.filled(other, tmp_path) == other
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():

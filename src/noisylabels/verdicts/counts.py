@@ -31,13 +31,12 @@ def _count(name: str, verdict: str, folder: Path) -> int | None:
     """Rows with a verdict in the tables of ``<paper>`` or ``<paper>/<artifact>/<how ids begin>``."""
     paper, artifact, *prefix = [*name.split("/"), "*"][: max(2, name.count("/") + 1)]
     files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
-    found = [
-        row["verdict"] for file in files for row in _rows(file) if row["id"].startswith("/".join(prefix))
-    ]
+    found = [row["verdict"] for file in files for row in rows(file) if row["id"].startswith("/".join(prefix))]
     return found.count(verdict) if files else None
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
+def rows(file: Path) -> list[dict[str, str]]:
+    """The rows of a table of verdicts."""
     with file.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
 
