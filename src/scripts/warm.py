@@ -44,15 +44,15 @@ def serve(listener: socket.socket) -> socket.socket | None:
     import shutil
     import signal
 
-    for number in (signal.SIGINT, signal.SIGTERM):  # they end the workflow, and that ends this process
-        signal.signal(number, signal.SIG_IGN)
+    # They end the workflow, and that ends this process.
+    usual = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     while sys.stdin not in (ready := select.select([listener, sys.stdin], [], [])[0]):
         if listener in ready:
             connection, _ = listener.accept()
             load()
             if not os.fork():
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                for number, handler in usual.items():
+                    signal.signal(number, handler)
                 listener.close()
                 return connection
             connection.close()

@@ -74,3 +74,13 @@ def test_an_unknown_format_is_refused_before_anything_is_written(frame, tmp_path
 )
 def test_the_error_has_two_digits(mean, se, text):
     assert tables.mean_se(mean, se) == text
+
+
+def test_means_that_tie_are_all_the_lowest():
+    assert tables.lowest(pd.Series({"a": 0.3, "b": 0.1 + 0.2, "c": 0.5})) == {"a", "b"}
+    assert tables.lowest(pd.Series({"a": 0.0, "b": 0.0, "c": 1e-9})) == {"a", "b"}
+    assert tables.lowest(pd.Series(dtype=float)) == set()
+    cells = tables.mean_se_cells(
+        pd.DataFrame({0: [1.0, 2.0, 0.5], 1: [3.0, 2.0, 0.5]}, ["a", "b", "free"]), ["free"]
+    )
+    assert [method for method, cell in cells.items() if cell.startswith("**")] == ["a", "b"]

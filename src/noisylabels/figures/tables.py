@@ -28,14 +28,19 @@ def mean_se(mean: float, se: float) -> str:
 
 
 def mean_se_cells(values: "pd.DataFrame", controls: Iterable[str] = ()) -> dict[str, str]:
-    """``m ± s`` per method (rows: methods, columns: repetitions); the smallest that is no control is bold."""
-    best = values.mean(axis=1).drop(index=list(controls), errors="ignore").idxmin()
+    """``m ± s`` per method (rows: methods, columns: repetitions); the smallest of no control is bold."""
+    best = lowest(values.mean(axis=1).drop(index=list(controls), errors="ignore"))
     cells = {}
     for method, row in values.iterrows():
         estimate = statistics.mean_se(row)
         text = mean_se(estimate.mean, estimate.se)
-        cells[str(method)] = f"**{text}**" if method == best else text
+        cells[str(method)] = f"**{text}**" if method in best else text
     return cells
+
+
+def lowest(means: "pd.Series") -> set[str]:
+    """Labels of the smallest mean: several where they tie, none of nothing."""
+    return set(means.index[means <= means.min() + 1e-9 * abs(means.min())])
 
 
 def printed(published: Iterable[Mapping[str, Any]], **where: Any) -> str:

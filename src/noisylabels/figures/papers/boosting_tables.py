@@ -49,8 +49,8 @@ def _errors(results: "Tables", settings: "Settings", kind: str) -> "pd.DataFrame
     mean.loc[ALL], spread.loc[ALL] = mean.loc[sets].mean(), spread.loc[sets].mean()
     rows = []
     for name in [*sets, ALL]:
-        best = mean.loc[name].idxmin()
-        ours = {m: _cell(mean.loc[name, m], spread.loc[name, m], m == best) for m in methods}
+        best = tables.lowest(mean.loc[name, methods])
+        ours = {m: _cell(mean.loc[name, m], spread.loc[name, m], m in best) for m in methods}
         place = {"dataset": sets if name == ALL else name, "noise": printed_noise}
         printed = {m: tables.printed(reference["published"], method=m, **place) for m in methods}
         title = {"data set": data_set(name)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisylabels import statistics
-from noisylabels.figures import panels, style
+from noisylabels.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,20 +127,21 @@ def table(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     marks = _marks({pair: values[pair] - values[pair[0], first] for pair in pairs})
     rows = []
     for name in own["datasets"]:
-        best = values[name].groupby("method").mean().idxmin()
-        row = {"data set": name.replace("_", " ")}
+        best = tables.lowest(values[name].groupby("method").mean())
+        ours = {"data set": name.replace("_", " "), "error": "ours"}
+        printed = ours | {"error": "printed"}
         for method in own["methods"]:
             errors = values[name, method]
             spread = f" ± {errors.std():.3f}" if len(errors) > 1 else ""
             text = f"{errors.mean():.3f}{spread}{marks.get((name, method), '')}"
-            row[method] = f"**{text}**" if method == best else text
-            row[f"{method}, printed"] = _printed(own["published"], dataset=name, method=method)
-        rows.append(row)
-    made = pd.DataFrame(rows)
+            ours[method] = f"**{text}**" if method in best else text
+            printed[method] = _printed(own["published"], dataset=name, method=method)
+        rows += [ours, printed]
+    made = pd.DataFrame(rows).set_index("data set")
     made.attrs["note"] = (
         "Share of wrong test labels, mean ± standard deviation over "
         f"{values.index.unique('repetition').size} random halves; the lowest mean is bold. "
-        f"(+), (-): the error is significantly above or below that of {first}, paired t-test, "
+        f"(+), (-): the error is significantly above or below that of {names.method(first)}, paired t-test, "
         f"5 % after Holm over the {len(pairs)} comparisons."
     )
     return made

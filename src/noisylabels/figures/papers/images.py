@@ -20,20 +20,21 @@ def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     own = settings[artifact]
     where = {"metric": "error", "method": list(own["methods"])}
     values = panels.select(table, artifact, **where).set_index(["method", "repetition"])["value"]
-    best = values.groupby("method").mean().idxmin()
+    best = tables.lowest(values.groupby("method").mean())
     rows = []
     for method in own["methods"]:
         spread = values[method].std()
         text = f"{values[method].mean():.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
         found = panels.select(table, artifact, metric="positive", method=method)["value"].mean()
-        row = {"method": method, "error / %": f"**{text}**" if method == best else text}
+        row = {"method": method, "error / %": f"**{text}**" if method in best else text}
         row["printed"] = tables.printed(own["published"], method=method)
         rows.append(row | {f"bikes among the first {own['ranks']}": f"{own['ranks'] * found:.1f}"})
     frame = pd.DataFrame(rows)
     noise = panels.select(table, artifact, metric="noise_share")["value"].mean()
+    splits = values.index.unique("repetition").size
+    over = f"mean ± standard deviation over {splits} random splits" if splits > 1 else "of one random split"
     frame.attrs["note"] = (
-        f"Test error in %, mean ± standard deviation over {values.index.unique('repetition').size} "
-        "random splits; the lowest mean is bold. "
+        f"Test error in %, {over}; the lowest {'mean' if splits > 1 else 'error'} is bold. "
         f"{noise:.1f} % of the training labels are wrong."
     )
     return frame

@@ -165,12 +165,14 @@ def _compared(
 
 def _cells(errors: "Mapping[str, pd.Series]") -> dict[str, str]:
     """``mean ± standard deviation`` per method, the lowest mean in bold."""
-    best = min(errors, key=lambda method: float(errors[method].mean()))
+    import pandas as pd
+
+    best = tables.lowest(pd.Series({method: values.mean() for method, values in errors.items()}))
     cells = {}
     for method, values in errors.items():
         spread = float(values.std())
         text = f"{values.mean():.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
-        cells[method] = f"**{text}**" if method == best else text
+        cells[method] = f"**{text}**" if method in best else text
     return cells
 
 

@@ -278,11 +278,11 @@ def _cells(rows: "pd.DataFrame") -> dict[str, str]:
     """``mean ± standard deviation`` of the last x, per method; the lowest mean in bold."""
     last = rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
     groups = last.groupby("method")["value"].agg(["mean", "std", "count"])
-    best = groups["mean"].idxmin()
+    best = tables.lowest(groups["mean"])
     cells = {}
     for method, row in groups.iterrows():
         text = f"{row['mean']:.2f}" + (f" ± {row['std']:.2f}" if row["count"] > 1 else "")
-        cells[str(method)] = f"**{text}**" if method == best else text
+        cells[str(method)] = f"**{text}**" if method in best else text
     return cells
 
 
