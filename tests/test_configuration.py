@@ -30,7 +30,10 @@ def test_our_overlays_pass(name: str) -> None:
         ("scale: smok\n", r"scale: 'smok' is not one of .*; did you mean smoke\?"),
         ("data: {offlin: true}\n", r"data: .*did you mean offline\?"),
         ("data: {offline: 'true'}\n", r"data\.offline: 'true' is not of type 'boolean'"),
-        ("process_nois: 1\n", r"'process_nois' was unexpected\); known: scale, papers, seed, data, formats "),
+        (
+            "process_nois: 1\n",
+            r"'process_nois' was unexpected\); known: scale, papers, seed, seeds, data, formats ",
+        ),
         ("formats: [jpg]\n", r"formats: \['jpg'\]: png must be one of them"),
         ("formats: [png, jpg]\n", r"formats\.1: 'jpg' is not one of"),
         ("seed: 1.0\n", r"seed: 1\.0 is not a whole number; write 1"),

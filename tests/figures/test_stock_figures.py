@@ -42,4 +42,4 @@ def test_the_table_holds_the_last_value_of_every_method():
 
 def test_a_table_without_x_is_shown_as_it_is():
     frame = stock.last_values({"any": rows(xs=(float("nan"),)).assign(value=3.0)}, {})
-    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "3"
+    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # as low as the other

@@ -152,6 +152,6 @@ def test_curves_are_drawn_hidden_and_read(site, tmp_path):
     )
     assert told["before"] == told["again"] == told["logged"] == 4
     assert told["hidden"] == 3
-    assert "x = 1" in told["tip"]
+    assert "round t: 1" in told["tip"]
     assert "clean label" in told["tip"]
     assert told["log"] == 2

@@ -112,7 +112,7 @@ def test_a_table_changed_by_hand_is_not_kept(plan, tmp_path):
 
 
 def test_an_unknown_target_is_named(plan):
-    with pytest.raises(ValueError, match="'ors_fig99' is no paper"):
+    with pytest.raises(ValueError, match="there is no target ors_fig99; did you mean ors_fig"):
         keeping.chosen(plan, ["ors_fig99"])
     assert keeping.chosen(plan, ["ors_fig2"]) == [NAME]
 

@@ -37,23 +37,23 @@ def filled(text: str, folder: Path) -> str:
 def _rows(name: str, folder: Path) -> Iterator[tuple[str, str, int, str]]:
     """Artifact, method, noise and the line of the table."""
     artifact = name.partition("/")[2]
-    found: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
+    found: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
     for row in counts.rows(folder / name / "verdicts.csv"):
         if row["kind"] == "published":
             dataset, noise, method, _ = row["statement"].split(", ")
-            found[_percent(noise), method][dataset] = float(row["estimate"]) - float(row["published"])
-    for (noise, method), distance in found.items():
-        yield artifact, method, noise, _line(artifact, method, noise, distance)
+            found[method, _percent(noise)][dataset] = float(row["estimate"]) - float(row["published"])
+    for (method, percent), distance in found.items():
+        yield artifact, method, percent, _line(artifact, method, percent, distance)
 
 
-def _line(artifact: str, method: str, noise: int, distance: Mapping[str, float]) -> str:
+def _line(artifact: str, method: str, percent: int, distance: Mapping[str, float]) -> str:
     values = list(distance.values())
     farthest = max(distance, key=lambda dataset: abs(distance[dataset]))
     where = farthest.removeprefix("ida_").replace("_", " ")
     cells = [
         method,
         f"`{artifact}`",
-        str(noise),
+        str(percent),
         str(len(values)),
         f"{fmean(values):+.1f}",
         f"{fmean(map(abs, values)):.1f}",
