@@ -32,7 +32,7 @@ def test_our_overlays_pass(name: str) -> None:
         ("data: {offline: 'true'}\n", r"data\.offline: 'true' is not of type 'boolean'"),
         (
             "process_nois: 1\n",
-            r"'process_nois' was unexpected\); known: scale, papers, seed, seeds, data, formats ",
+            r"'process_nois' was unexpected\); known: scale, papers, seed, seeds, data, ",
         ),
         ("formats: [jpg]\n", r"formats: \['jpg'\]: png must be one of them"),
         ("formats: [png, jpg]\n", r"formats\.1: 'jpg' is not one of"),
