@@ -77,7 +77,7 @@ def noisy_blobs(n=80):
     return X, np.array(["no", "yes"])[observed]
 
 
-# Scores that are driven far apart leave no room for flips: by default both of these learn that there are none.
+# Scores driven far apart leave no room for flips: by default both of these learn that there are none.
 TOLD = {
     RBoostClassifier: {"gamma": (0.3, 0.0), "learn_gamma": False},
     RobustNystromLogisticRegression: {"zeta": 5.0},
