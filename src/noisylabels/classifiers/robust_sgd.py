@@ -43,13 +43,9 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         None: every call is an epoch, and the rows of the first one count for the step sizes.
     random_state : seed of the orders.
 
-    Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk::
-
-        model = RobustSGDClassifier(epoch_rows=5_000_000)
-        for _ in range(model.epochs):
-            for X, y in chunks("susy.csv", rows=100_000):  # noisylabels.datasets.chunks
-                model.partial_fit(X, y, classes=[0, 1])
-
+    Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk, as
+    ``partial_fit(X, y, classes=...)`` for each (X, y) of `noisylabels.datasets.chunks`, with ``epoch_rows``
+    the rows of the file and ``epochs`` times through it (`benchmarks/out_of_core.py` does so).
     An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
     rows that come as if drawn at random: shuffle the file once, never sort it by class.
 
