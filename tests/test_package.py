@@ -50,6 +50,47 @@ def test_an_import_loads_nothing_heavy():
     python("from noisylabels import *; ORS, RobustSGDClassifier")
 
 
+ONLY_WHAT_METHODS_NEED = """
+import sys
+
+allowed = {"noisylabels", "numpy", "scipy", "sklearn", "numba", "llvmlite"}
+allowed |= {"joblib", "cloudpickle", "threadpoolctl", "narwhals"}  # what these need
+
+
+class OnlyThese:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if not (top in allowed or top in sys.stdlib_module_names or top.startswith("_")):
+            raise ModuleNotFoundError(f"{name} is not installed", name=name)
+
+
+sys.meta_path.insert(0, OnlyThese())
+"""
+
+
+def test_methods_load_and_run_without_what_only_the_pipeline_needs():
+    python(
+        ONLY_WHAT_METHODS_NEED + "from noisylabels import *\n"
+        "from noisylabels import RobustLogisticRegression, NLMS\n"
+        "import numpy as np\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "assert RobustLogisticRegression().fit(X, X[:, 0] > 0).predict(X).any()\n"
+        "NLMS().run(X, X @ [1.0, 2.0])"
+    )
+
+
+def test_an_audit_without_pandas_says_what_to_install():
+    python(
+        ONLY_WHAT_METHODS_NEED + "from noisylabels import audit\n"
+        "try:\n"
+        "    audit([[0.0], [1.0]] * 20, [0, 1] * 20)\n"
+        "except ModuleNotFoundError as error:\n"
+        "    assert \"pip install 'noisylabels[audit]'\" in str(error)\n"
+        "else:\n"
+        "    raise AssertionError"
+    )
+
+
 def test_subpackages_are_not_taken_for_methods():
     from noisylabels import statistics
 

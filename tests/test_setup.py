@@ -47,9 +47,9 @@ def requirements(*extras):
 @pytest.mark.parametrize(
     ("lock", "extras"),
     [
-        ("runtime.lock", ["workflow"]),
-        ("cluster.lock", ["workflow", "cluster"]),
-        ("dev.lock", ["workflow", "cluster", "test"]),
+        ("runtime.lock", ["pipeline"]),
+        ("cluster.lock", ["pipeline", "cluster"]),
+        ("dev.lock", ["pipeline", "cluster", "test"]),
     ],
 )
 def test_a_lock_has_every_dependency_in_its_range(lock, extras):
@@ -86,7 +86,7 @@ def test_environment_has_the_versions_of_the_lock():
     (packages,) = [entry["pip"] for entry in environment() if isinstance(entry, dict)]
     written = dict(line.split("==") for line in packages)
     locked = pins("runtime.lock")
-    assert sorted(written) == sorted(requirement.name for requirement in requirements("workflow"))
+    assert set(written) == {requirement.name for requirement in requirements("pipeline")}
     assert {name: {version} for name, version in written.items()} == {name: locked[name] for name in written}
 
 
@@ -215,6 +215,16 @@ def test_run_refuses_the_python_that_the_user_names(checkout):
     done, asked = checkout.run(version="3.9.1", PYTHON="python3")
     assert done.returncode == 1
     assert "PYTHON=python3 is not a Python 3.11, 3.12 or 3.13" in done.stderr
+    assert asked == []
+
+
+@pytest.mark.parametrize("word", ["help", "-h", "--help"])
+def test_help_lists_the_commands_and_sets_nothing_up(checkout, word):
+    done, asked = checkout.run(word)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Sets up the environment where needed")
+    assert "./run audit FILE --label COLUMN" in done.stdout
+    assert "set -euo" not in done.stdout
     assert asked == []
 
 

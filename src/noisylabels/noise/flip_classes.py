@@ -36,10 +36,7 @@ def checked(omega: ArrayLike, K: int) -> Array:
         return start(K)
     if matrix.shape != (K, K):
         raise ValueError(f"the flip matrix of {K} classes must have shape ({K}, {K}), got {matrix.shape}")
-    if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
-        raise ValueError(
-            f"the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
-        )
+    flip_matrix.check_rows(matrix)
     if permuted(matrix):
         raise ValueError(
             "the diagonal of the flip matrix must hold the largest entry of each row and of each column, "

@@ -31,16 +31,21 @@ def checked(omega: ArrayLike) -> Array:
     matrix = np.array(omega, dtype=float)
     if matrix.shape != (2, 2):
         raise ValueError(f"the flip matrix must have shape (2, 2), got {matrix.shape}")
-    if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
-        raise ValueError(
-            f"the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
-        )
+    check_rows(matrix)
     if swapped(matrix):
         raise ValueError(
             "the flip rates omega_01 + omega_10 must be less than 1, else the classes change names; got "
             f"{matrix[0, 1]:g} + {matrix[1, 0]:g}"
         )
     return matrix
+
+
+def check_rows(matrix: Array) -> None:
+    """ValueError: entries below 0, rows that do not sum to 1."""
+    if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
+        raise ValueError(
+            f"the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
+        )
 
 
 def from_rates(omega01: float, omega10: float) -> Array:

@@ -73,13 +73,7 @@ def em_newton(
         hessian[np.diag_indices_from(hessian)] += 2.0 * penalty
         direction = solve(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * v, assume_a="pos")
         along = Z @ direction
-        old, t = objective(v, f), 1.0
-        for _ in range(HALVINGS):
-            if objective(v + t * direction, f + t * along) >= old:
-                break
-            t *= 0.5
-        else:
-            t = 0.0
+        t = longest_step(objective, v, f, direction, along)
         v, f = v + t * direction, f + t * along
         change = t * float(np.abs(along).max(initial=0.0))
         moved = 0.0
@@ -98,3 +92,15 @@ def em_newton(
             converged = True
             break
     return EMFit(v, omega, penalty, objectives, converged, label_swap)
+
+
+def longest_step(
+    objective: Callable[[Array, Array], float], v: Array, f: Array, direction: Array, along: Array
+) -> float:
+    """The first t of 1, 1/2, 1/4, ... with objective(v + t direction, f + t along) not lower, else 0."""
+    old, t = objective(v, f), 1.0
+    for _ in range(HALVINGS):
+        if objective(v + t * direction, f + t * along) >= old:
+            return t
+        t *= 0.5
+    return 0.0

@@ -19,7 +19,7 @@ from scipy.linalg import solve
 from scipy.special import softmax
 
 from noisylabels.noise import flip_classes
-from noisylabels.solvers.flipped_logistic.em_newton import HALVINGS, SMALLEST_CURVATURE, TOLERANCE
+from noisylabels.solvers.flipped_logistic.em_newton import SMALLEST_CURVATURE, TOLERANCE, longest_step
 from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit, contrasts
 
 Array = NDArray[np.float64]
@@ -53,13 +53,7 @@ def em_newton(
     for _ in range(rounds):
         direction = _newton_step(Z, F, labels, a, penalty, omega, V, C)
         along = Z @ direction @ C.T
-        old, t = objective(V, F), 1.0
-        for _ in range(HALVINGS):
-            if objective(V + t * direction, F + t * along) >= old:
-                break
-            t *= 0.5
-        else:
-            t = 0.0
+        t = longest_step(objective, V, F, direction, along)
         V, F = V + t * direction, F + t * along
         moved = 0.0
         if learn_omega:
