@@ -7,7 +7,9 @@ from pathlib import Path
 
 parser = argparse.ArgumentParser(prog="./run audit", description=__doc__)
 parser.add_argument(
-    "file", type=Path, help="a table: .csv or .tsv with a header line, .parquet, or .npz with X and y"
+    "file",
+    type=Path,
+    help="a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (which needs pyarrow)",
 )
 parser.add_argument("--label", default="y", help="the column with the labels in doubt (default: y)")
 parser.add_argument(
@@ -23,6 +25,7 @@ arguments = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import of_table  # noqa: E402
+from noisylabels.datasets.table import FEWEST_ROWS  # noqa: E402
 from noisylabels.site import audit_page  # noqa: E402
 
 
@@ -34,8 +37,8 @@ file = arguments.file.expanduser()
 out = arguments.out or Path(f"{file.stem}_audit")
 columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
 try:
-    if min(arguments.rows - 20, arguments.seed) < 0:
-        raise ValueError("--rows must be at least 20, and --seed at least 0")
+    if min(arguments.rows - FEWEST_ROWS, arguments.seed) < 0:
+        raise ValueError(f"--rows must be at least {FEWEST_ROWS}, and --seed at least 0")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out: {out} is a file; name a folder")
     table = tables.read(file, arguments.label, columns=columns, trusted=arguments.trusted)

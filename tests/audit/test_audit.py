@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 import noisylabels
@@ -211,3 +212,22 @@ def test_the_script_refuses_in_one_line(tmp_path):
     ]:
         code, _, err = run(tmp_path, *arguments)
         assert (code, err.strip()) == (1, message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": np.zeros((40, 2))}, r"y must have one label for each row, shape \(n,\), got shape \(40, 2\)"),
+        ({"X": np.ones((40, 2)) * 1j}, r"got shape \(40, 2\) of complex numbers"),
+        ({"X": csr_matrix(np.eye(40))}, r"X is sparse; an audit needs it dense: X.toarray\(\)"),
+        ({"most_rows": 3}, "most_rows must be at least 20 and repetitions at least 1, got 3 and 3"),
+        ({"repetitions": 0}, "got 2000 and 0"),
+        ({"random_state": None}, "random_state must be an integer >= 0, got None"),
+        ({"model": LogisticRegression}, r"model must be a classifier such as LogisticRegression\(\)"),
+        ({"model": "rMKLR"}, "got 'rMKLR'"),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused(arguments, message):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    with pytest.raises(ValueError, match=message):
+        noisylabels.audit(**({"X": X, "y": np.arange(40) % 2} | arguments))

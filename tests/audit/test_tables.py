@@ -205,3 +205,23 @@ def test_none_may_be_a_word():
 def test_a_column_of_mostly_words_may_hold_numbers():
     column = ["3"] * 5 + ["many"] * 5
     assert encode({"count": column}, "f", str).names == ["count=many"]
+
+
+@pytest.mark.parametrize("column", [["1", "", "1", ""], ["yes", "", "yes", ""]])
+def test_of_a_column_with_one_value_its_gaps_are_kept(column):
+    encoded = encode({"income": column}, "f", str)
+    assert encoded.names == ["income missing"]
+    np.testing.assert_array_equal(encoded.X[:, 0], [0, 1, 0, 1])
+    assert encoded.notes == ["column 'income' has one value and 2 gaps; only where it has gaps is used"]
+
+
+def test_a_constant_column_without_gaps_is_left_out():
+    encoded = encode({"a": ["1"] * 3, "b": ["1", "2", "3"]}, "f", str)
+    assert encoded.names == ["b"]
+    assert encoded.notes == ["column 'a' is constant and was left out"]
+
+
+def test_numbers_with_a_decimal_comma_are_no_words():
+    with pytest.raises(ValueError, match=r"^line 1: column 'x' is '-1,5': write numbers with a"):
+        encode({"x": ["", "-1,5", "0,25", "3"]}, "f", lambda i: f"line {i}")
+    assert encode({"x": ["a,b", "a", "1,5", "c"]}, "f", str).names == ["x=1,5", "x=a", "x=a,b", "x=c"]

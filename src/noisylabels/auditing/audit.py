@@ -13,6 +13,7 @@ from noisylabels.auditing import accuracies, confident_joint, flip_rates, models
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Interval, Sureness
+from noisylabels.datasets.table import FEWEST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,9 +87,16 @@ def audit(
     most_rows : a model is trained on, of more a stratified part is drawn.
     compare : False leaves out the comparison of methods, half of the time.
 
-    Raises ValueError : a table that cannot be audited, in one line.
+    Raises ValueError : a table that cannot be audited, or an argument, in one line.
     Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kaban and Bootkrajang, LABELNOISE 2017.
     """
+    if most_rows < FEWEST_ROWS or repetitions < 1:
+        least = f"most_rows must be at least {FEWEST_ROWS} and repetitions at least 1"
+        raise ValueError(f"{least}, got {most_rows} and {repetitions}")
+    if not isinstance(random_state, (int, np.integer)) or random_state < 0:
+        raise ValueError(f"random_state must be an integer >= 0, got {random_state!r}")
+    if isinstance(model, (str, type)):
+        raise ValueError(f"model must be a classifier such as LogisticRegression(), got {model!r}")
     table = tables.of_arrays(X, y, trusted)
     return of_table(
         table,
@@ -111,6 +119,11 @@ def of_table(
     say: Say = lambda sentence: None,
 ) -> Audit:
     """`audit` of a table that was read; ``say`` is told what is being done."""
+    try:
+        import pandas  # noqa: F401
+    except ModuleNotFoundError as missing:
+        how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
+        raise ModuleNotFoundError(how, name="pandas") from missing
     classes, y = np.unique(table.labels, return_inverse=True)
     name = models.DEFAULT if model is None else type(model).__name__
     fitted_to = {"random_state": random_state, "most_rows": most_rows}

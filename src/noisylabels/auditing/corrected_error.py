@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.auditing.confident_joint import Array, Classes
+from noisylabels.auditing.flip_rates import Z
 
 LARGEST_CONDITION = 20.0
-Z = 1.959963984540054  # of 95 %
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ Column = Array | Sequence[str | None]
 """Numbers with NaN where one is missing, or texts with None or one of `MISSING` there."""
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 MOST_CATEGORIES = 50
 MOSTLY = 0.8
 """A column with this share of numbers is one of numbers; a word in it is a mistake."""
@@ -41,7 +43,7 @@ def encode(columns: Mapping[str, Column], file: str, place: Callable[[int], str]
     """X of the columns of a table: numbers as they are, words as one 0/1 column per category.
 
     Missing numbers become the median, missing words the most frequent one, and a 0/1 column says where.
-    Constant columns and those with more than 50 categories are left out; the notes say so.
+    Constant columns (but for their gaps) and those of more than 50 categories are left out; notes say so.
     place : where row i is in the file, such as "beans.csv, line 9".
 
     Raises ValueError : a word among numbers, a number that is not finite, nothing left to learn from.
@@ -68,6 +70,12 @@ def _numbers(name: str, column: Column, place: Callable[[int], str]) -> Array | 
     if not isinstance(column, np.ndarray):
         there = [i for i, value in enumerate(column) if not is_missing(value)]
         words = [i for i in there if not is_number(str(column[i]))]
+        commas = [i for i in words if DECIMAL_COMMA.fullmatch(str(column[i]).strip())]
+        if commas and len(commas) >= MOSTLY * len(words):
+            raise ValueError(
+                f"{place(commas[0])}: column {name!r} is {column[commas[0]]!r}: write numbers with a decimal "
+                "point, not a comma"
+            )
         if len(there) - len(words) < MOSTLY * len(there):
             return None
         if words:
@@ -88,7 +96,7 @@ def _numeric(name: str, values: Array) -> _Part:
         return _Part(np.empty((len(values), 0)), [], f"column {name!r} is empty and was left out")
     filled = np.where(missing, np.median(values[~missing]), values)
     if filled.min() == filled.max():
-        return _Part(np.empty((len(values), 0)), [], f"column {name!r} is constant and was left out")
+        return _one_value(name, missing)
     return _with_indicator(name, filled[:, np.newaxis], [name], missing, "the median")
 
 
@@ -103,7 +111,7 @@ def _categories(name: str, values: list[Any]) -> _Part:
         )
         return _Part(nothing, [], note)
     if len(often) < 2:
-        return _Part(nothing, [], f"column {name!r} is constant and was left out")
+        return _one_value(name, missing)
     filled = np.array([often[0][0] if gap else word for word, gap in zip(words, missing, strict=True)])
     levels = sorted(word for word, _ in often)
     levels = levels[1:] if len(levels) == 2 else levels
@@ -111,6 +119,14 @@ def _categories(name: str, values: list[Any]) -> _Part:
     return _with_indicator(
         name, values_01, [f"{name}={w}" for w in levels], missing, "the most frequent text"
     )
+
+
+def _one_value(name: str, missing: NDArray[np.bool_]) -> _Part:
+    """A column that never varies tells nothing, unless it has gaps: then where they are is kept."""
+    if not missing.any():
+        return _Part(np.empty((len(missing), 0)), [], f"column {name!r} is constant and was left out")
+    note = f"column {name!r} has one value and {int(missing.sum())} gaps; only where it has gaps is used"
+    return _Part(missing[:, np.newaxis].astype(float), [f"{name} missing"], note)
 
 
 def _with_indicator(

@@ -62,7 +62,8 @@ def certainty(found: Audit) -> str:
 def rates(found: Audit) -> Iterator[str]:
     """The most frequent confusion, and what trusted labels say."""
     off = sorted(_off_diagonal(found), key=lambda row: row["estimate"])
-    yield f"Most frequent: {_told(off[-1], 'estimate', 'low', 'high')}."
+    if off[-1]["estimate"] > 0:
+        yield f"Most frequent: {_told(off[-1], 'estimate', 'low', 'high')}."
     for row in off:
         if not np.isnan(row.get("trusted", np.nan)):
             yield f"By trusted labels: {_told(row, 'trusted', 'trusted_low', 'trusted_high')}."

@@ -48,7 +48,7 @@ def read(path: Path, label: str, *, columns: Sequence[str] = (), trusted: str | 
     Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
     if not path.is_file():
-        raise ValueError(f"{path}: no such file")
+        raise ValueError(f"{path}: {'a folder, not a table' if path.is_dir() else 'no such file'}")
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{path.name}: no table that can be read; save it as one of {', '.join(SUFFIXES)}")
@@ -77,13 +77,18 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
         columns = {str(name): _series(X[name]) for name in X.columns}
         n = len(X)
     else:
+        if hasattr(X, "toarray"):
+            raise ValueError("X is sparse; an audit needs it dense: X.toarray()")
         X = np.asarray(X)
-        if X.ndim != 2:
-            raise ValueError(f"X must be a table (n, d), got shape {X.shape}")
+        if X.ndim != 2 or X.dtype.kind == "c":
+            kind = " of complex numbers" if X.dtype.kind == "c" else ""
+            raise ValueError(f"X must be a table (n, d), got shape {X.shape}{kind}")
         _check_width(X.shape[1], "X")
         number = X.dtype.kind in "fiub"
         columns = {f"x{j}": X[:, j].astype(float) if number else list(X[:, j]) for j in range(X.shape[1])}
         n = len(X)
+    if np.ndim(y) != 1:
+        raise ValueError(f"y must have one label for each row, shape (n,), got shape {np.shape(y)}")
     labels = list(np.asarray(y).tolist())
     verified = None if trusted is None else list(np.asarray(trusted, dtype=object))
     for name, values in {"y": labels, "trusted": verified or labels}.items():
