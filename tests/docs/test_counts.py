@@ -1,11 +1,11 @@
-"""Numbers of verdicts and distances to print in prose are those of the reference run."""
+"""Numbers of verdicts, means and distances to print in prose are those of the reference run."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from noisylabels.verdicts import distances
+from noisylabels.verdicts import distances, means
 from noisylabels.verdicts.counts import MARK, filled, page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +49,8 @@ def test_the_page_of_verdicts_is_that_of_the_reference_run():
 def test_marked_numbers_are_those_of_the_reference_run(file):
     text = file.read_text(encoding="utf-8")
     reference = ROOT / "results/reference"
-    assert text == distances.filled(filled(text, reference), reference), "run: python src/scripts/counts.py"
+    quoted = means.filled(distances.filled(filled(text, reference), reference), reference)
+    assert text == quoted, "run: python src/scripts/counts.py"
 
 
 def test_distances_to_print_by_hand_and_none_without_their_verdicts(tmp_path):
@@ -73,13 +74,53 @@ def test_distances_to_print_by_hand_and_none_without_their_verdicts(tmp_path):
     assert distances.filled(other, tmp_path) == other
 
 
+@pytest.fixture
+def summaries(tmp_path):
+    folder = tmp_path / "paper/table"
+    folder.mkdir(parents=True)
+    rows = ["heart,none,,svm,error,1,9.5", "heart,none,,svm,error,15,7.25", "heart,none,,klr,error,,-0.04"]
+    (folder / "summary.csv").write_text(
+        "\n".join(["dataset,noise,setting,method,metric,x,mean", *rows]) + "\n", encoding="utf-8"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("mark", "number"),
+    [
+        ("paper/table: heart, none, svm -->1.0", "7.2"),
+        ("paper/table: svm -->1", "7"),
+        ("paper/table: klr, error -->7.21", "-0.04"),
+        ("paper/other: svm -->7.21", "7.21"),
+    ],
+)
+def test_a_mean_is_that_of_the_last_x_with_the_decimals_that_stand_there(summaries, mark, number):
+    text = means.filled(f"It has <!-- mean {mark} points.", summaries)
+    assert text == f"It has <!-- mean {mark.partition('-->')[0]}-->{number} points."
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("lda", "summary.csv: lda names no row; it must name one"),
+        ("heart, none", "names 2 kinds of rows, such as heart, none, klr, error and heart, none, svm, error"),
+    ],
+)
+def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
+    with pytest.raises(ValueError, match=message):
+        means.filled(f"<!-- mean paper/table: {words} -->1.0", summaries)
+
+
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
     from noisylabels.verdicts.names import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(MARK.finditer(text))
     assert len(marks) == len(re.findall("(?<!`)<!-- count", text)) > 0
-    assert not re.search("^<!-- count", text, re.MULTILINE), "a comment that begins a line ends a paragraph"
+    assert len(list(means.MARK.finditer(text))) == len(re.findall("(?<!`)<!-- mean", text)) > 0
+    assert not re.search("^<!-- (count|mean)", text, re.MULTILINE), (
+        "a comment that begins a line ends a paragraph"
+    )
     for mark in marks:
         assert mark["verdict"] in VERDICTS
         for name in mark["tables"].split():

@@ -43,6 +43,22 @@ def test_regret_panels_have_reference_slopes_and_bounds():
     assert len(axes[0, 0].lines) == 4  # bound, regret, two slopes
 
 
+def test_a_panel_below_with_more_rounds_keeps_its_last_point():
+    def rows(rounds):
+        return table(
+            row(method="two_copy", repetition=r, metric="regret", x=T, value=T**0.5 + r)
+            for T in rounds
+            for r in range(3)
+        )
+
+    with style.context():
+        _, axes = panels.grid_of_panels(["", ""], [""], x_label="", y_label="")
+        noisy_online.regret_panel(axes[0, 0], rows((10.0, 1000.0)), ["two_copy"])
+        noisy_online.regret_panel(axes[1, 0], rows((10.0, 8e5)), ["two_copy"])
+    for ax in axes[:, 0]:
+        assert ax.get_xlim()[1] > 8e5
+
+
 def test_the_table_of_identities_has_the_largest_z_in_its_note():
     rows = [
         row(method=name, setting="gradients", repetition=0, metric=metric, value=value)

@@ -92,15 +92,17 @@ def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str]) -> None:
 
 def _reference_slopes(ax: "Axes") -> None:
     """Two short grey lines in the lower right corner: growth like T^(1/2) and like T."""
+    from matplotlib.lines import Line2D
+
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     start, end = x0 * (x1 / x0) ** 0.70, x0 * (x1 / x0) ** 0.92
     at = y0 * (y1 / y0) ** 0.05
     for power, text in ((0.5, "√T"), (1.0, "T")):
         top = at * (end / start) ** power
-        ax.plot([start, end], [at, top], color=style.COLOURS["grey"], linewidth=1.0, zorder=1.2)
+        # an artist is not autoscaled to: a panel below that shares the axis may have more rounds
+        ax.add_artist(Line2D([start, end], [at, top], color=style.COLOURS["grey"], linewidth=1.0, zorder=1.2))
         ax.annotate(text, (end, top), (2, 0), textcoords="offset points", fontsize=7.5, va="center",
                     color=style.COLOURS["grey"])  # fmt: skip
-    ax.set(xlim=(x0, x1), ylim=(y0, y1))
 
 
 def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str], limits: dict[str, float]) -> None:

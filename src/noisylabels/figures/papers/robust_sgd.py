@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.figures import methods, panels, style, tables
+from noisylabels.figures import methods, names, panels, style, tables
 from noisylabels.noise.flips import parse
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ Tables = Mapping[str, "pd.DataFrame"]
 Settings = Mapping[str, Mapping[str, Any]]
 FloatArray = NDArray[np.float64]
 
+ROUNDING = 1e-9
+"""Errors in % this close together are equal."""
 FAR_POINT = -2.2
 """Margin z_A of the mislabelled far point A in Figure 1."""
 
@@ -68,23 +70,27 @@ def error_curves(results: Tables, settings: Settings) -> "Figure":
     own = settings[artifact]
     shown = [method for method, spec in own["methods"].items() if "losses" in spec]
     levels = [label for label in own["noise"] if parse(label)[1].get("rate")] or own["noise"]
-    names = own["datasets"]
+    sets = own["datasets"]
     figure, axes = panels.grid_of_panels(
-        [_title(table, name) for name in names],
-        levels,
+        [_title(table, name) for name in sets],
+        [names.noise(level) for level in levels],
         x_label="epoch",
         y_label="test error / %",
         share_y="none",
     )
-    for row, name in zip(axes, names, strict=True):
+    for row, name in zip(axes, sets, strict=True):
         for ax, level in zip(row, levels, strict=True):
             where = {"dataset": name, "noise": level, "metric": "error", "method": shown}
             panels.learning_curves(ax, panels.select(table, artifact, **where))
-            ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
+            _epochs(ax, own)
             means = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
             ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
     panels.shared_legend(figure, panels.handles(shown))
     return figure
+
+
+def _epochs(ax: "Axes", own: Mapping[str, Any]) -> None:
+    ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
 
 
 def errors_by_noise(results: Tables, settings: Settings) -> "Figure":
@@ -154,7 +160,8 @@ def _noise_curves(
         groups = [last.loc[last["noise"] == label, "value"] for label in labels]
         x = list(rates.values())
         if spread:
-            _spread_curve(ax, np.array(x), np.array([group.var() for group in groups]), method)
+            spreads = [group.var() if np.ptp(group) > ROUNDING else 0.0 for group in groups]
+            _spread_curve(ax, np.array(x), np.array(spreads), method)
         else:
             interval = panels.mean_interval(last, ["noise"]).loc[labels]
             panels.curve(ax, x, interval["mean"], interval["half_width"], method)
@@ -192,8 +199,9 @@ def objectives(results: Tables, settings: Settings) -> "Figure":
             rows = panels.select(table, artifact, **where)
             mean = rows.groupby("x")["value"].mean()
             ax.plot(mean.index, mean, color=str(grey), linewidth=1.3)
+        _epochs(ax, own)
     entries = [
-        panels.plain_handle(label, color=str(grey), linewidth=1.3)
+        panels.plain_handle(names.noise(label), color=str(grey), linewidth=1.3)
         for grey, label in zip(greys, own["noise"], strict=True)
     ]
     panels.shared_legend(figure, entries)
@@ -227,13 +235,13 @@ def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
     frame = errors(results, settings)
     clean = frame[frame.index.get_level_values("training labels") == "symmetric 0"].droplevel(1).T
     columns = {"method": [style.label(method) for method in clean.index]}
-    names = [(artifact, name) for artifact in results for name in settings[artifact]["datasets"]]
-    for title, (artifact, name) in zip(clean.columns, names, strict=True):
+    sets = [(artifact, name) for artifact in results for name in settings[artifact]["datasets"]]
+    for title, (artifact, name) in zip(clean.columns, sets, strict=True):
         published = settings[artifact].get("published", [])
         columns[title] = list(clean[title])
-        columns[f"{name}, printed"] = [
-            tables.printed(published, dataset=name, method=method) for method in clean.index
-        ]
+        printed = [tables.printed(published, dataset=name, method=method) for method in clean.index]
+        if any(printed):
+            columns[f"{name}, printed"] = printed
     table = pd.DataFrame(columns)
     table.attrs["note"] = frame.attrs["note"]
     return table
