@@ -84,6 +84,19 @@ def test_logs_become_a_table_of_which_the_last_folder_counts(tmp_path):
     ]
 
 
+def test_an_artifact_that_was_run_again_loses_its_old_rows_and_no_other_does(tmp_path):
+    def row(artifact, cell, seconds):
+        return dict(zip(costs.COLUMNS, (artifact, cell, "run", "1", seconds, seconds, "100"), strict=True))
+
+    table = tmp_path / "jobs.csv"
+    old = [row("ors/fig2", "a", "1.0"), row("ors/fig2", "b", "1.0"), row("pnorm/room", "", "2.0")]
+    lines = [",".join(costs.COLUMNS), *(",".join(line.values()) for line in old)]
+    table.write_text("\n".join(lines) + "\n")
+    again = row("ors/fig2", "c", "3.0")
+    assert costs.updated(table, [again]) == [again, old[2]]
+    assert costs.updated(tmp_path / "none.csv", [again]) == [again]
+
+
 def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
     assert len(costs.read(ROOT / "workflow/recorded/jobs.csv").measured) > 100
     assert costs.read(tmp_path / "none.csv") == Costs({})

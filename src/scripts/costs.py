@@ -1,4 +1,4 @@
-"""Record what the jobs of a run took: folders logs/<scale> in, the table that a cluster is asked by out."""
+"""Record what the jobs of a run took, in the table that a cluster is asked by; other rows stay."""
 
 import argparse
 import csv
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from noisylabels.frame.atomic import replacing
-from noisylabels.frame.costs import COLUMNS, gathered
+from noisylabels.frame.costs import COLUMNS, gathered, updated
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument(
@@ -18,8 +18,9 @@ arguments = parser.parse_args()
 rows = gathered(arguments.logs)
 if not rows:
     sys.exit(f"costs: no *.time.tsv in {', '.join(map(str, arguments.logs))}; logs/<scale> of a run has some")
+table = updated(arguments.out, rows)
 with replacing(arguments.out) as part, part.open("w", encoding="utf-8", newline="") as lines:
     writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(table)
 print(f"{sum(int(row['jobs']) for row in rows)} jobs of {len({row['artifact'] for row in rows})} artifacts")

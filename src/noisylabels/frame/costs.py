@@ -127,6 +127,19 @@ def gathered(logs: Iterable[Path]) -> list[dict[str, str | int]]:
     return [_row(key, list(found[key].values())) for key in sorted(found)]
 
 
+def updated(file: Path, rows: Iterable[Mapping[str, str | int]]) -> list[dict[str, str | int]]:
+    """The table in the file with new rows; of an artifact that has some no old one stays."""
+    new = [dict(row) for row in rows]
+    old: list[dict[str, str | int]] = []
+    if file.is_file():
+        read(file)  # a damaged table is named
+        with file.open(encoding="utf-8", newline="") as lines:
+            old = [dict(row) for row in csv.DictReader(lines)]
+    run = {row["artifact"] for row in new}
+    kept = [row for row in old if row["artifact"] not in run]
+    return sorted([*kept, *new], key=lambda row: (row["artifact"], row["cell"], row["job"]))
+
+
 def _place(stem: str) -> tuple[str, str, str]:
     """(cell, job, block) of the name of a log: ``experiment``, ``<cell>.tune`` or ``<cell>.<block>``."""
     cell, _, last = stem.rpartition(".")
