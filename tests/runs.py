@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PARTS = ["Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock"]
+from checkouts import ROOT, copy_checkout
+
 OVERLAY = "scale: smoke\npapers: [ors]\nformats: [png]\n"
 
 
@@ -57,20 +57,10 @@ class Run:
 
 
 def copied(folder: Path) -> Run:
-    """A copy of the checkout in the folder, emptied before, that may be edited and runs there.
-
-    Always the same folder in a session, so that a test finds what the one before compiled: the path is part
-    of the key.
-    """
+    """A copy of the checkout in the folder, emptied before, that may be edited and runs there."""
     folder.mkdir(exist_ok=True)
     for left in folder.glob("*"):
         shutil.rmtree(left) if left.is_dir() else left.unlink()
     shutil.rmtree(folder / ".snakemake", ignore_errors=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(
-                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-            )
-        else:
-            shutil.copy2(ROOT / part, folder / part)
+    copy_checkout(folder)
     return Run(folder, folder)

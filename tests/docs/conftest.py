@@ -1,16 +1,13 @@
 """A scratch copy of the checkout with a home folder, in which ./run works as for a newcomer."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from recipes import ROOT
-
-PARTS = ["Snakefile", "run", "config", "workflow", "src", "environment.yml", "pyproject.toml", "runtime.lock"]
+from checkouts import copy_checkout
 
 
 class Newcomer:
@@ -18,15 +15,7 @@ class Newcomer:
 
     def __init__(self, folder: Path) -> None:
         self.checkout, self.home = folder / "checkout", folder / "home"
-        for left in (self.home, folder / "venv", *self.checkout.glob("[!.]*"), self.checkout / ".snakemake"):
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
-        for part in PARTS:
-            source, target = ROOT / part, self.checkout / part
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-            else:
-                shutil.copy2(source, target)
+        copy_checkout(self.checkout, ["run"])
         (self.home / "mine").mkdir(parents=True)
         self._environment_of_the_tests(folder / "venv")
 
@@ -63,12 +52,9 @@ class Newcomer:
 
 
 @pytest.fixture(scope="session")
-def newcomer() -> Newcomer:
-    """One for all recipes, as one person would follow them one after the other.
-
-    Always in the same folder, so that kernels are compiled once: their path is part of the compiler's key.
-    """
-    someone = Newcomer(ROOT / ".cache/newcomer" / os.environ.get("PYTEST_XDIST_WORKER", "main"))
+def newcomer(tmp_path_factory) -> Newcomer:
+    """One for all recipes, as one person would follow them one after the other."""
+    someone = Newcomer(tmp_path_factory.mktemp("newcomer"))
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
     X = rng.standard_normal((120, 3)) + y[:, None]

@@ -20,7 +20,6 @@ import base64
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,8 +27,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from checkouts import copy_checkout
 
 RESULTS = ("results/", "figures/", "data/prepared/")
 
@@ -68,17 +68,6 @@ class Job:
     argv: list[str]
     read: frozenset[str]
     written: frozenset[str]
-
-
-def copy_checkout(folder: Path) -> None:
-    """The files that a run needs, as they are in this checkout."""
-    folder.mkdir(exist_ok=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(ROOT / part, folder / part, ignore=ignored)
-        else:
-            shutil.copy2(ROOT / part, folder / part)
 
 
 def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:

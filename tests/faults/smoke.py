@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from reruns import copy_checkout
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from checkouts import copy_checkout
 
 TARGETS = ("noisy_online_angle_lemma", "noisy_online_averaging")
 """Small artifacts that need no data; the second is cut into two blocks, which are collected."""

@@ -3,7 +3,8 @@
 import shutil
 
 import pytest
-from runs import PARTS, ROOT, Run
+from checkouts import copy_checkout
+from runs import Run
 
 pytestmark = pytest.mark.workflow
 ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
@@ -11,12 +12,7 @@ ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
 
 def test_a_run_and_its_report_under_an_odd_path(tmp_path):
     folder = tmp_path / ODD
-    folder.mkdir()
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(ROOT / part, folder / part)
+    copy_checkout(folder)
     run = Run(folder / "it's here", folder)  # elsewhere than the checkout: every path is absolute
     (run.folder / "overlay.yaml").write_text("scale: smoke\npapers: [noisy_online]\nformats: [png]\n")
     run.snakemake("noisy_online_angle_lemma")

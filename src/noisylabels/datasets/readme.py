@@ -9,7 +9,7 @@ HEAD = """# Data
 <!-- Generated from config/datasets.yaml by src/scripts/data_readme.py; do not edit. -->
 
 No data lie in this repository. `snakemake data --cores 1` fetches and prepares all that the chosen artifacts
-need; a run fetches what it misses. Every file must have a known hash. What already lies in `data/raw/<id>/`
+need; a run fetches what it misses. What already lies in `data/raw/<id>/`
 with the right hash is used, wherever it came from; else the sources are tried in the order of the registry:
 
 - **mirror**: files below a folder or URL of your own, named in the configuration (`data: mirror:`) or by the
