@@ -1,7 +1,9 @@
 """The configuration of a run: each file by itself is strict, and what would be ignored is refused."""
 
 import importlib.util
+import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -93,6 +95,15 @@ def test_an_unknown_target_gets_the_nearest_names() -> None:
     )
 
 
+def start() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("start", ROOT / "src/scripts/start.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
 @pytest.mark.parametrize(
     ("words", "files"),
     [
@@ -103,9 +114,22 @@ def test_an_unknown_target_gets_the_nearest_names() -> None:
     ],
 )
 def test_the_files_of_a_command_are_those_of_its_options(words: list[str], files: list[str]) -> None:
-    spec = importlib.util.spec_from_file_location("start", ROOT / "src/scripts/start.py")
-    assert spec is not None
-    assert spec.loader is not None
-    start = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(start)
-    assert start.configfiles(words) == files
+    assert start().given(("--configfile", "--configfiles"), words) == files
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-n", "--config", "foo"], "run: --config: foo is not key=value"),
+        (["--config", "seed=7", "ors_fig5"], "ors_fig5 is not key=value, as in seed=7; targets follow --"),
+        (
+            ["--configfile", "config/smok.yaml"],
+            "there is no file config/smok.yaml; did you mean config/smoke",
+        ),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_answered_in_one_line(words, message, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.argv", ["start.py", *words])
+    with pytest.raises(SystemExit, match=re.escape(message)):
+        start().check_configuration()

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -15,27 +16,27 @@ def writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def configfiles(words: list[str]) -> list[str]:
-    """The files that the options --configfile and --configfiles name."""
+def given(names: tuple[str, ...], words: list[str]) -> list[str]:
+    """The words that belong to options of these names, ``--name a b`` and ``--name=a``."""
     found, taking = [], False
     for word in words:
         if word == "--":
             break
         option, _, value = word.partition("=")
         if word.startswith("-"):
-            taking = option in ("--configfile", "--configfiles")
+            taking = option in names
             found += [value] * (taking and bool(value))
         elif taking:
             found.append(word)
     return found
 
 
-def check_configfiles() -> None:
-    """End with one line if a configuration file is not there or cannot be read."""
+def check_configuration() -> None:
+    """End with one line if a configuration file cannot be read, or a value on the command line has no key."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
     from noisylabels.strict_yaml import ArtifactError, read
 
-    for name in configfiles(sys.argv[1:]):
+    for name in given(("--configfile", "--configfiles"), sys.argv[1:]):
         if not Path(name).is_file():
             near = difflib.get_close_matches(name, map(str, sorted(Path("config").glob("*.yaml"))), n=2)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -44,6 +45,9 @@ def check_configfiles() -> None:
             read(Path(name))
         except ArtifactError as error:
             sys.exit(f"run: {error}")
+    for word in given(("--config", "-C"), sys.argv[1:]):
+        if not re.match(r"\w+=", word):
+            sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
 
 
 def main() -> None:
@@ -54,7 +58,7 @@ def main() -> None:
     if not writable(caches):  # Snakemake and matplotlib keep files there, and fail without
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
     try:
-        check_configfiles()
+        check_configuration()
         from snakemake.cli import main as snakemake
     except Exception as error:  # a damaged package can raise anything
         sys.exit(
