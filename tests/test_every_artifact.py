@@ -55,6 +55,9 @@ def made_up(dataset):
         labels = {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
         return {"X": rng.normal(y[:, None], 1.5, (80, 4)), "y": y} | labels
     y = np.where(rng.uniform(size=600) < 0.5, 1, -1).astype(np.int8)
+    if dataset == "galaxy_zoo":
+        wrong = rng.uniform(size=600) < 0.1
+        return {"X": rng.normal(y[:, None], 1.0, (600, 2)), "y": y, "y_noisy": np.where(wrong, -y, y)}
     X = rng.uniform(size=(600, 12)) + 0.4 * (y[:, None] > 0)
     return {"X": X[:400], "y": y[:400], "X_test": X[400:], "y_test": y[400:]}
 

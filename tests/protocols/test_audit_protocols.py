@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from noisylabels.protocols.audit import finding_flips, flip_rates
+from noisylabels.noise.crowd import simulate
+from noisylabels.protocols.audit import finding_errors, finding_flips, flip_rates
 from noisylabels.protocols.audit.cross_fits import audited
 from noisylabels.seeding import Seeds
 
@@ -88,3 +89,37 @@ def test_rates_of_separate_clouds_are_right_by_every_estimate():
 def test_a_model_without_flip_matrix_has_no_own_estimate():
     rows = flip_rates.run(settings(methods={"logistic": PLAIN}), clouds(), SEEDS, range(1), {})
     assert {row["setting"] for row in rows} == {"confident joint", "anchor", "surest rows"}
+
+
+def crowd():
+    own = clouds()["clouds"]
+    made = simulate(own.arrays["y"], np.random.default_rng(1), workers=20, per_item=5)
+    own.arrays |= {"item": made.item, "worker": made.worker, "response": made.response}
+    return {"clouds": own}
+
+
+def of_people(**changes):
+    return settings(share=0.8, annotators=[1, 5], **changes)
+
+
+def test_wrong_votes_of_a_crowd_are_found_and_more_votes_are_wrong_less_often():
+    rows = finding_errors.run(of_people(), crowd(), SEEDS, range(3), {})
+    assert min(values(rows, metric="average_precision", noise="vote of 1")) > 0.8
+    one, five = (np.mean(values(rows, metric="flipped", noise=f"vote of {m}")) for m in (1, 5))
+    assert five < one - 0.1
+    assert rows == finding_errors.run(of_people(), crowd(), SEEDS, range(3), {})
+
+
+def test_labels_that_come_with_a_set_are_taken_as_they_are():
+    data = clouds()
+    arrays = data["clouds"].arrays
+    arrays["y_noisy"] = np.where(np.arange(len(arrays["y"])) % 7 == 0, -1, arrays["y"])
+    labels = dict(finding_errors.observed(arrays, [1], SEEDS, 0))
+    np.testing.assert_array_equal(labels["as they come"], arrays["y_noisy"] > 0)
+    rows = finding_errors.run(of_people(), data, SEEDS, range(1), {})
+    assert values(rows, metric="flipped") == pytest.approx([1 / 14] * 2, abs=0.02)
+
+
+def test_a_set_without_labels_of_people_is_refused():
+    with pytest.raises(ValueError, match=r"settings\.datasets: a data set with labels by people"):
+        finding_errors.run(of_people(), clouds(), SEEDS, range(1), {})

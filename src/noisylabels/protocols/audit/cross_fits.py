@@ -36,20 +36,31 @@ def audited(
 
     Raises ValueError : a method that does not exist, or that gives no probabilities.
     """
-    methods = specs(settings["methods"])
     for columns, split, noisy, own in problems(settings, data, seeds, repetitions):
-        state = int(own.generator(columns["repetition"], "folds").integers(LARGEST))
+        true = split.clean.astype(int)
         for k, noise in enumerate(settings["noise"]):
-            true, observed = split.clean.astype(int), noisy[:, k].astype(int)
-            for label, spec in methods.items():
-                model = spec.build()
-                cross = cross_fitted(
-                    split.X,
-                    observed,
-                    model,
-                    random_state=state,
-                    repetitions=settings["cross_fits"],
-                    folds=settings["folds"],
-                )
-                named = columns | {"noise": noise, "method": label}
-                yield Audited(named, split.X, true, observed, cross, model)
+            named = columns | {"noise": noise}
+            yield from by_methods(settings, named, split.X, true, noisy[:, k].astype(int), own)
+
+
+def by_methods(
+    settings: dict[str, Any],
+    columns: dict[str, Any],
+    X: Array,
+    true: Classes,
+    observed: Classes,
+    seeds: Seeds,
+) -> Iterator[Audited]:
+    """Every method on the same rows, labels and folds."""
+    state = int(seeds.generator(columns["repetition"], "folds").integers(LARGEST))
+    for label, spec in specs(settings["methods"]).items():
+        model = spec.build()
+        cross = cross_fitted(
+            X,
+            observed,
+            model,
+            random_state=state,
+            repetitions=settings["cross_fits"],
+            folds=settings["folds"],
+        )
+        yield Audited(columns | {"method": label}, X, true, observed, cross, model)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.auditing import confident_joint
-from noisylabels.protocols.audit.cross_fits import audited
+from noisylabels.protocols.audit.cross_fits import Audited, audited
 from noisylabels.seeding import Seeds
 
 
@@ -24,13 +24,15 @@ def run(
     settings: dict[str, Any], data: dict[str, Any], seeds: Seeds, repetitions: range, tuned: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows of all splits; repetition = number of the split, source = variant of the data set."""
-    rows = []
-    for found in audited(settings, data, seeds, repetitions):
-        p, y = found.cross.mean, found.observed
-        wrong = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
-        figures = scores(wrong, -confident_joint.margins(p, y), found.observed != found.true)
-        rows += [found.columns | {"metric": metric, "value": value} for metric, value in figures.items()]
-    return rows
+    return [row for found in audited(settings, data, seeds, repetitions) for row in rows_of(found)]
+
+
+def rows_of(found: Audited) -> list[dict[str, Any]]:
+    """A row for each metric."""
+    p, y = found.cross.mean, found.observed
+    wrong = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
+    figures = scores(wrong, -confident_joint.margins(p, y), found.observed != found.true)
+    return [found.columns | {"metric": metric, "value": value} for metric, value in figures.items()]
 
 
 def scores(wrong: NDArray[np.bool_], doubt: NDArray[Any], flipped: NDArray[np.bool_]) -> dict[str, float]:
