@@ -39,7 +39,7 @@ CONTENTS = {
     "scaling",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
-    "docs/evidence": "verdicts history reproducibility reference/verdicts reference/earlier",
+    "docs/evidence": "verdicts history reproducibility reference/verdicts",
     "docs/api/README": " ".join([*ROOMS, *ALONE]),
 }
 
