@@ -31,6 +31,8 @@ CASES = {
         0.001,
     ),
     "linear, hinge": (tensor.linear(), analytic.smoothed_hinge(0.5), 2, 1.5, 0.02),
+    "cubic, no room for its largest tensor": (tensor.polynomial(3), analytic.squared(), 20, 2.0, 0.001),
+    "linear, no room for a single row": (tensor.linear(), analytic.squared(), 4097, 2.0, 0.001),
 }
 
 

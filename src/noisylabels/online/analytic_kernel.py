@@ -168,11 +168,11 @@ class AnalyticKernel(OnlineLearner):
     def _reserve(self, plan: tensors.Plan) -> None:
         """Room for the estimates of this plan that are kept one by one."""
         n = plan.points[plan.first[:-1]]
-        n = n[n >= len(self._state.offset) - 1]
+        n = n[(n >= len(self._state.offset) - 1) & (self._tables.product[n] != 0.0)]
         items = int(self._state.counts[tensors.ITEMS]) + len(n)
         points = int(self._state.counts[tensors.POINTS]) + int(n.sum())
         state = self._state
-        if self.kernel.degree is None and (items > len(state.item_weight) or points > len(state.item_points)):
+        if items > len(state.item_weight) or points > len(state.item_points):
             self._state = state._replace(
                 item_degree=_grown(state.item_degree, 2 * items),
                 item_weight=_grown(state.item_weight, 2 * items),
