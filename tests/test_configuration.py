@@ -124,7 +124,7 @@ def test_the_files_of_a_command_are_those_of_its_options(words: list[str], files
         (["--config", "seed=7", "ors_fig5"], "ors_fig5 is not key=value, as in seed=7; targets follow --"),
         (
             ["--configfile", "config/smok.yaml"],
-            "did you mean config/smoke.yaml?",
+            "did you mean config/smoke.yaml",
         ),
     ],
 )
