@@ -157,7 +157,7 @@ def test_bayes_counts_what_is_penalised(bias, penalty):
 @pytest.mark.parametrize("model", [KLR, rKLR])
 def test_an_unknown_reading_is_named(model):
     _, X, labels = problem(20)
-    with pytest.raises(ValueError, match="unknown bias 'some'; known: none, free, penalised"):
+    with pytest.raises(ValueError, match="bias: 'some' is unknown; known: none, free, penalised"):
         model(bias="some").fit(X, labels)
-    with pytest.raises(ValueError, match="unknown penalty 'ridge'; known: weights, rkhs"):
+    with pytest.raises(ValueError, match="penalty: 'ridge' is unknown; known: weights, rkhs"):
         model.fit_many(gram(X, X), labels[:, np.newaxis], GRID, penalty="ridge")

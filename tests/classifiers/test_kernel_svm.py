@@ -125,9 +125,13 @@ def test_one_point_per_class():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"C": 0.0}, "C, the weight of the losses"), ({"tolerance": 0.0}, "tolerance must be > 0"),
-     ({"width": -1.0}, "width of the kernel must be")],
-)  # fmt: skip
+    [
+        ({"C": 0.0}, "C: must be a finite number > 0, got 0"),
+        ({"tolerance": 0.0}, "tolerance: must be a finite number > 0, got 0"),
+        ({"max_steps": 0}, "max_steps: must be a whole number >= 1, got 0"),
+        ({"width": -1.0}, "width: must be a finite number > 0, got -1"),
+    ],
+)
 def test_mistakes_are_named(options, message):
     X, y = two_moons(20)
     with pytest.raises(ValueError, match=message):

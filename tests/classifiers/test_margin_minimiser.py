@@ -73,7 +73,7 @@ def test_sparse_and_dense_input_agree_and_nothing_is_random(problem):
 
 def test_hinge_is_left_to_liblinear(problem):
     X, y = problem
-    with pytest.raises(ValueError, match=r"the loss hinge has kinks.*LiblinearClassifier\(loss='hinge'"):
+    with pytest.raises(ValueError, match=r"loss: hinge has kinks.*LiblinearClassifier\(loss='hinge'"):
         MarginMinimiser("hinge").fit(X, y)
     ours = LiblinearClassifier(LAM, loss="hinge", dual=True, random_state=0).fit(X, y)
     sgd = RobustSGDClassifier("hinge", lam=LAM, epochs=200, average="run", random_state=0).fit(X, y)
@@ -83,9 +83,9 @@ def test_hinge_is_left_to_liblinear(problem):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (MarginMinimiser(lam=0), "lam, the weight of the penalty, must be finite and > 0, got 0"),
-        (MarginMinimiser(max_iter=0), "max_iter must be at least 1, got 0"),
-        (LiblinearClassifier(loss="log"), "unknown loss 'log'; known: squared_hinge, hinge"),
+        (MarginMinimiser(lam=0), "lam: must be a finite number > 0, got 0"),
+        (MarginMinimiser(max_iter=0), "max_iter: must be a whole number >= 1, got 0"),
+        (LiblinearClassifier(loss="log"), "loss: 'log' is unknown; known: squared_hinge, hinge"),
         (LiblinearClassifier(loss="hinge"), "the hinge loss in the dual only: add dual=True"),
     ],
 )

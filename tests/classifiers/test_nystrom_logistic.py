@@ -82,10 +82,10 @@ def test_a_penalty_without_a_limit_is_refused_with_words():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"landmarks": 0}, "landmarks must be at least 1"),
-        ({"choice": "first"}, "unknown choice 'first' of landmarks"),
-        ({"zeta": 0.0}, "zeta, the weight of the penalty"),
-        ({"bias": "some"}, "unknown bias 'some'"),
+        ({"landmarks": 0}, "landmarks: must be a whole number >= 1"),
+        ({"choice": "first"}, "choice: 'first' is unknown"),
+        ({"zeta": 0.0}, "zeta: must be a finite number >= 1e-08, got"),
+        ({"bias": "some"}, "bias: 'some' is unknown"),
         ({"width": "auto"}, "must be a number or 'scale'"),
     ],
 )

@@ -167,9 +167,9 @@ def test_the_midpoint_is_a_shift_by_the_log_odds_of_the_classes():
 
 def test_mistakes_are_named():
     X, y = two_moons(20)
-    with pytest.raises(ValueError, match="mu, the ridge, must be finite and > 0"):
+    with pytest.raises(ValueError, match="mu: must be a finite number > 0, got 0"):
         RobustKernelFisherClassifier(mu=0.0).fit(X, y)
-    with pytest.raises(ValueError, match="rounds, of EM, must be a whole number >= 0, got -1"):
+    with pytest.raises(ValueError, match="rounds: must be a whole number >= 0, got -1"):
         RobustKernelFisherClassifier(rounds=-1).fit(X, y)
-    with pytest.raises(ValueError, match="unknown threshold 'mean'; known: posterior, midpoint"):
+    with pytest.raises(ValueError, match="threshold: 'mean' is unknown; known: posterior, midpoint"):
         RobustKernelFisherClassifier(threshold="mean").fit(X, y)

@@ -113,12 +113,12 @@ def test_equal_kernels_share_their_weight():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rho": 0.5}, r"rho, the known flip rate, must lie in \[0, 0.5\), got 0.5"),
-        ({"rho": -0.1}, "rho, the known flip rate"),
-        ({"C": 0.0}, "C must be finite and > 0"),
-        ({"tolerance": 0.0}, "tolerance must be finite and > 0"),
-        ({"max_iter": 0}, "max_iter must be finite and > 0"),
-        ({"widths": [0.0]}, "width of the kernel must be finite and > 0"),
+        ({"rho": 0.5}, "rho: must be a finite number >= 0 and < 0.5, got 0.5"),
+        ({"rho": -0.1}, "rho: must be a finite number >= 0"),
+        ({"C": 0.0}, "C: must be a finite number > 0"),
+        ({"tolerance": 0.0}, "tolerance: must be a finite number > 0"),
+        ({"max_iter": 0}, "max_iter: must be a whole number >= 1"),
+        ({"widths": [0.0]}, "widths: must be a finite number > 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):

@@ -189,15 +189,15 @@ ERRORS = {
         [ORS("one"), ORS("two")], NoisySequence(X, Y, Y[:, None], Y), 1
     ),
     "filters: ORS.losses needs ORS filters only": lambda: ORS.losses([NLMS()], NoisySequence(X, Y, X, Y), 1),
-    "windows: must be between 1 and the 5 rounds, got 6": lambda: NLMS.losses(
+    "windows: must be a whole number >= 1 and <= 5, got 6": lambda: NLMS.losses(
         [NLMS()], NoisySequence(X, Y, X, Y), 6
     ),
-    "variant: 'tow' is unknown, choose from clean": lambda: ORS("tow"),
+    "variant: 'tow' is unknown; known: clean": lambda: ORS("tow"),
     "r: must be a finite number >= 0, got -1": lambda: ORS("one", r=-1),
     "beta: must be a finite number >= 0, got -2": lambda: ORS("beta", beta=-2),
     "beta: needed by variant 'beta'": lambda: ORS("beta"),
     "beta: has no meaning for variant 'one'": lambda: ORS("one", beta=1),
-    "two_variance: must be": lambda: ORS("two", two_variance="all"),
+    "two_variance: 'all' is unknown; known: half, full": lambda: ORS("two", two_variance="all"),
     "r: must be a finite number >= 0, got nan": lambda: ORS("one", r=float("nan")),
     "mu: must be a finite number > 0, got 0": lambda: LMS(0),
     "eps: must be": lambda: NLMS(eps=-1),
@@ -212,8 +212,8 @@ ERRORS = {
     "lms: diverged at row": lambda: LMS(10.0).run(1e3 * np.ones((200, 2)), np.ones(200)),
     "signal: 3 samples are fewer than the filter's d = 4 taps": lambda: Sliding(np.ones(3), 4),
     "signal: value at index 1 is not finite": lambda: Sliding(nan_at(1, (3,)), 2),
-    "d: must be at least 1": lambda: Sliding(np.ones(3), 0),
-    "n: must be between 1 and the 3 samples": lambda: Sliding(np.ones(3), 2, n=4),
+    "d: must be a whole number >= 1, got 0": lambda: Sliding(np.ones(3), 0),
+    "n: must be a whole number >= 1 and <= 3, got 4": lambda: Sliding(np.ones(3), 2, n=4),
     "rows: need": lambda: Sliding(np.ones(3), 2).rows(2, 2),
     "x: value at index (0, 1) is not finite": lambda: NoisySequence(nan_at((0, 1), (5, 2)), Y, X, Y),
     "labels: expected shape (5, *), got (4, 2)": lambda: NoisySequence(X, Y, X[:4], Y),

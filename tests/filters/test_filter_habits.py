@@ -104,8 +104,8 @@ def test_a_history_that_raises_changes_nothing() -> None:
 
 ERRORS = {
     "update: say how many samples": lambda: NLMS().update(1.0, 1.0),
-    "taps: must be at least 1, got 0": lambda: NLMS().delay_line(0),
-    "every: must be at least 1, got 0": lambda: NLMS().history(np.ones((3, 1)), np.ones(3), every=0),
+    "taps: must be a whole number >= 1, got 0": lambda: NLMS().delay_line(0),
+    "every: must be a whole number >= 1, got 0": lambda: NLMS().history(np.ones((3, 1)), np.ones(3), every=0),
     "x: has the names ['b'], the filter ['a']": lambda: NLMS().learn_one({"a": 1}, 1).predict_one({"b": 1}),
     "x: expected shape (*), got (1, 2)": lambda: NLMS().predict_one([[3.0, 1.0]]),
     "X: expected real numbers, got complex128": lambda: NLMS().run(np.ones((3, 2)) * 1j, np.ones(3)),

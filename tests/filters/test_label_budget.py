@@ -148,7 +148,7 @@ def test_a_sliding_window_equals_its_rows() -> None:
 
 
 ERRORS = {
-    "strategy: 'cost' is unknown, choose from const, begin, auto, self_tuned": {"strategy": "cost"},
+    "strategy: 'cost' is unknown; known: const, begin, auto, self_tuned": {"strategy": "cost"},
     "B: must be a finite number >= 1, got 0.5": {"B": 0.5},
     "labels: B = 4.5 needs 5 columns, got 4": {"B": 4.5},
     "variance: 'sample' is unknown": {"variance": "sample"},

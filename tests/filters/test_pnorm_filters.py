@@ -172,9 +172,9 @@ def test_sparse_competitors_reduce_to_the_plain_ones():
     ("make", "names"),
     [
         (lambda: PNormLMS(0.0), "eta"),
-        (lambda: PNormLMS(0.1, 1.9), "p:"),
-        (lambda: PNormLMS(0.1, np.inf), "p:"),
-        (lambda: ImplicitPNormLMS(0.1, np.nan), "p:"),
+        (lambda: PNormLMS(0.1, 1.9), "p,"),
+        (lambda: PNormLMS(0.1, np.inf), "p,"),
+        (lambda: ImplicitPNormLMS(0.1, np.nan), "p,"),
         (lambda: BoundedPNormLMS(0.1, 3.0, 0.0), "radius"),
         (lambda: NormalizedPNormLMS(0.1, 3.0, -1.0), "eps"),
         (lambda: EG(-1.0), "eta"),

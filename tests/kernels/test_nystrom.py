@@ -78,9 +78,9 @@ def test_leverage_prefers_the_rare_points():
 
 
 def test_wrong_landmarks_are_refused():
-    with pytest.raises(ValueError, match="landmarks must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="landmarks: must be a whole number >= 1, got 0"):
         landmarks.check(0, "uniform")
-    with pytest.raises(ValueError, match=r"unknown choice 'best' .* known: uniform, kmeans, leverage"):
+    with pytest.raises(ValueError, match="choice: 'best' is unknown; known: uniform, kmeans, leverage"):
         landmarks.check(5, "best")
 
 

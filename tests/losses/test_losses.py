@@ -175,7 +175,7 @@ def test_theorem_2_formulas():
         (lambda: losses.smooth_ramp(-1.0, 1.0, math.nan), "beta must be a finite number"),
         (lambda: losses.rgomp(0.0), "c, the steepness of the reversed Gompertz loss, must be > 0, got 0"),
         (lambda: losses.rgomp(math.inf), "c must be a finite number"),
-        (lambda: losses.resolve("rgom"), "unknown loss 'rgom'; known: log, hinge"),
+        (lambda: losses.resolve("rgom"), "loss: 'rgom' is unknown; known: log, hinge"),
     ],
 )
 def test_wrong_parameters_are_named(make, message):

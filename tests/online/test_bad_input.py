@@ -107,15 +107,15 @@ def test_empty_arrays_lengths_and_types():
     with pytest.raises(ValueError, match=r"y: expected shape \(4\), got \(3,\)"):
         NaiveOGD(0.1).run(X, X, np.ones(3))
     for bad in (X.astype(complex), X.astype(object)):
-        with pytest.raises(TypeError, match="needs real numbers, got an array of"):
+        with pytest.raises(ValueError, match="needs real numbers, got an array of"):
             TwoCopy(0.1).run(X, bad, X.copy(), Y)
-        with pytest.raises(TypeError, match="needs real numbers"):
+        with pytest.raises(ValueError, match="needs real numbers"):
             ArrayOracle(bad[:, None], Y)
     with pytest.raises(ValueError, match=r"copies: expected shape \(\*, \*, \*\)"):
         ArrayOracle(X, Y)
     with pytest.raises(ValueError, match=r"targets: expected shape \(4\)"):
         ArrayOracle(X[:, None], np.ones(5))
-    with pytest.raises(ValueError, match="average_from: must be a round from 0 to 3"):
+    with pytest.raises(ValueError, match="average_from: must be a whole number >= 0 and <= 3, got 4"):
         NaiveOGD(0.1).run(X, X, Y, average_from=4)
 
 
@@ -130,7 +130,7 @@ def test_the_surrogate_kernel_has_a_domain():
         ValueError, match=r"only below d / \(2 max\(variances\)\) = 5, got 5; truncate earlier"
     ):
         rational_pair(5.0, [0.2, 0.2])
-    with pytest.raises(ValueError, match="nodes: must be at least 1"):
+    with pytest.raises(ValueError, match="nodes: must be a whole number >= 1, got 0"):
         rational_pair(1.0, [0.2, 0.2], nodes=0)
 
 
@@ -171,7 +171,7 @@ def test_noise_that_is_none():
         FeatureNoise(variances=[1.0], shapes=("cauchy",))
     with pytest.raises(ValueError, match="variances: value at index 0 is negative"):
         FeatureNoise(variances=[-1.0])
-    with pytest.raises(ValueError, match="cycle: must be at least 1"):
+    with pytest.raises(ValueError, match="cycle: must be a whole number >= 1, got 0"):
         FeatureNoise(variances=[1.0], cycle=0)
 
 

@@ -282,15 +282,15 @@ def test_pegasos_length_is_ten_over_lambda_and_capped(problem):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "huber"}, "unknown loss 'huber'"),
-        ({"lam": -1.0}, "lam, the weight of the penalty, must be finite and >= 0, got -1"),
+        ({"loss": "huber"}, "loss: 'huber' is unknown"),
+        ({"lam": -1.0}, "lam: must be a finite number >= 0, got -1"),
         ({"lam": 0.5, "eta0": 2.0}, "eta0 lambda = 2 x 0.5 must be < 1"),
-        ({"eta0": 0.0}, "eta0, the first step size, must be finite and > 0, got 0"),
-        ({"schedule": "cosine"}, "unknown schedule 'cosine'; known: warm_inv_epoch"),
-        ({"average": "last"}, "unknown average 'last'; known: none, epoch, run"),
-        ({"epochs": 0}, "epochs must be at least 1, got 0"),
-        ({"multiplier": -3.0}, "multiplier, of the first step size, must be > 0"),
-        ({"noise_rates": (0.5, 0.5)}, "noise_rates must lie in"),
+        ({"eta0": 0.0}, "eta0, if not None: must be a finite number > 0, got 0"),
+        ({"schedule": "cosine"}, "schedule: 'cosine' is unknown; known: warm_inv_epoch"),
+        ({"average": "last"}, "average: 'last' is unknown; known: none, epoch, run"),
+        ({"epochs": 0}, "epochs: must be a whole number >= 1, got 0"),
+        ({"multiplier": -3.0}, "multiplier: must be a finite number > 0, got -3"),
+        ({"noise_rates": (0.5, 0.5)}, "noise_rates: must lie in"),
         (
             {"loss": "squared_hinge", "eta0": 1e9, "lam": 0.0, "schedule": "constant"},
             "weights are not finite after epoch 1",
@@ -321,9 +321,9 @@ def test_wrong_data_are_refused(problem):
     with pytest.raises(ValueError, match="outside the classes of the first call"):
         model.partial_fit(X, np.where(y > 0, 7, -1))
     for bad_lam in (0.0, math.inf):
-        with pytest.raises(ValueError, match="lam, the weight of the penalty, must be finite and > 0"):
+        with pytest.raises(ValueError, match="lam: must be a finite number > 0"):
             PegasosClassifier(bad_lam).fit(X, y)
-    with pytest.raises(ValueError, match="max_passes must be > 0 or None"):
+    with pytest.raises(ValueError, match="max_passes, if not None: must be a finite number > 0, got 0"):
         PegasosClassifier(max_passes=0).fit(X, y)
 
 

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisylabels.arrays import choice, number, whole
+from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import two_classes
 from noisylabels.bases.random_state import generator
 from noisylabels.solvers import weighted_logistic
@@ -35,7 +37,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """H(x) per row of X (n, d); ValueError: not fitted, other features."""
         check_is_fitted(self)
-        return self._scores(validate_data(self, X, reset=False, dtype=np.float64))
+        return self._scores(bounded(validate_data(self, X, reset=False, dtype=np.float64)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d); H(x) = 0 counts as the second class."""
@@ -45,7 +47,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """H(x) per row of X (n, d) after 1, 2, ... rounds."""
         check_is_fitted(self)
-        yield from self._staged(validate_data(self, X, reset=False, dtype=np.float64))
+        yield from self._staged(bounded(validate_data(self, X, reset=False, dtype=np.float64)))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """The class of each row of X (n, d) after 1, 2, ... rounds."""
@@ -70,11 +72,10 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: ArrayLike) -> tuple[Array, Array]:
         """X as floats (n, d) and the labels as -1.0 and +1.0; sets classes_."""
-        if self.rounds < 1:
-            raise ValueError(f"rounds must be at least 1, got {self.rounds}")
+        whole("rounds", self.rounds, 1)
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = two_classes(y)
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+        return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,13 +104,9 @@ class LinearBoostingClassifier(BoostingClassifier):
 
     def _learner(self, X: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
         """Fits a member to weights (n,) and labels (n,); ValueError: wrong parameters."""
-        for name, known in (("base", BASES), ("weighting", WEIGHTINGS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
-        if self.newton_steps < 1:
-            raise ValueError(f"newton_steps must be at least 1, got {self.newton_steps}")
+        choice("base", self.base, BASES)
+        choice("weighting", self.weighting, WEIGHTINGS)
+        lam, steps = number("lam", self.lam, above=0), whole("newton_steps", self.newton_steps, 1)
         n, r = len(X), 1 + X.shape[1]
         ZT = np.ones((r, n))
         ZT[1:] = X.T
@@ -123,7 +120,7 @@ class LinearBoostingClassifier(BoostingClassifier):
                 a = weights * (n / weights.sum())
             theta = rng.standard_normal(r) if robust else np.zeros(r)
             omega = np.full(2, START if robust else 0.0)
-            weighted_logistic.fit(ZT, labels, a, theta, self.lam, omega, robust, self.newton_steps)
+            weighted_logistic.fit(ZT, labels, a, theta, lam, omega, robust, steps)
             return theta, weighted_logistic.decisions(ZT, theta)
 
         return learn
@@ -147,15 +144,12 @@ class TreeBoostingClassifier(BoostingClassifier):
         """
         from sklearn.tree import DecisionTreeRegressor
 
-        if self.splits < 1:
-            raise ValueError(f"splits must be at least 1, got {self.splits}")
+        splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)
         coarse = X.astype(np.float32)
 
         def learn(weights: Array, labels: Array) -> tuple[Any, Array]:
-            grower = DecisionTreeRegressor(
-                max_leaf_nodes=self.splits + 1, random_state=int(rng.integers(2**31))
-            )
+            grower = DecisionTreeRegressor(max_leaf_nodes=splits + 1, random_state=int(rng.integers(2**31)))
             tree = grower.fit(coarse, labels, sample_weight=weights / weights.sum(), check_input=False).tree_
             leaves = tree.apply(coarse)
             values = leaf_values(tree, leaves, weights)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.arrays import whole
+
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
@@ -20,8 +22,7 @@ def fold_numbers(s: Array, folds: int, rng: np.random.Generator) -> Integers | N
     A class with fewer points than folds gives so many folds; None where it has one point, which cannot be
     both learned and tested. Raises ValueError : folds < 2.
     """
-    if folds < 2:
-        raise ValueError(f"folds must be at least 2, got {folds}")
+    folds = whole("folds", folds, 2)
     members = [rng.permutation(np.flatnonzero(those)) for those in (s < 0, s >= 0)]
     folds = min(folds, *(len(those) for those in members))
     if folds < 2:

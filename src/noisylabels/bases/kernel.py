@@ -13,6 +13,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import two_classes
 from noisylabels.kernels.gaussian import rbf, squared_distances
 from noisylabels.kernels.width import width_of
@@ -62,7 +63,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = bounded(validate_data(self, X, reset=False, dtype=np.float64))
         K = rbf(squared_distances(X, self.X_fit_), self.width_, self.parametrisation)
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
@@ -89,6 +90,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         """Checked X (n, d) and the labels as 0.0 and 1.0; sets classes_ and X_fit_."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = two_classes(y)
+        bounded(X)
         labels = (y == self.classes_[1]).astype(float)
         self.X_fit_ = X
         return X, labels

@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import two_classes
 from noisylabels.losses.margin import Loss
 
@@ -23,9 +24,11 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """f(x) per row of X (n, d), dense or sparse; ValueError: not fitted, other features."""
+        """f(x) per row of X (n, d); ValueError: not fitted, other features."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        X = bounded(
+            validate_data(self, X, accept_sparse=self._storage(), reset=False, dtype=[np.float64, np.float32])
+        )
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -62,7 +65,7 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
             self,
             X,
             y,
-            accept_sparse="csr",
+            accept_sparse=self._storage(),
             dtype=[np.float64, np.float32],
             order="C",
             accept_large_sparse=False,
@@ -72,7 +75,11 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
             self.classes_ = two_classes(y, classes)
         elif not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+        return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _storage(self) -> str | bool:
+        """The sparse storage that the method reads, False if none."""
+        return "csr" if self.__sklearn_tags__().input_tags.sparse else False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.bases.doubts import Doubts
+from noisylabels.bases.features import bounded
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, majority, settled, silent
 from noisylabels.kernels.bank import KernelBank
@@ -59,7 +60,7 @@ class MultiKernelClassifier(Doubts, KernelClassifier):
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = bounded(validate_data(self, X, reset=False, dtype=np.float64))
         D = squared_distances(X, self.X_fit_)[np.newaxis]
         return self._bank.scores(D, self.weights_[:, np.newaxis], self.eta_[:, np.newaxis])[0]
 

@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from noisylabels.arrays import shown
+
 
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        rule = "must be None, a whole number >= 0, a NumPy Generator or a RandomState"
+        raise ValueError(f"random_state: {rule}, got {shown(random_state)}") from None
+    return np.random.default_rng(state.randint(2**31 - 1))

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
+from noisylabels.arrays import choice
 from noisylabels.bases.doubts import Doubts
+from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import classes_of, example_weights
 from noisylabels.noise import flip_classes
 from noisylabels.solvers.flipped_softmax.em_newton import em_newton
@@ -22,8 +24,7 @@ SOLVERS = ("lbfgs", "em_newton")
 
 def check_solver(solver: str) -> None:
     """ValueError: an unknown solver."""
-    if solver not in SOLVERS:
-        raise ValueError(f"unknown solver {solver!r}; known: {', '.join(SOLVERS)}")
+    choice("solver", solver, SOLVERS)
 
 
 class SoftmaxModel(Doubts):
@@ -41,6 +42,7 @@ class SoftmaxModel(Doubts):
         """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = classes_of(y)
+        bounded(X)
         labels = np.searchsorted(self.classes_, y)
         weights = example_weights(X, y, sample_weight)
         if weights is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.arrays import whole
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.margin_distribution import interior_point
 
@@ -20,8 +21,7 @@ def start_points(U: Array, random: int, rng: np.random.Generator) -> list[Array]
     The linear SVM with C = 1, logistic regression, the mean of u_n / ||u_n||, `random` Gaussian draws. One
     that gets every point wrong is turned round. Raises ValueError : random < 0.
     """
-    if random < 0:
-        raise ValueError(f"starts, the number of random start points, must be at least 0, got {random}")
+    random = whole("starts", random, 0)
     d = U.shape[1]
     svm = interior_point(np.ascontiguousarray(U.T), np.eye(d), np.zeros(d), 1.0, 1e-6, 100)[0]
     mean = (U / np.linalg.norm(U, axis=1, keepdims=True)).mean(axis=0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import choice, number, whole
 from noisylabels.bases.folds import fold_numbers, with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
@@ -87,17 +88,16 @@ class BoundMinimiser(LinearBinaryClassifier):
 
     def _candidates(self) -> list[int]:
         """The values of k to choose from, in increasing order."""
-        chosen = self.k in ("cv", "bound")
-        ks = sorted(set(self.ks)) if chosen else [self.k]
-        if not ks or not all(isinstance(k, (int, np.integer)) and k >= 1 for k in ks):
-            raise ValueError(
-                f'k must be an integer >= 1, or "cv" or "bound" with ks >= 1, got {self.k!r} and {self.ks}'
-            )
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie in (0, 1), got {self.delta}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
-        return [int(k) for k in ks]
+        whole("folds", self.folds, 2)
+        number("delta", self.delta, above=0, below=1)
+        whole("max_iter", self.max_iter, 1)
+        ks = {whole("ks", k, 1) for k in (self.ks if np.iterable(self.ks) else [self.ks])}
+        if not ks:
+            raise ValueError("ks: at least one k is needed, got none")
+        if not isinstance(self.k, str):
+            return [whole('k, if not "cv" or "bound"', self.k, 1)]
+        choice("k, if no number", self.k, ("cv", "bound"))
+        return sorted(ks)
 
     def _errors(self, U: Array, s: Array, ks: list[int], rng: np.random.Generator) -> dict[int, float]:
         """Share of wrong points of all folds together, for every k; empty where there can be no folds."""

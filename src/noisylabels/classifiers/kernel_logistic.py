@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import number, numbers
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, settled, silent
 from noisylabels.bases.softmax import SoftmaxModel, check_solver
@@ -21,14 +22,9 @@ SMALLEST_ZETA = 1e-8
 TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
 
 
-def checked_grid(zeta: ArrayLike) -> Array:
-    """zeta as an array; ValueError: not finite, or below 1e-8, where separable data have no solution."""
-    values = np.atleast_1d(np.asarray(zeta, dtype=float))
-    if not (np.isfinite(values).all() and (values >= SMALLEST_ZETA).all()):
-        raise ValueError(
-            f"zeta, the weight of the penalty, must be finite and >= {SMALLEST_ZETA:g}, got {values.tolist()}"
-        )
-    return values
+def check_zeta(zeta: float) -> None:
+    """ValueError: zeta is no finite number, or below 1e-8, where separable data have no solution."""
+    number("zeta", zeta, least=SMALLEST_ZETA)
 
 
 class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
@@ -74,7 +70,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> KernelLogisticRegression:
         """Fit to X (n, d) and the labels y (n,)."""
-        checked_grid(self.zeta)
+        check_zeta(self.zeta)
         check_solver(self.solver)
         check(self.bias, self.penalty)
         X, labels, _ = self._examples(X, y)
@@ -141,7 +137,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         all held-out points (there the more frequent observed class is predicted), classes swapped.
         Raises ValueError : labels other than 0 and 1, zeta < 1e-8, unknown bias or penalty.
         """
-        zeta = checked_grid(grid)
+        zeta = numbers("zeta", grid, least=SMALLEST_ZETA)
         check(bias, penalty)
         y = np.ascontiguousarray(np.asarray(labels, dtype=float).T)
         if y.ndim != 2 or y.shape[1] != len(gram.K):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import number, numbers, whole
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, majority
@@ -51,9 +52,10 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
         """Fit to X (n, d) and the labels y (n,)."""
+        Cs = np.array([number("C", self.C, above=0)])
+        _check(self.tolerance, self.max_steps)
         X, labels = self._checked(X, y)
         K = padded(self._kernel(X))
-        Cs = _checked_path([self.C], self.tolerance)
         beta, b, converged, _ = path(K, 2 * labels - 1, Cs, self.tolerance, self.max_steps)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
         self._doubt(not_converged=not self.converged_)
@@ -83,8 +85,10 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
         ``max_steps``. Raises ValueError : C <= 0.
         """
         y = np.asarray(labels, dtype=float).T
-        order = np.argsort(np.asarray(grid, dtype=float), kind="stable")
-        Cs = _checked_path(np.asarray(grid, dtype=float)[order], tolerance)
+        Cs = numbers("C", grid, above=0)
+        order = np.argsort(Cs, kind="stable")
+        Cs = Cs[order]
+        _check(tolerance, max_steps)
         shape = (len(y), len(Cs))
         scores, flagged = np.empty((*shape, len(gram.K_out))), np.ones(shape, dtype=bool)
         K = padded(gram.K)
@@ -98,10 +102,6 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
         return Fits(scores, np.full(shape, np.nan), np.full(shape, np.nan), flagged)
 
 
-def _checked_path(Cs: ArrayLike, tolerance: float) -> Array:
-    values = np.asarray(Cs, dtype=float)
-    if not (np.isfinite(values).all() and (values > 0).all()):
-        raise ValueError(f"C, the weight of the losses, must be finite and > 0, got {values.tolist()}")
-    if not tolerance > 0:
-        raise ValueError(f"tolerance must be > 0, got {tolerance}")
-    return values
+def _check(tolerance: float, max_steps: int) -> None:
+    number("tolerance", tolerance, above=0)
+    whole("max_steps", max_steps, 1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import numbers, whole
 from noisylabels.bases.folds import fold_numbers, with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
@@ -76,17 +77,12 @@ class LargeMarginDistributionClassifier(LinearBinaryClassifier):
 
     def _choices(self) -> list[Choice]:
         """Every combination of lam1, lam2, C, in increasing order."""
-        values = {}
-        for name in ("lam1", "lam2", "C"):
-            values[name] = np.unique(np.atleast_1d(np.asarray(getattr(self, name), dtype=float)))
-            least = (values[name] > 0).all() if name == "C" else (values[name] >= 0).all()
-            if not (len(values[name]) and np.isfinite(values[name]).all() and least):
-                sign = "> 0" if name == "C" else ">= 0"
-                found = getattr(self, name)
-                raise ValueError(f"{name} must be a finite number {sign} or a list of such, got {found}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
-        return [(float(a), float(b), float(c)) for a, b, c in product(*values.values())]
+        whole("folds", self.folds, 2)
+        whole("max_iter", self.max_iter, 1)
+        lam1 = np.unique(numbers("lam1", self.lam1, least=0))
+        lam2 = np.unique(numbers("lam2", self.lam2, least=0))
+        C = np.unique(numbers("C", self.C, above=0))
+        return [(float(a), float(b), float(c)) for a, b, c in product(lam1, lam2, C)]
 
     def _errors(self, Z: Array, choices: list[Choice], folds: NDArray[np.intp]) -> dict[Choice, float]:
         """Share of wrong points of all folds together, for every choice."""

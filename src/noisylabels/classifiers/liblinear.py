@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from noisylabels.arrays import choice, flag, number, whole
 from noisylabels.bases.linear import LinearBinaryClassifier
 
 
@@ -45,18 +45,18 @@ class LiblinearClassifier(LinearBinaryClassifier):
         """Solve for X (n, d), dense or CSR, and y (n,)."""
         from sklearn.svm import LinearSVC
 
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
-        if self.loss not in ("squared_hinge", "hinge"):
-            raise ValueError(f"unknown loss {self.loss!r}; known: squared_hinge, hinge")
+        lam = number("lam", self.lam, above=0)
+        choice("loss", self.loss, ("squared_hinge", "hinge"))
+        flag("dual", self.dual)
+        whole("max_iter", self.max_iter, 1, 2**31 - 1)
         if self.loss == "hinge" and not self.dual:
-            raise ValueError("LIBLINEAR solves the hinge loss in the dual only: add dual=True")
+            raise ValueError("loss: LIBLINEAR solves the hinge loss in the dual only: add dual=True")
         X, labels = self._checked(X, y, None, first=True)
         solver = LinearSVC(
             loss=self.loss,
             dual=self.dual,
             tol=0.1 if self.dual else 0.01,
-            C=1.0 / (self.lam * len(labels)),
+            C=1.0 / (lam * len(labels)),
             max_iter=self.max_iter,
             random_state=self.random_state,
         ).fit(X, labels)

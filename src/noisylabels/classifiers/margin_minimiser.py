@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisylabels.arrays import number, whole
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers.margin_lbfgs import minimise
@@ -48,13 +49,11 @@ class MarginMinimiser(LinearBinaryClassifier):
             loss.smooth or loss.name in ("squared_hinge", "modified_huber")
         ):  # these have a slope everywhere
             raise ValueError(
-                f"the loss {loss.name} has kinks, for which L-BFGS is not made; take a smooth one, "
+                f"loss: {loss.name} has kinks, for which L-BFGS is not made; take a smooth one, "
                 "or for the hinge LiblinearClassifier(loss='hinge', dual=True)"
             )
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
+        number("lam", self.lam, above=0)
+        whole("max_iter", self.max_iter, 1)
         X, labels = self._checked(X, y, None, first=True)
         found = minimise(X, labels, loss, float(self.lam), max_iter=self.max_iter)
         self.coef_, self.intercept_ = found.w[np.newaxis, :-1].copy(), found.w[-1:].copy()

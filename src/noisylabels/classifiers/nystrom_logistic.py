@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisylabels.bases.features import bounded
 from noisylabels.bases.kernel import KernelClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.bases.softmax import SoftmaxModel
-from noisylabels.classifiers.kernel_logistic import checked_grid
+from noisylabels.classifiers.kernel_logistic import check_zeta
 from noisylabels.kernels import landmarks
 from noisylabels.kernels.gaussian import rate
 from noisylabels.kernels.nystrom import Nystrom, nystrom
@@ -97,12 +98,12 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         return features
 
     def _check_parameters(self) -> None:
-        checked_grid(self.zeta)
+        check_zeta(self.zeta)
         landmarks.check(self.landmarks, self.choice)
         check(self.bias, self.penalty)
         if self.penalty != "rkhs":
             raise ValueError(
-                'penalty="weights", zeta ||w||^2 over the coefficients of all n points, cannot be had from '
+                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, cannot be had from '
                 'landmarks: with m of them it is another penalty for every m; take penalty="rkhs"'
             )
 
@@ -112,7 +113,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         Raises ValueError : not fitted, other number of features, NaN or infinity.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = bounded(validate_data(self, X, reset=False, dtype=np.float64))
         features = Nystrom(self.X_fit_, rate(self.width_, self.parametrisation), np.empty((0, 0)))
         return features.times(X, self.dual_coef_) + self.intercept_
 

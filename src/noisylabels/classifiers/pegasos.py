@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from noisylabels.arrays import flag, number
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.losses.compiled import hinge_slope
@@ -57,8 +58,8 @@ class PegasosClassifier(LinearBinaryClassifier):
         self._check_parameters()
         X, labels = self._checked(X, y, None, first=True)
         n = len(labels)
-        wanted = max(math.ceil(10.0 / self.lam), n)
-        steps = wanted if self.max_passes is None else min(wanted, math.ceil(self.max_passes * n))
+        wanted = max(math.ceil(10.0 / float(self.lam)), n)
+        steps = wanted if self.max_passes is None else min(wanted, math.ceil(float(self.max_passes) * n))
         self._start(X.shape[1])
         return self._walk(X, labels, steps)
 
@@ -72,10 +73,11 @@ class PegasosClassifier(LinearBinaryClassifier):
         return self._walk(X, labels, len(labels))
 
     def _check_parameters(self) -> None:
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
-        if self.max_passes is not None and not self.max_passes > 0:
-            raise ValueError(f"max_passes must be > 0 or None, got {self.max_passes}")
+        number("lam", self.lam, above=0)
+        flag("project", self.project)
+        flag("fit_intercept", self.fit_intercept)
+        if self.max_passes is not None:
+            number("max_passes, if not None", self.max_passes, above=0)
 
     def _start(self, d: int) -> None:
         """State of a new run: w, b, ||(w, b)||^2, steps done; and its draws."""

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
+from noisylabels.arrays import flag, shown
 from noisylabels.bases.boosting import LinearBoostingClassifier
+from noisylabels.bases.features import bounded
 from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.losses.exponential import FlippedExponential
 from noisylabels.noise import flip_matrix
@@ -77,6 +79,9 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
             them they are calibrated on the training points and their observed labels.
         """
+        flag("learn_gamma", self.learn_gamma)
+        if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
+            raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
         X, s = self._checked(X, y)
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
@@ -105,6 +110,7 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
     def _trusted(self, X: Any, y: ArrayLike) -> tuple[Array, Array]:
         """The trusted points and their labels as -1.0 and +1.0."""
         X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        bounded(X)
         if not np.isin(y, self.classes_).all():
             raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
         return X, np.where(y == self.classes_[1], 1.0, -1.0)

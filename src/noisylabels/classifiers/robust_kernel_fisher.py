@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import choice, number, numbers, whole
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
@@ -53,10 +54,7 @@ class Discriminants:
 
 def ridges(K: Array, mu: ArrayLike) -> Array:
     """mu tr(K^2) / n; ValueError: not finite, or not above 0."""
-    values = np.atleast_1d(np.asarray(mu, dtype=float))
-    if not (np.isfinite(values).all() and (values > 0).all()):
-        raise ValueError(f"mu, the ridge, must be finite and > 0, got {values.tolist()}")
-    return values * float((K * K).sum()) / len(K)
+    return numbers("mu", mu, above=0) * float((K * K).sum()) / len(K)
 
 
 def directions(basis: Basis, centred: Array, mu: Array) -> Array:
@@ -127,10 +125,8 @@ def expectation_maximisation(
 
 
 def _check(rounds: int, threshold: str) -> None:
-    if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
-        raise ValueError(f"rounds, of EM, must be a whole number >= 0, got {rounds!r}")
-    if threshold not in THRESHOLDS:
-        raise ValueError(f"unknown threshold {threshold!r}; known: {', '.join(THRESHOLDS)}")
+    whole("rounds", rounds, 0)
+    choice("threshold", threshold, THRESHOLDS)
 
 
 @njit(cache=True, error_model="numpy")
@@ -219,7 +215,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         K = self._kernel(X)
         space = basis(K)
         model = expectation_maximisation(
-            space, labels[np.newaxis], ridges(K, [self.mu]), self.rounds, self.threshold
+            space, labels[np.newaxis], ridges(K, number("mu", self.mu)), self.rounds, self.threshold
         )
         self.dual_coef_, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
         up, down = float(model.omega01[0]), float(model.omega10[0])

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.arrays import choice
 from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import Basis
@@ -76,10 +77,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         self._doubt(not_converged=not self.converged_, classes_swapped=swapped)
 
     def _check_regularisation(self) -> None:
-        if self.regularisation not in REGULARISATIONS:
-            raise ValueError(
-                f"unknown regularisation {self.regularisation!r}; known: {', '.join(REGULARISATIONS)}"
-            )
+        choice("regularisation", self.regularisation, REGULARISATIONS)
 
     def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
         self._check_regularisation()

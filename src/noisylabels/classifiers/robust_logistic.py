@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from noisylabels.arrays import flag, number, whole
+from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import classes_of, example_weights
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
@@ -58,11 +60,11 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustLogisticRegression:
         """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
-        if not (self.lam > 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam, the weight of the penalty, must be finite and > 0, got {self.lam}")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
+        number("lam", self.lam, above=0)
+        flag("learn_omega", self.learn_omega)
+        whole("max_iter", self.max_iter, 1)
         X, y = validate_data(self, X, y, dtype=np.float64)
+        bounded(X)
         self.classes_ = classes_of(y)
         K = len(self.classes_)
         omega = flip_matrix.checked(self.omega) if K == 2 else flip_classes.checked(self.omega, K)
@@ -100,7 +102,7 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         Raises ValueError : not fitted, other features.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = bounded(validate_data(self, X, reset=False, dtype=np.float64))
         if self._several():
             return np.asarray(X @ self.coef_.T + self.intercept_)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])

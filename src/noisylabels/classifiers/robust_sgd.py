@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import choice, finite, flag, number, whole
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.losses.margin import Loss, resolve
@@ -96,8 +97,6 @@ class RobustSGDClassifier(LinearBinaryClassifier):
 
     def fit_epochs(self, X: Any, y: ArrayLike) -> Iterator[RobustSGDClassifier]:
         """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
-        if isinstance(self.shuffle, str) and self.shuffle != BLOCKS:
-            raise ValueError(f"shuffle must be True, False or {BLOCKS!r}, got {self.shuffle!r}")
         X, labels = self._checked(X, y, None, first=True)
         n = len(labels)
         self._start(X, labels, n)
@@ -141,8 +140,6 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         first = not hasattr(self, "t_")
         X, labels = self._checked(X, y, classes, first=first)
         if first:
-            if self.epoch_rows is not None and self.epoch_rows < 1:
-                raise ValueError(f"epoch_rows must be at least 1 or None, got {self.epoch_rows}")
             self._start(X, labels, self.epoch_rows or len(labels))
         rows, at = as_rows(X), 0
         while at < len(labels):
@@ -165,20 +162,26 @@ class RobustSGDClassifier(LinearBinaryClassifier):
 
     def _checked_objective(self) -> tuple[Loss, Objective]:
         loss = resolve(self.loss)
-        if not (self.lam >= 0 and np.isfinite(self.lam)):
-            raise ValueError(f"lam, the weight of the penalty, must be finite and >= 0, got {self.lam}")
-        if self.average not in AVERAGES:
-            raise ValueError(f"unknown average {self.average!r}; known: {', '.join(AVERAGES)}")
-        if self.epochs < 1:
-            raise ValueError(f"epochs must be at least 1, got {self.epochs}")
-        if not self.multiplier > 0:
-            raise ValueError(f"multiplier, of the first step size, must be > 0, got {self.multiplier}")
+        number("lam", self.lam, least=0)
+        choice("average", self.average, AVERAGES)
+        choice("schedule", self.schedule, steps.SCHEDULES)
+        whole("epochs", self.epochs, 1)
+        number("multiplier", self.multiplier, above=0)
+        flag("fit_intercept", self.fit_intercept)
+        flag("regularise_intercept", self.regularise_intercept)
+        if not (isinstance(self.shuffle, str) and self.shuffle == BLOCKS):
+            flag(f"shuffle, if not {BLOCKS!r}", self.shuffle)
+        if self.epoch_rows is not None:
+            whole("epoch_rows, if not None", self.epoch_rows, 1)
+        if self.eta0 is not None:
+            number("eta0, if not None", self.eta0, above=0)
         positive, negative = (1.0, 0.0), (1.0, 0.0)
         if self.noise_rates is not None:
+            finite("noise_rates", self.noise_rates, (2,))
             up, down = self.noise_rates
             if not (0 <= up <= 1 and 0 <= down <= 1 and up + down < 1):
                 raise ValueError(
-                    f"noise_rates must lie in [0, 1] and sum to less than 1, got {self.noise_rates}"
+                    f"noise_rates: must lie in [0, 1] and sum to less than 1, got ({up:g}, {down:g})"
                 )
             left = 1.0 - up - down
             positive, negative = ((1 - down) / left, -up / left), ((1 - up) / left, -down / left)

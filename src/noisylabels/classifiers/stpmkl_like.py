@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import number, numbers, whole
 from noisylabels.bases.multi_kernel import Mixture, MultiKernelClassifier
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.solvers.mirror_prox import Factors, mirror_prox
@@ -54,12 +55,13 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
 
     def _learn(self, bank: KernelBank, D: Array, labels: Array) -> list[Mixture]:
         """With one rho for all columns of ``labels``, or a sequence with one for each."""
-        rates = np.broadcast_to(np.asarray(self.rho, dtype=float), labels.shape[1])
-        if not ((rates >= 0) & (rates < 0.5)).all():
-            raise ValueError(f"rho, the known flip rate, must lie in [0, 0.5), got {self.rho}")
-        for name, value in (("C", self.C), ("tolerance", self.tolerance), ("max_iter", self.max_iter)):
-            if not (value > 0 and np.isfinite(value)):
-                raise ValueError(f"{name} must be finite and > 0, got {value}")
+        rates = numbers("rho", self.rho, least=0, below=0.5)
+        if len(rates) not in (1, labels.shape[1]):
+            raise ValueError(f"rho: {len(rates)} flip rates for {labels.shape[1]} columns of labels")
+        rates = np.broadcast_to(rates, labels.shape[1])
+        number("C", self.C, above=0)
+        number("tolerance", self.tolerance, above=0)
+        whole("max_iter", self.max_iter, 1)
         stack = bank.stack(D)
         factors = Factors.of(stack.K)
         return [

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import whole
 from noisylabels.bases.folds import with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
@@ -41,8 +42,7 @@ class ZeroOneLossClassifier(LinearBinaryClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> ZeroOneLossClassifier:
         """Search for X (n, d) and y (n,)."""
-        if self.sweeps < 1:
-            raise ValueError(f"sweeps must be at least 1, got {self.sweeps}")
+        whole("sweeps", self.sweeps, 1)
         X, s = self._checked(X, y, None, first=True)
         U = s[:, np.newaxis] * with_constant(X.astype(np.float64))
         UT = np.ascontiguousarray(U.T)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, finite, first_index, nonnegative
+from noisylabels.arrays import Floats, as_array, finite, first_index, nonnegative, number, whole
 from noisylabels.filters.habits import Habits
 
 
@@ -29,14 +29,11 @@ class Sliding:
 
     def __init__(self, signal: ArrayLike, d: int, delay: int = 0, n: int | None = None) -> None:
         samples = finite("signal", signal, (None,))
-        if d < 1:
-            raise ValueError(f"d: must be at least 1, got {d}")
+        d, delay = whole("d", d, 1), whole("delay", delay)
         if len(samples) < d:
             raise ValueError(f"signal: {len(samples)} samples are fewer than the filter's d = {d} taps")
-        n = len(samples) if n is None else n
-        if not 1 <= n <= len(samples):
-            raise ValueError(f"n: must be between 1 and the {len(samples)} samples of the signal, got {n}")
-        self.d, self.delay, self.n = int(d), int(delay), int(n)
+        n = len(samples) if n is None else whole("n", n, 1, len(samples))
+        self.d, self.delay, self.n = d, delay, n
         first = self.delay - self.d + 1  # padded[0] is signal[first]
         self.padded: Floats = np.zeros(self.n + self.d - 1)
         start, stop = max(first, 0), min(first + len(self.padded), len(samples))
@@ -74,7 +71,7 @@ class NoisySequence:
         checked = {"x": x, "y": finite("y", self.y, (T,)), "labels": finite("labels", self.labels, (T, None))}
         if checked["labels"].shape[1] < 1:  # type: ignore[union-attr]
             raise ValueError("labels: needs at least one column")
-        checked["v"] = nonnegative("v", _spread(self.v, T), (T,))
+        checked["v"] = nonnegative("v", spread("v", self.v, T), (T,))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -92,8 +89,10 @@ class NoisySequence:
         return Rows.checked(self.x)
 
 
-def _spread(value: ArrayLike, n: int) -> ArrayLike:
-    return np.full(n, value, dtype=np.float64) if np.ndim(value) == 0 else value
+def spread(name: str, value: ArrayLike, n: int) -> Floats:
+    """(n,) numbers; a scalar is repeated."""
+    given = as_array(name, value)
+    return np.full(n, number(name, given.item())) if given.ndim == 0 else finite(name, given, (n,))
 
 
 class Rows(NamedTuple):
@@ -167,7 +166,7 @@ class Filter(Habits):
         if isinstance(X, Sliding):
             self._ready(X.d)
             return np.correlate(X.padded, self.w[::-1], "valid")
-        array = finite("X", X, (None,) * max(1, np.ndim(X)))
+        array = finite("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
         self._ready(array.shape[-1])
         return array @ self.w
 
@@ -201,7 +200,7 @@ class Filter(Habits):
         n = rows.n
         label = finite("y", y, (n,))
         side = Side(
-            None if v is None else nonnegative("v", _spread(v, n), (n,)),
+            None if v is None else nonnegative("v", spread("v", v, n), (n,)),
             None if second is None else finite("second", second, (n,)),
             None if clean is None else finite("clean", clean, (n,)),
         )
@@ -265,8 +264,7 @@ class Filter(Habits):
 
 def window_starts(T: int, windows: int) -> NDArray[np.int64]:
     """First round of each of `windows` equal windows of T rounds; the last one takes the remainder."""
-    if not 1 <= windows <= T:
-        raise ValueError(f"windows: must be between 1 and the {T} rounds, got {windows}")
+    windows = whole("windows", windows, 1, T)
     return np.arange(windows, dtype=np.int64) * (T // windows)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, finite
+from noisylabels.arrays import Floats, finite, whole
 
 if TYPE_CHECKING:
     from noisylabels.filters.base import Sliding
@@ -56,8 +56,7 @@ class Habits:
 
     def delay_line(self, taps: int) -> Self:
         """w = 0 and ``taps`` samples of silence, from where `update` starts."""
-        if taps < 1:
-            raise ValueError(f"taps: must be at least 1, got {taps}")
+        taps = whole("taps", taps, 1)
         self._start(taps)
         self._line = np.zeros(taps)
         return self
@@ -85,13 +84,12 @@ class Habits:
         Returns yhat (n,) and W (ceil(n / every), d). Memory: 8 d bytes for each row of W.
         Raises ValueError : every < 1; see `run`. A call that raises leaves the filter as it was.
         """
-        from noisylabels.filters.base import Rows
+        from noisylabels.filters.base import Rows, spread
 
-        if every < 1:
-            raise ValueError(f"every: must be at least 1, got {every}")
+        every = whole("every", every, 1)
         rows = Rows.of(X)
         label = finite("y", y, (rows.n,))
-        told = {name: _spread(name, value, rows.n) for name, value in side.items()}
+        told = {name: None if value is None else spread(name, value, rows.n) for name, value in side.items()}
         yhat, W = np.empty(rows.n), np.empty((-(-rows.n // every), rows.d))
         with self._unchanged_by_errors():
             for k, at in enumerate(range(0, rows.n, every)):
@@ -117,10 +115,3 @@ class Habits:
         _run: Any
         _start: Any
         _unchanged_by_errors: Any
-
-
-def _spread(name: str, value: ArrayLike | None, n: int) -> Floats | None:
-    """(n,) numbers; a scalar is repeated."""
-    if value is None:
-        return None
-    return np.full(n, float(value)) if np.ndim(value) == 0 else finite(name, value, (n,))  # type: ignore[arg-type]

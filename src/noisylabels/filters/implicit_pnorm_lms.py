@@ -31,8 +31,7 @@ class ImplicitPNormLMS(Filter):
 
     def __init__(self, eta: float = 1.0, p: Power = "auto") -> None:
         self.eta = number("eta", eta, above=0)
-        if p != "auto":
-            exponent(p, 3)
+        exponent(p, 3)
         self.p = p
 
     def _start(self, d: int) -> None:

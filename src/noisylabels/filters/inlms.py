@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, number, whole
 from noisylabels.compiled.arithmetic import add, dot, energy
 from noisylabels.filters.base import Filter, Rows, Side
 
@@ -42,7 +42,7 @@ class INLMS(Filter):
         self.rho = number("rho", rho, least=0)
         self.mu_max = number("mu_max", mu_max, above=0, most=2)
         self.memory = number("memory", memory, least=1)
-        self.start = int(number("start", start, least=0))
+        self.start = whole("start", start, 0)
 
     def _start(self, d: int) -> None:
         super()._start(d)

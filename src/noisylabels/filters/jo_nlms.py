@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, flag, number
 from noisylabels.compiled.arithmetic import add, dot, energy
 from noisylabels.filters.base import Filter, Rows, Side, known_variance
 
@@ -28,7 +28,7 @@ class JONLMS(Filter):
 
     def __init__(self, misalignment: float = 1.0, tracking: bool = False) -> None:
         self.misalignment = number("misalignment", misalignment, above=0)
-        self.tracking = tracking
+        self.tracking = flag("tracking", tracking)
 
     def _start(self, d: int) -> None:
         super()._start(d)

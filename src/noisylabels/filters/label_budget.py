@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, finite, number
+from noisylabels.arrays import Floats, choice, finite, flag, number
 from noisylabels.compiled.arithmetic import add, dot, energy
 from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import ORS
@@ -68,10 +68,9 @@ def run_budget(
     uniforms: (T,) random numbers in [0, 1), one a round; not needed by begin.
     Raises ValueError: r < 0, B < 1, a <= 0 or missing, too few label columns, unknown strategy or variance.
     """
-    if strategy not in STRATEGIES:
-        raise ValueError(f"strategy: {strategy!r} is unknown, choose from {', '.join(STRATEGIES)}")
-    if variance not in VARIANCES:
-        raise ValueError(f"variance: {variance!r} is unknown, choose from {', '.join(VARIANCES)}")
+    choice("strategy", strategy, STRATEGIES)
+    choice("variance", variance, VARIANCES)
+    flag("scaling", scaling)
     B = number("B", B, least=1)
     k = math.ceil(B)
     p = (B - 1) / (k - 1) if k > 1 else 0.0

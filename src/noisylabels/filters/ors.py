@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, choice, number
 from noisylabels.compiled.simd import LANES
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
 from noisylabels.filters.ors_kernels import BLOCK, look, losses_rows, run_rows, run_windows
@@ -77,14 +77,12 @@ class ORS(Filter):
         beta: float | None = None,
         two_variance: Literal["half", "full"] = "half",
     ) -> None:
-        if variant not in VARIANTS:
-            raise ValueError(f"variant: {variant!r} is unknown, choose from {', '.join(VARIANTS)}")
+        choice("variant", variant, VARIANTS)
         if (beta is not None) != (variant == "beta"):
             raise ValueError(
                 f"beta: {'needed by' if beta is None else 'has no meaning for'} variant {variant!r}"
             )
-        if two_variance not in ("half", "full"):
-            raise ValueError(f"two_variance: must be 'half' or 'full', got {two_variance!r}")
+        choice("two_variance", two_variance, ("half", "full"))
         self.variant = variant
         self.r = number("r", r, least=0)
         self.beta = None if beta is None else number("beta", beta, least=0)

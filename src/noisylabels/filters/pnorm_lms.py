@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, finite, number
+from noisylabels.arrays import Floats, as_array, finite, number
 from noisylabels.compiled.bits import bits, from_bits
 from noisylabels.compiled.fma import fma
 from noisylabels.compiled.powers import lanes, power, power_inplace, wide
@@ -38,8 +38,7 @@ class PNormLMS(Filter):
 
     def __init__(self, eta: float = 0.01, p: Power = "auto") -> None:
         self.eta = number("eta", eta, above=0)
-        if p != "auto":
-            exponent(p, 3)
+        exponent(p, 3)
         self.p = p
 
     def _start(self, d: int) -> None:
@@ -76,8 +75,9 @@ class PNormLMS(Filter):
         """
         rows = Rows.of(X)
         count = len(filters)
-        labels = np.ascontiguousarray(np.broadcast_to(np.asarray(Y, dtype=float), (count, rows.n)))
-        finite("Y", labels, (count, rows.n))
+        one = as_array("Y", Y).ndim < 2
+        given = finite("Y", Y, (rows.n,) if one else (count, rows.n))
+        labels = np.ascontiguousarray(np.broadcast_to(given, (count, rows.n)))
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
         longest = max(len(r) for r in rates)

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import numbers
 from noisylabels.compiled.exponential import LARGEST, exp_of_negative
 from noisylabels.compiled.fma import fma
 from noisylabels.compiled.simd import dot_lanes
@@ -116,9 +117,7 @@ class KernelBank:
 
         Raises ValueError : no width, a width <= 0, an unknown parametrisation.
         """
-        gamma = [rate(float(width), parametrisation) for width in np.ravel(np.asarray(widths, dtype=float))]
-        if not gamma:
-            raise ValueError("widths: at least one width is needed, got none")
+        gamma = [rate(float(width), parametrisation) for width in numbers("widths", widths, above=0)]
         return cls(np.tile(gamma, groups), np.repeat(np.arange(groups), len(gamma)))
 
     def stack(self, D: Array, *, merge: bool = True) -> Stack:

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from noisylabels.arrays import choice, number
 from noisylabels.kernels.pivoted_cholesky import pivoted_cholesky
 
 Array = NDArray[np.float64]
@@ -40,14 +41,10 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
 
     Raises ValueError : width <= 0 or not finite, unknown parametrisation.
     """
-    if not (width > 0 and np.isfinite(width)):
-        raise ValueError(f"width of the kernel must be finite and > 0, got {width}")
-    if parametrisation not in PARAMETRISATIONS:
-        raise ValueError(
-            f"unknown parametrisation {parametrisation!r} of the kernel; known: {', '.join(PARAMETRISATIONS)}"
-        )
+    width = number("width", width, above=0)
+    choice("parametrisation", parametrisation, PARAMETRISATIONS)
     if parametrisation == "gamma":
-        return float(width)
+        return width
     return 1.0 / (2.0 * width**2) if parametrisation == "sigma2" else 1.0 / width**2
 
 

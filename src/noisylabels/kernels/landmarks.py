@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
+from noisylabels.arrays import choice, whole
 from noisylabels.kernels.gaussian import squared_distances
 
 Array = NDArray[np.float64]
@@ -45,10 +46,8 @@ def choose(X: Array, m: int, how: str, gamma: float, ridge: float, rng: np.rando
 
 def check(m: int, how: str) -> None:
     """ValueError: m is no number of landmarks, or the choice is unknown."""
-    if m < 1:
-        raise ValueError(f"landmarks must be at least 1, got {m}")
-    if how not in CHOICES:
-        raise ValueError(f"unknown choice {how!r} of landmarks; known: {', '.join(CHOICES)}")
+    whole("landmarks", m, 1)
+    choice("choice", how, CHOICES)
 
 
 def leverage_scores(X: Array, S: Array, gamma: float, ridge: float) -> Array:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, number, whole
 from noisylabels.kernels.surrogate import SurrogatePair, pair, variances_of
 
 NODES = 10
@@ -58,9 +58,7 @@ def rational_pair(c: float, variances: ArrayLike, beta: float = 1.0, nodes: int 
             f"got {c:g}; "
             f"truncate earlier"
         )
-    if nodes < 1:
-        raise ValueError(f"nodes: must be at least 1, got {nodes}")
-    x, weight = np.polynomial.legendre.leggauss(int(nodes))
+    x, weight = np.polynomial.legendre.leggauss(whole("nodes", nodes, 1))
     u = 0.5 * c * (x + 1.0)
     density = np.exp((beta - 1.0) * np.log(u) - u - math.lgamma(beta))
     return pair(0.5 * c * weight * density, u / d, v)

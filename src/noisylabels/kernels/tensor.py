@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, number, whole
 from noisylabels.noise.features import real
 
 
@@ -55,8 +55,9 @@ class TensorKernel:
             factor = np.exp(-(rows**2).sum(1) / self.sigma2)
         blocks, power = [], np.ones((len(rows), 1))
         for n in range(highest + 1):
+            if n:
+                power = (power[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
             blocks.append((factor * math.exp(0.5 * self.log_beta(n)))[:, None] * power)
-            power = (power[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
         return np.hstack(blocks)
 
 
@@ -70,8 +71,7 @@ def polynomial(degree: int, offset: float = 1.0, scale: float = 1.0) -> TensorKe
 
     Raises ValueError: degree < 1, offset < 0 (then some beta_n < 0), scale <= 0.
     """
-    if degree < 1:
-        raise ValueError(f"degree: must be at least 1, got {degree}")
+    degree = whole("degree", degree, 1)
     offset, scale = number("offset", offset, least=0), number("scale", scale, above=0)
     beta = [scale * math.comb(degree, n) * offset ** (degree - n) for n in range(degree + 1)]
     return power_series(beta, f"{scale:g} ({offset:g} + a)^{degree}")

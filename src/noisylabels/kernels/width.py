@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.kernels.gaussian import rate
+from noisylabels.arrays import choice
+from noisylabels.kernels.gaussian import PARAMETRISATIONS, rate
 
 Array = NDArray[np.float64]
 
@@ -26,7 +27,8 @@ def width_of(
     """
     if isinstance(width, str):
         if width != SCALE:
-            raise ValueError(f"width of the kernel must be a number or {SCALE!r}, got {width!r}")
+            raise ValueError(f"width: must be a number or {SCALE!r}, got {width!r}")
+        choice("parametrisation", parametrisation, PARAMETRISATIONS)
         a = None if weights is None else np.broadcast_to(weights[:, np.newaxis], X.shape)
         variance = float(np.average((X - np.average(X, weights=a)) ** 2, weights=a))
         spread = X.shape[1] * (variance if variance > 0 else 1.0)

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import choice, numbers, shown
 from noisylabels.compiled.exponential import LARGEST, exp_of_negative
 
 Array = NDArray[np.float64]
@@ -33,13 +34,11 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
         (1 - gamma01, gamma10); the same for symmetric noise.
     Raises ValueError : a rate outside [0, 0.5), an unknown name.
     """
-    if loss_weights not in LOSS_WEIGHTS:
-        raise ValueError(f"loss_weights must be one of {', '.join(LOSS_WEIGHTS)}, got {loss_weights!r}")
-    if np.shape(gamma) != (2,):
-        raise ValueError(f"gamma must be the two flip rates (gamma01, gamma10), got {gamma!r}")
-    up, down = gamma
-    if not (0.0 <= up < 0.5 and 0.0 <= down < 0.5):
-        raise ValueError(f"gamma, the two flip rates, must lie in [0, 0.5), got ({up}, {down})")
+    choice("loss_weights", loss_weights, LOSS_WEIGHTS)
+    rates = numbers("gamma", gamma, least=0.0, below=0.5)
+    if len(rates) != 2:
+        raise ValueError(f"gamma: must be the two flip rates (gamma01, gamma10), got {shown(gamma)}")
+    up, down = rates
     positive = np.asarray(s) > 0
     b = np.where(positive, up, down)
     return (1.0 - b if loss_weights == "convex" else np.where(positive, 1.0 - down, 1.0 - up)), b
@@ -76,9 +75,7 @@ class FlippedExponential:
         loss_weights: str = "convex",
         negative_weights: str = "flip",
     ) -> None:
-        if negative_weights not in NEGATIVE_WEIGHTS:
-            known = ", ".join(NEGATIVE_WEIGHTS)
-            raise ValueError(f"negative_weights must be one of {known}, got {negative_weights!r}")
+        choice("negative_weights", negative_weights, NEGATIVE_WEIGHTS)
         self.s, self.loss_weights, self.clip = s, loss_weights, negative_weights == "clip"
         self.a, self.b = mixture(s, gamma, loss_weights)
         self._wa, self._wb = np.empty_like(s), np.empty_like(s)

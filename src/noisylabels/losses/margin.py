@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import choice
 from noisylabels.losses import compiled
 
 Array = NDArray[np.float64]
@@ -194,8 +195,4 @@ def resolve(loss: str | Loss) -> Loss:
     """
     if isinstance(loss, Loss):
         return loss
-    if loss not in CONSTRUCTORS:
-        raise ValueError(
-            f"unknown loss {loss!r}; known: {', '.join(CONSTRUCTORS)} (or a noisylabels.losses.margin.Loss)"
-        )
-    return CONSTRUCTORS[loss]()
+    return CONSTRUCTORS[choice("loss", loss, CONSTRUCTORS)]()

@@ -8,19 +8,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, finite, nonnegative
+from noisylabels.arrays import Floats, as_array, finite, nonnegative, whole
 
 SHAPES = ("gaussian", "rademacher", "uniform")
 TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0
 
 
 def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: bool = False) -> Floats:
-    """`finite`, and no complex numbers or objects (TypeError), and not empty unless `empty` (ValueError)."""
-    given = np.asarray(values)
+    """`finite`, and no objects, and not empty unless `empty`; else a ValueError."""
+    given = as_array(name, values)
     if given.dtype.kind not in "biuf":
-        raise TypeError(f"{name}: needs real numbers, got an array of {given.dtype}")
+        raise ValueError(f"{name}: needs real numbers, got an array of {given.dtype}")
     array = np.ascontiguousarray(given, dtype=np.float64)
     fits = array.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+    fits = fits and not isinstance(given, np.ma.MaskedArray)
     if not (fits and np.isfinite(np.dot(array.ravel(), array.ravel()))):  # one fast pass; overflow is rare
         array = finite(name, given, shape)
     if array.size == 0 and not empty:
@@ -33,7 +34,7 @@ def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Fl
 
     Entries may differ from their mirror image by 1e-9 of the largest entry; the mean is returned.
     """
-    given = np.asarray(values)
+    given = as_array(name, values)
     shape: tuple[int | None, ...] = (d, d) if given.ndim < 3 else (None, d, d)
     Sigma = real(name, given, shape)
     if Sigma.shape[-1] != Sigma.shape[-2]:
@@ -91,16 +92,14 @@ class FeatureNoise:
             raise ValueError("noise: give either variances or covariance")
         self._diagonal = covariance is None
         if variances is not None:
-            some = (None,) if np.ndim(variances) < 2 else (None, None)
+            some = (None,) if as_array("variances", variances).ndim < 2 else (None, None)
             self._root = np.sqrt(nonnegative("variances", real("variances", variances, some), some))
         else:
             self._root = _roots(checked_covariance("covariance", covariance))  # type: ignore[arg-type]
         unknown = [shape for shape in shapes if shape not in SHAPES]
         if unknown or not shapes:
             raise ValueError(f"shapes: {unknown} unknown; known: {', '.join(SHAPES)}")
-        if cycle < 1:
-            raise ValueError(f"cycle: must be at least 1 round, got {cycle}")
-        self.shapes, self.cycle = tuple(shapes), int(cycle)
+        self.shapes, self.cycle = tuple(shapes), whole("cycle", cycle, 1)
 
     @property
     def d(self) -> int:

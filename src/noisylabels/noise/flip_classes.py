@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, logsumexp
 
+from noisylabels.arrays import finite
 from noisylabels.noise import flip_matrix
 
 Array = NDArray[np.float64]
@@ -31,15 +32,17 @@ def checked(omega: ArrayLike, K: int) -> Array:
 
     Raises ValueError : not (K, K), entries outside [0, 1], rows that do not sum to 1, permuted class names.
     """
-    matrix = np.array(omega, dtype=float)
+    matrix = finite("omega", omega, (None, None)).copy()
     if matrix.shape == (2, 2) and K > 2 and np.array_equal(matrix, flip_matrix.START):
         return start(K)
     if matrix.shape != (K, K):
-        raise ValueError(f"the flip matrix of {K} classes must have shape ({K}, {K}), got {matrix.shape}")
+        raise ValueError(
+            f"omega: the flip matrix of {K} classes must have shape ({K}, {K}), got {matrix.shape}"
+        )
     flip_matrix.check_rows(matrix)
     if permuted(matrix):
         raise ValueError(
-            "the diagonal of the flip matrix must hold the largest entry of each row and of each column, "
+            "omega: the diagonal of the flip matrix must hold the largest entry of each row and column, "
             f"else the classes change names; got {matrix.tolist()}"
         )
     return matrix

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit
 
+from noisylabels.arrays import finite
+
 Array = NDArray[np.float64]
 
 START: Array = np.array([[0.8, 0.2], [0.2, 0.8]])
@@ -28,14 +30,12 @@ def checked(omega: ArrayLike) -> Array:
     Raises ValueError : not (2, 2), entries outside [0, 1], rows that do not sum to 1,
     omega_01 + omega_10 >= 1.
     """
-    matrix = np.array(omega, dtype=float)
-    if matrix.shape != (2, 2):
-        raise ValueError(f"the flip matrix must have shape (2, 2), got {matrix.shape}")
+    matrix = finite("omega", omega, (2, 2)).copy()
     check_rows(matrix)
     if swapped(matrix):
         raise ValueError(
-            "the flip rates omega_01 + omega_10 must be less than 1, else the classes change names; got "
-            f"{matrix[0, 1]:g} + {matrix[1, 0]:g}"
+            "omega: the flip rates omega_01 + omega_10 must be less than 1, else the classes change names; "
+            f"got {matrix[0, 1]:g} + {matrix[1, 0]:g}"
         )
     return matrix
 
@@ -44,7 +44,7 @@ def check_rows(matrix: Array) -> None:
     """ValueError: entries below 0, rows that do not sum to 1."""
     if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
         raise ValueError(
-            f"the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
+            f"omega: the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
         )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, number, of_class, shown
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss
 from noisylabels.noise.features import real
@@ -57,7 +57,9 @@ class AnalyticKernel(OnlineLearner):
         p: float = 2.0,
         B_w: float = 1.0,
     ) -> None:
-        self.kernel, self.loss, self.rng = kernel, loss, rng
+        self.kernel = of_class("kernel", kernel, TensorKernel)
+        self.loss = of_class("loss", loss, AnalyticLoss)
+        self.rng = of_class("rng", rng, np.random.Generator)
         self.eta = number("eta", eta, above=0)
         self.p = checked_p(p)
         self.B_w = number("B_w", B_w, above=0)
@@ -87,6 +89,9 @@ class AnalyticKernel(OnlineLearner):
         clean = real("X", X, (None, None))
         exact = real("y", y, (len(clean),))
         self.loss.check_labels(exact)
+        for name, draw in (("copies", copies), ("targets", targets)):
+            if not (callable(draw) or (name == "targets" and draw is None)):
+                raise ValueError(f"{name}: must be a function, got {shown(draw)}")
         self._ready(clean.shape[1])
         block = max(1, int(BLOCK_QUERIES / mean_queries(self.p, gaussian=self._gaussian)))
         predictions, queries = np.empty(len(exact)), np.empty(len(exact), np.int64)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, number, of_class
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss
 from noisylabels.online.base import OnlineLearner
@@ -37,7 +37,9 @@ class AnalyticKernelList(OnlineLearner):
         p: float = 2.0,
         B_w: float = 1.0,
     ) -> None:
-        self.kernel, self.loss, self.rng = kernel, loss, rng
+        self.kernel = of_class("kernel", kernel, TensorKernel)
+        self.loss = of_class("loss", loss, AnalyticLoss)
+        self.rng = of_class("rng", rng, np.random.Generator)
         self.eta = number("eta", eta, above=0)
         self.p = checked_p(p)
         self.B_w = number("B_w", B_w, above=0)

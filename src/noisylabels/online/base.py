@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, as_array, number, of_class
 from noisylabels.noise.features import real
 from noisylabels.online.oracles import Oracle
 
@@ -36,10 +36,8 @@ class OnlineLearner:
 
     def predict(self, X: ArrayLike) -> Any:
         """f(x) of the present hypothesis; 0 before the first round. X: (d,) -> float; (n, d) -> (n,)."""
-        rows = real("X", X, (None,) * max(1, np.ndim(X)))
+        rows = real("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
         flat = rows.reshape(1, -1) if rows.ndim == 1 else rows
-        if flat.ndim != 2:
-            raise ValueError(f"X: expected shape (*) or (*, *), got {rows.shape}")
         values = np.zeros(len(flat)) if self._d is None else self._values(self._same(flat))
         return float(values[0]) if rows.ndim == 1 else values
 
@@ -48,11 +46,12 @@ class OnlineLearner:
 
         Raises ValueError: too few independent copies, another dimension than before, not finite, divergence.
         """
-        self._learn(oracle)
+        self._learn(of_class("oracle", oracle, Oracle))
         return self
 
     def fit(self, oracle: Oracle) -> Self:
         """Forget everything, then learn from all rounds that `oracle` has left."""
+        of_class("oracle", oracle, Oracle)
         self._d = None
         for view in oracle:
             self.partial_fit(view)

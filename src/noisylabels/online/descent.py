@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats
+from noisylabels.arrays import Floats, whole
 from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.noise.features import real
 from noisylabels.online.base import LinearLearner, Run
@@ -100,16 +100,10 @@ def whole_run(
     clean, targets, first = arrays(learner, X, y, [X1])
     second = first if X2 is X1 else real("copy 2", X2, clean.shape)
     predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
-    since = _since(average_from, len(targets))
+    since = whole("average_from", average_from, 0, len(targets) - 1)
     flat = clean.ravel(), first.ravel(), second.ravel()
     steps(*flat, targets, learner.eta, learner.B_w, learner.w, predictions, total, since)
     return finished(learner, predictions, total / (len(targets) - since))
-
-
-def _since(average_from: int, T: int) -> int:
-    if not 0 <= average_from < T:
-        raise ValueError(f"average_from: must be a round from 0 to {T - 1}, got {average_from}")
-    return int(average_from)
 
 
 def finished(learner: LinearLearner, predictions: Floats, average: Floats) -> Run:

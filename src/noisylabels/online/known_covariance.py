@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, nonnegative
+from noisylabels.arrays import Floats, as_array, nonnegative, whole
 from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.noise.features import checked_covariance, real
 from noisylabels.online.base import LinearLearner, Run
-from noisylabels.online.descent import _since, arrays, finished, project
+from noisylabels.online.descent import arrays, finished, project
 from noisylabels.online.oracles import Oracle
 
 
@@ -60,7 +60,7 @@ class KnownCovariance(LinearLearner):
         clean, targets, first = arrays(self, X, y, [X1])
         known = _known(self, covariance, variances, *clean.shape)
         predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
-        since = _since(average_from, len(targets))
+        since = whole("average_from", average_from, 0, len(targets) - 1)
         run = _run_diagonal if known.diagonal else _run_full
         data = clean.ravel(), first.ravel(), targets, known.flat, known.stride
         run(*data, self.eta, self.B_w, self.w, predictions, total, since)
@@ -81,7 +81,7 @@ def _known(
     if covariance is not None and variances is not None:
         raise ValueError("known_covariance: give covariance or variances, not both")
     if variances is not None:
-        shape = (d,) if np.ndim(variances) < 2 else (T, d)
+        shape = (d,) if as_array("variances", variances).ndim < 2 else (T, d)
         v = nonnegative("variances", real("variances", variances, shape), shape)
         return _Known(v.ravel(), d * (v.ndim - 1), True)
     given = learner.covariance if covariance is None else covariance

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats
+from noisylabels.arrays import Floats, of_class, whole
 from noisylabels.compiled.arithmetic import add, dot
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
@@ -33,7 +33,9 @@ class NaiveFeatureOGD(LinearLearner):
         self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, B_w: float = 1.0, highest: int = 30
     ) -> None:
         super().__init__(eta, B_w)
-        self.kernel, self.loss = kernel, loss
+        self.kernel = of_class("kernel", kernel, TensorKernel)
+        self.loss = of_class("loss", loss, AnalyticLoss)
+        highest = whole("highest", highest, 0)
         self.highest = highest if kernel.degree is None else kernel.degree
 
     def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from noisylabels.arrays import of_class
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.online.oracles import Oracle
 from noisylabels.online.surrogate_kernel import KernelRun, SurrogateKernel
@@ -20,7 +21,7 @@ class NaiveKernelOGD(SurrogateKernel):
     name = "naive_kernel_ogd"
 
     def __init__(self, pair: SurrogatePair, eta: float, ball: float = 1.0) -> None:
-        super().__init__(pair.without_noise(), eta, ball)
+        super().__init__(of_class("pair", pair, SurrogatePair).without_noise(), eta, ball)
 
     def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> KernelRun:  # type: ignore[override]
         """T rounds at once: X (T, d) instances to predict, X1 (T, d) one copy each, y (T,) noisy targets."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from noisylabels.arrays import as_array, whole
 from noisylabels.noise.features import real
 from noisylabels.online.base import LinearLearner, Run
 from noisylabels.online.descent import step, whole_run
@@ -23,9 +24,7 @@ class NaiveOGD(LinearLearner):
 
     def __init__(self, eta: float, B_w: float = 1.0, copies: int = 1) -> None:
         super().__init__(eta, B_w)
-        if copies < 1:
-            raise ValueError(f"copies: must be at least 1, got {copies}")
-        self.copies = int(copies)
+        self.copies = whole("copies", copies, 1)
 
     def _learn(self, oracle: Oracle) -> None:
         x = np.mean([self._copy(oracle) for _ in range(self.copies)], axis=0)
@@ -38,6 +37,6 @@ class NaiveOGD(LinearLearner):
         X1: (T, m, d) the copies; or (T, d), one copy each or the mean of several.
          Raises ValueError: wrong shape, not finite, divergence.
         """
-        if np.ndim(X1) == 3:
+        if as_array("X1", X1).ndim == 3:
             X1 = np.mean(real("X1", X1, (None, self.copies, None)), axis=1)
         return whole_run(self, X, X1, X1, y, average_from)

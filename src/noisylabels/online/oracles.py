@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats
+from noisylabels.arrays import Floats, as_array, number, of_class
 from noisylabels.noise.features import FeatureNoise, checked_covariance, real
 
 
@@ -104,7 +104,7 @@ class ArrayOracle(StreamOracle):
 
     covariance: of the noise of one measurement, (d, d) or (T, d, d), or None if unknown.
     Raises ValueError: wrong shape, not finite, lengths differ, covariance not symmetric or not positive
-    semi-definite. TypeError: complex numbers or objects.
+    semi-definite, complex numbers or objects.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class ArrayOracle(StreamOracle):
         exact_targets: bool = False,
     ) -> None:
         X = real("copies", copies, (None, None, None))
-        y = real("targets", targets, (len(X),) if np.ndim(targets) == 1 else (len(X), None))
+        y = real("targets", targets, (len(X),) if as_array("targets", targets).ndim == 1 else (len(X), None))
         Sigma = None if covariance is None else checked_covariance("covariance", covariance, X.shape[2])
         if Sigma is not None and Sigma.ndim == 3 and len(Sigma) != len(X):
             raise ValueError(f"covariance: has {len(Sigma)} rounds, the copies have {len(X)}")
@@ -140,6 +140,9 @@ class SimulatedOracle(Oracle):
         rng: np.random.Generator,
         target_sd: float = 0.0,
     ) -> None:
+        of_class("noise", noise, FeatureNoise)
+        of_class("rng", rng, np.random.Generator)
+        target_sd = number("target_sd", target_sd, least=0)
         clean = real("X", X, (None, noise.d))
         target = real("y", y, (len(clean),))
 

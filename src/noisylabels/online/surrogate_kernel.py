@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number
+from noisylabels.arrays import Floats, number, of_class
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.noise.features import real
 from noisylabels.online import expansion
@@ -42,7 +42,7 @@ class SurrogateKernel(OnlineLearner):
     name = "surrogate_kernel"
 
     def __init__(self, pair: SurrogatePair, eta: float, ball: float = 1.0) -> None:
-        self.pair = pair
+        self.pair = of_class("pair", pair, SurrogatePair)
         self.eta = number("eta", eta, above=0)
         self.ball = number("ball", ball, above=0)
 

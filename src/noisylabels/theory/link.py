@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats
+from noisylabels.arrays import Floats, number
 
 Power = float | str  # a number, or "auto"
 
@@ -20,13 +20,11 @@ def exponent(p: Power, n: int) -> float:
     and falls back to p = 2 with a warning below.
     Raises ValueError: p < 2, p infinite or not a number.
     """
-    if p == "auto":
+    if isinstance(p, str) and p == "auto":
         if n < 3:
             warnings.warn(f'p="auto" is 2 ln n and needs n >= 3; p = 2 is used for n = {n}', stacklevel=2)
         return max(2.0, 2.0 * math.log(n)) if n >= 1 else 2.0
-    if isinstance(p, str) or not math.isfinite(p) or p < 2:
-        raise ValueError(f'p: must be a finite number >= 2 or "auto", got {p}')
-    return float(p)
+    return number('p, if not "auto"', p, least=2)
 
 
 def dual(p: float) -> float:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
+from noisylabels.arrays import choice, number, whole
 from noisylabels.compiled.arithmetic import dot
 from noisylabels.compiled.products import combined, times
 from noisylabels.kernels.bank import Stack, mixed, responses
@@ -77,13 +78,10 @@ class Options:
     beta: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.T < 1:
-            raise ValueError(f"T, the number of rounds, must be at least 1, got {self.T}")
-        if self.w_solver not in W_SOLVERS:
-            raise ValueError(f"unknown w_solver {self.w_solver!r}; known: {', '.join(W_SOLVERS)}")
+        whole("T", self.T, 1)
+        choice("w_solver", self.w_solver, W_SOLVERS)
         prior_factor_value(self.prior_factor)
-        if not (self.beta > 0 and np.isfinite(self.beta)):
-            raise ValueError(f"beta, of the prior of zeta, must be finite and > 0, got {self.beta}")
+        number("beta", self.beta, above=0)
 
     def zeta(self, w: Array) -> float:
         """`marginal_zeta` of w (N,)."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from noisylabels.arrays import choice
+
 BETA = 2.0  # rate of the exponential prior of zeta
 PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
 
 
 def prior_factor_value(prior_factor: str) -> float:
     """c_zeta of `marginal_zeta`: 1 for "slides", 1/2 for "exact"; ValueError: another name."""
-    if prior_factor not in PRIOR_FACTORS:
-        raise ValueError(f"unknown prior_factor {prior_factor!r}; known: {', '.join(PRIOR_FACTORS)}")
-    return PRIOR_FACTORS[prior_factor]
+    return PRIOR_FACTORS[choice("prior_factor", prior_factor, PRIOR_FACTORS)]
 
 
 def marginal_zeta(square: float, n: int, factor: float, beta: float = BETA) -> float:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.arrays import choice
 from noisylabels.kernels.gaussian import Basis
 
 Array = NDArray[np.float64]
@@ -70,6 +71,5 @@ def columns(basis: Basis, bias: str, penalty: str, least: float = 0.0) -> Column
 
 def check(bias: str, penalty: str) -> None:
     """ValueError: a bias or a penalty that is not known."""
-    for word, value, known in (("bias", bias, BIASES), ("penalty", penalty, PENALTIES)):
-        if value not in known:
-            raise ValueError(f"unknown {word} {value!r}; known: {', '.join(known)}")
+    choice("bias", bias, BIASES)
+    choice("penalty", penalty, PENALTIES)

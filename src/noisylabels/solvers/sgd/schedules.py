@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.arrays import choice, number
 from noisylabels.losses.margin import Loss
 from noisylabels.solvers.sgd.epoch import Objective, Schedule, epoch
 from noisylabels.solvers.sgd.rows import as_rows
@@ -31,10 +32,8 @@ def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
     ------
     ValueError : an unknown name; eta0 <= 0; eta0 lambda >= 1, where a step would turn the weights round.
     """
-    if name not in SCHEDULES:
-        raise ValueError(f"unknown schedule {name!r}; known: {', '.join(SCHEDULES)}")
-    if not (eta0 > 0 and np.isfinite(eta0)):
-        raise ValueError(f"eta0, the first step size, must be finite and > 0, got {eta0}")
+    choice("schedule", name, SCHEDULES)
+    number("eta0", eta0, above=0)
     if eta0 * lam >= 1:
         raise ValueError(f"eta0 lambda = {eta0:g} x {lam:g} must be < 1: such a step turns the weights round")
     decay = {"warm_inv_epoch": 1 / n, "inv_sqrt_epoch": 1 / n, "constant": 0.0}.get(name, lam * eta0)
