@@ -1,5 +1,5 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""How time and memory of every method grow: ``python benchmarks/scaling.py`` (five minutes on an idle core).
+"""How time and memory of every method grow: ``python benchmarks/scaling.py`` (ten minutes).
 
 A size is doubled until one call takes ``--seconds`` of the processor. At each size the method and its peer
 take turns, and the fastest turn of each counts: a busy machine slows both. The exponent is the slope of log

@@ -173,7 +173,7 @@ def _online(method: str, T: int, d: int) -> Call:
 
         def listed() -> None:
             learner = cls(*words, np.random.default_rng(1))
-            for view in ArrayOracle(measured, y):
+            for view in ArrayOracle(measured, y, exact_targets=True):
                 learner.partial_fit(view)
 
         return listed
