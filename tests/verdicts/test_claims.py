@@ -12,6 +12,7 @@ from verdict_inputs import ORS_CLAIMS, around, below, claim, one_verdict, two_me
 
 from noisylabels.statistics import holm, holm_factor
 from noisylabels.verdicts.judge import judge
+from noisylabels.verdicts.vocabulary import place
 
 
 def test_pairing_finds_a_small_difference_under_large_common_noise():
@@ -250,3 +251,7 @@ def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, ask
     row = judge({"claims": claims}, frame, "full").iloc[0]
     passing = int(re.search(r"(\d+) of \d+ groups pass", row["evidence"])[1])
     assert (passing >= asked) == (row["verdict"] == "holds")
+
+
+def test_a_place_names_only_what_a_row_has():
+    assert place({"method": "lms", "sd": 2.5, "x": np.nan}) == "method lms, sd 2.5"

@@ -119,9 +119,11 @@ def _validate_groups(check: Check) -> None:
 
 
 def place(index: Mapping[str, Any]) -> str:
-    """Readable form of some columns of a row: ``noise uniform, x 2.5``."""
+    """Readable form of some columns of a row, but for empty ones: ``noise uniform, x 2.5``."""
     return ", ".join(
-        f"{key} {f'{value:g}' if isinstance(value, float) else value}" for key, value in index.items()
+        f"{key} {f'{value:g}' if isinstance(value, float) else value}"
+        for key, value in index.items()
+        if value == value  # NaN: nothing
     )
 
 
