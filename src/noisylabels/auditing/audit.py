@@ -29,7 +29,7 @@ class Audit:
     are likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1];
     how_sure = P(the label is wrong), as far as the flip rates are right.
     ranking : the same columns for all rows.
-    flip_rates : data frame true, observed, estimate, low, high, where_surest, own (the model's own estimate);
+    flip_rates : data frame true, observed, estimate, low, high, where_surest, anchor, own (the model's);
     with trusted labels also trusted, trusted_low, trusted_high.
     wrong : share of wrong labels with its 95 % interval; interval : that interval.
     bounds : (0, the share that disagrees where the model is surest), between which labels alone cannot tell.
@@ -197,6 +197,7 @@ def _rates(
         "low": estimate.low.ravel(),
         "high": estimate.high.ravel(),
         "where_surest": sureness.omega.ravel(),
+        "anchor": flip_rates.anchor(cross.mean, y).ravel(),
         "own": cross.omega.mean(axis=0).ravel(),
     }
     known = np.array([value is not None for value in trusted])
