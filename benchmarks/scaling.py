@@ -180,6 +180,8 @@ def _room(found: dict[str, Any], room: str) -> tuple[tuple[str, ...], list[tuple
     return HEAD, rows
 
 
+AXES = {"T": "rows T", "n": "rows n", "d": "inputs d", "models": "models"}
+
 BESIDE = {
     ("filters", "T"): D_FIXED,
     ("filters", "d"): T_FIXED,
@@ -204,9 +206,11 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
         here = [line for line in lines if line["against"] == against]
         for line in here:
             place = names.index(line["method"])
+            cycle = place // len(colours)
             look = {
                 "color": colours[place % len(colours)],
-                "marker": MARKERS[place % len(MARKERS)],
+                "linestyle": ("-", "-.")[cycle % 2],
+                "marker": MARKERS[(place + cycle) % len(MARKERS)],
                 "markersize": 3,
             }
             axes.plot(line["sizes"], line["seconds"], label=line["method"], linewidth=1, **look)
@@ -222,8 +226,9 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
             sizes = np.array(sorted({size for line in here for size in line["sizes"]}))
             reading = sizes * BESIDE[room, against] * 8 / found["machine"]["read_gb_per_second"] / 1e9
             axes.plot(sizes, reading, ":", color="#777777", linewidth=1)
-            axes.annotate("reading the rows once", (sizes[-1], reading[-1]), fontsize=6, ha="right", va="top")
-        axes.set(xscale="log", yscale="log", xlabel=against, ylabel="seconds")
+            i = len(sizes) // 3  # where there is room below the line
+            axes.annotate("reading the rows once", (sizes[i], reading[i]), fontsize=6, ha="left", va="top")
+        axes.set(xscale="log", yscale="log", xlabel=AXES[against], ylabel="seconds of one core")
     handles = {
         label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }

@@ -24,7 +24,7 @@ parser.add_argument("--seed", type=int, default=0, help="of every random number 
 arguments = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.auditing.audit import of_table  # noqa: E402
+from noisylabels.auditing.audit import LARGEST_SEED, of_table  # noqa: E402
 from noisylabels.datasets.table import FEWEST_ROWS  # noqa: E402
 from noisylabels.site import audit_page  # noqa: E402
 
@@ -37,11 +37,17 @@ file = arguments.file.expanduser()
 out = arguments.out or Path(f"{file.stem}_audit")
 columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
 try:
-    if min(arguments.rows - FEWEST_ROWS, arguments.seed) < 0:
-        raise ValueError(f"--rows must be at least {FEWEST_ROWS}, and --seed at least 0")
+    if arguments.rows < FEWEST_ROWS:
+        raise ValueError(f"--rows must be at least {FEWEST_ROWS}, got {arguments.rows}")
+    if not 0 <= arguments.seed <= LARGEST_SEED:
+        raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {arguments.seed}")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out: {out} is a file; name a folder")
     table = tables.read(file, arguments.label, columns=columns, trusted=arguments.trusted)
+    try:
+        out.mkdir(parents=True, exist_ok=True)  # before the minutes that the audit takes
+    except OSError as error:
+        raise ValueError(f"--out: {out} cannot be made ({error.strerror}); name another folder") from None
     found = of_table(table, most_rows=arguments.rows, random_state=arguments.seed, say=say)
 except (ValueError, OSError) as error:
     sys.exit(f"audit: {error}")

@@ -201,6 +201,13 @@ def test_the_script_from_the_file_to_the_page(tmp_path):
     assert (listed["line"] == listed["row"] + 2).all()
 
 
+def test_a_folder_that_cannot_be_made_is_said_before_the_work(tmp_path):
+    (tmp_path / "beans.csv").write_text("a,kind\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(40)))
+    code, _, err = run(tmp_path, "beans.csv", "--label", "kind", "--out", "beans.csv/audit")
+    assert code == 1
+    assert err.startswith("audit: --out: beans.csv/audit cannot be made (Not a directory)")
+
+
 def test_the_script_refuses_in_one_line(tmp_path):
     (tmp_path / "beans.csv").write_text("a,kind\n1,2\n")
     for arguments, message in [
@@ -209,6 +216,8 @@ def test_the_script_refuses_in_one_line(tmp_path):
             ["beans.csv", "--label", "kind", "--out", "beans.csv"],
             "audit: --out: beans.csv is a file; name a folder",
         ),
+        (["beans.csv", "--seed", "-1"], "audit: --seed must lie in 0..4294967295, got -1"),
+        (["beans.csv", "--rows", "3"], "audit: --rows must be at least 20, got 3"),
     ]:
         code, _, err = run(tmp_path, *arguments)
         assert (code, err.strip()) == (1, message)
@@ -222,7 +231,11 @@ def test_the_script_refuses_in_one_line(tmp_path):
         ({"X": csr_matrix(np.eye(40))}, r"X is sparse; an audit needs it dense: X.toarray\(\)"),
         ({"most_rows": 3}, "most_rows must be at least 20 and repetitions at least 1, got 3 and 3"),
         ({"repetitions": 0}, "got 2000 and 0"),
-        ({"random_state": None}, "random_state must be an integer >= 0, got None"),
+        (
+            {"random_state": 2**40},
+            "random_state: must be a whole number >= 0 and <= 4294967295, got 10995116",
+        ),
+        ({"random_state": None}, "random_state: must be a whole number >= 0 and <= 4294967295, got None"),
         ({"model": LogisticRegression}, r"model must be a classifier such as LogisticRegression\(\)"),
         ({"model": "rMKLR"}, "got 'rMKLR'"),
     ],

@@ -93,6 +93,7 @@ BAD = {
     "features all missing": (lines([["", "", "", row[3]] for row in ROWS]), {}, "no column to learn from"),
     "only a label": ("kind\n" + "\n".join(LABELS), {}, "no column to learn from beside the label"),
     "text in a number": (changed(7, 0, "red"), {}, "line 9: column 'a' is 'red', not a number"),
+    "too large": (changed(7, 0, "1e300"), {}, "line 9: column 'a' is 1e.300, beyond 1e.35; scale the column"),
     "infinite": (changed(7, 0, "inf"), {}, "line 9: column 'a' is infinite"),
     "duplicate header": (lines(header="a,a,colour,kind"), {}, "line 1: columns 1 and 2 are both called 'a'"),
     "unnamed column": (lines(header="a,,colour,kind"), {}, "line 1: column 2 has no name"),

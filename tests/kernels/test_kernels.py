@@ -19,7 +19,7 @@ def test_parametrisations_agree_at_matching_widths():
     np.testing.assert_allclose(rbf(D, 2.0), np.exp(-D / 8.0))
 
 
-@pytest.mark.parametrize("width", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("width", [0.0, -1.0, np.nan, np.inf, 1e308, 1e-308])
 def test_a_wrong_width_is_named(width):
     with pytest.raises(ValueError, match="width"):
         rbf(np.zeros((2, 2)), width)

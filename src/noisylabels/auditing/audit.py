@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.arrays import whole
 from noisylabels.auditing import accuracies, confident_joint, flip_rates, models, report, tables
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Say = Callable[[str], None]
+LARGEST_SEED = 2**32 - 1
+"""What scikit-learn takes."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,7 @@ def audit(
     if most_rows < FEWEST_ROWS or repetitions < 1:
         least = f"most_rows must be at least {FEWEST_ROWS} and repetitions at least 1"
         raise ValueError(f"{least}, got {most_rows} and {repetitions}")
-    if not isinstance(random_state, (int, np.integer)) or random_state < 0:
-        raise ValueError(f"random_state must be an integer >= 0, got {random_state!r}")
+    whole("random_state", random_state, 0, LARGEST_SEED)
     if isinstance(model, (str, type)):
         raise ValueError(f"model must be a classifier such as LogisticRegression(), got {model!r}")
     table = tables.of_arrays(X, y, trusted)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.bases.features import LARGEST
 from noisylabels.datasets.readers.headed_csv import is_number
 
 Array = NDArray[np.float64]
@@ -87,6 +88,12 @@ def _numbers(name: str, column: Column, place: Callable[[int], str]) -> Array | 
     infinite = np.flatnonzero(np.isinf(column))
     if len(infinite):
         raise ValueError(f"{place(int(infinite[0]))}: column {name!r} is infinite; leave it empty")
+    large = np.flatnonzero(np.abs(column) > LARGEST)
+    if len(large):
+        i = int(large[0])
+        raise ValueError(
+            f"{place(i)}: column {name!r} is {column[i]:g}, beyond {LARGEST:g}; scale the column"
+        )
     return column
 
 

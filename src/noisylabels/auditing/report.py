@@ -17,7 +17,8 @@ RARE = 0.1
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
     "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
-    "flexible model takes flips for shape. A few verified labels settle it (`trusted`)."
+    "flexible model takes flips for shape. A few verified labels settle it (a column of "
+    "them: `--trusted`, in Python `trusted`)."
 )
 
 
@@ -31,12 +32,14 @@ def lines(found: Audit) -> list[str]:
 def headline(found: Audit) -> str:
     """How many labels are probably wrong, and the range that the data leave open."""
     low, high = found.interval
+    above = found.wrong.value > found.bounds[1]
+    beyond = ", which is below the estimate: that takes overlap for flips as well" if above else ""
     return (
         f"{found.counts.sum()} labels of {len(found.classes)} classes. About {percent(found.wrong.value)} of "
         f"them look wrong (95 % interval {percent(low)} to {percent(high)}, for the chance of these rows "
         "alone). The labels by themselves cannot rule out other readings, from 0 %, if all overlap of the "
         f"classes is nature, to {percent(found.bounds[1])}, if all labels are wrong "
-        f"as often as those of which {found.model} is surest."
+        f"as often as those of which {found.model} is surest{beyond}."
     )
 
 

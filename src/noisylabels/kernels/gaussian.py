@@ -26,6 +26,7 @@ WIDTHS: Array = np.exp2(np.arange(-10.0, 11.0))
 PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
 NEGLIGIBLE = 1e-17
+LARGEST_WIDTH = 1e150
 LARGEST_BLOCK = 0.8  # of n
 LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
 SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
@@ -41,7 +42,8 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
 
     Raises ValueError : width <= 0 or not finite, unknown parametrisation.
     """
-    width = number("width", width, above=0)
+    number("width", width, above=0)
+    width = number("width", width, least=1.0 / LARGEST_WIDTH, most=LARGEST_WIDTH)
     choice("parametrisation", parametrisation, PARAMETRISATIONS)
     if parametrisation == "gamma":
         return width

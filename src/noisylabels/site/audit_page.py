@@ -45,11 +45,12 @@ def _line(
 def _rates(found: Audit) -> dict[str, Any]:
     """Lines of the flip rates, without the diagonal, and where the axis ends."""
     off = found.flip_rates[found.flip_rates["true"] != found.flip_rates["observed"]]
-    end = max(0.1, float(np.nanmax(off[["high", "where_surest", "own"]].to_numpy())) * 1.05)
+    end = max(0.1, float(np.nanmax(off[["high", "where_surest", "anchor", "own"]].to_numpy())) * 1.05)
     lines = [
         _line(
             f"{row['true']} labelled {row['observed']}", row["estimate"], row["low"], row["high"], (0.0, end),
-            most=100.0 * row["where_surest"] / end, trusted=row.get("trusted"),
+            most=100.0 * row["where_surest"] / end, anchor=100.0 * row["anchor"] / end,
+            trusted=row.get("trusted"),
             own=None if pd.isna(row["own"]) else 100.0 * row["own"] / end,
         )
         for row in off.to_dict("records")

@@ -101,8 +101,8 @@ class Page:
 
     @property
     def left_out(self) -> str:
-        """Why the artifact cannot run here, if it cannot."""
-        return self.plan.left_out.get(self.name, "")
+        """Why the artifact cannot run here, if it cannot and did not."""
+        return "" if self.own else self.plan.left_out.get(self.name, "")
 
     @property
     def command(self) -> str:
