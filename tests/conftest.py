@@ -30,19 +30,11 @@ settings.load_profile("noisylabels")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest starts first, and what shares a set-up stays with one worker.
-
-    The tests of a cluster mostly wait, and take turns; those of the workflow go one by one; others by file.
-    """
+    """What takes longest starts first: cluster, workflow, then files by their number of tests."""
     tests = Counter(item.path for item in items)
-    for item in items:
-        workflow = item.get_closest_marker("workflow") is not None
-        if not workflow or item.path.parent.name == "cluster":
-            item.add_marker(pytest.mark.xdist_group("cluster" if workflow else item.path.stem))
-    items.sort(key=lambda item: _place(item, tests))
+    workflow = {item.path for item in items if item.get_closest_marker("workflow")}
 
+    def place(item: pytest.Item) -> tuple[bool, bool, int]:
+        return item.path.parent.name != "cluster", item.path not in workflow, -tests[item.path]
 
-def _place(item: pytest.Item, tests: Counter[Path]) -> tuple[bool, bool, int]:
-    """Cluster, workflow, then files by their number of tests."""
-    workflow = item.get_closest_marker("workflow") is not None
-    return item.path.parent.name != "cluster", not workflow, 0 if workflow else -tests[item.path]
+    items.sort(key=place)
