@@ -71,11 +71,11 @@ def reference(name: str, root: Path, source: str = "") -> Run:
 
 
 def cost(logs: Path) -> dict[str, float]:
-    """Minutes of all jobs together, the memory of the largest in MB, and their number; of no jobs: empty."""
+    """Minutes of a core of all jobs together, the memory of the largest in MB, and their number; or nothing."""
     jobs = [row for file in sorted(logs.glob("*.time.tsv")) for row in rows_of(file, "\t")]
     if not jobs:
         return {}
-    seconds = sum(_measured(job, "s") for job in jobs)
+    seconds = sum(_measured(job, "cpu_time") or _measured(job, "s") for job in jobs)
     memory = max(_measured(job, "max_rss") for job in jobs)
     return {"minutes": round(seconds / 60, 2), "mem_mb": round(memory), "jobs": len(jobs)}
 
