@@ -126,6 +126,12 @@ def test_pages_of_the_reference_alone_say_that_nothing_was_run(home, tmp_path):
     assert "None was run here." in page
 
 
+def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
+    shown = {page.name: page for page in pages.all_pages(plan_of("smoke", ["audit"]), CHECKOUT, tmp_path)}
+    assert [each["id"] for each in shown["audit/finding_errors"].data] == ["rte", "galaxy_zoo"]
+    assert len(shown["audit/flip_rates"].data) == 10
+
+
 def test_a_reduced_run_without_rows_says_so():
     evidence = ("reduced run (smoke): no rows for it: x", "reduced run (smoke): 1", "no rows for it: y")
     rows = [{"verdict": "ran", "evidence": sentence} for sentence in evidence]

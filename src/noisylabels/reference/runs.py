@@ -71,7 +71,7 @@ def reference(name: str, root: Path, source: str = "") -> Run:
 
 
 def cost(logs: Path) -> dict[str, float]:
-    """Minutes of a core of all jobs together, the memory of the largest in MB, and their number; or nothing."""
+    """Minutes of a core of all jobs, the memory of the largest in MB, and their number; of no jobs: empty."""
     jobs = [row for file in sorted(logs.glob("*.time.tsv")) for row in rows_of(file, "\t")]
     if not jobs:
         return {}

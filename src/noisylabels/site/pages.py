@@ -138,9 +138,15 @@ class Page:
 
     @cached_property
     def data(self) -> list[dict[str, Any]]:
-        """Every data set: what the registry says of it, and the source that it came from."""
-        sets = dict.fromkeys(name for each in self._drawn for name in each.data_sets(each.settings))
-        return [self._data_set(name) for name in sets]
+        """Every data set of the runs that are shown: what the registry says of it, and where it came from."""
+        kept = self.reference.provenance.get("data", {}) if self.is_kept else {}
+        sets = [
+            name
+            for each in self._drawn
+            for name in each.content.get("datasets", [])
+            if name.partition(".")[0] in kept or name in each.data_sets(each.settings)
+        ]
+        return [self._data_set(name) for name in dict.fromkeys(sets)]
 
     def _data_set(self, name: str) -> dict[str, Any]:
         pinned = self.plan.supply.pinned(name)
