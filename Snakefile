@@ -40,7 +40,10 @@ onerror:
         summary.text(PLAN, workflow.dag_settings.targets, failed=True),
         file=sys.stderr,
     )
-    for line in scheduler_log.ended(scheduler_log.FOLDER, BEGAN, PLAN.artifacts):
+    why = summary.causes(Path("logs"), BEGAN)
+    for line in why + scheduler_log.ended(
+        scheduler_log.FOLDER, BEGAN, PLAN.artifacts
+    ):
         print(line, file=sys.stderr)
     if damaged := packages.damaged():
         print(

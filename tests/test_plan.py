@@ -1,6 +1,7 @@
 """The plan: which files an artifact promises and needs, and which jobs make them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -190,3 +191,22 @@ def test_measured_times_are_judged_on_a_page_of_their_own(make):
     assert here.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]
     assert page in here.promised("")
     assert here.promised("kernel_boost/cpu_time/").count(page) == 1
+
+
+def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
+    logs = {
+        "full/ors/fig2/a.log": "Traceback (most recent call last):\nValueError: row 3 diverged\n",
+        "full/ors/fig2/b.log": "ValueError: row 3 diverged",
+        "data/prepare.beans.local.log": "error: beans.csv: no column 'kin'\n",
+        "full/ors/fig4/a.log": "all went well\n",
+        "full/ors/fig4/old.log": "ValueError: yesterday",
+    }
+    for name, text in logs.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        os.utime(file, (10, 10) if "old" in name else (100, 100))
+    assert summary.causes(tmp_path, 50) == [
+        f"why: beans.csv: no column 'kin' ({tmp_path / 'data/prepare.beans.local.log'})",
+        f"why: ValueError: row 3 diverged ({tmp_path / 'full/ors/fig2/a.log'})",
+    ]

@@ -59,7 +59,9 @@ def test_a_table_that_cannot_be_used_stops_the_run_with_its_line_and_column(newc
     (newcomer.home / "mine/bad.csv").write_text("\n".join(bad), encoding="utf-8")
     table = "data={local: {beans: {file: ~/mine/bad.csv, label: kind, positive: bombay}}}"
     output = newcomer.run(f"! ./run --configfile config/smoke.yaml --config '{table}' -- kernel_boost_beans")
-    assert "bad.csv, line 6: column 'width' is 'wide', not a number" in output
+    assert re.search(
+        r"^why: .*bad\.csv, line 6: column 'width' is 'wide', not a number.* \(logs/data/", output, re.M
+    )
 
 
 def only_its_methods_ran(artifact: Path, checkout: Path) -> None:

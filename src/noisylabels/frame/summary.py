@@ -1,6 +1,7 @@
 """The last lines of a run, for a person: what was made, judged and left out, and where to look."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +9,12 @@ from pathlib import Path
 from noisylabels.frame.plan import Plan
 from noisylabels.frame.targets import scopes
 from noisylabels.verdicts.names import VERDICTS
+
+CAUSE = re.compile(r"(error|\w+Error): .")
+"""How the last line of the log of a failed job begins."""
+
+MOST = 5
+"""Causes that are told; the logs have all."""
 
 
 def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
@@ -28,6 +35,16 @@ def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
     lines += [f"left out: {name}: {why}" for name, why in plan.left_out.items() if _within(name, asked)]
     return "\n".join(lines)
+
+
+def causes(logs: Path, since: float) -> list[str]:
+    """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
+    told: dict[str, Path] = {}
+    for file in sorted(logs.rglob("*.log")):
+        last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        if file.stat().st_mtime >= since and CAUSE.match(last):
+            told.setdefault(f"why: {last.removeprefix('error: ')}", file)
+    return [f"{line} ({file})" for line, file in told.items()][:MOST]
 
 
 def _asked(plan: Plan, targets: list[str]) -> list[str]:
