@@ -80,6 +80,7 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     own = settings[artifact]
     methods = list(own["methods"])
     first, last = methods[0], methods[-1]
+    shown = {method: names.method(method) for method in methods}
     rows = []
     for name in own["datasets"]:
         times = panels.select(table, artifact, dataset=name, metric="cpu_seconds", method=methods)
@@ -89,19 +90,22 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         for method in methods:
             mean, spread = map(float, seconds.loc[method])
             places = max(0, 2 - math.floor(math.log10(mean)))
-            row[f"{method} / s"] = f"{mean:.{places}f}" + (
+            row[f"{shown[method]} in s"] = f"{mean:.{places}f}" + (
                 f" ± {spread:.{places}f}" if spread == spread else ""
             )
-            row[f"{method}, printed"] = tables.printed(own["published"], dataset=name, method=method)
+            row[f"{shown[method]} in s, printed"] = tables.printed(
+                own["published"], dataset=name, method=method
+            )
         ours = seconds["mean"]
-        row[f"{first} / {last}"] = f"{ours[first] / ours[last]:.1f}"
-        row["printed ratio"] = _ratio(printed[first], printed[last])
-        row |= {f"{method}: printed / ours": _ratio(printed[method], ours[method]) for method in methods}
+        row[f"{shown[first]} / {shown[last]}"] = f"{ours[first] / ours[last]:.1f}"
+        row["the same, printed"] = _ratio(printed[first], printed[last])
+        row |= {f"{shown[m]}: printed / ours": _ratio(printed[m], ours[m]) for m in methods}
         rows.append(row)
     frame = pd.DataFrame(rows)
     splits = table["repetition"].nunique()
     parts = [
-        f"CPU seconds to train on one split, mean ± standard deviation over {splits} splits.",
+        f"CPU seconds to train on one split, mean ± standard deviation over {splits} splits;",
+        "ratios are those of the means.",
         *named.notes(own["methods"]),
         "Printed: Matlab on one 2.67 GHz Intel i5.",
         sources(table),
