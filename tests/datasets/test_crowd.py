@@ -115,3 +115,7 @@ def test_websearch_says_what_it_found(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             crowd.websearch(search(tmp_path, **variables))
+
+
+def test_features_are_the_same_with_every_python():
+    assert entailment._total([1e16, 1.0, -1e16]) == 0.0  # as `sum` had it before Python 3.12

@@ -162,7 +162,7 @@ def test_a_page_has_what_a_reader_asks_for(site):
         "source/src_noisylabels_figures_papers_ors.py.html#L-",
         "source/src_noisylabels_filters_ors.py.html#L-",
         "20170918",
-        "2 min in 1 job, 250 MB in the largest",
+        "2 min of one core in 1 job, 250 MB in the largest",
         *(claim["id"] for claim in content["claims"]),
     ):
         assert wanted in page, wanted

@@ -5,7 +5,7 @@ The paper names none; these nine are the overlap measures that are customary for
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
@@ -66,9 +66,17 @@ def _negates(word: str) -> bool:
 
 
 def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:
-    dot = sum(a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys()))
-    norms = [sum((n * idf[w]) ** 2 for w, n in sorted(c.items())) ** 0.5 for c in (a, b)]
+    dot = _total(a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys()))
+    norms = [_total((n * idf[w]) ** 2 for w, n in sorted(c.items())) ** 0.5 for c in (a, b)]
     return dot / (norms[0] * norms[1]) if all(norms) else 0.0
+
+
+def _total(values: Iterable[float]) -> float:
+    """From left to right; `sum` keeps the rounding errors of floats from Python 3.12 on."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
 
 
 def _common_subsequence(a: list[str], b: list[str]) -> int:
