@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -75,6 +76,19 @@ def test_methods_are_compared_on_the_same_folds(found):
     assert near["accuracy"] == pytest.approx(0.85, abs=0.05)
     assert near["corrected"] == pytest.approx(0.99, abs=0.04)
     assert near["corrected_low"] <= near["corrected"] <= near["corrected_high"]
+
+
+def test_a_range_that_ends_below_the_estimate_is_said_to(found):
+    for end, said in ((found.wrong.value - 0.01, True), (found.wrong.value + 0.01, False)):
+        text = replace(found, bounds=(0.0, end)).text
+        assert ("which is below the estimate" in text) == said
+
+
+def test_the_anchor_estimate_is_a_flip_matrix_near_the_truth(found):
+    shares = found.flip_rates.groupby("true")["anchor"].sum()
+    assert shares.to_list() == pytest.approx([1.0, 1.0])
+    off = found.flip_rates.query("true != observed")
+    assert off["anchor"].between(0.02, 0.35).all()  # 15 % were flipped
 
 
 def test_the_report_says_what_was_found_and_what_cannot_be_known(found):

@@ -105,11 +105,6 @@ def doubts(found: Audit) -> Iterator[str]:
     if shares.min() < RARE:
         rare = found.classes[shares.argmin()]
         yield f"Class {rare} is rare ({percent(shares.min())}): what is said of it rests on few rows."
-    if found.wrong.value > found.bounds[1]:
-        yield (
-            "The estimate lies above what the surest points of the classes allow: part of it is overlap, "
-            "which the confident joint counts as flips."
-        )
     if max(row["estimate"] for row in _off_diagonal(found)) > NEAR_HALF:
         yield (
             "A flip rate is near one half. Beyond it two classes have changed names, which no method can "

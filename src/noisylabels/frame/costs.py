@@ -123,7 +123,7 @@ def gathered(logs: Iterable[Path]) -> list[dict[str, str | int]]:
         for file in sorted(folder.glob("*/*/*.time.tsv")):
             cell, job, block = _place(file.name.removesuffix(".time.tsv"))
             key = (file.relative_to(folder).parent.as_posix(), cell, job)
-            found.setdefault(key, {})[block] = _times(file)
+            found.setdefault(key, {})[block] = times(file)
     return [_row(key, list(found[key].values())) for key in sorted(found)]
 
 
@@ -148,7 +148,7 @@ def _place(stem: str) -> tuple[str, str, str]:
     return (cell, "tune", "") if last == "tune" else (cell, "run", last)
 
 
-def _times(file: Path) -> tuple[float, float]:
+def times(file: Path) -> tuple[float, float]:
     """(seconds, megabytes at the peak) of a job; Snakemake writes NA where it took no sample."""
     with file.open(encoding="utf-8", newline="") as lines:
         row = next(csv.DictReader(lines, delimiter="\t"))

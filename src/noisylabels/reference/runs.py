@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from noisylabels.frame import costs
 from noisylabels.frame.plan import Plan
 
 DRAWN = ("svg", "png", "html")
@@ -72,20 +73,11 @@ def reference(name: str, root: Path, source: str = "") -> Run:
 
 def cost(logs: Path) -> dict[str, float]:
     """Minutes of a core of all jobs, the memory of the largest in MB, and their number; of no jobs: empty."""
-    jobs = [row for file in sorted(logs.glob("*.time.tsv")) for row in rows_of(file, "\t")]
+    jobs = [costs.times(file) for file in sorted(logs.glob("*.time.tsv"))]
     if not jobs:
         return {}
-    seconds = sum(_measured(job, "cpu_time") or _measured(job, "s") for job in jobs)
-    memory = max(_measured(job, "max_rss") for job in jobs)
-    return {"minutes": round(seconds / 60, 2), "mem_mb": round(memory), "jobs": len(jobs)}
-
-
-def _measured(job: Row, column: str) -> float:
-    """A column of a benchmark; a job too short to be measured has a dash there."""
-    try:
-        return float(job[column])
-    except (KeyError, ValueError):
-        return 0.0
+    seconds, memory = zip(*jobs, strict=True)
+    return {"minutes": round(sum(seconds) / 60, 2), "mem_mb": round(max(memory)), "jobs": len(jobs)}
 
 
 def smallest(files: Iterable[Path]) -> Path | None:
