@@ -109,3 +109,36 @@ def test_what_only_a_type_checker_imports_is_no_dependency(tmp_path):
     file = tmp_path / "a.py"
     file.write_text("if TYPE_CHECKING:\n    from noisylabels import seeding\nimport noisylabels.results")
     assert names(dependencies._used(file)) == {"results"}
+
+
+NESTED = """
+try:
+    import a.one
+except ImportError:
+    import a.two
+else:
+    import a.three
+finally:
+    import a.four
+if TYPE_CHECKING:
+    import a.never
+match 1:
+    case 1:
+        import a.five
+class C:
+    def f(self):
+        for _ in ():
+            import a.six
+        else:
+            with open("x"):
+                async def g():
+                    while True:
+                        from a import seven
+"""
+
+
+def test_imports_are_seen_wherever_they_stand(tmp_path):
+    file = tmp_path / "nested.py"
+    file.write_text(NESTED)
+    numbers = ("one", "two", "three", "four", "five", "six", "seven")
+    assert dependencies._imported(file) == {"a"} | {f"a.{number}" for number in numbers}

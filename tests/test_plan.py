@@ -52,6 +52,14 @@ def test_an_experiment_is_one_job_or_several_but_never_both(make):
                 assert len(here.parts(name)) == 1
 
 
+def test_papers_take_turns(make):
+    turns = make("smoke").turns
+    for paper in PAPERS:
+        assert [turns[name] for name in turns if name.startswith(f"{paper}/")] == list(
+            range(sum(name.startswith(f"{paper}/") for name in turns))
+        )
+
+
 def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters(make):
     here = make(source="packaged")
     cell = next(cell for cell in here.artifact("robust_sgd/table1").cells if "a7a" in cell)

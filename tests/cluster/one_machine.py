@@ -25,6 +25,7 @@ AuthInfo=socket={state}/munge.socket
 CryptoType=crypto/munge
 SlurmctldPort=16817
 SlurmdPort=16818
+SlurmctldTimeout=10
 StateSaveLocation={state}/controller
 SlurmdSpoolDir={state}/node
 SlurmctldPidFile={state}/slurmctld.pid

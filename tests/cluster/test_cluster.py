@@ -38,6 +38,22 @@ def copy(tmp_path_factory):
     return copied(tmp_path_factory.getbasetemp() / "copy")
 
 
+@pytest.fixture(scope="module")
+def overdue(slurm, tmp_path_factory):
+    """A run whose job will not end within its minute, and its output: other tests need not wait for it."""
+    run = copied(tmp_path_factory.mktemp("overdue"))
+    run.edit("src/scripts/experiment.py", "with mended():", "import time; time.sleep(600)\nwith mended():")
+    options = [*SLURM, "--set-resources", "experiment:runtime=1", "--retries", "0"]
+    file = run.folder / "output"
+    with file.open("w") as output:
+        process = subprocess.Popen(
+            run.command(["ors_fig7"], options), env=run.environment(), stdout=output, stderr=output
+        )
+    yield process, file
+    process.kill()
+    process.wait()
+
+
 def test_three_artifacts_have_the_bytes_of_a_local_run_and_only_experiments_are_submitted(
     slurm, local, tmp_path
 ):
@@ -63,7 +79,7 @@ def test_a_controller_that_is_away_for_ten_seconds_loses_nothing(slurm, local, t
     assert run.files() == local
 
 
-def test_cells_with_commas_arrive_whole_and_short_jobs_share_a_submission(slurm, copy):
+def test_cells_with_commas_arrive_whole_and_short_jobs_share_a_submission(slurm, overdue, copy):
     """Four runs and two tunings, in cells whose names have a comma."""
     experiments = copy.folder / "config/experiments/ors"
     content = yaml.safe_load((experiments / "vss.yaml").read_text())
@@ -95,18 +111,15 @@ def test_a_job_that_fails_once_is_repeated_with_twice_the_memory(slurm, copy):
     assert asked[1] == 2 * asked[0]
 
 
-@pytest.mark.parametrize(
-    ("resource", "code", "options"),
-    [
-        ("runtime", "import time; time.sleep(600)", ["--set-resources", "experiment:runtime=1"]),
-        ("mem_mb", 'import time; kept = b"x" * 2_500_000_000; time.sleep(600)', []),
-    ],
-)
-def test_a_job_that_the_scheduler_ends_is_named_with_its_remedy(slurm, copy, resource, code, options):
-    copy.edit("src/scripts/experiment.py", "with mended():", f"{code}\nwith mended():")
-    output = copy.snakemake("ors_fig7", options=[*SLURM, *options, "--retries", "0"], fail=True)
+def test_a_job_that_needs_too_much_memory_is_named_with_its_remedy(slurm, copy):
+    copy.edit(
+        "src/scripts/experiment.py",
+        "with mended():",
+        'import time; kept = b"x" * 2_500_000_000; time.sleep(600)\nwith mended():',
+    )
+    output = copy.snakemake("ors_fig7", options=[*SLURM, "--retries", "0"], fail=True)
     assert output.count("ended by the scheduler: ") == 1
-    assert f"`resources: {{{resource}: ...}}` in config/experiments/ors/fig7.yaml" in output
+    assert "`resources: {mem_mb: ...}` in config/experiments/ors/fig7.yaml" in output
 
 
 def test_the_generic_profile_runs_with_its_submit_script(slurm, local, tmp_path):
@@ -115,3 +128,11 @@ def test_the_generic_profile_runs_with_its_submit_script(slurm, local, tmp_path)
     output = run.snakemake(*THREE, options=["--profile", "workflow/profiles/generic"])
     assert output.count("external jobid") == 3
     assert run.files() == local
+
+
+def test_a_job_that_takes_too_long_is_named_with_its_remedy(overdue):
+    process, output = overdue
+    assert process.wait() == 1
+    told = output.read_text()
+    assert told.count("ended by the scheduler: ") == 1
+    assert "`resources: {runtime: ...}` in config/experiments/ors/fig7.yaml" in told

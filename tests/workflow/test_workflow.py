@@ -61,9 +61,10 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert "Nothing to be done" in planned()
 
     copy.edit("src/noisylabels/filters/sm_nlms.py", '"""', '"""Edited. ')
-    assert (jobs(planned())["tune"], jobs(planned())["run"]) == (1, 1)
-    assert "methods=sm_nlms" in planned()
-    assert "ors_second" not in jobs(planned())
+    output = planned()
+    assert (jobs(output)["tune"], jobs(output)["run"]) == (1, 1)
+    assert "methods=sm_nlms" in output
+    assert "ors_second" not in jobs(output)
     copy.snakemake(*targets, cores=2)
 
     copy.edit("src/noisylabels/figures/papers/ors.py", '"""', '"""Edited. ')

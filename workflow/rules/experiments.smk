@@ -15,6 +15,8 @@ rule experiment:
         f"{LOGS}/{{artifact}}/experiment.time.tsv"
     wildcard_constraints:
         artifact=PLAN.experiments(single=True),
+    # Papers take turns: two jobs of a paper that start together would both compile the kernels that they share.
+    priority: lambda wildcards: -PLAN.turns[wildcards.artifact.partition("@")[0]]
     conda:
         ENVIRONMENT
     threads: threads_of

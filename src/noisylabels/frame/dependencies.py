@@ -32,27 +32,26 @@ def _module_file(module: str) -> Path | None:
     return None
 
 
-@cache
-def _nodes(file: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a file but those that only a type checker sees."""
-    return tuple(_executed(ast.parse(file.read_text(encoding="utf-8"))))
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+def _executed(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements and those inside them, but what only a type checker sees."""
+    for statement in statements:
+        test = statement.test if isinstance(statement, ast.If) else None
+        if isinstance(test, ast.Name) and test.id == "TYPE_CHECKING":
             continue
-        yield node
-        waiting.extend(ast.iter_child_nodes(node))
+        yield statement
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            yield from _executed(getattr(statement, part, []))
 
 
 @cache
 def _imported(file: Path) -> frozenset[str]:
     """Names of the modules that a file imports; of ``from a import b``, a and a.b."""
     found: set[str] = set()
-    for node in _nodes(file):
+    for node in _executed(_tree(file).body):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -62,8 +61,10 @@ def _imported(file: Path) -> frozenset[str]:
 
 def _facts(file: Path) -> set[Path]:
     """The data files ``facts/<name>`` that a file reads by ``fact("<name>")``."""
+    if "fact(" not in file.read_text(encoding="utf-8"):
+        return set()  # no need to look at every expression
     named: set[Path] = set()
-    for node in _nodes(file):
+    for node in ast.walk(_tree(file)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact":
             named.update(FACTS / str(word.value) for word in node.args if isinstance(word, ast.Constant))
     return named
@@ -162,7 +163,7 @@ def foreign_file(module: str, path: list[str] | None = None) -> Path | None:
 @cache
 def defines(module: str, function: str) -> bool:
     """Does the library module define a top-level function of that name? (Read, not imported.)"""
-    tree = ast.parse(_needed(module).read_text(encoding="utf-8"))
+    tree = _tree(_needed(module))
     return any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body)
 
 

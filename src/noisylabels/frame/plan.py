@@ -169,6 +169,12 @@ class Plan:
         declared = self.artifact(name).content.get("resources", {})
         return self.costs.resources(name.partition("@")[0], cell, job, declared, attempt)
 
+    @cached_property
+    def turns(self) -> dict[str, int]:
+        """Artifact -> its place among those of its paper."""
+        places = [f"{artifact.paper}/" for artifact in self.artifacts.values()]
+        return {name: places[:k].count(places[k]) for k, name in enumerate(self.artifacts)}
+
     def group(self, name: str, cell: str, job: str) -> tuple[str, int]:
         """The cluster jobs with which one may share a submission: their group, how many make one."""
         size = self.costs.batch(name.partition("@")[0], cell, job)
