@@ -1,0 +1,172 @@
+# ruff: noqa: E402 - the thread variables must be set before NumPy is imported
+"""Cross-validation of a Gaussian SVM against liquidSVM 1.0.1, side by side in one process.
+
+Both choose among the same 10 widths and 10 values of C in 5 stratified folds, each fold for itself, and
+predict by the mean of the five models. CPU seconds from training rows to predictions of the test rows, one
+thread, median over splits of the IDA benchmark; mean test error and its standard error.
+
+liquidSVM is C++ (AGPL) and not among our packages. Its source distribution builds with one command:
+
+    pip download --no-deps --no-binary :all: liquidSVM && tar xf liquidSVM-1.0.1.tar.gz
+    g++ -O3 -march=native -std=c++11 -shared -fPIC -w $(python3-config --includes) -Isrc \\
+        src/liquidSVMmodule.cpp -o liquidsvm.so -lpthread        # in liquidSVM-1.0.1
+
+    python benchmarks/kernel_svm_cv.py .../liquidsvm.so [--data data/prepared/ida_banana.npz ...]
+"""
+
+import argparse
+import os
+
+for variable in ["OMP", "OPENBLAS", "MKL", "NUMBA"]:
+    os.environ[f"{variable}_NUM_THREADS"] = "1"
+
+import ctypes
+import itertools
+import time
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
+from noisylabels.datasets.prepare import load_prepared
+from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.protocols.kernels.data import official_split
+
+FOLDS = 5
+TOLERANCES = [1e-3, 1e-2, 5e-2]
+"""LIBSVM's, a bound for the worst row, and looser ones: liquidSVM bounds a mean over the rows."""
+
+
+def grid(n, d):
+    """Widths of exp(-D / width^2) and values of C as in liquidSVM's default grid, for n rows to train on."""
+    widths = np.geomspace(5.0 * (1 + 5 / n) ** d, 0.2 * n ** (-1 / d), 10)
+    return widths, 1 / (2 * n * np.geomspace(1e-2, 1e-3 / n, 10))
+
+
+class LiquidSVM:
+    """The functions of the library that training, selection and prediction need."""
+
+    def __init__(self, file):
+        numbers = np.ctypeslib.ndpointer(dtype=np.float64, flags="C_CONTIGUOUS")
+        words, result = ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_double)
+        self.library = library = ctypes.CDLL(file)
+        library.liquid_svm_init.argtypes = [numbers, ctypes.c_int, ctypes.c_int, numbers]
+        library.liquid_svm_set_param.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]
+        library.liquid_svm_get_config_line.argtypes = [ctypes.c_int, ctypes.c_int]
+        library.liquid_svm_get_config_line.restype = ctypes.c_char_p
+        library.liquid_svm_clean.argtypes = [ctypes.c_int]
+        for name in ("train", "select", "test"):
+            function = getattr(library, f"liquid_svm_{name}")
+            function.argtypes, function.restype = [ctypes.c_int, ctypes.c_int, words], result
+        library.liquid_svm_test.argtypes += [
+            numbers,
+            ctypes.c_int,
+            ctypes.c_int,
+            numbers,
+            ctypes.POINTER(result),
+        ]
+
+    def _words(self, model, stage, further=()):
+        line = self.library.liquid_svm_get_config_line(model, stage).split()
+        words = [b"liquidsvm", *line, *(str(word).encode() for word in further)]
+        return len(words), (ctypes.c_char_p * len(words))(*words)
+
+    def predict(self, X, y, X_test, widths, Cs):
+        """Signs for X_test, of the default solver of classification."""
+        n = len(X) * (FOLDS - 1) / FOLDS
+        model = self.library.liquid_svm_init(X, *X.shape, y)
+        for name, value in (("SCENARIO", "MC AvA_hinge"), ("FOLDS", FOLDS), ("THREADS", 1)):
+            self.library.liquid_svm_set_param(model, name.encode(), str(value).encode())
+        lambdas = 1 / (2 * n * Cs)
+        further = []
+        for option, values in (("-g", widths), ("-l", lambdas)):  # it reads no exponents
+            further += [option, len(values), f"{values.min():.15f}", f"{values.max():.15f}", 0]
+        if not self.library.liquid_svm_train(model, *self._words(model, 1, further)):
+            raise SystemExit("liquidSVM did not train")
+        self.library.liquid_svm_select(model, *self._words(model, 2))
+        labels = np.where(np.arange(len(X_test)) % 2, 1.0, -1.0)  # it wants some
+        errors = ctypes.POINTER(ctypes.c_double)()
+        found = self.library.liquid_svm_test(
+            model, *self._words(model, 3), X_test, *X_test.shape, labels, ctypes.byref(errors)
+        )
+        rows, columns = int(found[0]), int(found[1])
+        signs = np.ctypeslib.as_array(found, (2 + rows * columns,))[2:].reshape(rows, columns)[:, 0].copy()
+        self.library.liquid_svm_clean(model)
+        return signs
+
+
+def without(K, rows):
+    """K (n, n) without the rows and columns of a slice."""
+    n, start, stop = len(K) - (rows.stop - rows.start), rows.start, rows.stop
+    kept = np.empty((n, n))
+    kept[:start, :start], kept[:start, start:] = K[:start, :start], K[:start, stop:]
+    kept[start:, :start], kept[start:, start:] = K[stop:, :start], K[stop:, stop:]
+    return kept
+
+
+def ours(X, y, X_test, widths, Cs, tolerance):
+    """Signs for X_test; the rows are sorted by fold, so that what is left of a kernel lies in four blocks."""
+    held = [rows for _, rows in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)]
+    order, ends = np.concatenate(held), np.cumsum([0, *map(len, held)])
+    X, labels = X[order], y[order] > 0
+    folds = [slice(start, stop) for start, stop in itertools.pairwise(ends)]
+    D = squared_distances(X)
+    best = [(np.inf, 0.0, 0.0)] * FOLDS
+    for width in widths:
+        K = rbf(D, width, "sigma1")
+        for k, rows in enumerate(folds):
+            kept = np.delete(labels, rows)
+            gram = Gram(without(K, rows), np.delete(K[rows], rows, axis=1))
+            fits = KernelSVMClassifier.fit_many(gram, kept[:, np.newaxis], Cs, tolerance=tolerance)
+            wrong = ((fits.scores[0] > 0) != labels[rows]).sum(axis=1)
+            # of equal errors the widest kernel, then the smallest C
+            best[k] = min(best[k], (wrong.min(), -width, Cs[wrong.argmin()]))
+    f = np.zeros(len(X_test))
+    for (_, minus_width, C), rows in zip(best, folds, strict=True):
+        model = KernelSVMClassifier(-minus_width, C, parametrisation="sigma1", tolerance=tolerance)
+        f += model.fit(np.delete(X, rows, axis=0), np.delete(labels, rows)).decision_function(X_test)
+    return np.where(f > 0, 1.0, -1.0)
+
+
+def measure(function, truth, *arguments):
+    """(CPU seconds, test error in %)."""
+    start = time.process_time()
+    signs = function(*arguments)
+    return time.process_time() - start, 100 * np.mean(signs != truth)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("library", help="liquidSVM as a shared library")
+    parser.add_argument("--data", nargs="*", default=["data/prepared/ida_banana.npz"])
+    parser.add_argument("--splits", type=int, default=20)
+    arguments = parser.parse_args()
+    liquid = LiquidSVM(arguments.library)
+    for file in arguments.data:
+        dataset = load_prepared(file)
+        rows = []
+        for number in range(arguments.splits):
+            split = official_split(dataset, number)
+            X, X_test = np.ascontiguousarray(split.X), np.ascontiguousarray(split.X_test)
+            y, truth = (np.where(labels > 0, 1.0, -1.0) for labels in (split.clean, split.truth))
+            chosen = grid(len(X) * (FOLDS - 1) / FOLDS, X.shape[1])
+            if number == 0:
+                ours(X, y, X_test, chosen[0][:1], chosen[1][:1], 0.1)  # compiles
+            found = [measure(liquid.predict, truth, X, y, X_test, *chosen)]
+            found += [measure(ours, truth, X, y, X_test, *chosen, tolerance) for tolerance in TOLERANCES]
+            rows.append(found)
+        report(dataset.id, np.array(rows))
+
+
+def report(name, measured):
+    """Print the means of an array (splits, candidates, 2) of seconds and errors."""
+    seconds, error = np.median(measured[:, :, 0], axis=0), measured[:, :, 1].mean(axis=0)
+    spread = measured[:, :, 1].std(axis=0, ddof=1) / len(measured) ** 0.5
+    print(f"{name}, {len(measured)} splits")
+    for k, candidate in enumerate(["liquidSVM", *(f"ours, tolerance {t:g}" for t in TOLERANCES)]):
+        ratio = seconds[0] / seconds[k]
+        print(f"  {candidate:22} {seconds[k]:.3f} s ({ratio:.2f}x), {error[k]:.2f} +- {spread[k]:.2f} %")
+
+
+if __name__ == "__main__":
+    main()
