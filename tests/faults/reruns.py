@@ -52,10 +52,14 @@ def _write():
     for file in map(os.path.abspath, [*files, sys.argv[0]]):  # a script has lost its __file__ by now
         if file.startswith(_root) and file.endswith(".py"):
             _read.add(os.path.relpath(file, _root))
-    with open(os.path.join(_folder, f"{os.getpid()}.json"), "w") as file:
+    with open(os.path.join(_folder, f"{_job or os.getpid()}.{os.getpid()}.json"), "w") as file:
         json.dump({"argv": sys.argv, "read": sorted(_read), "written": sorted(_written)}, file)
 _script = " ".join(sys.orig_argv)
-if "scripts" in _script and "fetch.py" not in _script:
+_job, _exit = 0, os._exit
+if "datasets.isolation" in _script:  # a child of a job, which ends without exit handlers
+    _job, os._exit = os.getppid(), lambda code: (_write(), _exit(code))
+    sys.addaudithook(_audit)
+elif "scripts" in _script and "fetch.py" not in _script:
     sys.addaudithook(_audit)
     atexit.register(_write)
 """
@@ -63,7 +67,7 @@ if "scripts" in _script and "fetch.py" not in _script:
 
 @dataclass(frozen=True)
 class Job:
-    """What one process of the workflow read and wrote, relative to the checkout."""
+    """What a job of the workflow read and wrote, relative to the checkout."""
 
     argv: list[str]
     read: frozenset[str]
@@ -90,8 +94,18 @@ def traced(folder: Path, papers: list[str], targets: list[str]) -> list[Job]:
         traces.mkdir()
         tracing = {"PYTHONPATH": scratch, "TRACED_ROOT": f"{folder}{os.sep}", "TRACED_FOLDER": str(traces)}
         snakemake(folder, papers, *targets, **tracing)
-        found = [json.loads(file.read_text()) for file in sorted(traces.glob("*.json"))]
-    return [Job(f["argv"], frozenset(f["read"]), frozenset(f["written"])) for f in found]
+        found: dict[str, list[dict[str, list[str]]]] = {}
+        for file in sorted(traces.glob("*.json")):
+            found.setdefault(file.name.partition(".")[0], []).append(json.loads(file.read_text()))
+    # A job is a process with the children that read foreign formats for it.
+    return [
+        Job(
+            parts[0]["argv"],
+            frozenset[str]().union(*(part["read"] for part in parts)),
+            frozenset[str]().union(*(part["written"] for part in parts)),
+        )
+        for parts in found.values()
+    ]
 
 
 def due(jobs: Iterable[Job], file: str) -> set[str]:
