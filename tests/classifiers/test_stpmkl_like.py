@@ -116,6 +116,7 @@ def test_equal_kernels_share_their_weight():
         ({"rho": 0.5}, "rho: must be a finite number >= 0 and < 0.5, got 0.5"),
         ({"rho": -0.1}, "rho: must be a finite number >= 0"),
         ({"C": 0.0}, "C: must be a finite number > 0"),
+        ({"C": 1e308}, "C: must be a finite number > 0 and <= 1e\\+12, got 1e\\+308"),
         ({"tolerance": 0.0}, "tolerance: must be a finite number > 0"),
         ({"max_iter": 0}, "max_iter: must be a whole number >= 1"),
         ({"widths": [0.0]}, "widths: must be a finite number > 0"),

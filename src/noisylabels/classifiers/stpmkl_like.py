@@ -25,7 +25,7 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
 
     widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
     parametrisation : see `noisylabels.kernels.gaussian.rbf`.
-    rho : in [0, 1/2).   C : > 0.   tolerance : relative duality gap.   max_iter : of mirror-prox.
+    rho : in [0, 1/2).   C : in (0, 1e12].   tolerance : relative duality gap.   max_iter : of mirror-prox.
 
     Fitted: weights_ (n,) = w, eta_ (S,) = p, classes_ (2,), X_fit_ (n, d), gap_, n_iter_, converged_,
     flags_ (not_converged) and flagged_.
@@ -59,7 +59,7 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
         if len(rates) not in (1, labels.shape[1]):
             raise ValueError(f"rho: {len(rates)} flip rates for {labels.shape[1]} columns of labels")
         rates = np.broadcast_to(rates, labels.shape[1])
-        number("C", self.C, above=0)
+        number("C", self.C, above=0, most=1e12)
         number("tolerance", self.tolerance, above=0)
         whole("max_iter", self.max_iter, 1)
         stack = bank.stack(D)

@@ -116,11 +116,17 @@ class Rows(NamedTuple):
     def checked(cls, X: Floats | Sliding) -> Rows:
         """`of` for a contiguous array that is known to be finite."""
         if isinstance(X, Sliding):
-            return cls(X.padded, 1, len(X), X.d, True)
-        n, d = X.shape
-        if d < 1:
-            raise ValueError("X: rows need d >= 1 columns")
-        return cls(X.ravel(), d, n, d, False)
+            rows = cls(X.padded, 1, len(X), X.d, True)
+        else:
+            n, d = X.shape
+            if d < 1:
+                raise ValueError("X: rows need d >= 1 columns")
+            rows = cls(X.ravel(), d, n, d, False)
+        with np.errstate(over="ignore"):
+            if not np.isfinite(rows.flat @ rows.flat):  # a step divided by x.x would be 0
+                largest = np.abs(rows.flat).max()
+                raise ValueError(f"X: the squares of values up to {largest:.3g} overflow; scale the rows")
+        return rows
 
     def part(self, start: int, stop: int) -> Rows:
         """Rows start..stop-1."""
