@@ -2,11 +2,11 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import preloaded
 from checkouts import ROOT, copy_checkout
 
 OVERLAY = "scale: smoke\npapers: [ors]\nformats: [png]\n"
@@ -23,8 +23,8 @@ class Run:
     def command(self, targets: Sequence[str], options: Sequence[str] = (), cores: int = 1) -> list[str]:
         place = ["--snakefile", str(self.checkout / "Snakefile"), "--directory", str(self.folder)]
         overlay = ["--configfile", str(self.folder / "overlay.yaml")]
-        base = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--nocolor", *place, *overlay]
-        return [*base, *options, "--", *targets]
+        words = ["--cores", str(cores), "--nocolor", *place, *overlay, *options, "--", *targets]
+        return [sys.executable, "-m", "snakemake", *words]
 
     def environment(self) -> dict[str, str]:
         return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
@@ -32,15 +32,9 @@ class Run:
     def snakemake(
         self, *targets: str, options: Sequence[str] = (), cores: int = 1, fail: bool = False
     ) -> str:
-        done = subprocess.run(
-            self.command(targets, options, cores),
-            cwd=self.folder,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-        )
-        output = done.stdout + done.stderr
-        assert (done.returncode != 0) == fail, output
+        _, _, _, *words = self.command(targets, options, cores)
+        status, output = preloaded.snakemake(words, self.folder, self.environment())
+        assert (status != 0) == fail, output
         return output
 
     def files(self) -> dict[str, bytes]:
