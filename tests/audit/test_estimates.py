@@ -340,3 +340,10 @@ def test_the_balanced_error_orders_classifiers_as_on_true_labels():
     good, bad = (np.where(rng.random(20_000) < e, 1 - true, true) for e in (0.1, 0.2))
     assert balanced_error(good, y) < balanced_error(bad, y)
     assert balanced_error(np.zeros(20_000, int), y) == pytest.approx(0.5)
+
+
+def test_probabilities_that_differ_by_rounding_alone_are_equal():
+    p = np.array([[[0.3, 0.7], [0.1 + 0.2, 0.7]]])
+    assert p[0, 0, 0] != p[0, 1, 0]
+    mean = CrossFit(p, p, np.empty((1, 2, 2))).mean
+    assert (mean[0] == mean[1]).all()

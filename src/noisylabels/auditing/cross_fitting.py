@@ -29,8 +29,8 @@ class CrossFit:
 
     @property
     def mean(self) -> Array:
-        """p averaged over the R cross-fits, (n, K)."""
-        return np.asarray(self.p.mean(axis=0))
+        """p averaged over the R cross-fits, (n, K); to 12 decimals, so that equal rows stay equal."""
+        return np.asarray(self.p.mean(axis=0).round(12))
 
     @property
     def predicted(self) -> Classes:
