@@ -20,7 +20,9 @@ def accuracy(results: "Tables", settings: "Settings") -> "Figure":
     )
     rows = panels.select(table, artifact, metric="accuracy")
     labelled = panels.select(rows, artifact, setting="labelled items")
-    panels.learning_curves(axes[0, 0], labelled)
+    vote = labelled["method"] == "majority vote"
+    panels.learning_curves(axes[0, 0], labelled[~vote])
+    panels.learning_curves(axes[0, 0], labelled[vote], zorder=4)  # rMKLR, often equal, would hide it
     panels.learning_curves(axes[0, 1], panels.select(rows, artifact, setting="new items"))
     gold = panels.select(rows, artifact, setting="new items and gold labels")
     for method in own["methods"]:
