@@ -79,7 +79,8 @@ def main() -> None:
         wrong = [line for size in arguments.sizes for line in small_files(smoke, expected, size)]
         if os.geteuid() == 0:
             wrong += [line for size in arguments.disks for line in small_disk(smoke, expected, size)]
-    print("\n".join([*wrong, f"{len(arguments.sizes)} sizes, {len(wrong)} failures"]))
+    tried = f"{len(arguments.sizes)} sizes, {len(arguments.disks)} disks"
+    print("\n".join([*wrong, f"{tried}, {len(wrong)} failures"]))
     raise SystemExit(bool(wrong))
 
 
