@@ -32,7 +32,12 @@ def flip_probability(results: "Tables", settings: "Settings") -> "Figure":
     own = settings[artifact]
     titles = ["against the angle", "against the margin"]
     figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="", y_label=["flip probability", ""], height=2.5, share_y="none"
+        [""],
+        titles,
+        x_label="",
+        y_label=["flip probability", "the same, log scale"],
+        height=2.5,
+        share_y="none",
     )
     left, right = axes[0]
     entries = []

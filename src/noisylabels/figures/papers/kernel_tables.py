@@ -160,7 +160,7 @@ def _compared(
     *others, last = methods
     rival = min(others, key=lambda method: float(errors[method].mean()))
     if len(others) > 1:
-        row[f"{last} against"] = rival
+        row[f"{names.method(last)} against"] = rival
     a, b = (errors[method].groupby("repetition").mean() for method in (last, rival))
     row["p unpaired"] = f"{rank_tests.mann_whitney(errors[last], errors[rival]):.2g}"
     row["p paired"] = f"{rank_tests.signed_rank(a, b.loc[a.index]):.2g}"

@@ -38,7 +38,7 @@ def lemma1(results: "Tables", settings: "Settings") -> "Figure":
             shared.decades(ax.yaxis)
             panels.log_axis(ax.xaxis)
     axes[0, 0].set_ylabel("second moment")
-    axes[1, 0].set_ylabel("times copies")
+    axes[1, 0].set_ylabel("second moment × copies")
     entries = [
         panels.plain_handle(f"E X² = {EX2:g}", color=style.COLOURS[colour])
         for EX2, colour in zip(sizes, SHADES, strict=False)

@@ -56,7 +56,12 @@ def noisy_scoring(results: "Tables", settings: "Settings") -> "pd.DataFrame":
                 mean, se, _ = estimate(values)
                 cells[f"scored on {setting} inputs"] = mean_se(mean, se)
             rows.append(cells)
-    return pd.DataFrame(rows).set_index(["variance", "floor"])
+    frame = pd.DataFrame(rows).set_index(["variance", "floor"])
+    frame.attrs["note"] = (
+        "Mean squared loss per round, mean ± standard error over the repetitions. "
+        "floor: what nobody who sees noisy inputs of this variance can fall below."
+    )
+    return frame
 
 
 def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
@@ -82,7 +87,12 @@ def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
                     found = values.set_index("x")["value"]
                     cells = {f"s = {s:g}": f"{found[s]:.1f}" for s in own["sharpness"]}
                     rows.append({"loss": loss_name, "kernel": kernel, "B": f"{B_w:g}", "p": f"{p:g}"} | cells)
-    return pd.DataFrame(rows).set_index(["loss", "kernel"])
+    frame = pd.DataFrame(rows).set_index(["loss", "kernel"])
+    frame.attrs["note"] = (
+        "log10 of the rounds from which the regret bound is below one per round (10: ten thousand million); "
+        "B: radius of the ball, p: parameter of the number of copies, s: sharpness of the loss."
+    )
+    return frame
 
 
 def losses_summary(results: "Tables", settings: "Settings") -> "pd.DataFrame":

@@ -147,6 +147,7 @@ def room(results: "Tables", settings: "Settings") -> "Figure":
         below.set_xlabel("tap of the response")
         below.set_ylim(-1, 1)
         below.tick_params(labelleft=ax is axes[0, 0])
+        below.set_ylabel("response" if ax is axes[0, 0] else "")
     named = settings[name]["methods"]
     panels.shared_legend(figure, entries(list(named), named))
     return figure

@@ -234,7 +234,7 @@ def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
     limit = ax.get_xlim()[1]
     ax.plot([0, limit], [0, limit], color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
     _note(ax, "slope of the bound", (limit * 0.52, limit * 0.56), ha="right")
-    ax.set(xlabel="path length × price / 1000")
+    ax.set(xlabel="the bound's term for the path / 1000")
     for panel in axes[0, :2]:
         panel.ticklabel_format(axis="x", useOffset=False)
         panel.tick_params(axis="x", labelrotation=0)

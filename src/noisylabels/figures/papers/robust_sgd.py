@@ -60,7 +60,7 @@ def _sketch(ax: "Axes") -> None:
         )
     ax.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
     ax.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
-    ax.annotate("A, wrong label", (-1.9, -2.0), (6, -3), textcoords="offset points", fontsize=8)
+    ax.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), textcoords="offset points", fontsize=8)
     ax.set(xlabel="feature 1", xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
 
 
@@ -241,7 +241,7 @@ def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
         columns[title] = list(clean[title])
         printed = [tables.printed(published, dataset=name, method=method) for method in clean.index]
         if any(printed):
-            columns[f"{name}, printed"] = printed
+            columns[f"{names.data_set(name)}, printed"] = printed
     table = pd.DataFrame(columns)
     table.attrs["note"] = frame.attrs["note"]
     return table
@@ -273,13 +273,18 @@ def theorem_bounds(results: Tables, settings: Settings) -> "pd.DataFrame":
     import pandas as pd
 
     table = next(iter(results.values()))
-    names = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
+    titles = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
     rows = []
     for keys, group in table.groupby(["noise", "method", "setting"], sort=False):
         section = dict(zip(["labels", "start", "eta x 6 beta"], keys, strict=True))
         means = group.groupby("metric")["value"].mean()
-        rows.append(section | {title: f"{means[metric]:.3g}" for metric, title in names.items()})
-    return pd.DataFrame(rows).set_index(["labels", "start"])
+        rows.append(section | {title: f"{means[metric]:.3g}" for metric, title in titles.items()})
+    frame = pd.DataFrame(rows).set_index(["labels", "start"])
+    frame.attrs["note"] = (
+        "Gap: excess of the objective over its minimum, mean over steps and runs; eta: the constant step, "
+        "beta: the smoothness. A published bound below the gap does not hold."
+    )
+    return frame
 
 
 def _cells(rows: "pd.DataFrame") -> dict[str, str]:
@@ -297,4 +302,5 @@ def _cells(rows: "pd.DataFrame") -> dict[str, str]:
 def _title(table: "pd.DataFrame", name: str) -> str:
     """The data set's name, marked where a stand-in took its place."""
     sources = table.loc[table["dataset"] == name, "source"]
-    return f"{name} (stand-in)" if sources.str.contains("stand-in").any() else name
+    shown = names.data_set(name)
+    return f"{shown} (stand-in)" if sources.str.contains("stand-in").any() else shown
