@@ -90,6 +90,7 @@ def test_an_unknown_target_gets_the_nearest_names() -> None:
     assert targets.unknown("ors_fig99", names).startswith(
         "there is no target ors_fig99; did you mean ors_fig9"
     )
+    assert targets.unknown("sites", names).endswith("; did you mean the command ./run site?")
     assert (
         targets.unknown("zzz", names) == "there is no target zzz; it would be a paper, or <paper>_<artifact>"
     )

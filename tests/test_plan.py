@@ -207,6 +207,8 @@ def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
         "full/ors/fig2/b.log": "ValueError: row 3 diverged",
         "data/prepare.beans.local.log": "error: beans.csv: no column 'kin'\n",
         "full/ors/fig4/a.log": "all went well\n",
+        "full/ors/fig6/a.log": "noisylabels.datasets.errors.DataError: x.npz is damaged\n",
+        "full/ors/fig7/render_figure.log": "table.csv is not that of provenance.json\n",
         "full/ors/fig4/old.log": "ValueError: yesterday",
     }
     for name, text in logs.items():
@@ -217,4 +219,6 @@ def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
     assert summary.causes(tmp_path, 50) == [
         f"why: beans.csv: no column 'kin' ({tmp_path / 'data/prepare.beans.local.log'})",
         f"why: ValueError: row 3 diverged ({tmp_path / 'full/ors/fig2/a.log'})",
+        f"why: DataError: x.npz is damaged ({tmp_path / 'full/ors/fig6/a.log'})",
+        f"why: table.csv is not that of provenance.json ({tmp_path / 'full/ors/fig7/render_figure.log'})",
     ]

@@ -132,6 +132,18 @@ def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
     assert len(shown["audit/flip_rates"].data) == 10
 
 
+def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
+    plan = plan_of("smoke", ["audit"])
+    shown = {page.name: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}["audit/finding_errors"]
+    start, end = "./run --configfile config/smoke.yaml ", "--cores 2 -- audit_finding_errors"
+    assert shown.command == start + end
+    plan.config["data"]["local"] = {"rte": "my rte.csv"}
+    assert shown.command == start + """--config 'data={"local": {"rte": "my rte.csv"}}' """ + end
+    plan.config["data"]["local"] = {}
+    shown.content["datasets"] = ["beans.local"]
+    assert shown.command == start + """--config 'data={"local": {"beans": "FILE"}}' """ + end
+
+
 def test_a_reduced_run_without_rows_says_so():
     evidence = ("reduced run (smoke): no rows for it: x", "reduced run (smoke): 1", "no rows for it: y")
     rows = [{"verdict": "ran", "evidence": sentence} for sentence in evidence]

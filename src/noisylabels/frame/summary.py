@@ -10,8 +10,11 @@ from noisylabels.frame.plan import Plan
 from noisylabels.frame.targets import scopes
 from noisylabels.verdicts.names import VERDICTS
 
-CAUSE = re.compile(r"(error|\w+Error): .")
-"""How the last line of the log of a failed job begins."""
+CAUSE = re.compile(r"(error: |(\w+\.)+(?=\w+Error: )|(?=\w+Error: ))(.+)")
+"""How the last line of the log of a failed job begins, and what of it is told."""
+
+REFUSING = ("render_figure", "render_table", "verdicts")
+"""Logs of scripts that say nothing but why they refuse a table."""
 
 MOST = 5
 """Causes that are told; the logs have all."""
@@ -42,8 +45,9 @@ def causes(logs: Path, since: float) -> list[str]:
     told: dict[str, Path] = {}
     for file in sorted(logs.rglob("*.log")):
         last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-        if file.stat().st_mtime >= since and CAUSE.match(last):
-            told.setdefault(f"why: {last.removeprefix('error: ')}", file)
+        found = CAUSE.match(last)
+        if file.stat().st_mtime >= since and last and (found or file.stem in REFUSING):
+            told.setdefault(f"why: {found[3] if found else last}", file)
     return [f"{line} ({file})" for line, file in told.items()][:MOST]
 
 

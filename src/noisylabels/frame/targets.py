@@ -47,9 +47,14 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
     return reasons
 
 
+COMMANDS = ("audit", "compare", "docs", "help", "reference", "site", "test")
+"""What `./run` does beside making targets."""
+
+
 def unknown(name: str, known: Iterable[str]) -> str:
     """The message for a name that is no target, with the nearest ones."""
-    near = difflib.get_close_matches(name, known, n=3)
+    commands = [f"the command ./run {near}" for near in difflib.get_close_matches(name, COMMANDS, n=1)]
+    near = commands + difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else "it would be a paper, or <paper>_<artifact>"
     return f"there is no target {name}; {hint}"
 

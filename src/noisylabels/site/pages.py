@@ -1,5 +1,7 @@
 """What each page tells: an artifact with its runs, data, code and words, put together for the templates."""
 
+import json
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -108,7 +110,17 @@ class Page:
     def command(self) -> str:
         """What to type to have it made."""
         overlay = "" if self.scale == "full" else f"--configfile config/{self.scale}.yaml "
-        return f"./run {overlay}--cores 2 -- {self.key}"
+        return f"./run {overlay}{self._own_files}--cores 2 -- {self.key}"
+
+    @property
+    def _own_files(self) -> str:
+        """The files of one's own that it reads, as `--config`; FILE where the configuration names none."""
+        local = self.plan.config["data"].get("local", {})
+        read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
+        own = {
+            id: local.get(id, "FILE") for id, name in read.items() if id in local or name.endswith(".local")
+        }
+        return f"--config {shlex.quote('data=' + json.dumps({'local': own}))} " if own else ""
 
     @cached_property
     def _drawn(self) -> list[Artifact]:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MEND = "fill it in or delete the row"
+LARGEST = 1e35
+"""No method computes with larger numbers: their squares leave single precision."""
 
 
 class Rows(NamedTuple):
@@ -29,7 +31,7 @@ def read(path: Path, label: str, columns: Sequence[str]) -> tuple[NDArray[np.flo
 
     Raises
     ------
-    ValueError : no such column, two of one name, a field that is not a finite number, a missing label,
+    ValueError : no such column, two of one name, a field that is no number or beyond 1e35, a missing label,
     a line with another number of fields, no header, text that is not UTF-8; with file, line and column.
     """
     found = rows(path)
@@ -135,4 +137,6 @@ def _number(text: str, where: str, column: str) -> float:
     value = float(text) if is_number(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"{where}: column {column!r} is {text!r}, not a finite number; {MEND}")
+    if abs(value) > LARGEST:
+        raise ValueError(f"{where}: column {column!r} is {text}, beyond {LARGEST:g}; scale the column")
     return value

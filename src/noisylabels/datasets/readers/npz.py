@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.datasets.readers.headed_csv import MEND
+from noisylabels.datasets.readers.headed_csv import LARGEST, MEND
 
 
 def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[Any]]]:
@@ -15,7 +15,7 @@ def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[
 
     Raises
     ------
-    ValueError : no X or y, shapes that do not fit, a value that is not finite,
+    ValueError : no X or y, shapes that do not fit, a value that is not finite or beyond 1e35,
     a split with a row on both sides.
     """
     found = arrays(path)
@@ -29,6 +29,12 @@ def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[
         row, column = map(int, bad[0])
         value = X[row, column]
         raise ValueError(f"{path.name}: X[{row}, {column}] is {value}, not finite; {MEND}")
+    if len(far := np.argwhere(np.abs(X.astype(np.float64)) > LARGEST)):
+        row, column = map(int, far[0])
+        value = X[row, column]
+        raise ValueError(
+            f"{path.name}: X[{row}, {column}] is {value:g}, beyond {LARGEST:g}; scale column {column}"
+        )
     labels = (y + 0 if y.dtype == bool else y).tolist()
     return X.astype(np.float64), labels, _splits(found, path.name)
 
