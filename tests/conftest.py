@@ -30,7 +30,13 @@ settings.load_profile("noisylabels")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest starts first: cluster, workflow, then files by their number of tests."""
+    """What takes longest starts first: cluster, workflow, then files by their number of tests.
+
+    Slow tests simulate: they repeat what others cover, and counting lines would take half as long again.
+    """
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker("no_cover")
     tests = Counter(item.path for item in items)
     workflow = {item.path for item in items if item.get_closest_marker("workflow")}
 

@@ -1,7 +1,6 @@
 """A Slurm of one machine for all tests of this folder, which are skipped where there can be none."""
 
 import fcntl
-import os
 
 import pytest
 from one_machine import LOCK, Slurm, lacking
@@ -13,11 +12,9 @@ def slurm(tmp_path_factory):
         pytest.skip(why)
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run side by side take turns: the ports are the same
-        os.nice(-10)  # these tests mostly wait and end last: what they compute goes first
         cluster = Slurm(tmp_path_factory.mktemp("slurm") / "state")
         try:
             cluster.start()
             yield cluster
         finally:
             cluster.stop()
-            os.nice(10)
