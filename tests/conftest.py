@@ -32,7 +32,7 @@ settings.load_profile("noisylabels")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest starts first: cluster, workflow, then files by their number of tests.
 
-    Slow tests simulate: they repeat what others cover, and counting lines would take half as long again.
+    Slow tests repeat what others cover, and counting lines takes half as long again where they simulate.
     """
     for item in items:
         if item.get_closest_marker("slow"):

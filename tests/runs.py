@@ -20,11 +20,13 @@ class Run:
         (folder / "overlay.yaml").write_text(OVERLAY)
         self.folder, self.checkout = folder, checkout
 
-    def command(self, targets: Sequence[str], options: Sequence[str] = (), cores: int = 1) -> list[str]:
+    def command(self, targets: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+        return [sys.executable, "-m", "snakemake", *self.words(targets, options)]
+
+    def words(self, targets: Sequence[str], options: Sequence[str] = (), cores: int = 1) -> list[str]:
         place = ["--snakefile", str(self.checkout / "Snakefile"), "--directory", str(self.folder)]
         overlay = ["--configfile", str(self.folder / "overlay.yaml")]
-        words = ["--cores", str(cores), "--nocolor", *place, *overlay, *options, "--", *targets]
-        return [sys.executable, "-m", "snakemake", *words]
+        return ["--cores", str(cores), "--nocolor", *place, *overlay, *options, "--", *targets]
 
     def environment(self) -> dict[str, str]:
         return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
@@ -32,7 +34,7 @@ class Run:
     def snakemake(
         self, *targets: str, options: Sequence[str] = (), cores: int = 1, fail: bool = False
     ) -> str:
-        _, _, _, *words = self.command(targets, options, cores)
+        words = self.words(targets, options, cores)
         status, output = preloaded.snakemake(words, self.folder, self.environment())
         assert (status != 0) == fail, output
         return output

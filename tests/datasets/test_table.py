@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noisylabels.bases import features
 from noisylabels.datasets.fetch import fetch_local
 from noisylabels.datasets.own import as_option, own_file, own_loader, with_own
 from noisylabels.datasets.prepare import prepare
+from noisylabels.datasets.readers import headed_csv
 from noisylabels.datasets.registry import OWN, find, loaders, sources, with_source
 from noisylabels.datasets.table import table
 
@@ -235,3 +237,7 @@ def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):
 def test_the_home_folder_may_be_written_as_a_tilde(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert own_file("~/mine/a.csv") == own_file({"file": "~/mine/a.csv"}) == Path("/home/me/mine/a.csv")
+
+
+def test_a_table_and_the_classifiers_have_one_limit():
+    assert headed_csv.LARGEST == features.LARGEST

@@ -98,7 +98,7 @@ OVERFLOW = {
 def test_a_call_that_raises_changes_nothing(cls: type[Filter], sliding: bool) -> None:
     data = sequence(60, 6, sliding=sliding)
     y = data.labels[:, 0]
-    huge = Sliding(np.full(60, 1e150), 6) if sliding else np.full((60, 6), 1e150)
+    huge = Sliding(np.full(60, 1e200), 6) if sliding else np.full((60, 6), 1e200)
     far = np.where(np.arange(60) % 2, 1e300, -1e300)
     nan = np.where(np.arange(60) == 3, np.nan, y)
     f = example(cls).fit(data.x, y, **told(data))

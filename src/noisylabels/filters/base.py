@@ -116,22 +116,24 @@ class Rows(NamedTuple):
     def checked(cls, X: Floats | Sliding) -> Rows:
         """`of` for a contiguous array that is known to be finite."""
         if isinstance(X, Sliding):
-            rows = cls(X.padded, 1, len(X), X.d, True)
-        else:
-            n, d = X.shape
-            if d < 1:
-                raise ValueError("X: rows need d >= 1 columns")
-            rows = cls(X.ravel(), d, n, d, False)
-        with np.errstate(over="ignore"):
-            if not np.isfinite(rows.flat @ rows.flat):  # a step divided by x.x would be 0
-                largest = np.abs(rows.flat).max()
-                raise ValueError(f"X: the squares of values up to {largest:.3g} overflow; scale the rows")
-        return rows
+            return cls(X.padded, 1, len(X), X.d, True)
+        n, d = X.shape
+        if d < 1:
+            raise ValueError("X: rows need d >= 1 columns")
+        return cls(X.ravel(), d, n, d, False)
 
     def part(self, start: int, stop: int) -> Rows:
         """Rows start..stop-1."""
         flat = self.flat[start * self.step : (stop - 1) * self.step + self.d]
         return Rows(flat, self.step, stop - start, self.d, self.reversed)
+
+
+def _check_squares(rows: Rows) -> None:
+    """ValueError if a sum of squares of the rows overflows."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(rows.flat @ rows.flat):
+            largest = np.abs(rows.flat).max()
+            raise ValueError(f"X: the squares of values up to {largest:.3g} overflow; scale the rows")
 
 
 class Side(NamedTuple):
@@ -189,8 +191,8 @@ class Filter(Habits):
 
         X: (n, d) or `Sliding`.  y: (n,) label of the step.  v: known variance of its noise, (n,) or scalar.
         second: (n,) second label.  clean: (n,) clean label (oracles only).
-        Raises ValueError: wrong shape, not finite, v < 0, missing side information, divergence. A call that
-        raises leaves the filter as it was.
+        Raises ValueError: wrong shape, not finite, v < 0, missing side information, divergence,
+        squares that overflow. A call that raises leaves the filter as it was.
         """
         with self._unchanged_by_errors():
             return self._run(Rows.of(X), y, v, second, clean)
@@ -214,6 +216,8 @@ class Filter(Habits):
         w = self.w[::-1].copy() if rows.reversed else self.w.copy()
         yhat = np.empty(n)
         self._learn(rows, w, label, yhat, side)
+        if not w.any():  # as after steps divided by an x.x that overflowed
+            _check_squares(rows)
         if not (np.isfinite(yhat).all() and np.isfinite(w).all()):
             where = first_index(~np.isfinite(yhat)) if not np.isfinite(yhat).all() else str(n - 1)
             raise ValueError(f"{self.name}: diverged at row {where}; take a smaller step or scale the rows")

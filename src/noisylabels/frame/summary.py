@@ -10,8 +10,8 @@ from noisylabels.frame.plan import Plan
 from noisylabels.frame.targets import scopes
 from noisylabels.verdicts.names import VERDICTS
 
-CAUSE = re.compile(r"(error: |(\w+\.)+(?=\w+Error: )|(?=\w+Error: ))(.+)")
-"""How the last line of the log of a failed job begins, and what of it is told."""
+CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
+"""The last line of the log of a failed job, and what of it is told."""
 
 REFUSING = ("render_figure", "render_table", "verdicts")
 """Logs of scripts that say nothing but why they refuse a table."""
@@ -47,7 +47,7 @@ def causes(logs: Path, since: float) -> list[str]:
         last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         found = CAUSE.match(last)
         if file.stat().st_mtime >= since and last and (found or file.stem in REFUSING):
-            told.setdefault(f"why: {found[3] if found else last}", file)
+            told.setdefault(f"why: {found[1] if found else last}", file)
     return [f"{line} ({file})" for line, file in told.items()][:MOST]
 
 

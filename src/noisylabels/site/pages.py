@@ -117,9 +117,7 @@ class Page:
         """The files of one's own that it reads, as `--config`; FILE where the configuration names none."""
         local = self.plan.config["data"].get("local", {})
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
-        own = {
-            id: local.get(id, "FILE") for id, name in read.items() if id in local or name.endswith(".local")
-        }
+        own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
         return f"--config {shlex.quote('data=' + json.dumps({'local': own}))} " if own else ""
 
     @cached_property

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 MEND = "fill it in or delete the row"
 LARGEST = 1e35
-"""No method computes with larger numbers: their squares leave single precision."""
+"""As in `bases.features`: no classifier takes larger features."""
 
 
 class Rows(NamedTuple):

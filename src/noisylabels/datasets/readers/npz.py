@@ -29,14 +29,15 @@ def read(path: Path) -> tuple[NDArray[np.float64], list[Any], dict[str, NDArray[
         row, column = map(int, bad[0])
         value = X[row, column]
         raise ValueError(f"{path.name}: X[{row}, {column}] is {value}, not finite; {MEND}")
-    if len(far := np.argwhere(np.abs(X.astype(np.float64)) > LARGEST)):
+    X = X.astype(np.float64)
+    if len(far := np.argwhere(np.abs(X) > LARGEST)):
         row, column = map(int, far[0])
         value = X[row, column]
         raise ValueError(
             f"{path.name}: X[{row}, {column}] is {value:g}, beyond {LARGEST:g}; scale column {column}"
         )
     labels = (y + 0 if y.dtype == bool else y).tolist()
-    return X.astype(np.float64), labels, _splits(found, path.name)
+    return X, labels, _splits(found, path.name)
 
 
 def arrays(path: Path) -> dict[str, NDArray[Any]]:
