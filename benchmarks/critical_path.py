@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pages
 
-from noisylabels.frame import costs
-from noisylabels.frame.plan import Plan
-from noisylabels.reference.plans import configured, planned
+from reproduction.frame import costs
+from reproduction.frame.plan import Plan
+from reproduction.reference.plans import configured, planned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -250,7 +250,7 @@ def drawn(found: dict[str, Any]) -> "Figure":
 
 
 def main() -> None:
-    from noisylabels.figures.style import context, save
+    from reproduction.figures.style import context, save
 
     plan = planned(ROOT, configured(ROOT, "full"))
     plan = Plan(plan.config, plan.loaded, plan.supply, costs.read(ROOT / "workflow/recorded/jobs.csv"))

@@ -24,10 +24,10 @@ from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.datasets.prepare import load_prepared
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton
+from reproduction.data.prepare import load_prepared
 
 SETS = [
     "banana", "breast_cancer", "diabetes", "flare_solar", "german", "heart", "image", "ringnorm", "splice",

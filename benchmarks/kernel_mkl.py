@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression
-from noisylabels.datasets.ida import FACTS
-from noisylabels.datasets.prepare import load_prepared
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
-from noisylabels.protocols.kernels.data import Split, noisy_labels, official_split
 from noisylabels.seeding import Seeds
+from reproduction.data.ida import FACTS
+from reproduction.data.prepare import load_prepared
+from reproduction.protocols.kernels.data import Split, noisy_labels, official_split
 
 NOISE = ["independent 0", *(f"independent {rate}" for rate in (0.1, 0.2, 0.3, 0.4))]
 PUBLISHED = {

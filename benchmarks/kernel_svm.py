@@ -20,10 +20,10 @@ import numpy as np
 from sklearn.svm import SVC
 
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
-from noisylabels.datasets.prepare import load_prepared
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
-from noisylabels.protocols.kernels.data import noisy_labels, official_split
 from noisylabels.seeding import Seeds
+from reproduction.data.prepare import load_prepared
+from reproduction.protocols.kernels.data import noisy_labels, official_split
 
 NOISE = ["independent 0.1", "independent 0.3", "negative_only 0.3"]
 

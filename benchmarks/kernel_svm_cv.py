@@ -28,9 +28,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
-from noisylabels.datasets.prepare import load_prepared
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
-from noisylabels.protocols.kernels.data import official_split
+from reproduction.data.prepare import load_prepared
+from reproduction.protocols.kernels.data import official_split
 
 FOLDS = 5
 TOLERANCES = [1e-3, 1e-2, 5e-2]

@@ -24,7 +24,7 @@ import numpy as np
 
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.datasets.chunks import chunks
+from reproduction.data.chunks import chunks
 
 FEATURES, REPEATED = 18, 50_000
 

@@ -31,8 +31,8 @@ def write_susy(path: Path, rows: int) -> None:
 
 
 def write_real_sim(path: Path, rows: int) -> None:
-    from noisylabels.datasets.matrices import unpack
-    from noisylabels.datasets.standins import real_sim
+    from reproduction.data.matrices import unpack
+    from reproduction.data.standins import real_sim
 
     X, y = unpack(real_sim({}, n=rows))
     with bz2.open(path, "wb", compresslevel=1) as stream:
@@ -43,9 +43,9 @@ def write_real_sim(path: Path, rows: int) -> None:
 
 
 def measure(loader: str, path: Path, out: Path, rows: int) -> None:
-    from noisylabels.datasets import libsvm
-    from noisylabels.datasets.checks import supervised
-    from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
+    from reproduction.data import libsvm
+    from reproduction.data.checks import supervised
+    from reproduction.data.prepare import Dataset, array_digest, write_prepared
 
     start = time.perf_counter()
     if loader == "susy":

@@ -195,7 +195,7 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
     """Seconds against size, a panel for each quantity; dashed: peers, dotted: the limit of the memory."""
     from matplotlib.figure import Figure
 
-    from noisylabels.figures.style import COLOURS, MARKERS
+    from reproduction.figures.style import COLOURS, MARKERS
 
     lines = [line for line in found["lines"] if line["room"] == room]
     wanted = list(dict.fromkeys(line["against"] for line in lines))
@@ -238,7 +238,7 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
 
 def publish(found: dict[str, Any], before: dict[str, Any]) -> None:
     """Write the record, the pictures and the tables."""
-    from noisylabels.figures.style import context, save
+    from reproduction.figures.style import context, save
 
     RECORD.parent.mkdir(exist_ok=True)
     RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noisylabels.frame import methods
+from reproduction.frame import methods
 
 Call = Callable[[], object]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from noisylabels.datasets.prepare import Dataset
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.noise.flips import corrupt
+from reproduction.data.prepare import Dataset
 
 
 def two_moons(n=60, seed=0, spread=0.35):

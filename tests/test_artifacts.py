@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels.frame import artifacts
+from reproduction.frame import artifacts
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "workflow/schemas"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels.frame import artifacts, method_checks, methods, signatures
+from reproduction.frame import artifacts, method_checks, methods, signatures
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "workflow/schemas"

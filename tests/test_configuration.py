@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from noisylabels.frame import configuration, targets
-from noisylabels.strict_yaml import ArtifactError, read
+from reproduction.frame import configuration, targets
+from reproduction.strict_yaml import ArtifactError, read
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "workflow/schemas"

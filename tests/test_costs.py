@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels.frame import costs, targets
-from noisylabels.frame.costs import Cost, Costs
+from reproduction.frame import costs, targets
+from reproduction.frame.costs import Cost, Costs
 
 ROOT = Path(__file__).parents[1]
 MEASURED = Costs(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.frame import costs
-from noisylabels.frame.plan import Plan
-from noisylabels.reference.plans import configured, planned
+from reproduction.frame import costs
+from reproduction.frame.plan import Plan
+from reproduction.reference.plans import configured, planned
 
 ROOT = Path(__file__).resolve().parents[1]
 

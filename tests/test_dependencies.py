@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from noisylabels.frame import dependencies
+from reproduction.frame import dependencies
 
 
 def names(files):
@@ -27,7 +27,7 @@ def test_a_method_adds_its_own_file():
 
 def test_every_module_that_a_process_imports_is_listed():
     code = (
-        "import sys, noisylabels.protocols.ors.conditions; modules = sys.modules;"
+        "import sys, reproduction.protocols.ors.conditions; modules = sys.modules;"
         "names = [m for m in modules if m[:12] == 'noisylabels.' and not hasattr(modules[m], '__path__')];"
         "print('\\n'.join(names))"
     )
@@ -107,7 +107,7 @@ def test_facts_belong_to_what_reads_them():
 
 def test_what_only_a_type_checker_imports_is_no_dependency(tmp_path):
     file = tmp_path / "a.py"
-    file.write_text("if TYPE_CHECKING:\n    from noisylabels import seeding\nimport noisylabels.results")
+    file.write_text("if TYPE_CHECKING:\n    from noisylabels import seeding\nimport reproduction.results")
     assert names(dependencies._used(file)) == {"results"}
 
 

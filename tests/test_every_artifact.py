@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisylabels import points
-from noisylabels.datasets.prepare import Dataset, array_digest, write_prepared
-from noisylabels.datasets.registry import load_registry
-from noisylabels.datasets.rooms import decaying
-from noisylabels.datasets.speech_synthesis import synthetic_speech
-from noisylabels.figures import style, tables
-from noisylabels.figures.rendering import render
-from noisylabels.frame import artifacts, provenance
-from noisylabels.frame.jobs import Job
-from noisylabels.frame.plan import Plan
-from noisylabels.frame.supply import Supply
 from noisylabels.noise.crowd import simulate
-from noisylabels.results import concatenate, write_rows
-from noisylabels.verdicts.judge import judge_files
+from reproduction import points
+from reproduction.data.prepare import Dataset, array_digest, write_prepared
+from reproduction.data.registry import load_registry
+from reproduction.data.rooms import decaying
+from reproduction.data.speech_synthesis import synthetic_speech
+from reproduction.figures import style, tables
+from reproduction.figures.rendering import render
+from reproduction.frame import artifacts, provenance
+from reproduction.frame.jobs import Job
+from reproduction.frame.plan import Plan
+from reproduction.frame.supply import Supply
+from reproduction.results import concatenate, write_rows
+from reproduction.verdicts.judge import judge_files
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"

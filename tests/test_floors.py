@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.frame import artifacts, dependencies, methods
-from noisylabels.frame.methods import ROOT
+from reproduction.frame import artifacts, dependencies, methods
+from reproduction.frame.methods import ROOT
 
 FLOORS = [
     {"arrays", "rank_tests", "results", "seeding", "statistics", "strict_yaml"},

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from noisylabels.filters.ors import ORS
-from noisylabels.frame.methods import find
+from reproduction.frame.methods import find
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels.frame import artifacts, names
+from reproduction.frame import artifacts, names
 
 
 @pytest.mark.parametrize("name", ["fig2", "table1_low", "german.packaged", "a+b", "2-norm", "_x"])

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from noisylabels.frame import owner
+from reproduction.frame import owner
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from noisylabels.frame import owner
+from reproduction.frame import owner
 held = owner.claim(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

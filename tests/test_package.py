@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import noisylabels
-from noisylabels.frame import methods
+from reproduction.frame import methods
 
 
 def python(code):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.datasets.registry import load_registry
-from noisylabels.frame import artifacts, plan, summary, targets
-from noisylabels.frame.costs import DEFAULT
-from noisylabels.frame.methods import DISPLAY
-from noisylabels.frame.supply import Supply
+from reproduction.data.registry import load_registry
+from reproduction.frame import artifacts, plan, summary, targets
+from reproduction.frame.costs import DEFAULT
+from reproduction.frame.methods import DISPLAY
+from reproduction.frame.supply import Supply
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"
@@ -96,7 +96,7 @@ def test_a_table_shows_the_printed_values_of_what_it_draws(make):
     assert here.tables("kernel_boost/rivals_high") == ["results/full/kernel_boost/rivals/table.csv"]
     assert json.loads(here.settings_shown("kernel_boost/rivals_high"))["rivals"]["published"]
     assert here.caption("ors/fig2")["render"] in here.artifact("ors/fig2").content.values()
-    assert "src/noisylabels/figures/papers/ors.py" in here.drawing_code("ors/fig2")
+    assert "src/reproduction/figures/papers/ors.py" in here.drawing_code("ors/fig2")
 
 
 def test_the_report_shows_the_first_format(make):
@@ -207,7 +207,7 @@ def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
         "full/ors/fig2/b.log": "ValueError: row 3 diverged",
         "data/prepare.beans.local.log": "error: beans.csv: no column 'kin'\n",
         "full/ors/fig4/a.log": "all went well\n",
-        "full/ors/fig6/a.log": "noisylabels.datasets.errors.DataError: x.npz is damaged\n",
+        "full/ors/fig6/a.log": "reproduction.data.errors.DataError: x.npz is damaged\n",
         "full/ors/fig7/render_figure.log": "table.csv is not that of provenance.json\n",
         "full/ors/fig4/old.log": "ValueError: yesterday",
     }

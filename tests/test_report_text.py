@@ -4,7 +4,7 @@ import pytest
 from docutils.core import publish_parts
 from snakemake.io import apply_wildcards
 
-from noisylabels.frame import report_text
+from reproduction.frame import report_text
 
 
 def html(text):

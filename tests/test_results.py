@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels.results import COLUMNS, concatenate, read_table, write_rows
+from reproduction.results import COLUMNS, concatenate, read_table, write_rows
 
 ROW = {"method": "ors", "repetition": 0, "metric": "mse", "x": 1.0, "value": 0.5}
 

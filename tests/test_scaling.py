@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.frame import methods
+from reproduction.frame import methods
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from noisylabels.frame.scheduler_log import ended
+from reproduction.frame.scheduler_log import ended
 
 STARTED = "Job 0: Run ors/fig2 (tasks=a,noise=b), repetitions 0:5\nReason: Missing output files\n"
 SIGNS = {

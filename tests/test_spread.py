@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels import spread
-from noisylabels.results import COLUMNS, DEFAULTS
+from reproduction import spread
+from reproduction.results import COLUMNS, DEFAULTS
 
 
 def table(values, **columns):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from noisylabels import strict_yaml as strict
-from noisylabels.strict_yaml import ArtifactError, read
+from reproduction import strict_yaml as strict
+from reproduction.strict_yaml import ArtifactError, read
 
 BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.figures.panels import RenderError
-from noisylabels.figures.rendering import render
-from noisylabels.results import verify, write_rows
-from noisylabels.verdicts.judge import judge_files
-from noisylabels.verdicts.names import VerdictError
+from reproduction.figures.panels import RenderError
+from reproduction.figures.rendering import render
+from reproduction.results import verify, write_rows
+from reproduction.verdicts.judge import judge_files
+from reproduction.verdicts.names import VerdictError
 
 ARTIFACT = Path(__file__).resolve().parents[1] / "config/experiments/pnorm/hadamard.yaml"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.frame import warm
+from reproduction.frame import warm
 
 SCRIPT = Path(__file__).resolve().parents[1] / "src/scripts/warm.py"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every job is a process of its own")
@@ -104,7 +104,7 @@ def test_a_job_that_is_killed_fails(server, script):
 
 def test_it_ends_with_the_process_that_started_it(script):
     file = script(
-        "import os, signal, sys\nfrom noisylabels.frame import warm\nprocess = warm.start(sys.argv[1])\n"
+        "import os, signal, sys\nfrom reproduction.frame import warm\nprocess = warm.start(sys.argv[1])\n"
         "print(process.pid, os.environ['NOISYLABELS_WARM'].rpartition(':')[2], flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -25,8 +25,8 @@ arguments = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_table  # noqa: E402
-from noisylabels.datasets.table import FEWEST_ROWS  # noqa: E402
-from noisylabels.site import audit_page  # noqa: E402
+from noisylabels.auditing.encodings import FEWEST_ROWS  # noqa: E402
+from reproduction.site import audit_page  # noqa: E402
 
 
 def say(sentence: str) -> None:

@@ -4,10 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from noisylabels import points
-from noisylabels.frame import provenance
-from noisylabels.frame.atomic import replacing
-from noisylabels.results import concatenate
+from reproduction import points
+from reproduction.frame import provenance
+from reproduction.frame.atomic import replacing
+from reproduction.results import concatenate
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--parts", nargs="+", required=True, help="tables of the blocks, in order")

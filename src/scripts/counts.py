@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 argparse.ArgumentParser(description=__doc__).parse_args()
 
-from noisylabels.verdicts import counts, distances, means  # noqa: E402
+from reproduction.verdicts import counts, distances, means  # noqa: E402
 
 reference = ROOT / "results/reference"
 (ROOT / "docs/reference/verdicts.md").write_text(counts.page(reference), encoding="utf-8", newline="\n")

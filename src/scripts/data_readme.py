@@ -12,8 +12,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "data/README.md")
     arguments = parser.parse_args()
 
-    from noisylabels.datasets.readme import readme
-    from noisylabels.datasets.registry import load_registry
+    from reproduction.data.readme import readme
+    from reproduction.data.registry import load_registry
 
     arguments.out.write_text(readme(load_registry(arguments.registry)), encoding="utf-8")
 

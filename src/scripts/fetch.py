@@ -24,10 +24,10 @@ def main() -> None:
     )
     arguments = parser.parse_args()
 
-    from noisylabels.datasets.download import Network
-    from noisylabels.datasets.fetch import FetchError, fetch, fetch_local
-    from noisylabels.datasets.registry import load_registry
-    from noisylabels.datasets.storage import StorageError
+    from reproduction.data.download import Network
+    from reproduction.data.fetch import FetchError, fetch, fetch_local
+    from reproduction.data.registry import load_registry
+    from reproduction.data.storage import StorageError
 
     dataset = arguments.dataset
     if arguments.source:

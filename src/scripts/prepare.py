@@ -13,7 +13,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
     arguments = parser.parse_args()
 
-    from noisylabels.datasets.prepare import prepare, write_prepared
+    from reproduction.data.prepare import prepare, write_prepared
 
     try:
         dataset = prepare(arguments.raw)

@@ -6,12 +6,12 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from noisylabels.figures.panels import RenderError
-from noisylabels.figures.rendering import draw
-from noisylabels.frame.atomic import replacing
+from reproduction.figures.panels import RenderError
+from reproduction.figures.rendering import draw
+from reproduction.frame.atomic import replacing
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--render", required=True, help="module:function below noisylabels.figures.papers")
+parser.add_argument("--render", required=True, help="module:function below reproduction.figures.papers")
 parser.add_argument("--artifact", required=True)
 parser.add_argument("--settings", required=True, type=json.loads, help="JSON: artifact -> settings")
 parser.add_argument("--names", nargs="*", default=[], help="artifacts whose tables are drawn")

@@ -13,10 +13,10 @@ parser.add_argument("--verdicts", type=Path, required=True, help="CSV")
 parser.add_argument("--html", type=Path, required=True, help="both, for the page of the artifact")
 arguments = parser.parse_args()
 
-from noisylabels import spread  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.frame.atomic import replacing  # noqa: E402
-from noisylabels.results import read_table  # noqa: E402
-from noisylabels.verdicts.judge import judge_files, write_verdicts  # noqa: E402
+from reproduction import spread  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.frame.atomic import replacing  # noqa: E402
+from reproduction.results import read_table  # noqa: E402
+from reproduction.verdicts.judge import judge_files, write_verdicts  # noqa: E402
 
 tables = dict(zip(arguments.seeds, arguments.tables, strict=True))
 found = spread.over_seeds({seed: read_table(table) for seed, table in tables.items()})

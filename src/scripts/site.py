@@ -13,9 +13,9 @@ parser.add_argument("--config", type=json.loads, help="configuration as JSON, in
 parser.add_argument("--out", type=Path, default=Path("site"), help="folder with a folder for each scale")
 arguments = parser.parse_args()
 
-from noisylabels.frame.artifacts import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.reference import plans  # noqa: E402
-from noisylabels.site import build  # noqa: E402
+from reproduction.frame.artifacts import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.reference import plans  # noqa: E402
+from reproduction.site import build  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -34,7 +34,7 @@ def given(names: tuple[str, ...], words: list[str]) -> list[str]:
 def check_configuration() -> None:
     """End with one line if a configuration file cannot be read, or a value on the command line has no key."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
-    from noisylabels.strict_yaml import ArtifactError, read
+    from reproduction.strict_yaml import ArtifactError, read
 
     for name in given(("--configfile", "--configfiles"), sys.argv[1:]):
         if not Path(name).is_file():

@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from noisylabels.frame.atomic import replacing
-from noisylabels.frame.jobs import Job
-from noisylabels.frame.kernel_cache import mended
+from reproduction.frame.atomic import replacing
+from reproduction.frame.jobs import Job
+from reproduction.frame.kernel_cache import mended
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--job", required=True, help="JSON with protocol, experiment, seed and settings")

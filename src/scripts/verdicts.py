@@ -16,11 +16,11 @@ arguments = parser.parse_args()
 if len(arguments.artifacts) != len(arguments.tables):
     parser.error("--artifacts and --tables need the same number of files")
 
-from noisylabels.frame.atomic import replacing  # noqa: E402
-from noisylabels.verdicts.agreement import agreement  # noqa: E402
-from noisylabels.verdicts.judge import judge_files, write_verdicts  # noqa: E402
-from noisylabels.verdicts.names import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.verdicts.page import markdown, page  # noqa: E402
+from reproduction.frame.atomic import replacing  # noqa: E402
+from reproduction.verdicts.agreement import agreement  # noqa: E402
+from reproduction.verdicts.judge import judge_files, write_verdicts  # noqa: E402
+from reproduction.verdicts.names import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.verdicts.page import markdown, page  # noqa: E402
 
 try:
     verdicts = judge_files(arguments.artifacts, arguments.tables, arguments.scale)

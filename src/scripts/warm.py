@@ -1,7 +1,7 @@
 """Run a script in a copy of a process that has loaded what drawing needs: loading takes longer than drawing.
 
     python -I -S warm.py render.py ARGUMENTS    what a job says: without such a process `python render.py ...`
-    python warm.py --serve LISTENER             that process; `noisylabels.frame.warm` starts it
+    python warm.py --serve LISTENER             that process; `reproduction.frame.warm` starts it
 
 It loads nothing of this project: a job sees the files as they are when it starts, as any other job does.
 """

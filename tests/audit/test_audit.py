@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 import noisylabels
-from noisylabels.site import audit_page
+from reproduction.site import audit_page
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -21,8 +21,8 @@ from noisylabels.classifiers.robust_nystrom_logistic import RobustNystromLogisti
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
-from noisylabels.frame import methods
 from noisylabels.losses.margin import smooth_ramp
+from reproduction.frame import methods
 
 CLASSIFIERS = [
     cls for name in methods.known() if issubclass(cls := methods.find(name), ClassifierMixin)

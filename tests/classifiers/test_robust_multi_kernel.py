@@ -7,7 +7,6 @@ from scipy.special import expit
 
 from noisylabels.classifiers.robust_kernel_logistic import marginal_zeta
 from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression, smooth_collapse
-from noisylabels.datasets.generators import twonorm
 from noisylabels.kernels.bank import KernelBank, mixed, mixtures, responses
 from noisylabels.kernels.gaussian import WIDTHS, rbf, squared_distances
 from noisylabels.noise import flip_matrix
@@ -18,6 +17,7 @@ from noisylabels.solvers.flipped_logistic.conjugate_gradient import (
     conjugate_gradient,
     wolfe_step,
 )
+from reproduction.data.generators import twonorm
 
 ROUNDING = 1e-4  # the path amplifies the last bits, which depend on the order of sums
 OMEGA = np.array([[0.7, 0.3], [0.1, 0.9]])

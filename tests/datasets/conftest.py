@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from loopback import ROOT, Web, good
 
-from noisylabels.datasets.download import Network
+from reproduction.data.download import Network
 
 
 @pytest.fixture

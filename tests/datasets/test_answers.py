@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from loopback import BODY, PAGE, Web, endless, files, good, one_file
 
-from noisylabels.datasets.answers import not_data
-from noisylabels.datasets.download import Network, page
-from noisylabels.datasets.fetch import FetchError, fetch
-from noisylabels.datasets.storage import SourceError
+from reproduction.data.answers import not_data
+from reproduction.data.download import Network, page
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.storage import SourceError
 
 MESSAGES = {
     "a web page": (PAGE, "a web page"),
@@ -75,7 +75,7 @@ def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(
 
 
 def test_a_page_of_an_index_has_a_cap(web: Web, network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noisylabels.datasets.download.PAGE", 100_000)
+    monkeypatch.setattr("reproduction.data.download.PAGE", 100_000)
     with pytest.raises(SourceError, match="more than 100000 bytes for a page"):
         page(web.serve("/simple/toy/", endless()), network, {}, {})
     assert page(web.serve("/simple/toy/", b"short"), network, {}, {}).content == b"short"

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisylabels.datasets import archives, capped
-from noisylabels.datasets.archives import decompress, extract
-from noisylabels.datasets.storage import SourceError
+from reproduction.data import archives, capped
+from reproduction.data.archives import decompress, extract
+from reproduction.data.storage import SourceError
 
 BODY = b"1,2,3\n" * 500
 

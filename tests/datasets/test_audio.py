@@ -11,7 +11,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels.datasets import audio, rooms, speech_synthesis
+from reproduction.data import audio, rooms, speech_synthesis
 
 RNG = np.random.default_rng(1)
 NOISE = 0.1 * RNG.standard_normal(8000)

@@ -11,7 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.datasets.chunks import chunks
+from reproduction.data.chunks import chunks
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ import resource, sys
 import numpy as np
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.datasets.chunks import chunks
+from reproduction.data.chunks import chunks
 
 sgd, pegasos = RobustSGDClassifier(epoch_rows=400_000), PegasosClassifier(random_state=0)
 def learn(parts):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from noisylabels.datasets import crowd, entailment
+from reproduction.data import crowd, entailment
 
 HEADER = "!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisylabels.datasets import deformed_digits
-from noisylabels.datasets.deformed_digits import COPIES, SIZE, affine, deformed, half_deformed, shifted
+from reproduction.data import deformed_digits
+from reproduction.data.deformed_digits import COPIES, SIZE, affine, deformed, half_deformed, shifted
 
 BLOB = np.zeros((1, 28, 28))
 BLOB[0, 10:18, 10:18] = 200.0

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from loopback import Web, sha256
 
-from noisylabels.datasets.download import Network
-from noisylabels.datasets.fetch import FetchError, fetch
-from noisylabels.datasets.registry import Entry, load_registry, sources
+from reproduction.data.download import Network
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.registry import Entry, load_registry, sources
 
 REGISTRY = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")
 PACK = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, None: bytes}
@@ -93,7 +93,7 @@ def test_offline_no_set_touches_the_network(
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "")
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.invalid/simple")
-    monkeypatch.setattr("noisylabels.datasets.package_index._output", lambda command: "")
+    monkeypatch.setattr("reproduction.data.package_index._output", lambda command: "")
     had, errors = {}, []
     for name in mirrored:
         try:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from loopback import Web, command, good, one_file, sha256
 
-from noisylabels.datasets import records
-from noisylabels.datasets.download import Network, shown
-from noisylabels.datasets.fetch import FetchError, fetch, fetch_local
+from reproduction.data import records
+from reproduction.data.download import Network, shown
+from reproduction.data.fetch import FetchError, fetch, fetch_local
 
 BODY = b"1,2,3\n4,5,6\n" * 100
 OFFLINE = Network(offline=True)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from noisylabels.datasets import generators, ida, ida_mat, uci
-from noisylabels.datasets.prepare import array_digest
-from noisylabels.datasets.registry import load_registry, sources
+from reproduction.data import generators, ida, ida_mat, uci
+from reproduction.data.prepare import array_digest
+from reproduction.data.registry import load_registry, sources
 
 LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.FACTS}
 

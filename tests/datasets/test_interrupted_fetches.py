@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from loopback import BODY, Web, command, files, one_file, slow
 
-from noisylabels.datasets import storage
-from noisylabels.datasets.download import Network, download
-from noisylabels.datasets.fetch import fetch
-from noisylabels.datasets.storage import StorageError
+from reproduction.data import storage
+from reproduction.data.download import Network, download
+from reproduction.data.fetch import fetch
+from reproduction.data.storage import StorageError
 
 
 def test_where_the_file_system_has_no_locks_it_goes_on_and_other_errors_are_named(

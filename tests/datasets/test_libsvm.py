@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array
 
-from noisylabels.datasets import adult, libsvm, matrices
+from reproduction.data import adult, libsvm, matrices
 
 PERSON = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, "

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisylabels.datasets.download import Network
-from noisylabels.datasets.fetch import FetchError, fetch
-from noisylabels.datasets.prepare import Dataset, prepare
-from noisylabels.datasets.registry import load_registry
+from reproduction.data.download import Network
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.prepare import Dataset, prepare
+from reproduction.data.registry import load_registry
 
 MIRROR = os.environ.get("NOISYLABELS_MIRROR", "")
 REGISTRY = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisylabels.datasets import mnist
+from reproduction.data import mnist
 
 COUNTS = {"train": (5851, 6131, 18), "t10k": (974, 1010, 16)}  # eights, threes, others
 
@@ -38,7 +38,7 @@ def test_threes_and_eights_are_chosen_and_scaled(tmp_path: Path) -> None:
 
 
 def test_the_pickle_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pickles = pytest.importorskip("noisylabels.datasets.pickles")
+    pickles = pytest.importorskip("reproduction.data.pickles")
     (x, y), (x3, y3) = images("train"), images("t10k")
     flat, flat3 = ((pixels.reshape(-1, 784) / np.float32(256)).astype(np.float32) for pixels in (x, x3))
     parts = ((flat[:9000], y[:9000]), (flat[9000:], y[9000:]), (flat3, y3))

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from noisylabels.datasets.own import with_own
-from noisylabels.frame.supply import Supply
+from reproduction.data.own import with_own
+from reproduction.frame.supply import Supply
 
 ENTRIES = {
     "heart": {"title": "t", "task": "binary", "loader": "uci:heart", "sources": [{"name": "mirror"}]},

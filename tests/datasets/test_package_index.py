@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from loopback import Web, good, one_file, sha256
 
-from noisylabels.datasets import package_index
-from noisylabels.datasets.download import Network
-from noisylabels.datasets.fetch import FetchError, fetch
-from noisylabels.datasets.package_index import pip_settings
+from reproduction.data import package_index
+from reproduction.data.download import Network
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.package_index import pip_settings
 
 BODY = b"1,2,3\n4,5,6\n" * 100
 SIMPLE = "application/vnd.pypi.simple.v1+json"

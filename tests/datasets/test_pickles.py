@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisylabels.datasets.pickles import load_numpy_pickle
+from reproduction.data.pickles import load_numpy_pickle
 
 
 class _Evil:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from noisylabels.datasets import records
-from noisylabels.datasets.prepare import (
+from reproduction.data import records
+from reproduction.data.prepare import (
     Dataset,
     array_digest,
     check_shape,
@@ -27,9 +27,9 @@ from noisylabels.datasets.prepare import (
     rounded,
     write_prepared,
 )
-from noisylabels.datasets.readme import readme
-from noisylabels.datasets.registry import load_registry
-from noisylabels.datasets.storage import DataError, sha256_of
+from reproduction.data.readme import readme
+from reproduction.data.registry import load_registry
+from reproduction.data.storage import DataError, sha256_of
 
 ROOT = Path(__file__).parents[2]
 ARRAYS = {

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
 
-from noisylabels.datasets.readers import idx, mat, numeric_csv, svmlight
-from noisylabels.datasets.readers.streams import open_bytes
-from noisylabels.datasets.readers.text import table
+from reproduction.data.readers import idx, mat, numeric_csv, svmlight
+from reproduction.data.readers.streams import open_bytes
+from reproduction.data.readers.text import table
 
 T = TypeVar("T")
 FUZZ = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
-from noisylabels.datasets.prepare import find_loader
-from noisylabels.datasets.registry import find, load_registry, loaders, sources, with_source
+from reproduction.data.prepare import find_loader
+from reproduction.data.registry import find, load_registry, loaders, sources, with_source
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/datasets.schema.yaml"

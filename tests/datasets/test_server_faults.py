@@ -20,8 +20,8 @@ from loopback import (
     slow,
 )
 
-from noisylabels.datasets.download import Network
-from noisylabels.datasets.fetch import FetchError, fetch
+from reproduction.data.download import Network
+from reproduction.data.fetch import FetchError, fetch
 
 FAULTS: dict[str, tuple[Answer, str]] = {
     "404": (good(b"gone", 404), "answers 404"),

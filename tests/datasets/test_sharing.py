@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from loopback import Web, command, one_file, sha256, slow
 
-from noisylabels.datasets import fetch as module
-from noisylabels.datasets import storage
-from noisylabels.datasets.download import Network
-from noisylabels.datasets.fetch import FetchError, fetch
+from reproduction.data import fetch as module
+from reproduction.data import storage
+from reproduction.data.download import Network
+from reproduction.data.fetch import FetchError, fetch
 
 BODY = bytes(range(256)) * 400
 OFFLINE = Network(offline=True)

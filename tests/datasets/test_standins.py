@@ -8,10 +8,10 @@ import pytest
 from scipy.special import ndtri
 from sklearn.svm import LinearSVC
 
-from noisylabels.datasets import keel, standins
-from noisylabels.datasets.matrices import unpack
-from noisylabels.datasets.prepare import check_shape
-from noisylabels.datasets.registry import load_registry
+from reproduction.data import keel, standins
+from reproduction.data.matrices import unpack
+from reproduction.data.prepare import check_shape
+from reproduction.data.registry import load_registry
 
 
 def linear_error(X, y, X_test, y_test) -> float:

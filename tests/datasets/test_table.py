@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noisylabels.auditing import headed_csv
+from noisylabels.auditing.encodings import table
 from noisylabels.bases import features
-from noisylabels.datasets.fetch import fetch_local
-from noisylabels.datasets.own import as_option, own_file, own_loader, with_own
-from noisylabels.datasets.prepare import prepare
-from noisylabels.datasets.readers import headed_csv
-from noisylabels.datasets.registry import OWN, find, loaders, sources, with_source
-from noisylabels.datasets.table import table
+from reproduction.data.fetch import fetch_local
+from reproduction.data.own import as_option, own_file, own_loader, with_own
+from reproduction.data.prepare import prepare
+from reproduction.data.registry import OWN, find, loaders, sources, with_source
 
 LINES = ["a,b,kind", *(f"{i},{i / 8},{'yes' if i % 3 else 'no'}" for i in range(30))]
 CSV = "\n".join(LINES) + "\n"

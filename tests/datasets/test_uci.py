@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from noisylabels.datasets import uci
-from noisylabels.datasets.files import fact
+from reproduction.data import uci
+from reproduction.data.files import fact
 
 Rows = list[list[str]]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.ors.tasks import source_of
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.ors.tasks import source_of
 
 
 def data(speech: tuple[str, str], room: tuple[str, str] = ("package", "canonical")) -> dict[str, Dataset]:

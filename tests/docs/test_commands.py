@@ -9,9 +9,9 @@ import yaml
 from recipes import PAGE, ROOT
 from snakemake.cli import get_argument_parser, parse_config
 
-from noisylabels.datasets.own import with_own
-from noisylabels.datasets.registry import load_registry
-from noisylabels.frame.artifacts import check, merge
+from reproduction.data.own import with_own
+from reproduction.data.registry import load_registry
+from reproduction.frame.artifacts import check, merge
 
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")

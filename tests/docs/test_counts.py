@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.verdicts import distances, means
-from noisylabels.verdicts.counts import MARK, filled, page
+from reproduction.verdicts import distances, means
+from reproduction.verdicts.counts import MARK, filled, page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -112,7 +112,7 @@ def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
-    from noisylabels.verdicts.names import VERDICTS
+    from reproduction.verdicts.names import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(MARK.finditer(text))

@@ -25,7 +25,7 @@ def test_every_recipe_is_followed():
 # In the checkout of the newcomer, whose library may have one more protocol than ours.
 LOAD = """PYTHONPATH=src "$NOISYLABELS_VENV/bin/python" -c '
 from pathlib import Path
-from noisylabels.frame.artifacts import SCALES, load
+from reproduction.frame.artifacts import SCALES, load
 for scale in SCALES:
     load(Path("{file}"), scale, Path("workflow/schemas"))
 '"""

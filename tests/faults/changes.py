@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from mutations import mutation
 
-from noisylabels.datasets import records
-from noisylabels.datasets.download import Network
-from noisylabels.datasets.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
-from noisylabels.datasets.registry import RawFile
-from noisylabels.datasets.sources import Places, obtain
-from noisylabels.datasets.storage import DataError, SourceError, sha256_of
+from reproduction.data import records
+from reproduction.data.download import Network
+from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
+from reproduction.data.registry import RawFile
+from reproduction.data.sources import Places, obtain
+from reproduction.data.storage import DataError, SourceError, sha256_of
 
 Check = Callable[[], Any]
 """Reads the data again; what it gives must not depend on a mutation that it does not refuse."""

@@ -27,10 +27,10 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
-from noisylabels.datasets.registry import load_registry  # noqa: E402
-from noisylabels.frame import configuration  # noqa: E402
-from noisylabels.frame.artifacts import artifact_files, load, merge  # noqa: E402
-from noisylabels.strict_yaml import read  # noqa: E402
+from reproduction.data.registry import load_registry  # noqa: E402
+from reproduction.frame import configuration  # noqa: E402
+from reproduction.frame.artifacts import artifact_files, load, merge  # noqa: E402
+from reproduction.strict_yaml import read  # noqa: E402
 
 SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"

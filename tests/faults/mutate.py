@@ -27,8 +27,8 @@ from typing import Any
 from changes import CHECKS, silent_changes
 from seeds import Case, cases
 
-from noisylabels.datasets import isolation
-from noisylabels.datasets.storage import DataError, SourceError
+from reproduction.data import isolation
+from reproduction.data.storage import DataError, SourceError
 
 RENEWED = 5000
 """Files after which a reader gets a new process, so that no leak adds up."""

@@ -18,7 +18,7 @@ from mutations import mutated_gzip, mutated_mat, mutation
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
-from noisylabels.datasets.archives import decompress, extract
+from reproduction.data.archives import decompress, extract
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import pytest
 from mutate import mutated
 from seeds import cases
 
-from noisylabels.datasets import isolation, uci
-from noisylabels.datasets.isolation import isolated
-from noisylabels.datasets.storage import DataError
+from reproduction.data import isolation, uci
+from reproduction.data.isolation import isolated
+from reproduction.data.storage import DataError
 
 CRASHES = [106, 137, 242]
 """Mutations of .mat files that make SciPy 1.17 touch memory that is not its own."""
@@ -116,7 +116,7 @@ def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": isolation.MEMORY, "seconds": 1}
-    spin = "from noisylabels.datasets import isolation as i\ni._load = lambda _: exec('while 1: 1')\ni.main()"
+    spin = "from reproduction.data import isolation as i\ni._load = lambda _: exec('while 1: 1')\ni.main()"
     child = isolation.subprocess.run(
         [sys.executable, "-P", "-c", spin],
         input=json.dumps(order).encode(),

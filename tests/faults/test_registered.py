@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels.datasets.isolation import find_loader
-from noisylabels.datasets.prepare import array_digest, rounded
-from noisylabels.datasets.registry import MOVING, UNSEEN, load_registry, sources
+from reproduction.data.isolation import find_loader
+from reproduction.data.prepare import array_digest, rounded
+from reproduction.data.registry import MOVING, UNSEEN, load_registry, sources
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = load_registry(ROOT / "config/datasets.yaml")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from noisylabels.figures import style
+from reproduction.figures import style
 
 sys.path.insert(0, str(Path(__file__).parent))  # figure_inputs
 

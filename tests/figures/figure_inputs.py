@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from noisylabels.frame import artifacts
-from noisylabels.results import COLUMNS, DEFAULTS
+from reproduction.frame import artifacts
+from reproduction.results import COLUMNS, DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS, SCHEMAS = ROOT / "config/experiments", ROOT / "workflow/schemas"

@@ -4,16 +4,16 @@ import importlib.util
 
 import pytest
 
-from noisylabels.figures import axes
-from noisylabels.figures.rendering import find
-from noisylabels.strict_yaml import read
+from reproduction.figures import axes
+from reproduction.figures.rendering import find
+from reproduction.strict_yaml import read
 
 LISTED = read(axes.FILE)
 
 
 @pytest.mark.parametrize("protocol", LISTED["protocols"])
 def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol):
-    assert importlib.util.find_spec(f"noisylabels.protocols.{protocol}")
+    assert importlib.util.find_spec(f"reproduction.protocols.{protocol}")
     own = LISTED["protocols"][protocol]
     assert {own["opens"], *own.get("x_of", {})} <= LISTED["metrics"].keys()
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from figure_inputs import EXPERIMENTS, SCHEMAS
 
-from noisylabels.figures import style, tables
-from noisylabels.figures.papers import boosting, boosting_tables, bounds, crowd, images
-from noisylabels.frame import artifacts
-from noisylabels.results import COLUMNS, DEFAULTS
+from reproduction.figures import style, tables
+from reproduction.figures.papers import boosting, boosting_tables, bounds, crowd, images
+from reproduction.frame import artifacts
+from reproduction.results import COLUMNS, DEFAULTS
 
 MODULES = {
     "boosting": boosting,

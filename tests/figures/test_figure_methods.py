@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from test_kernel_boost_figures import inputs
 
-from noisylabels.figures import methods
-from noisylabels.figures.papers import kernel_tables, kernels, ors
-from noisylabels.frame.methods import known
+from reproduction.figures import methods
+from reproduction.figures.papers import kernel_tables, kernels, ors
+from reproduction.frame.methods import known
 
 METHODS = {
     "clean": {"role": "control"},

@@ -4,7 +4,7 @@ import pytest
 from figure_inputs import ARTIFACTS, synthetic
 
 from noisylabels import statistics
-from noisylabels.figures import panels
+from reproduction.figures import panels
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from figure_inputs import ARTIFACTS, ROOT, inputs, synthetic
 
-from noisylabels.figures import tables
-from noisylabels.figures.panels import RenderError
-from noisylabels.figures.rendering import WRITTEN, find, render
-from noisylabels.results import COLUMNS
+from reproduction.figures import tables
+from reproduction.figures.panels import RenderError
+from reproduction.figures.rendering import WRITTEN, find, render
+from reproduction.results import COLUMNS
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 import yaml
 from figure_inputs import EXPERIMENTS
 
-from noisylabels.figures import style
+from reproduction.figures import style
 
 DRAW = """
 import sys
-from noisylabels.figures import panels, style
+from reproduction.figures import panels, style
 with style.context():
     figure, axes = panels.grid_of_panels([""], ["a"], x_label="x", y_label=r"$\\epsilon$")
     panels.curve(axes[0, 0], [1, 2, 3], [1, 2, 4], [0.1, 0.2, 0.3], "noisy")
@@ -68,7 +68,7 @@ def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
 
 
 def test_the_look_of_an_unknown_method_depends_on_its_label_only():
-    code = "from noisylabels.figures import style; print(style.look_of('somebody''s own'))"
+    code = "from reproduction.figures import style; print(style.look_of('somebody''s own'))"
     assert _run(code, seed=1) == _run(code, seed=2) == f"{style.look_of('somebodys own')}\n"
 
 

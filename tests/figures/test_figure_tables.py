@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from noisylabels.figures import tables
+from reproduction.figures import tables
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from figure_inputs import EXPERIMENTS, SCHEMAS
 
 from noisylabels import rank_tests
-from noisylabels.figures import panels, style, tables
-from noisylabels.figures.papers import kernel_tables as kernel_boost_tables
-from noisylabels.figures.papers import kernels as kernel_boost
-from noisylabels.frame.artifacts import load, merge
-from noisylabels.results import COLUMNS
+from reproduction.figures import panels, style, tables
+from reproduction.figures.papers import kernel_tables as kernel_boost_tables
+from reproduction.figures.papers import kernels as kernel_boost
+from reproduction.frame.artifacts import load, merge
+from reproduction.results import COLUMNS
 
 MODULES = {"kernels": kernel_boost, "kernel_tables": kernel_boost_tables}
 _FILES = sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))

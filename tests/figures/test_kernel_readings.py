@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels import results
-from noisylabels.figures import panels
-from noisylabels.figures.papers import kernel_readings
 from noisylabels.statistics import Estimate
-from noisylabels.verdicts.judge import judge
+from reproduction import results
+from reproduction.figures import panels
+from reproduction.figures.papers import kernel_readings
+from reproduction.verdicts.judge import judge
 
 SETS = [f"ida_{letter}" for letter in "badcfe"]  # alphabetically: a c e and b d f
 NOISE = ["independent 0.1", "negative_only 0.1"]

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from noisylabels.figures import panels, style
-from noisylabels.figures.papers import noisy_online, noisy_online_analytic, noisy_online_tables
-from noisylabels.frame import artifacts
-from noisylabels.results import COLUMNS
+from reproduction.figures import panels, style
+from reproduction.figures.papers import noisy_online, noisy_online_analytic, noisy_online_tables
+from reproduction.frame import artifacts
+from reproduction.results import COLUMNS
 
 FOLDER = artifacts.Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"
 

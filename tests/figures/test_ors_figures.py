@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from figure_inputs import ARTIFACTS, inputs
 
-from noisylabels.figures import style
-from noisylabels.figures.papers import ors
-from noisylabels.figures.rendering import find
+from reproduction.figures import style
+from reproduction.figures.papers import ors
+from reproduction.figures.rendering import find
 
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "figure"]
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from noisylabels.figures import names
+from reproduction.figures import names
 
 
 def test_a_key_without_a_name_is_shown_as_it_is():

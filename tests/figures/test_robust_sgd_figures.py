@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels.figures import style, tables
-from noisylabels.figures.papers import robust_sgd, robust_sgd_optimiser
-from noisylabels.results import COLUMNS
+from reproduction.figures import style, tables
+from reproduction.figures.papers import robust_sgd, robust_sgd_optimiser
+from reproduction.results import COLUMNS
 
 METHODS = {
     "log": {"method": "robust_sgd", "losses": [{"loss": "log"}]},

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from noisylabels.figures.papers import stock
-from noisylabels.results import COLUMNS, DEFAULTS
+from reproduction.figures.papers import stock
+from reproduction.results import COLUMNS, DEFAULTS
 
 
 def rows(metrics=("error",), noises=("a", "b"), xs=(1.0, 2.0)):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from bad_values import check_answers
 
-from noisylabels.frame.methods import find, known
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
@@ -15,6 +14,7 @@ from noisylabels.online.analytic_kernel import AnalyticKernel
 from noisylabels.online.naive_ogd import NaiveOGD
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
 from noisylabels.online.two_copy import TwoCopy
+from reproduction.frame.methods import find, known
 
 LEARNERS = [find(name) for name in known() if ".online." in known()[name]]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)

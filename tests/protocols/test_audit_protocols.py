@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from noisylabels.noise.crowd import simulate
-from noisylabels.protocols.audit import finding_errors, finding_flips, flip_rates
-from noisylabels.protocols.audit.cross_fits import audited
 from noisylabels.seeding import Seeds
+from reproduction.protocols.audit import finding_errors, finding_flips, flip_rates
+from reproduction.protocols.audit.cross_fits import audited
 
 ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
 PLAIN = {"method": "sklearn.linear_model:LogisticRegression"}

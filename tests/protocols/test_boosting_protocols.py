@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.boosting import calibration, curves, errors, loss
-from noisylabels.protocols.boosting.members import boosters, build, flip_rates
-from noisylabels.results import COLUMNS, DEFAULTS
 from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.boosting import calibration, curves, errors, loss
+from reproduction.protocols.boosting.members import boosters, build, flip_rates
+from reproduction.results import COLUMNS, DEFAULTS
 
 ROUNDS = 6
 METHODS = {

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy.special import betainc
 
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.bounds import against_k, errors, flip_probability
-from noisylabels.results import COLUMNS, DEFAULTS
 from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.bounds import against_k, errors, flip_probability
+from reproduction.results import COLUMNS, DEFAULTS
 
 HALVES = {"datasets": ["toy"], "train": 0.5}
 CURVES = {

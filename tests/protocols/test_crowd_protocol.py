@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels.datasets.crowd_standins import rte
-from noisylabels.datasets.prepare import Dataset
 from noisylabels.noise.crowd import simulate
-from noisylabels.protocols.crowd import annotators
-from noisylabels.protocols.kernels.training import Outcome
-from noisylabels.results import COLUMNS, DEFAULTS
 from noisylabels.seeding import Seeds
+from reproduction.data.crowd_standins import rte
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.crowd import annotators
+from reproduction.protocols.kernels.training import Outcome
+from reproduction.results import COLUMNS, DEFAULTS
 
 SETTINGS = {
     "datasets": ["pairs"], "train": 0.75, "annotators": [1, 3], "widths": [0, 2], "parametrisation": "sigma2",

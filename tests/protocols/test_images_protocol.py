@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels.datasets.crowd_standins import websearch
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.images import search
-from noisylabels.results import COLUMNS, DEFAULTS
 from noisylabels.seeding import Seeds
+from reproduction.data.crowd_standins import websearch
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.images import search
+from reproduction.results import COLUMNS, DEFAULTS
 
 SETTINGS = {
     "datasets": ["bikes"], "train": 0.8, "ranks": 10, "widths": [0], "parametrisation": "sigma2", "folds": 2,

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from problems import SETTINGS, dataset
 
-from noisylabels import results
-from noisylabels.frame.artifacts import ArtifactError, check
-from noisylabels.protocols.kernels import data as kernel_data
-from noisylabels.protocols.kernels import errors as kernel_errors
 from noisylabels.seeding import Seeds
+from reproduction import results
+from reproduction.frame.artifacts import ArtifactError, check
+from reproduction.protocols.kernels import data as kernel_data
+from reproduction.protocols.kernels import errors as kernel_errors
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "workflow/schemas"
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels import results
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.kernels import features as kernel_features
 from noisylabels.seeding import Seeds
+from reproduction import results
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.kernels import features as kernel_features
 
 SETTINGS = {
     "experiment": "test", "repetitions": 2, "datasets": ["toy"], "train": 0.8, "widths": [-1, 0, 1, 2],

@@ -9,10 +9,10 @@ from problems import SETTINGS, dataset
 from noisylabels.bases.fits import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
-from noisylabels.protocols.folds import random_folds
-from noisylabels.protocols.kernels import data, methods, selection, training, validation
-from noisylabels.protocols.specs import Spec
 from noisylabels.seeding import Seeds
+from reproduction.protocols.folds import random_folds
+from reproduction.protocols.kernels import data, methods, selection, training, validation
+from reproduction.protocols.specs import Spec
 
 SEEDS = Seeds(1, "test", "toy")
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from problems import SETTINGS, dataset
 
-from noisylabels.frame.artifacts import check
-from noisylabels.protocols.kernels import timing as kernel_timing
 from noisylabels.seeding import Seeds
+from reproduction.frame.artifacts import check
+from reproduction.protocols.kernels import timing as kernel_timing
 
 TIMED = SETTINGS | {
     "timings": 3, "noise": ["independent 0"],

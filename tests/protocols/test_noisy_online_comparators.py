@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisylabels.protocols.noisy_online import comparators, sequences
-from noisylabels.protocols.noisy_online.regret import rows_of, slope
+from reproduction.protocols.noisy_online import comparators, sequences
+from reproduction.protocols.noisy_online.regret import rows_of, slope
 
 
 def problem(seed, n=40, d=3):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import yaml
 
-from noisylabels.frame import artifacts
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.protocols.noisy_online import (
+from noisylabels.seeding import Seeds
+from reproduction.frame import artifacts
+from reproduction.protocols.noisy_online import (
     analytic,
     angles,
     curves,
@@ -22,11 +23,10 @@ from noisylabels.protocols.noisy_online import (
     parameter_p,
     queries,
 )
-from noisylabels.protocols.noisy_online.kernel_tasks import pair_of, task_of
-from noisylabels.protocols.noisy_online.sequences import Clean
-from noisylabels.protocols.noisy_online.tasks import Copies
-from noisylabels.protocols.noisy_online.world import World
-from noisylabels.seeding import Seeds
+from reproduction.protocols.noisy_online.kernel_tasks import pair_of, task_of
+from reproduction.protocols.noisy_online.sequences import Clean
+from reproduction.protocols.noisy_online.tasks import Copies
+from reproduction.protocols.noisy_online.world import World
 
 SEEDS = Seeds(1, "test")
 ROOT = artifacts.Path(__file__).resolve().parents[2]

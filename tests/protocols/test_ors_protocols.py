@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.frame import artifacts
-from noisylabels.protocols.ors import budget_trace, conditions, filter_curves, label_budget
-from noisylabels.results import read_table, write_rows
 from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.frame import artifacts
+from reproduction.protocols.ors import budget_trace, conditions, filter_curves, label_budget
+from reproduction.results import read_table, write_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = Seeds(1, "test")

@@ -7,13 +7,13 @@ import pytest
 
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.nlms import NLMS
-from noisylabels.protocols.pnorm import filtering as pnorm_filtering
-from noisylabels.protocols.pnorm import hadamard as pnorm_hadamard
-from noisylabels.protocols.pnorm import moving as pnorm_moving
-from noisylabels.protocols.pnorm.data import Theorem, bounded, instances
-from noisylabels.protocols.pnorm.room import Echo
 from noisylabels.seeding import Seeds
 from noisylabels.theory.loss_bounds import moving
+from reproduction.protocols.pnorm import filtering as pnorm_filtering
+from reproduction.protocols.pnorm import hadamard as pnorm_hadamard
+from reproduction.protocols.pnorm import moving as pnorm_moving
+from reproduction.protocols.pnorm.data import Theorem, bounded, instances
+from reproduction.protocols.pnorm.room import Echo
 
 SEEDS = Seeds(1, "test")
 

@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from noisylabels import results
-from noisylabels.datasets.matrices import pack
-from noisylabels.datasets.prepare import Dataset
 from noisylabels.losses import margin as losses
-from noisylabels.protocols.folds import stratified_folds
-from noisylabels.protocols.robust_sgd import data, methods, selection
-from noisylabels.protocols.robust_sgd import errors as robust_sgd
-from noisylabels.protocols.robust_sgd import theorem as robust_sgd_theorem
-from noisylabels.protocols.splits import stratified_mask
 from noisylabels.seeding import Seeds
+from reproduction import results
+from reproduction.data.matrices import pack
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.folds import stratified_folds
+from reproduction.protocols.robust_sgd import data, methods, selection
+from reproduction.protocols.robust_sgd import errors as robust_sgd
+from reproduction.protocols.robust_sgd import theorem as robust_sgd_theorem
+from reproduction.protocols.splits import stratified_mask
 
 SETTINGS = {
     "experiment": "test", "repetitions": 2, "epochs": 4, "folds": 3, "rule": "one_se",

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from problems import SETTINGS, dataset
 
-from noisylabels.points import KEY, Points
-from noisylabels.protocols.boosting import calibration, curves, errors
-from noisylabels.protocols.kernels import errors as kernel_errors
-from noisylabels.protocols.robust_sgd import errors as robust_sgd
 from noisylabels.seeding import Seeds
+from reproduction.points import KEY, Points
+from reproduction.protocols.boosting import calibration, curves, errors
+from reproduction.protocols.kernels import errors as kernel_errors
+from reproduction.protocols.robust_sgd import errors as robust_sgd
 
 BOOSTERS = {
     "ada": {"method": "adaboost", "parameters": {"rounds": 4}},

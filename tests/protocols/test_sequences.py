@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from noisylabels.protocols.ors.sequences import CHANNEL, equalizer, regression, speech_filter
 from noisylabels.seeding import Seeds
+from reproduction.protocols.ors.sequences import CHANNEL, equalizer, regression, speech_filter
 
 SEEDS = Seeds(3, "test")
 SIZES = {"T": 4000, "d": 5, "M": 5.0, "process_noise": 0.01}

@@ -3,7 +3,7 @@
 import pytest
 
 from noisylabels.filters.nlms import NLMS
-from noisylabels.protocols.specs import DISPLAY, Spec, spec, specs
+from reproduction.protocols.specs import DISPLAY, Spec, spec, specs
 
 
 def test_parameters_are_fixed_and_what_was_chosen_wins():

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels.datasets.prepare import Dataset
-from noisylabels.protocols.kernels.data import split_of
-from noisylabels.protocols.splits import random_split
 from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.kernels.data import split_of
+from reproduction.protocols.splits import random_split
 
 
 def draw(y, test=0.3, stratified=True, seed=0):

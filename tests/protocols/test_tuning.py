@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from noisylabels.protocols.ors.sequences import regression
-from noisylabels.protocols.specs import spec, specs
-from noisylabels.protocols.tuning import best, filters, grid_values, losses, tune_all
 from noisylabels.seeding import Seeds
+from reproduction.protocols.ors.sequences import regression
+from reproduction.protocols.specs import spec, specs
+from reproduction.protocols.tuning import best, filters, grid_values, losses, tune_all
 
 DATA = regression(Seeds(1, "tuning-test"), "tuning", T=2000, d=5, M=5.0, process_noise=0.01)
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}

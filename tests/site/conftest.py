@@ -3,8 +3,8 @@
 import pytest
 from finished_runs import NAMES, finish, plan_of
 
-from noisylabels.reference import make
-from noisylabels.site import build
+from reproduction.reference import make
+from reproduction.site import build
 
 
 @pytest.fixture(scope="session")

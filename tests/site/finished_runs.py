@@ -6,10 +6,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from noisylabels.frame import provenance
-from noisylabels.reference import plans
-from noisylabels.results import write_rows
-from noisylabels.verdicts.findings import VERDICT_COLUMNS
+from reproduction.frame import provenance
+from reproduction.reference import plans
+from reproduction.results import write_rows
+from reproduction.verdicts.findings import VERDICT_COLUMNS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VERDICTS = ["holds", "contradicted", "not shown", "verified", "not comparable"]

@@ -3,8 +3,8 @@
 import pytest
 from finished_runs import CHECKOUT
 
-from noisylabels.reference import keeping, plans, runs
-from noisylabels.site import findings, states
+from reproduction.reference import keeping, plans, runs
+from reproduction.site import findings, states
 
 FOLDER = CHECKOUT / "results/reference"
 KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/provenance.json"))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from noisylabels.site.keys import Keys
+from reproduction.site.keys import Keys
 
 ORS = Keys(
     {"one": "one label, v known", "one_pred": "one label and prediction", "log": "logistic"},

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
-from noisylabels.reference import runs
-from noisylabels.results import write_rows
-from noisylabels.site import build, curves, forest, pages, states, text
-from noisylabels.verdicts.agreement import agreement
+from reproduction.reference import runs
+from reproduction.results import write_rows
+from reproduction.site import build, curves, forest, pages, states, text
+from reproduction.verdicts.agreement import agreement
 
 FIGURES = ["estimate", "ci_low", "ci_high", "published", "margin"]
 KEYS = [name.replace("/", "_") for name in NAMES]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from finished_runs import CHECKOUT, finish, plan_of
 
-from noisylabels.reference import comparison, keeping, make, runs, state, summary
-from noisylabels.results import read_table, write_rows
+from reproduction.reference import comparison, keeping, make, runs, state, summary
+from reproduction.results import read_table, write_rows
 
 NAME = "ors/fig2"
 

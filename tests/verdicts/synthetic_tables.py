@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from noisylabels.results import COLUMNS
+from reproduction.results import COLUMNS
 
 DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting": "", "x": np.nan}
 

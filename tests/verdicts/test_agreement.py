@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from synthetic_tables import curve, table
 
-from noisylabels.results import write_rows
 from noisylabels.statistics import mean_se, t_interval
-from noisylabels.verdicts.agreement import COLUMNS, agreement
-from noisylabels.verdicts.judge import judge_files
+from reproduction.results import write_rows
+from reproduction.verdicts.agreement import COLUMNS, agreement
+from reproduction.verdicts.judge import judge_files
 
 SETS, METHODS = [f"d{i}" for i in range(8)], ("m0", "m1", "m2")
 PRINTED = {(d, m): 10.0 + 2 * i + j for i, d in enumerate(SETS) for j, m in enumerate(METHODS)}
@@ -122,7 +122,7 @@ def test_artifacts_without_printed_values_have_no_rows(tmp_path):
 @pytest.mark.slow
 def test_intervals_over_sets_cover_at_their_level():
     """Three cells of a set share its deviation: the naive interval over cells covers far less."""
-    from noisylabels.verdicts.agreement import Cell, _orders, _over_sets, _share
+    from reproduction.verdicts.agreement import Cell, _orders, _over_sets, _share
 
     rng = np.random.default_rng(7)
     runs, hits, naive, shares = 1000, 0, 0, 0

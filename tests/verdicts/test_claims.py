@@ -11,8 +11,8 @@ from synthetic_tables import ORS, curve, noisy_mean, table
 from verdict_inputs import ORS_CLAIMS, around, below, claim, one_verdict, two_methods
 
 from noisylabels.statistics import holm, holm_factor
-from noisylabels.verdicts.judge import judge
-from noisylabels.verdicts.vocabulary import place
+from reproduction.verdicts.judge import judge
+from reproduction.verdicts.vocabulary import place
 
 
 def test_pairing_finds_a_small_difference_under_large_common_noise():

@@ -8,7 +8,7 @@ import pytest
 from synthetic_tables import curve, table
 from verdict_inputs import MARGIN, below, claim, printed, two_methods
 
-from noisylabels.verdicts.judge import judge
+from reproduction.verdicts.judge import judge
 
 
 def rates(entries, make, runs=200):

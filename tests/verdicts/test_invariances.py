@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, everything, one_verdict, printed
 
-from noisylabels.verdicts.judge import judge
+from reproduction.verdicts.judge import judge
 
 
 @given(st.randoms(use_true_random=False))

@@ -5,7 +5,7 @@ import pytest
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, one_verdict, printed
 
-from noisylabels.verdicts.names import MissingRows, VerdictError
+from reproduction.verdicts.names import MissingRows, VerdictError
 
 GOOD = table(
     curve(around(10), setting="s"),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from pools import drawn
 
-from noisylabels.points import Points, Scored
-from noisylabels.results import read_table, write_rows
 from noisylabels.statistics import for_new_points, mean_se, pool_error, t_interval
-from noisylabels.verdicts.judge import judge_files
-from noisylabels.verdicts.names import VerdictError
+from reproduction.points import Points, Scored
+from reproduction.results import read_table, write_rows
+from reproduction.verdicts.judge import judge_files
+from reproduction.verdicts.names import VerdictError
 
 BEATS = {"statistic": "difference", "a": {"method": "wide"}, "b": {"method": "narrow"}}
 BEATS |= {"where": {"metric": "error"}}

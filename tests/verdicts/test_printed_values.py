@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from noisylabels.verdicts.published import file_of, read_entries
+from reproduction.verdicts.published import file_of, read_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.glob("config/experiments/*/*.published.csv"))

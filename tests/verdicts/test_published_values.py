@@ -6,7 +6,7 @@ from scipy import stats
 from synthetic_tables import curve, table
 from verdict_inputs import MARGIN, around, below, claim, one_verdict, printed
 
-from noisylabels.verdicts.judge import judge
+from reproduction.verdicts.judge import judge
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from verdict_inputs import (
     everything,
 )
 
-from noisylabels.results import write_rows
-from noisylabels.verdicts.agreement import agreement
-from noisylabels.verdicts.judge import judge_files
-from noisylabels.verdicts.page import markdown, page
+from reproduction.results import write_rows
+from reproduction.verdicts.agreement import agreement
+from reproduction.verdicts.judge import judge_files
+from reproduction.verdicts.page import markdown, page
 
 
 def rule(**changes):

@@ -67,7 +67,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert "ors_second" not in jobs(output)
     copy.snakemake(*targets, cores=2)
 
-    copy.edit("src/noisylabels/figures/papers/ors.py", '"""', '"""Edited. ')
+    copy.edit("src/reproduction/figures/papers/ors.py", '"""', '"""Edited. ')
     assert jobs(planned()) == {"render_figure": 2, "ors_first": 1, "ors_second": 1}
     copy.snakemake(*targets, cores=2)
 
@@ -101,7 +101,7 @@ def test_a_name_that_is_no_target_is_answered_with_close_ones(run):
 
 def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     two_experiments.edit(
-        "src/noisylabels/protocols/ors/filter_curves.py",
+        "src/reproduction/protocols/ors/filter_curves.py",
         '{"metric": metric,',
         '{"extra": 1, "metric": metric,',
     )

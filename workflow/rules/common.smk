@@ -20,8 +20,8 @@ RECORDED = ROOT / "workflow/recorded/jobs.csv"
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
-from noisylabels.datasets import own, records, registry
-from noisylabels.frame import (
+from reproduction.data import own, records, registry
+from reproduction.frame import (
     artifacts,
     configuration,
     costs,
@@ -34,7 +34,7 @@ from noisylabels.frame import (
     targets,
     warm,
 )
-from noisylabels.frame.supply import Supply
+from reproduction.frame.supply import Supply
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 os.environ["PYTHONPATH"] = os.pathsep.join(

@@ -5,7 +5,7 @@ rule site:
     input:
         results=PLAN.promised(""),
         library=plan.script("site"),
-        templates=plan.paths(sorted((LIBRARY / "noisylabels/site/templates").iterdir())),
+        templates=plan.paths(sorted((LIBRARY / "reproduction/site/templates").iterdir())),
         reference=plan.paths(sorted(ROOT.glob("results/reference/*/*/*.*"))),
     output:
         f"site/{SCALE}/index.html",

@@ -13,8 +13,8 @@ from noisylabels.arrays import whole
 from noisylabels.auditing import accuracies, confident_joint, flip_rates, models, report, tables
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
+from noisylabels.auditing.encodings import FEWEST_ROWS
 from noisylabels.auditing.flip_rates import Interval, Sureness
-from noisylabels.datasets.table import FEWEST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.auditing import headed_csv, npz
 from noisylabels.auditing.encoding import Array, Column, encode, is_missing
-from noisylabels.datasets.readers import headed_csv, npz
-from noisylabels.datasets.readers.headed_csv import is_number
-from noisylabels.datasets.table import FEWEST_OF_A_CLASS, FEWEST_ROWS
+from noisylabels.auditing.encodings import FEWEST_OF_A_CLASS, FEWEST_ROWS
+from noisylabels.auditing.headed_csv import is_number
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 MOST_COLUMNS = 2000

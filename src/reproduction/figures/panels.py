@@ -1,0 +1,278 @@
+"""Parts of figures: rows of a table, means with intervals, grids of panels, curves, dots, legends."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reproduction.figures import style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+Tables = Mapping[str, "pd.DataFrame"]
+"""Artifact -> its result table; the one that is drawn comes first."""
+Settings = Mapping[str, Mapping[str, Any]]
+"""Artifact -> its settings at the scale of the tables."""
+
+# Inches around and between panels.
+_EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
+
+
+FEW = 5
+"""Repetitions below which the runs are drawn and no interval."""
+
+
+class RenderError(ValueError):
+    """A figure or table that cannot be drawn: which one, what is missing, what there is instead."""
+
+
+def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFrame":
+    """Rows of a result table whose columns have the given values (a list: any of them).
+
+    Raises
+    ------
+    RenderError : no such rows, or none for one entry of a list; says what the table has instead.
+    """
+    rows = table
+    for column, wanted in values.items():
+        several = list(wanted) if isinstance(wanted, list | tuple | set) else [wanted]
+        found = rows[rows[column].isin(several)]
+        missing = [value for value in several if value not in set(found[column])]
+        if missing:
+            there = ", ".join(map(str, rows[column].unique())) or "nothing (the table is empty)"
+            absent = ", ".join(map(str, missing))
+            raise RenderError(f"{artifact}: the results hold no rows with {column} {absent}; found: {there}")
+        rows = found
+    return rows
+
+
+def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
+    """m = mean over repetitions, h = t_{(1+level)/2, n-1} s / sqrt(n), for each group, level 95 %.
+
+    Below `FEW` repetitions t and s say little: there is no interval, and figures draw the runs themselves.
+
+    Parameters
+    ----------
+    rows : result rows of one metric.
+    by : columns that tell the groups apart, such as ["method", "x"].
+
+    Returns
+    -------
+    frame indexed by the groups with columns mean, half_width (0 below `FEW` repetitions) and n.
+    """
+    groups = rows.groupby(by, sort=False)["value"].agg(["mean", "sem", "count"])
+    several = [n for n in groups["count"].unique() if n >= FEW]
+    quantile = _quantiles(several) if several else {}
+    groups["half_width"] = (groups["sem"] * groups["count"].map(quantile)).fillna(0.0)
+    return groups.rename(columns={"count": "n"})[["mean", "half_width", "n"]]
+
+
+def grid_of_panels(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    x_label: str,
+    y_label: str | Sequence[str],
+    height: float = 2.1,
+    width: float | None = None,
+    left: float = 0.66,
+    bottom: float = 0.46,
+    between: float = _GAP,
+    share_y: str = "row",
+) -> tuple["Figure", NDArray[Any]]:
+    """A figure with a panel for each pair of a row and a column.
+
+    Parameters
+    ----------
+    rows, columns : their titles; "" for none.
+    x_label, y_label : axis labels, below the last row and beside the first column (or one for each column).
+    height : of one panel, inches. ``width``: of the figure, inches (default: `style.WIDTH` of the columns).
+    left, bottom : room for the labels of the axes, inches.   between : room between rows, inches.
+    share_y : which panels share the y axis, "row", "all" or "none"; the x axis is shared within a column.
+
+    Returns
+    -------
+    figure, array (rows, columns) of axes.
+    """
+    from matplotlib.figure import Figure
+
+    m, n = len(rows), len(columns)
+    width = width or style.WIDTH[min(n, 3)]
+    y_labels = [y_label] + [""] * (n - 1) if isinstance(y_label, str) else list(y_label)
+    gap = _GAP + _TICK_LABELS * (share_y == "none") + _LABEL * any(y_labels[1:])
+    right, top = _EDGE + _TITLE * any(rows), _EDGE + _TITLE * any(columns)
+    panel = (width - left - right - gap * (n - 1)) / n
+    total = bottom + m * height + (m - 1) * between + top
+    figure = Figure(figsize=(width, total))
+    axes: NDArray[Any] = np.empty((m, n), dtype=object)
+    for i, j in np.ndindex(m, n):
+        partner: Axes | None = {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y]
+        box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + between), panel, height)
+        ax = figure.add_axes(
+            tuple(np.array(box) / (width, total, width, total)), sharex=axes[0, j], sharey=partner
+        )
+        ax.tick_params(labelbottom=i == m - 1, labelleft=j == 0 or share_y == "none")
+        ax.set_ylabel(y_labels[j])
+        axes[i, j] = ax
+    for j, title in enumerate(columns):
+        axes[0, j].set_title(title)
+        axes[-1, j].set_xlabel(x_label)
+    for ax, title in zip(axes[:, -1], rows, strict=True):
+        looks = {"rotation": 270, "va": "center", "fontsize": 9.5}
+        ax.annotate(title, (1, 0.5), (6, 0), "axes fraction", "offset points", **looks)
+    return figure, axes
+
+
+def curve(
+    ax: "Axes", x: ArrayLike, mean: ArrayLike, half_width: ArrayLike, method: str, **changes: Any
+) -> None:
+    """The curve of a method, mean over x, in a band mean -/+ half_width; ``changes`` go over `style.line`."""
+    x, mean, half_width = (np.asarray(a, dtype=float) for a in (x, mean, half_width))
+    looks = style.line(method) | changes
+    shade = {"color": looks["color"], "alpha": style.band(method), "linewidth": 0, "zorder": 1.5}
+    if len(x) > 20:  # few markers, at places of its own for each method
+        step = max(1, len(x) // 7)
+        looks["markevery"] = (sum(method.encode()) % step, step)
+    ax.plot(x, mean, **looks)
+    if (half_width > 0).any():
+        ax.fill_between(x, mean - half_width, mean + half_width, **shade)
+
+
+def learning_curves(
+    ax: "Axes", rows: "pd.DataFrame", *, x_unit: float = 1.0, hollow: bool = False, **changes: Any
+) -> None:
+    """`curve` of every method in the rows of one metric: mean over the repetitions against x / x_unit."""
+    means = mean_interval(rows, ["method", "x"])
+    for method in rows["method"].unique():
+        values = means.loc[method].sort_index()
+        looks = changes | (style.hollow(method) if hollow else {})
+        if 1 < values["n"].max() < FEW:
+            for _, run in rows[rows["method"] == method].groupby("repetition"):
+                mean = run.groupby("x")["value"].mean()
+                ax.plot(mean.index / x_unit, mean, color=style.colour(method), **_RUN)
+        curve(ax, values.index / x_unit, values["mean"], values["half_width"], method, **looks)
+
+
+def _quantiles(counts: Iterable[int]) -> dict[int, float]:
+    """t_{0.975, n-1} for each n."""
+    from scipy.special import stdtrit
+
+    return {n: float(stdtrit(n - 1, 0.975)) for n in counts}
+
+
+_RUN: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}
+"""One run of few, below the mean of them."""
+
+
+def final_dots(
+    ax: "Axes", rows: "pd.DataFrame", places: Mapping[str, float], *, along: str = "y", hollow: bool = False
+) -> None:
+    """Values at the last x as dots with bars mean -/+ half_width.
+
+    Parameters
+    ----------
+    rows : result rows of one metric.
+    places : method -> where it stands on the axis of the methods.
+    along : the axis of the values, "x" or "y".
+    """
+    last = rows[rows["x"] == rows["x"].max()]
+    values = mean_interval(last, ["method"])
+    for method, place in places.items():
+        if 1 < values["n"][method] < FEW:
+            runs = last.loc[last["method"] == method, "value"]
+            here = [place] * len(runs)
+            where = (here, runs) if along == "y" else (runs, here)
+            ax.plot(*where, color=style.colour(method), marker=".", markersize=3, linestyle="none", alpha=0.6)
+        mean, half_width = float(values["mean"][method]), float(values["half_width"][method])
+        looks = style.dot(method) | (style.hollow(method) if hollow else {})
+        if along == "y":
+            ax.errorbar(place, mean, yerr=half_width, **looks)
+        else:
+            ax.errorbar(mean, place, xerr=half_width, **looks)
+
+
+def log_axis(axis: Any, low: float | None = None) -> None:
+    """Make the x or y axis (``ax.xaxis``) logarithmic, with plain numbers at 1, 2, 5 or at powers of ten.
+
+    Call it after drawing: the ticks depend on the range. ``low``: what lies below is cut off.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log", nonpositive="clip")
+    lowest, high = axis.get_view_interval()
+    if low is not None:
+        lowest = low
+        getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
+    narrow = high < 30 * lowest
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator() if narrow else LogLocator(subs=(2, 5), numticks=12))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def handles(methods: Iterable[str], **changes: Any) -> list["Line2D"]:
+    """Legend entries of methods, as `curve` draws them."""
+    return [_handle(style.line(method) | changes) for method in methods]
+
+
+def dot_handles(methods: Iterable[str]) -> list["Line2D"]:
+    """Legend entries of methods, as `final_dots` draws them."""
+    bars = ("elinewidth", "capsize")
+    return [_handle({k: v for k, v in style.dot(m).items() if k not in bars}) for m in methods]
+
+
+def plain_handle(label: str, **looks: Any) -> "Line2D":
+    """A legend entry that stands for no method."""
+    return _handle({"color": style.COLOURS["grey"], "label": label} | looks)
+
+
+def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list["Line2D"]:
+    """Two legend entries: what full and what hollow markers mean."""
+    looks = [{"marker": "o", "linestyle": linestyle} for linestyle in linestyles]
+    return [plain_handle(full, **looks[0]), plain_handle(hollow, markerfacecolor="white", **looks[1])]
+
+
+def _handle(looks: dict[str, Any]) -> "Line2D":
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **looks)
+
+
+def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, handle: float = 3.0) -> None:
+    """One legend for all panels, in a strip added below them; the panels keep their size in inches.
+
+    ``handle``: length of the handles in letters.
+    """
+    width = figure.get_size_inches()[0]
+    columns = _legend_columns([str(entry.get_label()) for entry in entries], width, handle)
+    lines = math.ceil(len(entries) / columns)
+    add_room(figure, below=lines * _LEGEND_LINE + 0.08)
+    looks: dict[str, Any] = {"borderaxespad": 0.3, "handlelength": handle}
+    figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
+
+
+def add_room(figure: "Figure", *, below: float = 0.0, above: float = 0.0) -> None:
+    """Make the figure taller by two strips, inches; the panels keep their size."""
+    width, height = figure.get_size_inches()
+    taller = height + below + above
+    for ax in figure.axes:
+        box = ax.get_position()
+        y0 = (box.y0 * height + below) / taller
+        ax.set_position((box.x0, y0, box.width, box.height * height / taller))
+    figure.set_size_inches(width, taller)
+
+
+def _legend_columns(labels: Sequence[str], width: float, handle: float) -> int:
+    """The most columns that fit into a width; a letter is 0.072 inches, a handle and its gaps come on top."""
+    for columns in range(len(labels), 1, -1):
+        lines = math.ceil(len(labels) / columns)
+        longest = [max(map(len, labels[i : i + lines])) for i in range(0, len(labels), lines)]
+        if sum(0.072 * letters + 0.118 * (handle + 2.4) for letters in longest) < width:
+            return columns
+    return 1

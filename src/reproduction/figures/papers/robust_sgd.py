@@ -1,0 +1,306 @@
+"""Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and of ours beside them."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.noise.flips import parse
+from reproduction.figures import methods, names, panels, style, tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, "pd.DataFrame"]
+Settings = Mapping[str, Mapping[str, Any]]
+FloatArray = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Errors in % this close together are equal."""
+FAR_POINT = -2.2
+"""Margin z_A of the mislabelled far point A in Figure 1."""
+
+
+def sketch_and_losses(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
+    from noisylabels.losses import margin as losses  # compiled: slow to load
+
+    figure, axes = panels.grid_of_panels(
+        [""], ["", ""], x_label="", y_label=["feature 2", "loss r(z)"], share_y="none", height=2.6
+    )
+    sketch, curves = axes.flat
+    _sketch(sketch)
+    z = np.linspace(-3, 3, 601)
+    shown = {
+        "log": losses.log(),
+        "hinge": losses.hinge(),
+        "ramp": losses.ramp(-1.0),
+        "smooth_ramp": losses.smooth_ramp(),
+        "rgomp": losses.rgomp(2.0),
+    }
+    for method, loss in shown.items():
+        curves.plot(z, loss.value(z), **(style.line(method) | {"marker": ""}))
+    curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
+    curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
+    curves.set_xlabel("margin z = y f(x)")
+    panels.shared_legend(figure, panels.handles(shown, marker=""))
+    return figure
+
+
+def _sketch(ax: "Axes") -> None:
+    """Two classes, a line between them, and A: a negative point, labelled +1."""
+    rng = np.random.default_rng(3)
+    for sign, marker, colour in ((1, "o", "blue"), (-1, "s", "vermillion")):
+        x, y = rng.normal(0, 0.5, (2, 25))
+        ax.scatter(
+            x + sign, y + sign, s=12, marker=marker, facecolors="none", edgecolors=style.COLOURS[colour]
+        )
+    ax.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
+    ax.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
+    ax.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), textcoords="offset points", fontsize=8)
+    ax.set(xlabel="feature 1", xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
+
+
+def error_curves(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 2: test error after each epoch; a row per data set, a column per noise level."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    shown = [method for method, spec in own["methods"].items() if "losses" in spec]
+    levels = [label for label in own["noise"] if parse(label)[1].get("rate")] or own["noise"]
+    sets = own["datasets"]
+    figure, axes = panels.grid_of_panels(
+        [_title(table, name) for name in sets],
+        [names.noise(level) for level in levels],
+        x_label="epoch",
+        y_label="test error / %",
+        share_y="none",
+    )
+    for row, name in zip(axes, sets, strict=True):
+        for ax, level in zip(row, levels, strict=True):
+            where = {"dataset": name, "noise": level, "metric": "error", "method": shown}
+            panels.learning_curves(ax, panels.select(table, artifact, **where))
+            _epochs(ax, own)
+            means = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
+            ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
+    panels.shared_legend(figure, panels.handles(shown))
+    return figure
+
+
+def _epochs(ax: "Axes", own: Mapping[str, Any]) -> None:
+    ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
+
+
+def errors_by_noise(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set."""
+    return _by_noise(results, settings, "test error / %", spread=False)
+
+
+def variances(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 4: variance of the test error over the trials, which differ in shuffling only."""
+    return _by_noise(results, settings, "variance of the error / %²", spread=True)
+
+
+def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool) -> "Figure":
+    """Log-scale panels against the noise level; the last x of each curve."""
+    sets = {name: artifact for artifact in results for name in settings[artifact]["datasets"]}
+    titles = [_title(results[artifact], name) for name, artifact in sets.items()]
+    columns = min(3, len(sets))
+    figure, axes = panels.grid_of_panels(
+        [""] * -(-len(sets) // columns),
+        titles[:columns],
+        x_label="flipped training labels / %",
+        y_label=y_label,
+        left=0.74,
+        between=0.28,
+        share_y="none",
+    )
+    drawn: dict[str, None] = {}
+    for ax, title, (name, artifact) in zip(axes.flat, titles, sets.items(), strict=False):
+        table = panels.select(results[artifact], artifact, dataset=name, metric="error")
+        shown = methods.shown(settings[artifact]["methods"], "variances" if spread else "errors")
+        labels = settings[artifact]["noise"]
+        _noise_curves(ax, table, labels, shown, spread)
+        ax.set_title(title, pad=3)
+        if spread:
+            panels.log_axis(ax.yaxis)
+        else:
+            _log_with_inset(ax, table, labels, shown)
+        drawn |= dict.fromkeys(shown)
+    for ax in axes.flat[len(sets) :]:
+        ax.set_visible(False)
+    panels.shared_legend(figure, panels.handles(drawn))
+    return figure
+
+
+def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], shown: list[str]) -> None:
+    """Log scale; where there is room above them, the rates below one half again on a scale of their own."""
+    values = np.array([line.get_ydata() for line in ax.get_lines()])
+    low = 0.7 * np.min(values[values > 0], initial=100.0)
+    panels.log_axis(ax.yaxis, low=low)
+    rates = np.array([parse(label)[1]["rate"] for label in labels])
+    lower = [label for label, rate in zip(labels, rates, strict=True) if rate < 0.5]
+    if 1 < len(lower) < len(labels):
+        highest = np.max(values[:, rates < 0.5])
+        if np.log(highest / low) < 0.45 * np.log(ax.get_ylim()[1] / low):
+            inset = ax.inset_axes((0.13, 0.54, 0.47, 0.42))
+            _noise_curves(inset, table, lower, shown, spread=False)
+            inset.tick_params(labelsize=6)
+
+
+def _noise_curves(
+    ax: "Axes", table: "pd.DataFrame", labels: list[str], shown: Iterable[str], spread: bool
+) -> None:
+    rates = {label: 100 * parse(label)[1]["rate"] for label in labels}
+    for method in shown:
+        own = table[table["method"] == method]
+        last = own[own["x"] == own["x"].max()]
+        groups = [last.loc[last["noise"] == label, "value"] for label in labels]
+        x = list(rates.values())
+        if spread:
+            spreads = [group.var() if np.ptp(group) > ROUNDING else 0.0 for group in groups]
+            _spread_curve(ax, np.array(x), np.array(spreads), method)
+        else:
+            interval = panels.mean_interval(last, ["noise"]).loc[labels]
+            panels.curve(ax, x, interval["mean"], interval["half_width"], method)
+    if not spread and ax.get_ylim()[1] > 100:
+        ax.set_ylim(top=100)
+
+
+def _spread_curve(ax: "Axes", x: FloatArray, variances: FloatArray, method: str) -> None:
+    """Variances on a log scale; where there is none, an open triangle at the lower edge."""
+    ax.plot(x, np.where(variances > 0, variances, np.nan), **style.line(method))
+    none: dict[str, Any] = {
+        "marker": "v",
+        "linestyle": "none",
+        "markerfacecolor": "white",
+        "color": style.colour(method),
+    }
+    ax.plot(
+        x[variances == 0], np.full((variances == 0).sum(), 0.02), transform=ax.get_xaxis_transform(), **none
+    )
+
+
+def objectives(results: Tables, settings: Settings) -> "Figure":
+    """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
+    artifact, table = next(iter(results.items()))
+    own = settings[artifact]
+    method = own["objectives"][0]
+    figure, axes = panels.grid_of_panels(
+        [""], [_title(table, name) for name in own["datasets"]], x_label="epoch", y_label="objective G(w)",
+        share_y="none",
+    )  # fmt: skip
+    greys = np.linspace(0.75, 0.0, len(own["noise"]))
+    for ax, name in zip(axes.flat, own["datasets"], strict=True):
+        for grey, label in zip(greys, own["noise"], strict=True):
+            where = {"dataset": name, "noise": label, "metric": "objective", "method": method}
+            rows = panels.select(table, artifact, **where)
+            mean = rows.groupby("x")["value"].mean()
+            ax.plot(mean.index, mean, color=str(grey), linewidth=1.3)
+        _epochs(ax, own)
+    entries = [
+        panels.plain_handle(names.noise(label), color=str(grey), linewidth=1.3)
+        for grey, label in zip(greys, own["noise"], strict=True)
+    ]
+    panels.shared_legend(figure, entries)
+    return figure
+
+
+def errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """Test error in % after the last epoch, mean ± standard deviation; sections: data set, noise."""
+    import pandas as pd
+
+    rows = []
+    for artifact, table in results.items():
+        own = settings[artifact]
+        for name in own["datasets"]:
+            for label in own["noise"]:
+                where = {"dataset": name, "noise": label, "metric": "error", "method": list(own["methods"])}
+                cells = _cells(panels.select(table, artifact, **where))
+                section = {"data set": _title(table, name), "training labels": label}
+                rows.append(section | {method: cells[method] for method in own["methods"]})
+    frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
+    frame.attrs["note"] = (
+        "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
+    )
+    return frame
+
+
+def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """Table 1: test error in % after training on clean labels, ours and as printed; methods by data sets."""
+    import pandas as pd
+
+    frame = errors(results, settings)
+    clean = frame[frame.index.get_level_values("training labels") == "symmetric 0"].droplevel(1).T
+    columns = {"method": [style.label(method) for method in clean.index]}
+    sets = [(artifact, name) for artifact in results for name in settings[artifact]["datasets"]]
+    for title, (artifact, name) in zip(clean.columns, sets, strict=True):
+        published = settings[artifact].get("published", [])
+        columns[title] = list(clean[title])
+        printed = [tables.printed(published, dataset=name, method=method) for method in clean.index]
+        if any(printed):
+            columns[f"{names.data_set(name)}, printed"] = printed
+    table = pd.DataFrame(columns)
+    table.attrs["note"] = frame.attrs["note"]
+    return table
+
+
+def redrawn_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """`errors` over the paper's trials, and over trials with flips and splits of their own."""
+    import pandas as pd
+
+    parts = {}
+    for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
+        chosen = {name: _as_error(table, metric) for name, table in results.items()}
+        parts[trials] = errors(chosen, settings)
+    frame = (
+        pd.concat(parts, names=["trials differ in"])
+        .reorder_levels([1, 2, 0])
+        .sort_index(sort_remaining=False)
+    )
+    frame.attrs["note"] = next(iter(parts.values())).attrs["note"]
+    return frame
+
+
+def _as_error(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+    return table[table["metric"] == metric].assign(metric="error")
+
+
+def theorem_bounds(results: Tables, settings: Settings) -> "pd.DataFrame":
+    """Mean gap of constant-step SGD against the published and the corrected bound of Theorem 1."""
+    import pandas as pd
+
+    table = next(iter(results.values()))
+    titles = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
+    rows = []
+    for keys, group in table.groupby(["noise", "method", "setting"], sort=False):
+        section = dict(zip(["labels", "start", "eta x 6 beta"], keys, strict=True))
+        means = group.groupby("metric")["value"].mean()
+        rows.append(section | {title: f"{means[metric]:.3g}" for metric, title in titles.items()})
+    frame = pd.DataFrame(rows).set_index(["labels", "start"])
+    frame.attrs["note"] = (
+        "Gap: excess of the objective over its minimum, mean over steps and runs; eta: the constant step, "
+        "beta: the smoothness. A published bound below the gap does not hold."
+    )
+    return frame
+
+
+def _cells(rows: "pd.DataFrame") -> dict[str, str]:
+    """``mean ± standard deviation`` of the last x, per method; the lowest mean in bold."""
+    last = rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
+    groups = last.groupby("method")["value"].agg(["mean", "std", "count"])
+    best = tables.lowest(groups["mean"])
+    cells = {}
+    for method, row in groups.iterrows():
+        text = f"{row['mean']:.2f}" + (f" ± {row['std']:.2f}" if row["count"] > 1 else "")
+        cells[str(method)] = f"**{text}**" if method in best else text
+    return cells
+
+
+def _title(table: "pd.DataFrame", name: str) -> str:
+    """The data set's name, marked where a stand-in took its place."""
+    sources = table.loc[table["dataset"] == name, "source"]
+    shown = names.data_set(name)
+    return f"{shown} (stand-in)" if sources.str.contains("stand-in").any() else shown

@@ -1,0 +1,82 @@
+"""The command `reference`: keep what is finished, or list what has grown old, a line for each artifact."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from reproduction.frame import targets
+from reproduction.frame.plan import Plan
+from reproduction.reference import make, runs, state
+
+WHOLE = 20_000_000
+"""Bytes of the whole reference."""
+
+
+def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
+    """The artifacts of some targets (papers or ``<paper>_<artifact>``); of none: all.
+
+    Raises
+    ------
+    ValueError : a target that the configuration does not have.
+    """
+    known = targets.scopes(made)
+    for target in asked:
+        if target not in known:
+            raise ValueError(targets.unknown(target, known))
+    scopes = [known[target] for target in asked] or [""]
+    return list(dict.fromkeys(name for scope in scopes for name in made.below(scope)))
+
+
+def kept(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
+    """Keep the artifacts that are finished; (lines, whether one that was asked for could not be kept)."""
+    lines, refused = [], []
+    for name in names:
+        try:
+            make.keep(made, name, root, home)
+            lines.append(f"{name}: kept")
+        except ValueError as error:
+            refused.append(str(error))
+    size = total(home)
+    count = f"{len(lines)} kept, {len(refused)} not; {size / 1e6:.1f} MB in all"
+    large = [f"that is more than {WHOLE / 1e6:.0f} MB"] * (size > WHOLE)
+    lines += [f"not kept: {line}" for line in refused]
+    return [*lines, count, *large], bool(large) or bool(refused and asked)
+
+
+def total(home: Path) -> int:
+    """Bytes of the reference."""
+    folders = (home / "results/reference", home / "figures/reference")
+    return sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+
+
+def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
+    """What changed since artifacts were kept; (lines, whether a declaration did).
+
+    A change of settings or claims makes a result another one. A change of code is told, and may mean nothing.
+    """
+    lines, failed = [], False
+    for name in names:
+        provenance = runs.reference(name, home).provenance
+        if "made_from" not in provenance:
+            lines.append(f"{name}: not in the reference")
+            continue
+        declarations = state.changed_declarations(made, name, provenance["made_from"])
+        code = state.changed_code(provenance["made_from"])
+        failed = failed or bool(declarations)
+        if declarations:
+            lines.append(f"{name}: OLD, other {' and other '.join(declarations)}; {mend(name)}")
+        elif code:
+            commit = provenance.get("commit", "unknown")[:12]
+            lines.append(f"{name}: made with an earlier state of {told(code)} (commit {commit})")
+    return lines or ["the reference is what the files here would give"], failed
+
+
+def told(files: Sequence[str]) -> str:
+    """``a.py, b.py and 4 more files``."""
+    names = ", ".join(Path(file).name for file in files[:2])
+    return f"{names} and {len(files) - 2} more files" if len(files) > 2 else names
+
+
+def mend(name: str) -> str:
+    """The commands that make an old result of the reference new."""
+    target = name.replace("/", "_")
+    return f"./run --cores 2 -- {target} && ./run reference {target}"

@@ -1,0 +1,229 @@
+"""Agreement of whole tables with print: how far, who wins, in which order, what the margin can tell.
+
+The unit is the data set: cells of one set share its points, so that intervals come from means per set.
+A table says little about other data sets than its own; the intervals take its sets for a sample of such sets.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations, pairwise
+from math import inf, log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
+from reproduction.verdicts.findings import ALPHA
+from reproduction.verdicts.judge import content_of
+from reproduction.verdicts.names import CELL
+from reproduction.verdicts.picture import LIMITS
+from reproduction.verdicts.values import printed_mean
+
+COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "estimate", "low", "high"]
+COLUMNS += ["sets", "cells"]
+Rows = list[dict[str, Any]]
+
+
+class Cell(NamedTuple):
+    """A printed value beside ours; ``row`` is what it shares with the other methods of its line."""
+
+    row: tuple[str, ...]
+    dataset: str
+    noise: str
+    method: str
+    metric: str
+    ours: float
+    printed: Estimate
+    margin: float
+    state: str
+
+
+def agreement(
+    artifacts: Sequence[Path], verdicts: pd.DataFrame, labels: Iterable[Path] = (), scale: str = "full"
+) -> pd.DataFrame:
+    """Rows of `COLUMNS` for every artifact with at least two comparable printed values.
+
+    verdicts : of the artifacts, from `judge_files`.   labels : prepared data sets, for a constant classifier.
+    ``status`` is "ran" at a reduced scale, where the values are ours and nothing is judged by them.
+    """
+    constant = _constant_errors(labels)
+    rows: Rows = []
+    for artifact in artifacts:
+        entries = content_of(artifact).get("published", [])
+        mine = verdicts[(verdicts["paper"] == artifact.parent.name) & (verdicts["artifact"] == artifact.stem)]
+        head = {
+            "paper": artifact.parent.name,
+            "artifact": artifact.stem,
+            "status": "judged" if scale == "full" else "ran",
+        }
+        for group, cells in _groups(cells_of(entries, mine)):
+            rows += [head | group | row for row in _measures(cells, constant)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def cells_of(entries: Sequence[Mapping[str, Any]], verdicts: pd.DataFrame) -> list[Cell]:
+    """The comparable values. A mean over several sets is none: it repeats the cells of its sets."""
+    judged = verdicts[verdicts["kind"] == "published"].drop_duplicates("id").set_index("id")
+    cells = []
+    for entry in entries:
+        found, where = judged.loc[entry["id"]], entry["where"]
+        if found["verdict"] == "not comparable" or np.isnan(found["estimate"]):
+            continue
+        if isinstance(where.get("dataset"), list):
+            continue
+        text = {key: "|".join(map(str, v)) if isinstance(v, list) else str(v) for key, v in where.items()}
+        line = tuple(f"{key}={value}" for key, value in sorted(text.items()) if key != "method")
+        cells.append(
+            Cell(
+                line,
+                text.get("dataset", ""),
+                text.get("noise", ""),
+                text.get("method", ""),
+                text.get("metric", ""),
+                ours=float(found["estimate"]),
+                printed=printed_mean(entry),
+                margin=float(found["margin"]),
+                state=str(found["verdict"]),
+            )
+        )
+    return cells
+
+
+def _constant_errors(files: Iterable[Path]) -> dict[str, float]:
+    """Data set -> share of the labels that a classifier which always names the larger class gets wrong."""
+    errors = {}
+    for file in files:
+        with np.load(file, allow_pickle=False) as arrays:
+            if "y" not in arrays.files:
+                continue
+            _, counts = np.unique(arrays["y"], return_counts=True)
+        errors[file.name.partition(".")[0]] = 1 - float(counts.max() / counts.sum())
+    return errors
+
+
+def _groups(cells: list[Cell]) -> list[tuple[dict[str, str], list[Cell]]]:
+    """All cells of a metric, those of each method, of each noise, and of each of both; none twice."""
+    groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    several = {field: len({getattr(cell, field) for cell in cells}) > 1 for field in ("noise", "method")}
+    for cell in cells:
+        for noise in dict.fromkeys(["", cell.noise if several["noise"] else ""]):
+            for method in dict.fromkeys(["", cell.method if several["method"] else ""]):
+                groups[cell.metric, noise, method].append(cell)
+    names = ("metric", "noise", "method")
+    found = sorted(groups.items(), key=lambda item: item[0])
+    return [(dict(zip(names, key, strict=True)), part) for key, part in found if len(part) > 1]
+
+
+def _measures(cells: list[Cell], constant: Mapping[str, float]) -> Rows:
+    def row(quantity: str, estimate: float, interval: tuple[float, float], n: int) -> dict[str, Any]:
+        low, high = interval
+        sets = len({cell.dataset for cell in cells})
+        figures = {"quantity": quantity, "estimate": estimate, "low": low, "high": high}
+        return figures | {"sets": sets, "cells": n}
+
+    gaps = np.array([cell.ours - cell.printed.mean for cell in cells])
+    half = 1.96 * float(gaps.std(ddof=1))
+    none = (np.nan, np.nan)
+    rows = [
+        row("mean difference", *_over_sets(cells, lambda c: c.ours - c.printed.mean), len(cells)),
+        row("mean absolute difference", float(np.abs(gaps).mean()), none, len(cells)),
+        row(LIMITS, gaps.mean(), (gaps.mean() - half, gaps.mean() + half), len(cells)),
+    ]
+    if all(cell.ours > 0 and cell.printed.mean > 0 for cell in cells):
+        mean, interval = _over_sets(cells, lambda c: log(c.ours / c.printed.mean))
+        rows.append(row("mean ratio", float(np.exp(mean)), tuple(np.exp(interval)), len(cells)))
+    for quantity, part in (("same winner", _winners(cells)), ("same order", _orders(cells))):
+        if part:
+            rows.append(row(quantity, *_share(part), sum(map(len, part.values()))))
+    for who, guesses in _controls(cells, constant).items():
+        for state in CELL:
+            count = sum(guess == state for guess in guesses)
+            rows.append(row(f"{who}: {state}", count, none, len(guesses)))
+    return rows
+
+
+def _over_sets(cells: list[Cell], value: Callable[[Cell], float]) -> tuple[float, tuple[float, float]]:
+    """Mean of the means per data set, and its t-interval over the sets."""
+    by_set: dict[str, list[float]] = defaultdict(list)
+    for cell in cells:
+        by_set[cell.dataset].append(value(cell))
+    estimate = mean_se([float(np.mean(values)) for values in by_set.values()])
+    return estimate.mean, t_interval(estimate)
+
+
+def _lines(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells that differ in the method only, two at least."""
+    lines: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        lines[cell.row].append(cell)
+    return [line for line in lines.values() if len(line) > 1]
+
+
+def _winners(cells: list[Cell]) -> dict[str, list[float]]:
+    """Data set -> for each of its lines: is our lowest value that of a method whose printed one is lowest?"""
+    found: dict[str, list[float]] = defaultdict(list)
+    for line in _lines(cells):
+        best = min(line, key=lambda cell: cell.ours)
+        lowest = min(cell.printed.mean for cell in line)
+        found[best.dataset].append(float(best.printed.mean == lowest))
+    return found
+
+
+def _orders(cells: list[Cell]) -> dict[str, list[float]]:
+    """Data set -> for each pair of methods that print orders: do ours have this order?"""
+    found: dict[str, list[float]] = defaultdict(list)
+    for line in _lines(cells):
+        for a, b in combinations(line, 2):
+            printed, ours = a.printed.mean - b.printed.mean, a.ours - b.ours
+            if printed != 0:
+                found[a.dataset].append(float(printed * ours > 0))
+    return found
+
+
+def _share(by_set: Mapping[str, list[float]]) -> tuple[float, tuple[float, float]]:
+    """Mean share, with a t-interval over data sets; Clopper's and Pearson's where all sets have the same."""
+    shares = np.array([np.mean(values) for values in by_set.values()])
+    estimate = mean_se(shares)
+    if estimate.df > 0 and estimate.se == 0:
+        return estimate.mean, share_interval(round(estimate.mean * shares.size), shares.size)
+    low, high = t_interval(estimate)
+    return estimate.mean, (max(low, 0.0), min(high, 1.0))
+
+
+def state(gap: Estimate, margin: float) -> str:
+    """inside, undecided or outside by the two tests of a published value."""
+    if tost(gap, -margin, margin) < ALPHA:
+        return CELL[0]
+    return CELL[2] if outside(gap, -margin, margin) < ALPHA else CELL[1]
+
+
+def _controls(cells: list[Cell], constant: Mapping[str, float]) -> dict[str, list[str]]:
+    """States of our values, and of three that know nothing of ours or of the method, in their place.
+
+    A classifier that always names the larger class (for errors in percent or shares); the mean of the printed
+    column; the printed value of the next method of the line (the last one has the one before it).
+    """
+    found: dict[str, list[str]] = {}
+    if all(cell.state in CELL for cell in cells):
+        found["ours"] = [cell.state for cell in cells]
+    known = [cell for cell in cells if cell.dataset in constant and cell.metric == "error"]
+    percent = 100.0 if any(cell.printed.mean > 1 for cell in cells) else 1.0
+    if known:
+        found["constant classifier"] = [
+            _instead(cell, Estimate(percent * constant[cell.dataset], 0.0, inf)) for cell in known
+        ]
+    columns: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for cell in cells:
+        columns[cell.metric, cell.noise, cell.method].append(cell.printed.mean)
+    means = {column: Estimate(float(np.mean(values)), 0.0, inf) for column, values in columns.items()}
+    found["mean of the column"] = [_instead(c, means[c.metric, c.noise, c.method]) for c in cells]
+    neighbours = [pair for line in _lines(cells) for pair in [*pairwise(line), (line[-1], line[-2])]]
+    if neighbours:
+        found["neighbouring method"] = [_instead(cell, other.printed) for cell, other in neighbours]
+    return found
+
+
+def _instead(cell: Cell, value: Estimate) -> str:
+    return state(welch(value, cell.printed), cell.margin)

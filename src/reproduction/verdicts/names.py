@@ -1,0 +1,37 @@
+"""What verdicts, selectors and statistics are called, and the errors of a check; no heavy imports."""
+
+from typing import Any
+
+from reproduction.results import COLUMNS
+
+INDEX = [column for column in COLUMNS if column != "value"]
+ENDS = ("last", "first")
+RATIO_OF_DIFFERENCES = "ratio_of_differences"
+PAIRED = ("difference", "ratio", RATIO_OF_DIFFERENCES, "log_ratio")
+STATISTICS = ("value", *PAIRED, "relative_se")
+CELL = ("inside", "undecided", "outside")
+"""States of a published value: shown to lie within the margin, neither, shown to lie beyond it."""
+CLAIM = ("holds", "not shown", "contradicted")
+VERIFIED = "verified"
+"""Instead of ``holds`` where the claim is a theorem or an identity."""
+VERDICTS = {
+    **dict(zip(CELL, ("good", "open", "bad"), strict=True)),
+    VERIFIED: "good",
+    **dict(zip(CLAIM, ("good", "open", "bad"), strict=True)),
+    "not comparable": "none",
+    "ran": "none",
+}
+"""Every verdict in the order of a summary, and its tone; wherever it is coloured, the word is printed too."""
+
+
+class VerdictError(ValueError):
+    """A published value or claim that cannot be judged as it is written."""
+
+
+class MissingRows(VerdictError):
+    """The table lacks rows that a selector asks for (at a reduced scale they may have been left out)."""
+
+
+def listed(value: Any) -> list[Any]:
+    """The wanted values of a selector entry as a list."""
+    return value if isinstance(value, list) else [value]
