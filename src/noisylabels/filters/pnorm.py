@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Self
-
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
-
 from noisylabels.arrays import Floats, as_array, finite, number
 from noisylabels.compiled.bits import bits, from_bits
 from noisylabels.compiled.fma import fma
@@ -17,6 +15,14 @@ from noisylabels.compiled.powers import lanes, power, power_inplace, wide
 from noisylabels.compiled.simd import dot_lanes
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
 from noisylabels.theory.link import Power, exponent, link
+from noisylabels.arrays import number
+from noisylabels.theory.link import Power
+from noisylabels.arrays import Floats, number
+from noisylabels.filters.base import Rows
+from noisylabels.theory.link import Power, norm
+from noisylabels.compiled.powers import power, power_inplace
+from noisylabels.filters.base import Filter, Rows, Side
+
 
 TINY = 1e-290  # dual weights below count as 0
 
@@ -193,3 +199,132 @@ def _pnorm(
 
 
 lanes_of = njit(cache=True)(lanes)
+
+
+class BoundedPNormLMS(PNormLMS):
+    """`pnorm_lms`, and after each step (w_t, theta_t) <- (w_t, theta_t) min(1, U_q / ||w_t||_q).
+
+    The scaling is the Bregman projection on ||w||_q <= U_q; it keeps w = f^-1(theta), since f is homogeneous.
+    eta, p: as `pnorm_lms`.  radius: U_q >= ||u_t||_q of all targets, > 0; 1/p + 1/q = 1.
+    Raises ValueError: radius <= 0; as `pnorm_lms`.
+    Source: slides of Kivinen, Warmuth, Hassibi, "time-varying targets"; Herbster, Warmuth, JMLR 1, 2001.
+    """
+
+    name = "bounded_pnorm_lms"
+
+    def __init__(self, eta: float = 0.01, p: Power = "auto", radius: float = 1.0) -> None:
+        super().__init__(eta, p)
+        self.radius = number("radius", radius, above=0)
+
+    def _radius(self) -> float:
+        return self.radius
+
+
+class NormalizedPNormLMS(PNormLMS):
+    """`pnorm_lms` with eta_t = eta / (eps + (p - 1) ||x_t||_p^2): no bound on the rows has to be known.
+
+    eta: > 0, dimensionless; at eta = 1 no step makes more progress than the theorem counts.
+    eps: regularisation in units of ||x||^2, >= 0; a row with eps + ||x_t|| = 0 is skipped.
+    p = 2 is NLMS. Raises ValueError: eta <= 0, eps < 0; as `pnorm_lms`.
+    Source: an extension of Kivinen, Warmuth, Hassibi, not in the slides.
+    """
+
+    name = "normalized_pnorm_lms"
+
+    def __init__(self, eta: float = 1.0, p: Power = "auto", eps: float = 0.0) -> None:
+        super().__init__(eta, p)
+        self.eps = number("eps", eps, least=0)
+
+    def _rates(self, rows: Rows, p: float) -> Floats:
+        windows = np.lib.stride_tricks.sliding_window_view(rows.flat, rows.d)[:: rows.step]
+        block = max(1, 2**16 // rows.d)  # rows at a time: a sliding window is never stored whole
+        if rows.step == 1:  # each sample is raised to p once, over the largest of all
+            top = max(float(np.abs(rows.flat).max()), 1e-290)
+            windows = np.lib.stride_tricks.sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
+            total = np.concatenate([windows[i : i + block].sum(axis=1) for i in range(0, rows.n, block)])
+            size = top * total ** (1.0 / p)
+        else:
+            size = np.concatenate([norm(windows[i : i + block], p) for i in range(0, rows.n, block)])
+        energy = self.eps + (p - 1.0) * size**2
+        return np.divide(self.eta, energy, out=np.zeros(rows.n), where=energy > 0)
+
+
+class ImplicitPNormLMS(Filter):
+    """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
+
+    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `bregman.divergence`.
+    One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and y_t,
+    where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t - yhat_t)
+    x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.
+    eta: > 0, no upper limit.  p: 2 <= p < infinity, or "auto" = 2 ln d.  State: theta (d,).
+    At p = 2, sum (u.x_t - w_t.x_t)^2 <= sum (y_t - u.x_t)^2 + ||u||^2/eta
+    for every eta and u (a-posteriori filter).
+    Raises ValueError: eta <= 0, p < 2 or infinite.
+    Source: Kivinen, Warmuth, Hassibi, IEEE Trans. SP 54(5), 2006, implicit update.
+    """
+
+    name = "implicit_pnorm_lms"
+    theta: Floats
+
+    def __init__(self, eta: float = 1.0, p: Power = "auto") -> None:
+        self.eta = number("eta", eta, above=0)
+        exponent(p, 3)
+        self.p = p
+
+    def _start(self, d: int) -> None:
+        super()._start(d)
+        self.theta = np.zeros(d)
+
+    def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
+        p = exponent(self.p, rows.d)
+        turn = slice(None, None, -1 if rows.reversed else 1)
+        theta = np.ascontiguousarray(self.theta[turn])
+        _implicit(rows.flat, rows.step, theta, y, yhat, self.eta, p)
+        self.theta = np.ascontiguousarray(theta[turn])
+        w[:] = link(theta, p)
+
+
+@njit(cache=True, error_model="numpy")
+def _read(theta: np.ndarray, gain: float, x: np.ndarray, p: float, trial: np.ndarray, z: np.ndarray) -> float:
+    """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
+    trial[0, :] = theta
+    one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
+    step_dual(trial, one, step, x, z, top)
+    power_inplace(z[0], np.full(z.shape[1], p - 1.0))
+    read_dual(trial, z, x, total, inner)
+    if top[0] <= TINY:
+        return 0.0
+    return top[0] * power(total[0] / top[0], (2.0 - p) / p) * inner[0]
+
+
+@njit(cache=True, error_model="numpy")
+def _implicit(
+    x: np.ndarray, step: int, theta: np.ndarray, y: np.ndarray, yhat: np.ndarray, eta: float, p: float
+) -> None:
+    d = theta.shape[0]
+    trial, z = np.zeros((1, d)), np.zeros((1, lanes_of(d)))
+    for t in range(y.shape[0]):
+        row = x[t * step : t * step + d]
+        yhat[t] = _read(theta, 0.0, row, p, trial, z)
+        # Root of g(s) = s - f^-1(theta + eta (y - s) x).x by regula falsi with the Illinois rule,
+        # bisection as a guard.
+        low, high = yhat[t], y[t]
+        g_low, g_high = low - _read(theta, eta * (y[t] - low), row, p, trial, z), high - yhat[t]
+        s = high
+        for k in range(200):
+            if g_low == 0.0 or g_high == 0.0 or abs(high - low) <= 1e-15 * (abs(high) + abs(low)):
+                break
+            s = (low * g_high - high * g_low) / (g_high - g_low) if k % 4 < 3 else 0.5 * (low + high)
+            g = s - _read(theta, eta * (y[t] - s), row, p, trial, z)
+            if (g > 0.0) == (g_high > 0.0):
+                high, g_high = s, g
+                g_low *= 0.5
+            else:
+                low, g_low = s, g
+                g_high *= 0.5
+        if g_low == 0.0:
+            s = low
+        elif g_high == 0.0:
+            s = high
+        for i in range(d):
+            theta[i] += eta * (y[t] - s) * row[i]
