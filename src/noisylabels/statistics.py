@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from numpy.typing import ArrayLike
-
 
 FLAT = 1e-12
 """Relative spread below which repetitions count as equal."""

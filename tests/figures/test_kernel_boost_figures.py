@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from figure_inputs import EXPERIMENTS, SCHEMAS
 
-from noisylabels import rank_tests
+from noisylabels import statistics as rank_tests
 from reproduction.figures import panels, style, tables
 from reproduction.figures.papers import kernel_tables as kernel_boost_tables
 from reproduction.figures.papers import kernels as kernel_boost

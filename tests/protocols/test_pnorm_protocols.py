@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from noisylabels.filters.base import Sliding
-from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.lms import NLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory.loss_bounds import moving
+from noisylabels.theory.pnorm import moving
 from reproduction.protocols.pnorm import filtering as pnorm_filtering
 from reproduction.protocols.pnorm import hadamard as pnorm_hadamard
 from reproduction.protocols.pnorm import moving as pnorm_moving

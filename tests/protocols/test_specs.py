@@ -2,7 +2,7 @@
 
 import pytest
 
-from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.lms import NLMS
 from reproduction.protocols.specs import DISPLAY, Spec, spec, specs
 
 

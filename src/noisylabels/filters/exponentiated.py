@@ -1,15 +1,17 @@
-"""EG: exponentiated gradient on the probability simplex."""
+"""Exponentiated gradient: EG on the simplex, EG+- for weights of either sign, and unnormalised EG."""
 
 from __future__ import annotations
 
 import math
+
 import numpy as np
 from numba import njit
-from noisylabels.arrays import Floats, number
+
 from noisylabels.compiled.fma import fma
 from noisylabels.compiled.powers import exp2_inplace
 from noisylabels.compiled.simd import dot_lanes, sum_lanes
 from noisylabels.filters.base import Filter, Rows, Side
+from noisylabels.validation import Floats, number
 
 
 class EG(Filter):
@@ -23,6 +25,7 @@ class EG(Filter):
     """
 
     name = "eg"
+    _taps = ("logarithms",)
     logarithms: Floats
 
     def __init__(self, eta: float = 0.1) -> None:
@@ -33,14 +36,11 @@ class EG(Filter):
         self.w = np.full(d, 1.0 / d)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        logs = np.ascontiguousarray(self.logarithms[turn])
-        _eg(rows.flat, rows.step, logs, y, yhat, 2.0 * self.eta / math.log(2), w)
-        self.logarithms = np.ascontiguousarray(logs[turn])
+        _eg(rows.flat, rows.step, self.logarithms, y, yhat, 2.0 * self.eta / math.log(2), w)
 
 
 @njit(cache=True)
-def _shift(logs: np.ndarray, gain: float, x: np.ndarray, z: np.ndarray) -> None:
+def _shift(logs: Floats, gain: float, x: Floats, z: Floats) -> None:
     """logs += gain x, then the largest is moved to 0; z = logs."""
     top = -np.inf
     for i in range(x.shape[0]):
@@ -52,14 +52,12 @@ def _shift(logs: np.ndarray, gain: float, x: np.ndarray, z: np.ndarray) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _mean(z: np.ndarray, x: np.ndarray) -> float:
+def _mean(z: Floats, x: Floats) -> float:
     return dot_lanes(z, 0, x, 0, len(x)) / sum_lanes(z, 0, len(x))
 
 
 @njit(cache=True, error_model="numpy")
-def _eg(
-    x: np.ndarray, step: int, logs: np.ndarray, y: np.ndarray, yhat: np.ndarray, rate: float, w: np.ndarray
-) -> None:
+def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float, w: Floats) -> None:
     d, n = logs.shape[0], y.shape[0]
     z = np.empty(d)
     _shift(logs, 0.0, x[:d], z)
@@ -84,6 +82,7 @@ class EGPlusMinus(Filter):
     """
 
     name = "eg_pm"
+    _taps = ("logarithms",)
     logarithms: Floats
 
     def __init__(self, eta: float = 0.1, budget: float = 1.0) -> None:
@@ -95,15 +94,12 @@ class EGPlusMinus(Filter):
         self.logarithms = np.zeros(d)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        logs = np.ascontiguousarray(self.logarithms[turn])
         rate = 2.0 * self.eta * self.budget / math.log(2)
-        _eg_pm(rows.flat, rows.step, logs, y, yhat, rate, self.budget, w)
-        self.logarithms = np.ascontiguousarray(logs[turn])
+        _eg_pm(rows.flat, rows.step, self.logarithms, y, yhat, rate, self.budget, w)
 
 
 @njit(cache=True)
-def _spread(a: np.ndarray, gain: float, x: np.ndarray, z: np.ndarray) -> None:
+def _spread(a: Floats, gain: float, x: Floats, z: Floats) -> None:
     """a += gain x;  z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1."""
     top = 0.0
     up, down = z[: x.shape[0]], z[x.shape[0] :]
@@ -116,7 +112,7 @@ def _spread(a: np.ndarray, gain: float, x: np.ndarray, z: np.ndarray) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _mean(z: np.ndarray, x: np.ndarray) -> float:
+def _signed_mean(z: Floats, x: Floats) -> float:
     """(up - down).x over the sum of both, for z = (up, down); up becomes up - down."""
     d = x.shape[0]
     total = sum_lanes(z, 0, 2 * d)
@@ -127,8 +123,8 @@ def _mean(z: np.ndarray, x: np.ndarray) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _eg_pm(
-    x: np.ndarray, step: int, a: np.ndarray, y: np.ndarray, yhat: np.ndarray, rate: float,
-    budget: float, w: np.ndarray,
+    x: Floats, step: int, a: Floats, y: Floats, yhat: Floats, rate: float,
+    budget: float, w: Floats,
 ) -> None:  # fmt: skip
     d, n = a.shape[0], y.shape[0]
     z = np.empty(2 * d)
@@ -136,7 +132,7 @@ def _eg_pm(
     exp2_inplace(z)
     for t in range(n):
         row = x[t * step : t * step + d]
-        yhat[t] = budget * _mean(z, row)
+        yhat[t] = budget * _signed_mean(z, row)
         _spread(a, rate * (y[t] - yhat[t]), row, z)
         exp2_inplace(z)
     w[:] = budget * (z[:d] - z[d:]) / z.sum()
@@ -152,6 +148,7 @@ class UnnormalizedEG(Filter):
     """
 
     name = "unnormalized_eg"
+    _taps = ("logarithms",)
     logarithms: Floats
 
     def __init__(self, eta: float = 0.01, start: float | None = None) -> None:
@@ -163,16 +160,11 @@ class UnnormalizedEG(Filter):
         self.logarithms = np.log2(self.w)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        logs = np.ascontiguousarray(self.logarithms[turn])
-        _egu(rows.flat, rows.step, logs, w, y, yhat, 2.0 * self.eta / math.log(2))
-        self.logarithms = np.ascontiguousarray(logs[turn])
+        _egu(rows.flat, rows.step, self.logarithms, w, y, yhat, 2.0 * self.eta / math.log(2))
 
 
 @njit(cache=True, error_model="numpy")
-def _egu(
-    x: np.ndarray, step: int, logs: np.ndarray, w: np.ndarray, y: np.ndarray, yhat: np.ndarray, rate: float
-) -> None:
+def _egu(x: Floats, step: int, logs: Floats, w: Floats, y: Floats, yhat: Floats, rate: float) -> None:
     d = logs.shape[0]
     for t in range(y.shape[0]):
         row = x[t * step : t * step + d]

@@ -1,20 +1,16 @@
-"""LMS: the stochastic gradient step on the squared error."""
+"""LMS and its relatives: a step along the row, its length by energy, known noise or past errors; and RLS."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from noisylabels.arrays import Floats, number
-from noisylabels.compiled.arithmetic import add, dot
-from noisylabels.filters.base import Filter, Rows, Side
+
 from noisylabels.compiled.arithmetic import add, dot, energy
-from noisylabels.compiled.arithmetic import dot
 from noisylabels.compiled.bits import bits, from_bits
 from noisylabels.compiled.fma import fma
 from noisylabels.compiled.simd import dot_lanes, sum_lanes
 from noisylabels.filters.base import Filter, Rows, Side, known_variance
-from noisylabels.arrays import Floats, flag, number
-from noisylabels.arrays import Floats, number, whole
+from noisylabels.validation import Floats, flag, number, whole
 
 
 class LMS(Filter):
@@ -35,7 +31,7 @@ class LMS(Filter):
 
 
 @njit(cache=True)
-def _lms(x: np.ndarray, step: int, w: np.ndarray, y: np.ndarray, yhat: np.ndarray, mu: float) -> None:
+def _lms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float) -> None:
     for t in range(len(y)):
         yhat[t] = dot(x, t * step, w)
         add(w, mu * (y[t] - yhat[t]), x, t * step)
@@ -62,9 +58,7 @@ class NLMS(Filter):
 
 
 @njit(cache=True)
-def _nlms(
-    x: np.ndarray, step: int, w: np.ndarray, y: np.ndarray, yhat: np.ndarray, mu: float, eps: float
-) -> None:
+def _nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, eps: float) -> None:
     for t in range(len(y)):
         yhat[t] = dot(x, t * step, w)
         size = eps + energy(x, t * step, len(w))
@@ -93,9 +87,7 @@ class ZALMS(Filter):
 
 
 @njit(cache=True)
-def _za(
-    x: np.ndarray, step: int, w: np.ndarray, y: np.ndarray, yhat: np.ndarray, mu: float, rho: float
-) -> None:
+def _za(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, rho: float) -> None:
     for t in range(len(y)):
         yhat[t] = dot(x, t * step, w)
         gain = mu * (y[t] - yhat[t])
@@ -129,9 +121,7 @@ class PNLMS(Filter):
 
 
 @njit(cache=True)
-def _sums(
-    x: np.ndarray, w: np.ndarray, floor: float, g: np.ndarray, gx: np.ndarray
-) -> tuple[float, float, float]:
+def _sums(x: Floats, w: Floats, floor: float, g: Floats, gx: Floats) -> tuple[float, float, float]:
     """w.x, sum of the shares g, and sum of g x^2; writes g and g x, both (d,)."""
     d = len(w)
     for i in range(d):
@@ -142,7 +132,7 @@ def _sums(
 
 
 @njit(cache=True)
-def _step(gx: np.ndarray, w: np.ndarray, gain: float) -> float:
+def _step(gx: Floats, w: Floats, gain: float) -> float:
     """w += gain g x in place; returns max |w|."""
     top = np.int64(0)  # as bits: the compiler makes vectors of it
     for i in range(len(w)):
@@ -154,7 +144,7 @@ def _step(gx: np.ndarray, w: np.ndarray, gain: float) -> float:
 
 @njit(cache=True)
 def _pnlms(
-    x: np.ndarray, step: int, w: np.ndarray, y: np.ndarray, yhat: np.ndarray,
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
     mu: float, rho: float, delta: float, eps: float,
 ) -> None:  # fmt: skip
     d = len(w)
@@ -192,7 +182,7 @@ class SMNLMS(Filter):
 
 
 @njit(cache=True)
-def _sm_nlms(x, step, w, y, yhat, gamma, eps):  # type: ignore[no-untyped-def]
+def _sm_nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, gamma: Floats, eps: float) -> None:
     for t in range(len(y)):
         at = t * step
         yhat[t] = dot(x, at, w)
@@ -229,13 +219,14 @@ class NPVSSNLMS(Filter):
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         memory = number("K", self.K, least=1 / rows.d) * rows.d
         deviation = np.sqrt(known_variance(self, side))
-        power = self.power.copy()
-        _npvss(rows.flat, rows.step, w, y, yhat, deviation, 1 / memory, self.delta, self.eps, power)
-        self.power = power
+        _npvss(rows.flat, rows.step, w, y, yhat, deviation, 1 / memory, self.delta, self.eps, self.power)
 
 
 @njit(cache=True)
-def _npvss(x, step, w, y, yhat, deviation, rate, delta, eps, power):  # type: ignore[no-untyped-def]
+def _npvss(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
+    deviation: Floats, rate: float, delta: float, eps: float, power: Floats,
+) -> None:  # fmt: skip
     for t in range(len(y)):
         at = t * step
         yhat[t] = dot(x, at, w)
@@ -272,13 +263,13 @@ class JONLMS(Filter):
         self.m = np.array([self.misalignment, 0.0])  # m and q
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        m = self.m.copy()
-        _jo_nlms(rows.flat, rows.step, w, y, yhat, known_variance(self, side), m, self.tracking)
-        self.m = m
+        _jo_nlms(rows.flat, rows.step, w, y, yhat, known_variance(self, side), self.m, self.tracking)
 
 
 @njit(cache=True)
-def _jo_nlms(x, step, w, y, yhat, v, m, tracking):  # type: ignore[no-untyped-def]
+def _jo_nlms(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, v: Floats, m: Floats, tracking: bool
+) -> None:
     d = len(w)
     for t in range(len(y)):
         at = t * step
@@ -309,6 +300,7 @@ class INLMS(Filter):
     """
 
     name = "inlms"
+    _taps = ("psi",)
     psi: Floats
     scalars: Floats
 
@@ -332,15 +324,15 @@ class INLMS(Filter):
         self.scalars = np.array([0.0, 0.0, self.eta, 0.0])  # P(yhat), P(e), eta, rows seen
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        psi, state = self.psi[turn].copy(), self.scalars.copy()
         options = (self.rho, self.mu_max, 1 / self.memory, self.start)
-        _inlms(rows.flat, rows.step, w, y, yhat, psi, state, *options)
-        self.psi, self.scalars = psi[turn].copy(), state
+        _inlms(rows.flat, rows.step, w, y, yhat, self.psi, self.scalars, *options)
 
 
 @njit(cache=True)
-def _inlms(x, step, w, y, yhat, psi, state, rho, mu_max, rate, start):  # type: ignore[no-untyped-def]
+def _inlms(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
+    psi: Floats, state: Floats, rho: float, mu_max: float, rate: float, start: int,
+) -> None:  # fmt: skip
     for t in range(len(y)):
         at = t * step
         yhat[t] = dot(x, at, w)
@@ -379,6 +371,7 @@ class RLS(Filter):
     """
 
     name = "rls"
+    _taps = ("P",)
     P: Floats
 
     def __init__(self, prior: float = 1.0, noise: float = 0.0, drift: float = 0.0) -> None:
@@ -394,14 +387,13 @@ class RLS(Filter):
         if side.v is None and self.noise == 0:
             raise ValueError("v: rls needs the noise variance of every row, or noise > 0")
         variance = np.full(rows.n, self.noise) if side.v is None else side.v + self.noise
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        P = np.ascontiguousarray(self.P[turn, turn].copy())
-        _rls(rows.flat, rows.step, w, y, yhat, variance, P, self.drift)
-        self.P = np.ascontiguousarray(P[turn, turn])
+        _rls(rows.flat, rows.step, w, y, yhat, variance, self.P, self.drift)
 
 
 @njit(cache=True)
-def _rls(x, step, w, y, yhat, variance, P, drift):  # type: ignore[no-untyped-def]
+def _rls(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Floats, P: Floats, drift: float
+) -> None:
     d = len(w)
     Px = np.empty(d)
     for t in range(len(y)):

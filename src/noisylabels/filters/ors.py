@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import Floats, choice, number
 from noisylabels.compiled.simd import LANES
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
 from noisylabels.filters.ors_kernels import BLOCK, look, losses_rows, run_rows, run_windows
 from noisylabels.filters.ors_step import Rule, Seen
+from noisylabels.validation import Floats, choice, number
 
 Told = tuple[Floats, Floats, Floats, Floats]
 """y_t, label 1, label 2 and v_t."""

@@ -1,28 +1,23 @@
-"""p-norm LMS: additive updates of the dual weights, read through the p-norm link."""
+"""p-norm LMS and its relatives: additive updates of the dual weights, read through the p-norm link."""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Self
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
-from noisylabels.arrays import Floats, as_array, finite, number
+
 from noisylabels.compiled.bits import bits, from_bits
 from noisylabels.compiled.fma import fma
 from noisylabels.compiled.powers import lanes, power, power_inplace, wide
 from noisylabels.compiled.simd import dot_lanes
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
-from noisylabels.theory.link import Power, exponent, link
-from noisylabels.arrays import number
-from noisylabels.theory.link import Power
-from noisylabels.arrays import Floats, number
-from noisylabels.filters.base import Rows
-from noisylabels.theory.link import Power, norm
-from noisylabels.compiled.powers import power, power_inplace
-from noisylabels.filters.base import Filter, Rows, Side
-
+from noisylabels.theory.pnorm import Power, exponent, link, norm
+from noisylabels.validation import Floats, as_array, finite, number
 
 TINY = 1e-290  # dual weights below count as 0
 
@@ -31,7 +26,7 @@ class PNormLMS(Filter):
     """theta_t = theta_{t-1} + eta (y_t - yhat_t) x_t,  w_t = f^-1(theta_t),  yhat_t = w_{t-1}.x_t.
 
     theta_0 = 0; f^-1 is `link(theta, p)`. p = 2 is LMS; p = "auto" = 2 ln d suits sparse targets.
-    eta: step size, > 0; the bounds ask for `loss_bounds.rate(p, X_p)` = 1/((p-1) X_p^2), ||x_t||_p <= X_p.
+    eta: step size, > 0; the bounds ask for `theory.pnorm.rate(p, X_p)` = 1/((p-1) X_p^2), ||x_t||_p <= X_p.
     p: 2 <= p < infinity, or "auto".
     State: theta (d,), updated exactly; w is computed from it, never the other way round.
     Raises ValueError: eta <= 0, p < 2 or infinite; divergence, with the first row that is not finite.
@@ -40,6 +35,7 @@ class PNormLMS(Filter):
     """
 
     name = "pnorm_lms"
+    _taps = ("theta",)
     theta: Floats
 
     def __init__(self, eta: float = 0.01, p: Power = "auto") -> None:
@@ -60,16 +56,9 @@ class PNormLMS(Filter):
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         p = exponent(self.p, rows.d)
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        theta = np.ascontiguousarray(self.theta[turn])[None, :]
-        rates = self._rates(rows, p)[None, :]
-        one = np.array([p]), np.array([self._radius()])
-        _pnorm(rows.flat, rows.step, theta, y[None, :], yhat[None, :], rates, *one)
-        if np.isfinite(theta).all():
-            self.theta = np.ascontiguousarray(theta[0, turn])
-            w[:] = link(theta[0], p)
-        else:
-            w[:] = np.nan  # the frame reports the divergence
+        one = self._rates(rows, p)[None, :], np.array([p]), np.array([self._radius()])
+        _pnorm(rows.flat, rows.step, self.theta[None, :], y[None, :], yhat[None, :], *one)
+        w[:] = link(self.theta, p) if np.isfinite(self.theta).all() else np.nan  # nan: `run` reports it
 
     @classmethod
     def run_many(cls, filters: Sequence[Self], X: ArrayLike | Sliding, Y: ArrayLike) -> Floats:
@@ -104,8 +93,6 @@ class PNormLMS(Filter):
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
         """As `Filter.losses`, in one pass over the rows."""
-        import copy
-
         fresh = [copy.copy(f) for f in filters]
         yhat = cls.run_many(fresh, data.x, data.labels[:, 0])  # type: ignore[arg-type]
         starts = window_starts(len(data), windows)
@@ -113,9 +100,7 @@ class PNormLMS(Filter):
 
 
 @njit(cache=True, error_model="numpy")
-def step_dual(
-    theta: np.ndarray, keep: np.ndarray, gain: np.ndarray, x: np.ndarray, z: np.ndarray, top: np.ndarray
-) -> None:
+def step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
     """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c.
 
     theta (C, d).
@@ -136,7 +121,7 @@ def step_dual(
 
 
 @njit(cache=True, error_model="numpy")
-def read_dual(theta: np.ndarray, z: np.ndarray, x: np.ndarray, total: np.ndarray, inner: np.ndarray) -> None:
+def read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats) -> None:
     """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
 
     z = (|theta| / top)^(p-1), which gets the signs of theta.
@@ -152,8 +137,8 @@ def read_dual(theta: np.ndarray, z: np.ndarray, x: np.ndarray, total: np.ndarray
 
 @njit(cache=True, error_model="numpy")
 def _pnorm(
-    x: np.ndarray, step: int, theta: np.ndarray, y: np.ndarray, yhat: np.ndarray,
-    rates: np.ndarray, p: np.ndarray, radius: np.ndarray,
+    x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
+    rates: Floats, p: Floats, radius: Floats,
 ) -> None:  # fmt: skip
     """C filters over n rows. theta (C, d), y and yhat (C, n), rates (C, 1) or (C, n), p and radius (C,).
 
@@ -252,7 +237,7 @@ class NormalizedPNormLMS(PNormLMS):
 class ImplicitPNormLMS(Filter):
     """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
 
-    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `bregman.divergence`.
+    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `theory.pnorm.divergence`.
     One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and y_t,
     where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t - yhat_t)
     x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.
@@ -264,6 +249,7 @@ class ImplicitPNormLMS(Filter):
     """
 
     name = "implicit_pnorm_lms"
+    _taps = ("theta",)
     theta: Floats
 
     def __init__(self, eta: float = 1.0, p: Power = "auto") -> None:
@@ -277,15 +263,12 @@ class ImplicitPNormLMS(Filter):
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         p = exponent(self.p, rows.d)
-        turn = slice(None, None, -1 if rows.reversed else 1)
-        theta = np.ascontiguousarray(self.theta[turn])
-        _implicit(rows.flat, rows.step, theta, y, yhat, self.eta, p)
-        self.theta = np.ascontiguousarray(theta[turn])
-        w[:] = link(theta, p)
+        _implicit(rows.flat, rows.step, self.theta, y, yhat, self.eta, p)
+        w[:] = link(self.theta, p)
 
 
 @njit(cache=True, error_model="numpy")
-def _read(theta: np.ndarray, gain: float, x: np.ndarray, p: float, trial: np.ndarray, z: np.ndarray) -> float:
+def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
     """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
     trial[0, :] = theta
     one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
@@ -298,9 +281,7 @@ def _read(theta: np.ndarray, gain: float, x: np.ndarray, p: float, trial: np.nda
 
 
 @njit(cache=True, error_model="numpy")
-def _implicit(
-    x: np.ndarray, step: int, theta: np.ndarray, y: np.ndarray, yhat: np.ndarray, eta: float, p: float
-) -> None:
+def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta: float, p: float) -> None:
     d = theta.shape[0]
     trial, z = np.zeros((1, d)), np.zeros((1, lanes_of(d)))
     for t in range(y.shape[0]):

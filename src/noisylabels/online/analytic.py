@@ -1,43 +1,40 @@
-"""Algorithm 4: kernels, analytic losses, noise of unknown law; a random number of copies per round."""
+"""Algorithm 4: kernels, analytic losses, noise of unknown law, a random number of copies; and its baseline.
+
+In linear time: estimates of different degrees are orthogonal, so w is known by
+W_n = sum_i alpha_i s_i x_i^(1) (x) ... (x) x_i^(n), d^n numbers for every degree n <= cut;
+the rare estimates of higher degree are kept one by one.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from typing import NamedTuple
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from noisylabels.arrays import Floats, number, of_class, shown
-from noisylabels.kernels.tensor import TensorKernel
-from noisylabels.losses.analytic import AnalyticLoss
-from noisylabels.noise.features import real
-from noisylabels.online import tensors
-from noisylabels.online.base import OnlineLearner
-from noisylabels.online.oracles import Oracle
-from noisylabels.theory.query_laws import mean_queries
-from noisylabels.theory.randomised_estimates import checked_p, largest_degree, log_inverse_probabilities
-from numba import njit
-from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE
-from noisylabels.online.estimators import degree
-from numpy.typing import ArrayLike
-from noisylabels.arrays import Floats, of_class, whole
-from noisylabels.compiled.arithmetic import add, dot
-from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
-from noisylabels.online.base import LinearLearner
-from noisylabels.online.descent import project
 
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from noisylabels.compiled.arithmetic import add, dot
+from noisylabels.kernels.tensor import TensorKernel
+from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
+from noisylabels.noise.features import real
+from noisylabels.online.base import LinearLearner, OnlineLearner
+from noisylabels.online.estimators import degree
+from noisylabels.online.linear import project
+from noisylabels.online.oracles import Oracle
+from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
+from noisylabels.validation import Array, Floats, Ints, number, of_class, shown, whole
 
 LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
 BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run
-
-Rounds = NDArray[np.int64]
 
 
 class AnalyticRun(NamedTuple):
     """predictions: (T,) f_t(x_t), each before its update.  queries: (T,) copies used.  norm: ||w||^2."""
 
     predictions: Floats
-    queries: Rounds
+    queries: Ints
     norm: float
 
 
@@ -75,15 +72,15 @@ class AnalyticKernel(OnlineLearner):
     @property
     def norm(self) -> float:
         """||w||^2, carried along."""
-        return float(self._state.numbers[tensors.NORM])
+        return float(self._state.numbers[NORM])
 
     def run(
         self,
         X: ArrayLike,
-        copies: Callable[[Rounds], Floats],
+        copies: Callable[[Ints], Floats],
         y: ArrayLike,
         *,
-        targets: Callable[[Rounds], Floats] | None = None,
+        targets: Callable[[Ints], Floats] | None = None,
     ) -> AnalyticRun:
         """T rounds at once, the same numbers as `partial_fit` on the same copies and with the same coin.
 
@@ -115,9 +112,7 @@ class AnalyticKernel(OnlineLearner):
             self._rounds(plan, clean[rows], X_noisy, noisy, predictions[rows])
         return AnalyticRun(predictions, queries, self.norm)
 
-    def _targets(
-        self, plan: tensors.Plan, t: Rounds, y: Floats, draw: Callable[[Rounds], Floats] | None
-    ) -> Floats:
+    def _targets(self, plan: Plan, t: Ints, y: Floats, draw: Callable[[Ints], Floats] | None) -> Floats:
         """The target of every estimate of the plan."""
         estimates = np.diff(plan.first)
         if draw is None:
@@ -133,14 +128,14 @@ class AnalyticKernel(OnlineLearner):
     def _gaussian(self) -> bool:
         return self.kernel.sigma2 is not None
 
-    def _plan(self, T: int) -> tensors.Plan:
-        return tensors.draw_plan(self.rng, T, math.log(self.p), self._gaussian)
+    def _plan(self, T: int) -> Plan:
+        return draw_plan(self.rng, T, math.log(self.p), self._gaussian)
 
-    def _rounds(self, plan: tensors.Plan, X: Floats, copies: Floats, y: Floats, predictions: Floats) -> None:
+    def _rounds(self, plan: Plan, X: Floats, copies: Floats, y: Floats, predictions: Floats) -> None:
         self._reserve(plan)
         rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
         parameters = self.loss.kind, self.eta, self.B_w, rate, predictions, self._buffer
-        tensors.run(self._state, self._tables, plan, X, copies, y, *parameters)
+        _run(self._state, self._tables, plan, X, copies, y, *parameters)
         if not (np.isfinite(self._state.numbers).all() and np.isfinite(predictions).all()):
             raise ValueError(f"{self.name}: diverged; take a smaller step eta")
 
@@ -161,9 +156,7 @@ class AnalyticKernel(OnlineLearner):
     def _values(self, X: Floats) -> Floats:
         rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
         rows = np.ascontiguousarray(X)
-        return np.array(
-            [tensors.predict(self._state, self._tables, z[None, :], rate, self._buffer) for z in rows]
-        )
+        return np.array([_predict(self._state, self._tables, z[None, :], rate, self._buffer) for z in rows])
 
     def _start(self, d: int) -> None:
         highest = largest_degree(self.p)
@@ -174,16 +167,16 @@ class AnalyticKernel(OnlineLearner):
         self._buffer = np.empty(d**cut)
         numbers, counts = np.array([1.0, 0.0]), np.zeros(3, np.int64)
         none = np.empty(0, np.int64)
-        self._state = tensors.State(
+        self._state = State(
             np.zeros(offset[-1]), offset, numbers, counts, none, np.empty(0), none, np.empty((0, d))
         )
 
-    def _reserve(self, plan: tensors.Plan) -> None:
+    def _reserve(self, plan: Plan) -> None:
         """Room for the estimates of this plan that are kept one by one."""
         n = plan.points[plan.first[:-1]]
         n = n[(n >= len(self._state.offset) - 1) & (self._tables.product[n] != 0.0)]
-        items = int(self._state.counts[tensors.ITEMS]) + len(n)
-        points = int(self._state.counts[tensors.POINTS]) + int(n.sum())
+        items = int(self._state.counts[ITEMS]) + len(n)
+        points = int(self._state.counts[POINTS]) + int(n.sum())
         state = self._state
         if items > len(state.item_weight) or points > len(state.item_points):
             self._state = state._replace(
@@ -194,13 +187,13 @@ class AnalyticKernel(OnlineLearner):
             )
 
 
-def _grown(values: NDArray, length: int) -> NDArray:
+def _grown(values: Array, length: int) -> Array:
     longer = np.zeros((length, *values.shape[1:]), values.dtype)
     longer[: len(values)] = values
     return longer
 
 
-def _tables(kernel: TensorKernel, loss: AnalyticLoss, p: float, highest: int) -> tensors.Tables:
+def _tables(kernel: TensorKernel, loss: AnalyticLoss, p: float, highest: int) -> Tables:
     inverse = log_inverse_probabilities(p, highest)
     beta = kernel.log_betas(highest)
     signs, logs = loss.series(highest)
@@ -209,9 +202,7 @@ def _tables(kernel: TensorKernel, loss: AnalyticLoss, p: float, highest: int) ->
         n = np.arange(highest + 1)
         factorials = np.array([math.lgamma(k + 1.0) for k in n])
         pairs = (-1.0) ** n * np.exp(inverse - factorials - n * math.log(kernel.sigma2))
-    return tensors.Tables(
-        np.exp(beta + 2.0 * inverse), np.exp(beta + inverse), pairs, signs * np.exp(logs + inverse)
-    )
+    return Tables(np.exp(beta + 2.0 * inverse), np.exp(beta + inverse), pairs, signs * np.exp(logs + inverse))
 
 
 SCALE, NORM = 0, 1  # places in State.numbers
@@ -227,19 +218,19 @@ class Plan(NamedTuple):
     start: (E + 1,) where its copies begin, pairs before points.
     """
 
-    first: np.ndarray
-    pairs: np.ndarray
-    points: np.ndarray
-    start: np.ndarray
+    first: Ints
+    pairs: Ints
+    points: Ints
+    start: Ints
 
 
 class Tables(NamedTuple):
     """Weights by degree: of Prod, of Prod with a known point, of the pairs, of the gradient length."""
 
-    product: np.ndarray
-    point: np.ndarray
-    pairs: np.ndarray
-    slope: np.ndarray
+    product: Floats
+    point: Floats
+    pairs: Floats
+    slope: Floats
 
 
 class State(NamedTuple):
@@ -249,18 +240,18 @@ class State(NamedTuple):
     item_degree, item_weight, item_start: those estimates; item_points: their points, (.., d).
     """
 
-    W: np.ndarray
-    offset: np.ndarray
-    numbers: np.ndarray
-    counts: np.ndarray
-    item_degree: np.ndarray
-    item_weight: np.ndarray
-    item_start: np.ndarray
-    item_points: np.ndarray
+    W: Floats
+    offset: Ints
+    numbers: Floats
+    counts: Ints
+    item_degree: Ints
+    item_weight: Floats
+    item_start: Ints
+    item_points: Floats
 
 
 @njit(cache=True)
-def _longer(values: np.ndarray) -> np.ndarray:
+def _longer(values: Ints) -> Ints:
     longer = np.empty(2 * len(values), values.dtype)
     longer[: len(values)] = values
     return longer
@@ -292,7 +283,7 @@ def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) ->
 
 
 @njit(cache=True)
-def _dot(x: np.ndarray, z: np.ndarray) -> float:
+def _dot(x: Floats, z: Floats) -> float:
     total = 0.0
     for k in range(len(x)):
         total += x[k] * z[k]
@@ -300,7 +291,7 @@ def _dot(x: np.ndarray, z: np.ndarray) -> float:
 
 
 @njit(cache=True)
-def _contracted(W: np.ndarray, at: int, n: int, x: np.ndarray, step: int, buffer: np.ndarray) -> float:
+def _contracted(W: Floats, at: int, n: int, x: Floats, step: int, buffer: Floats) -> float:
     """<W_n, x_1 (x) ... (x) x_n>, W_n = W[at : at + d^n], x_j = x[(j - 1) step]; step 0: x_1 n times."""
     if n == 0:
         return W[at]
@@ -319,7 +310,7 @@ def _contracted(W: np.ndarray, at: int, n: int, x: np.ndarray, step: int, buffer
 
 
 @njit(cache=True)
-def _add(W: np.ndarray, at: int, n: int, weight: float, x: np.ndarray, buffer: np.ndarray) -> None:
+def _add(W: Floats, at: int, n: int, weight: float, x: Floats, buffer: Floats) -> None:
     """W_n += weight x_1 (x) ... (x) x_n."""
     d = x.shape[1]
     size = 1
@@ -335,7 +326,7 @@ def _add(W: np.ndarray, at: int, n: int, weight: float, x: np.ndarray, buffer: n
 
 
 @njit(cache=True)
-def _item_products(state: State, n: int, x: np.ndarray, step: int) -> float:
+def _item_products(state: State, n: int, x: Floats, step: int) -> float:
     """sum over the estimates of degree n that are kept one by one of weight prod_j <x_i^(j), x_j>."""
     total = 0.0
     for i in range(state.counts[ITEMS]):
@@ -348,7 +339,7 @@ def _item_products(state: State, n: int, x: np.ndarray, step: int) -> float:
 
 
 @njit(cache=True)
-def inner(state: State, tables: Tables, scalar: float, x: np.ndarray, buffer: np.ndarray) -> float:
+def _inner(state: State, tables: Tables, scalar: float, x: Floats, buffer: Floats) -> float:
     """<w, Psi~> for an estimate with points x (n, d)."""
     n = len(x)
     weight = tables.product[n]
@@ -362,7 +353,7 @@ def inner(state: State, tables: Tables, scalar: float, x: np.ndarray, buffer: np
 
 
 @njit(cache=True)
-def predict(state: State, tables: Tables, z: np.ndarray, rate: float, buffer: np.ndarray) -> float:
+def _predict(state: State, tables: Tables, z: Floats, rate: float, buffer: Floats) -> float:
     """<w, Psi(z)>; z: (1, d); rate: 1 / sigma2, 0 for dot-product kernels."""
     total = 0.0
     for n in range(state.counts[TOP] + 1):
@@ -380,7 +371,7 @@ def predict(state: State, tables: Tables, z: np.ndarray, rate: float, buffer: np
 
 
 @njit(cache=True)
-def _scalar(pairs: int, start: int, copies: np.ndarray, tables: Tables) -> float:
+def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
     """The estimate of exp(-||x||^2 / sigma2) from `pairs` pairs of copies; 1 for dot products."""
     value = tables.pairs[pairs]
     for j in range(pairs):
@@ -390,14 +381,7 @@ def _scalar(pairs: int, start: int, copies: np.ndarray, tables: Tables) -> float
 
 @njit(cache=True)
 def _slope(
-    state: State,
-    tables: Tables,
-    plan: Plan,
-    t: int,
-    copies: np.ndarray,
-    y: np.ndarray,
-    kind: int,
-    buffer: np.ndarray,
+    state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int, buffer: Floats
 ) -> float:
     """Subroutine 1 for round t; y: the targets of the estimates, y[e]."""
     first, last = plan.first[t] + 1, plan.first[t + 1]
@@ -410,7 +394,7 @@ def _slope(
     for e in range(first, last):
         at = plan.start[e] + 2 * plan.pairs[e]
         scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
-        value = inner(state, tables, scalar, copies[at : at + plan.points[e]], buffer)
+        value = _inner(state, tables, scalar, copies[at : at + plan.points[e]], buffer)
         if kind == DIFFERENCE:
             g *= value - y[e]
         elif kind == MARGIN_LESS_ONE:
@@ -421,7 +405,7 @@ def _slope(
 
 
 @njit(cache=True)
-def _store(state: State, weight: float, x: np.ndarray, buffer: np.ndarray) -> None:
+def _store(state: State, weight: float, x: Floats, buffer: Floats) -> None:
     n = len(x)
     if n < len(state.offset) - 1:
         _add(state.W, state.offset[n], n, weight, x, buffer)
@@ -442,12 +426,12 @@ def _learn(
     tables: Tables,
     plan: Plan,
     t: int,
-    copies: np.ndarray,
-    y: np.ndarray,
+    copies: Floats,
+    y: Floats,
     kind: int,
     eta: float,
     B_w: float,
-    buffer: np.ndarray,
+    buffer: Floats,
 ) -> None:
     alpha = -eta * _slope(state, tables, plan, t, copies, y, kind, buffer)
     e = plan.first[t]
@@ -459,7 +443,7 @@ def _learn(
     square = weight * scalar * scalar
     for j in range(len(x)):
         square *= _dot(x[j], x[j])
-    h = inner(state, tables, scalar, x, buffer)
+    h = _inner(state, tables, scalar, x, buffer)
     norm = state.numbers[NORM] + 2.0 * alpha * h + alpha * alpha * square
     _store(state, alpha / state.numbers[SCALE] * scalar, x, buffer)
     state.numbers[NORM] = max(norm, 0.0)
@@ -473,24 +457,24 @@ def _learn(
 
 
 @njit(cache=True)
-def run(
+def _run(
     state: State,
     tables: Tables,
     plan: Plan,
-    clean: np.ndarray,
-    copies: np.ndarray,
-    y: np.ndarray,
+    clean: Floats,
+    copies: Floats,
+    y: Floats,
     kind: int,
     eta: float,
     B_w: float,
     rate: float,
-    predictions: np.ndarray,
-    buffer: np.ndarray,
+    predictions: Floats,
+    buffer: Floats,
 ) -> None:
     """predictions[t] = <w_t, Psi(clean[t])>, if wanted, then one round of Algorithm 4; for every t."""
     for t in range(len(plan.first) - 1):
         if len(predictions):
-            predictions[t] = predict(state, tables, clean[t : t + 1], rate, buffer)
+            predictions[t] = _predict(state, tables, clean[t : t + 1], rate, buffer)
         _learn(state, tables, plan, t, copies, y, kind, eta, B_w, buffer)
 
 
@@ -556,16 +540,16 @@ class NaiveFeatureOGD(LinearLearner):
 
 @njit(cache=True)
 def _steps(
-    clean: np.ndarray,
-    noisy: np.ndarray,
-    y: np.ndarray,
+    clean: Floats,
+    noisy: Floats,
+    y: Floats,
     kind: int,
     code: int,
     s: float,
     eta: float,
     B_w: float,
-    w: np.ndarray,
-    predictions: np.ndarray,
+    w: Floats,
+    predictions: Floats,
 ) -> None:
     d = len(w)
     for t in range(len(y)):

@@ -1,6 +1,6 @@
-"""Unbiased features from copies of unknown law, their products, and the unbiased gradient length.
+"""Algorithm 4 as the paper writes it, a list of estimated features; `online.analytic` is the fast form.
 
-The subroutines of Algorithm 4, as the paper writes them: lists, one estimate at a time.
+Unbiased features from copies of unknown law, their products, and the unbiased gradient length.
 Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Section V.
 """
 
@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import NamedTuple
+
 import numpy as np
 from numba import njit
-from noisylabels.arrays import Floats
+
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
-from noisylabels.online.oracles import Oracle
-from noisylabels.arrays import Floats, number, of_class
-from noisylabels.losses.analytic import AnalyticLoss
 from noisylabels.online.base import OnlineLearner
-from noisylabels.theory.randomised_estimates import checked_p
+from noisylabels.online.oracles import Oracle
+from noisylabels.theory.estimates import checked_p
+from noisylabels.validation import Floats, number, of_class
 
 
 class Feature(NamedTuple):

@@ -1,34 +1,31 @@
-"""Projected gradient steps on the squared loss, compiled: one step, and a whole run of them."""
+"""Linear learners of instances seen through noise: Algorithms 1 and 2, their baseline and their control."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
-from noisylabels.arrays import Floats, whole
+
 from noisylabels.compiled.arithmetic import add, dot
-from noisylabels.noise.features import real
+from noisylabels.noise.features import checked_covariance, real
 from noisylabels.online.base import LinearLearner, Run
 from noisylabels.online.oracles import Oracle
-from typing import NamedTuple
-from noisylabels.arrays import Floats, as_array, nonnegative, whole
-from noisylabels.noise.features import checked_covariance, real
-from noisylabels.arrays import as_array, whole
-
+from noisylabels.validation import Floats, as_array, nonnegative, whole
 
 SHORT = 8  # rows shorter than this are summed in one plain loop
 
 
 @njit(cache=True)
-def project(w: np.ndarray, B_w: float) -> None:
+def project(w: Floats, B_w: float) -> None:
     """w = w min(1, sqrt(B_w) / ||w||), in place."""
     _shrink(w, dot(w, 0, w), B_w)
 
 
 @njit(cache=True)
-def _shrink(w: np.ndarray, size: float, B_w: float) -> None:
+def _shrink(w: Floats, size: float, B_w: float) -> None:
     """`project` where size = ||w||^2 is known."""
     if size > B_w:
         scale = math.sqrt(B_w / size)
@@ -37,7 +34,7 @@ def _shrink(w: np.ndarray, size: float, B_w: float) -> None:
 
 
 @njit(cache=True)
-def step(w: np.ndarray, x: np.ndarray, y: float, second: np.ndarray, at: int, eta: float, B_w: float) -> None:
+def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_w: float) -> None:
     """w = P(w - eta 2 (<w, x~> - y~) x~'), in place; x~ = x[at : at+d], x~' = second[at : at+d]."""
     d = len(w)
     if d >= SHORT:
@@ -56,15 +53,15 @@ def step(w: np.ndarray, x: np.ndarray, y: float, second: np.ndarray, at: int, et
 
 @njit(cache=True)
 def steps(
-    clean: np.ndarray,
-    x: np.ndarray,
-    second: np.ndarray,
-    y: np.ndarray,
+    clean: Floats,
+    x: Floats,
+    second: Floats,
+    y: Floats,
     eta: float,
     B_w: float,
-    w: np.ndarray,
-    predictions: np.ndarray,
-    total: np.ndarray,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
     since: int,
 ) -> None:
     """predictions[t] = <w, clean_t>, then `step`, for all t; total = sum of w over the rounds t >= since.
@@ -89,12 +86,7 @@ def arrays(learner: LinearLearner, X: ArrayLike, y: ArrayLike, copies: Sequence[
 
 
 def whole_run(
-    learner: LinearLearner,
-    X: ArrayLike,
-    X1: ArrayLike,
-    X2: ArrayLike,
-    y: ArrayLike,
-    average_from: int = 0,
+    learner: LinearLearner, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, average_from: int = 0
 ) -> Run:
     """All rounds of `steps` from the learner's present w, which ends as that of the last round.
 
@@ -185,52 +177,34 @@ class KnownCovariance(LinearLearner):
         Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
         """
         clean, targets, first = arrays(self, X, y, [X1])
-        known = _known(self, covariance, variances, *clean.shape)
+        Sigma = self._known(covariance, variances, *clean.shape)
         predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
         since = whole("average_from", average_from, 0, len(targets) - 1)
-        run = _run_diagonal if known.diagonal else _run_full
-        data = clean.ravel(), first.ravel(), targets, known.flat, known.stride
+        run = _run_diagonal if variances is not None else _run_full
+        stride = Sigma[0].size if Sigma.ndim == (2 if variances is not None else 3) else 0
+        data = clean.ravel(), first.ravel(), targets, Sigma.ravel(), stride
         run(*data, self.eta, self.B_w, self.w, predictions, total, since)
         return finished(self, predictions, total / (len(targets) - since))
 
-
-class _Known(NamedTuple):
-    """Sigma_t starts at flat[t * stride]; stride 0: all rounds share one."""
-
-    flat: Floats
-    stride: int
-    diagonal: bool
-
-
-def _known(
-    learner: KnownCovariance, covariance: ArrayLike | None, variances: ArrayLike | None, T: int, d: int
-) -> _Known:
-    if covariance is not None and variances is not None:
-        raise ValueError("known_covariance: give covariance or variances, not both")
-    if variances is not None:
-        shape = (d,) if as_array("variances", variances).ndim < 2 else (T, d)
-        v = nonnegative("variances", real("variances", variances, shape), shape)
-        return _Known(v.ravel(), d * (v.ndim - 1), True)
-    given = learner.covariance if covariance is None else covariance
-    if given is None:
-        raise ValueError("covariance: known_covariance needs the covariance of the noise of every round")
-    Sigma = checked_covariance("covariance", given, d)
-    if Sigma.ndim == 3 and len(Sigma) != T:
-        raise ValueError(f"covariance: has {len(Sigma)} rounds, X has {T}")
-    return _Known(Sigma.ravel(), d * d * (Sigma.ndim - 2), False)
+    def _known(self, covariance: ArrayLike | None, variances: ArrayLike | None, T: int, d: int) -> Floats:
+        """The covariances (d, d) or (T, d, d), or the variances (d,) or (T, d) of the T rounds."""
+        if covariance is not None and variances is not None:
+            raise ValueError("known_covariance: give covariance or variances, not both")
+        if variances is not None:
+            shape = (d,) if as_array("variances", variances).ndim < 2 else (T, d)
+            return nonnegative("variances", real("variances", variances, shape), shape)
+        given = self.covariance if covariance is None else covariance
+        if given is None:
+            raise ValueError("covariance: known_covariance needs the covariance of the noise of every round")
+        Sigma = checked_covariance("covariance", given, d)
+        if Sigma.ndim == 3 and len(Sigma) != T:
+            raise ValueError(f"covariance: has {len(Sigma)} rounds, X has {T}")
+        return Sigma
 
 
 @njit(cache=True)
 def _step_full(
-    w: np.ndarray,
-    x: np.ndarray,
-    at: int,
-    y: float,
-    Sigma: np.ndarray,
-    start: int,
-    bias: np.ndarray,
-    eta: float,
-    B_w: float,
+    w: Floats, x: Floats, at: int, y: float, Sigma: Floats, start: int, bias: Floats, eta: float, B_w: float
 ) -> None:
     """One round, w in place; Sigma_t is Sigma[start : start + d d]."""
     d = len(w)
@@ -243,16 +217,16 @@ def _step_full(
 
 @njit(cache=True)
 def _run_full(
-    clean: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    Sigma: np.ndarray,
+    clean: Floats,
+    x: Floats,
+    y: Floats,
+    Sigma: Floats,
     stride: int,
     eta: float,
     B_w: float,
-    w: np.ndarray,
-    predictions: np.ndarray,
-    total: np.ndarray,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
     since: int,
 ) -> None:
     d = len(w)
@@ -267,16 +241,16 @@ def _run_full(
 
 @njit(cache=True)
 def _run_diagonal(
-    clean: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    v: np.ndarray,
+    clean: Floats,
+    x: Floats,
+    y: Floats,
+    v: Floats,
     stride: int,
     eta: float,
     B_w: float,
-    w: np.ndarray,
-    predictions: np.ndarray,
-    total: np.ndarray,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
     since: int,
 ) -> None:
     d = len(w)

@@ -1,43 +1,55 @@
-"""Rows of a dense or sparse matrix inside compiled loops: inner products, updates and read-ahead.
+"""Stochastic gradient descent on G(w) = (1/n) sum_i [lambda/2 ||w||^2 + r(y_i (x_i.w + b))].
 
-Each function is written once for either storage and chosen by type at compile time,
-so that every learner is written once.
+w <- w - eta_t [lambda w + r'(z_i) y_i x_i],  z_i = y_i (x_i.w + b) before the step. The factors
+1 - eta_t lambda are kept apart from the weights, w = s v, so that a step costs only the nonzero entries of
+its example; the sum of the weights over the steps is kept in the same lazy way.
+
+Step sizes by name. The paper says "learning rate eta" only; these interpretations of it are ours.
+
+warm_inv_epoch   eta0 min(1, (t+1)/n) / (1 + t/n)   ramp-up over the first epoch, then 1/epoch (our default)
+inv_sqrt_epoch   eta0 / sqrt(1 + t/n)
+bottou           eta0 / (1 + lambda eta0 t)          Bottou, Neural Networks: Tricks of the Trade, 2012
+asgd             eta0 / (1 + lambda eta0 t)^(3/4)    Xu, arXiv:1107.2490, for averaging
+constant         eta0                                Algorithm 1 to the letter
+
+t = 0, 1, ... counts the steps of the run, n the examples of an epoch.
+
+Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1; lazy sums: W. Xu, arXiv:1107.2490, Section 6.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
-import math
-from typing import NamedTuple
-from numba import njit
-from noisylabels.losses.compiled import slope
 from numpy.typing import NDArray
-from typing import Any
-from noisylabels.arrays import choice, number
-from noisylabels.losses.margin import Loss
 
+from noisylabels.losses.margin import Loss, columns, compiled_slope
+from noisylabels.validation import Array, Floats, choice, number
 
 LINE = 64  # bytes of a cache line
+Order = NDArray[np.uint32]
 
 
 class DenseRows(NamedTuple):
     """values: (n d,), row i at i d; d: number of features."""
 
-    values: np.ndarray
+    values: Array
     d: int
 
 
 class SparseRows(NamedTuple):
     """CSR: row i has values data[k] in columns indices[k] (uint32), indptr[i] <= k < indptr[i+1] (int64)."""
 
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
+    data: Array
+    indices: Array
+    indptr: Array
 
 
 Rows = DenseRows | SparseRows
@@ -57,70 +69,6 @@ def largest_square(X: Any) -> float:
     if isinstance(X, np.ndarray):
         return float(np.einsum("ij,ij->i", X, X).max())
     return float(X.multiply(X).sum(axis=1).max())
-
-
-def dot(rows: Rows, i: int, w: np.ndarray) -> float:
-    """x_i.w in four interleaved partial sums."""
-    raise NotImplementedError
-
-
-def add(rows: Rows, i: int, w: np.ndarray, c: float) -> None:
-    """w += c x_i."""
-    raise NotImplementedError
-
-
-def energy(rows: Rows, i: int) -> float:
-    """||x_i||^2."""
-    raise NotImplementedError
-
-
-def dots(rows: Rows, i: int, W: np.ndarray, z: np.ndarray) -> None:
-    """z = x_i W for the models in the columns of W (d, M)."""
-    raise NotImplementedError
-
-
-def adds(rows: Rows, i: int, W: np.ndarray, c: np.ndarray) -> None:
-    """W += x_i (outer) c for the models in the columns of W (d, M)."""
-    raise NotImplementedError
-
-
-def fetch(rows: Rows, y: np.ndarray, i: int) -> None:
-    """Ask the memory for row i and its label, which are needed a few steps later."""
-    raise NotImplementedError
-
-
-def _is_dense(rows: Any) -> bool:
-    return rows.instance_class is DenseRows
-
-
-@overload(dot, inline="always")
-def _dot(rows: Any, i: Any, w: Any) -> Any:
-    return _dense_dot if _is_dense(rows) else _sparse_dot
-
-
-@overload(add, inline="always")
-def _add(rows: Any, i: Any, w: Any, c: Any) -> Any:
-    return _dense_add if _is_dense(rows) else _sparse_add
-
-
-@overload(energy, inline="always")
-def _energy(rows: Any, i: Any) -> Any:
-    return _dense_energy if _is_dense(rows) else _sparse_energy
-
-
-@overload(dots, inline="always")
-def _dots(rows: Any, i: Any, W: Any, z: Any) -> Any:
-    return _dense_dots if _is_dense(rows) else _sparse_dots
-
-
-@overload(adds, inline="always")
-def _adds(rows: Any, i: Any, W: Any, c: Any) -> Any:
-    return _dense_adds if _is_dense(rows) else _sparse_adds
-
-
-@overload(fetch, inline="always")
-def _fetch(rows: Any, y: Any, i: Any) -> Any:
-    return _dense_fetch if _is_dense(rows) else _sparse_fetch
 
 
 def _dense_dot(rows: Any, i: Any, w: Any) -> Any:
@@ -202,7 +150,7 @@ def _sparse_adds(rows: Any, i: Any, W: Any, c: Any) -> Any:
 
 
 @njit(inline="always")
-def _gather(source: np.ndarray, x: float, target: np.ndarray) -> None:
+def _gather(source: Floats, x: float, target: Floats) -> None:
     """target += x source, one entry per model."""
     for m in range(len(target)):
         target[m] += x * source[m]
@@ -243,6 +191,32 @@ def _sparse_fetch(rows: Any, y: Any, i: Any) -> Any:
         _prefetch(rows.indices, k)
 
 
+def _either(dense: Callable[..., Any], sparse: Callable[..., Any]) -> Any:
+    """For compiled code: the one of two functions that suits the storage of their first argument, rows."""
+
+    def function(rows: Rows, *rest: Any) -> Any:
+        raise NotImplementedError
+
+    @overload(function, inline="always", strict=False)
+    def chosen(rows: Any, *rest: Any) -> Any:
+        return dense if rows.instance_class is DenseRows else sparse
+
+    return function
+
+
+dot = _either(_dense_dot, _sparse_dot)
+"""(rows, i, w): x_i.w in four interleaved partial sums."""
+add = _either(_dense_add, _sparse_add)
+"""(rows, i, w, c): w += c x_i."""
+energy = _either(_dense_energy, _sparse_energy)
+"""(rows, i): ||x_i||^2."""
+dots = _either(_dense_dots, _sparse_dots)
+"""(rows, i, W, z): z = x_i W for the models in the columns of W (d, M)."""
+adds = _either(_dense_adds, _sparse_adds)
+"""(rows, i, W, c): W += x_i (outer) c for the models in the columns of W (d, M)."""
+fetch = _either(_dense_fetch, _sparse_fetch)
+"""(rows, y, i): ask the memory for row i and its label, which are needed a few steps later."""
+
 AHEAD = 6  # rows between a read-ahead and its use
 SMALLEST_SCALE = 1e-200  # the lazy weights are then 1e200 times too large, with all their digits
 SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum cancels by about 1/scale
@@ -260,20 +234,16 @@ class Schedule(NamedTuple):
 class Objective(NamedTuple):
     """The loss and what is added to it.
 
-    kind, a, b, c : the loss, see `noisylabels.losses.margin.Loss.code`.
-    positive, negative : (u, v) for the label +1 and -1: the loss is u r(z) + v r(-z); (1, 0) is r itself.
     lam : lambda.   bias : value of the constant feature (0: no bias).   bias_lam : lambda of its weight.
+    positive, negative : (u, v) for the label +1 and -1: the loss is u r(z) + v r(-z); (1, 0) is r itself.
     """
 
-    kind: int
-    a: float
-    b: float
-    c: float
-    positive: tuple[float, float]
-    negative: tuple[float, float]
+    loss: Loss
     lam: float
     bias: float
     bias_lam: float
+    positive: tuple[float, float] = (1.0, 0.0)
+    negative: tuple[float, float] = (1.0, 0.0)
 
 
 @njit(cache=True, error_model="numpy")
@@ -290,72 +260,73 @@ def step_size(schedule: Schedule, t: int) -> float:
     return eta / grown**schedule.power
 
 
-@njit(cache=True, error_model="numpy")
-def objective_slope(objective: Objective, z: float, positive: bool) -> float:
-    """Derivative of u r(z) + v r(-z) with respect to z."""
-    u, v = objective.positive if positive else objective.negative
-    g = u * slope(objective.kind, objective.a, objective.b, objective.c, z)
-    if v != 0.0:
-        g -= v * slope(objective.kind, objective.a, objective.b, objective.c, -z)
-    return g
-
-
-@njit(cache=True, error_model="numpy")
 def epoch(
-    rows: Rows,
-    y: np.ndarray,
-    order: np.ndarray,
-    w: np.ndarray,
-    total: np.ndarray,
-    averaged: bool,
-    objective: Objective,
-    schedule: Schedule,
-    t: int,
-) -> None:
+    rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
+    objective: Objective, schedule: Schedule, t: int,
+) -> None:  # fmt: skip
     """Step through rows[order], changing w in place; if averaged, total += sum of the weights.
 
     y (n,) of -1.0 and +1.0; order: row numbers; w, total (d+1,), the bias last; t: steps done before.
     """
+    loss, lam, bias, bias_lam, *mixed = objective
+    terms = float(lam), float(bias), float(bias_lam), *mixed
+    _epoch(rows, y, order, w, total, averaged, compiled_slope(loss), columns([loss]), terms, schedule, t)
+
+
+@njit(cache=True, error_model="numpy")
+def _epoch(
+    rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
+    slopes: Any, parameters: Floats, terms: Any, schedule: Schedule, t: int,
+) -> None:  # fmt: skip
+    lam, constant, bias_lam, positive, negative = terms
     d = len(w) - 1
     scale, kappa, bias = 1.0, 0.0, w[d]  # lazily: weights = scale w, their sum = total + kappa w
     floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
     last = len(order) - 1
+    margin, slope = np.empty(1), np.empty(1)
     for k in range(len(order)):
         fetch(rows, y, order[min(k + AHEAD, last)])
         i = order[k]
         eta = step_size(schedule, t + k)
-        z = y[i] * (scale * dot(rows, i, w) + objective.bias * bias)
-        step = -eta * y[i] * objective_slope(objective, z, y[i] > 0)
-        scale *= 1.0 - eta * objective.lam
-        bias *= 1.0 - eta * objective.bias_lam
+        margin[0] = y[i] * (scale * dot(rows, i, w) + constant * bias)
+        u, v = positive if y[i] > 0 else negative
+        slopes(margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
+        g = u * slope[0]
+        if v != 0.0:
+            margin[0] = -margin[0]
+            slopes(margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
+            g -= v * slope[0]
+        step = -eta * y[i] * g
+        scale *= 1.0 - eta * lam
+        bias *= 1.0 - eta * bias_lam
         if step != 0.0:
             add(rows, i, w, step / scale)
-            bias += step * objective.bias
+            bias += step * constant
             if averaged:
                 add(rows, i, total, -kappa * step / scale)
         if scale < floor:
-            flush(w, total, scale, kappa)
+            _flush(w, total, scale, kappa)
             scale, kappa = 1.0, 0.0
         if averaged:
             kappa += scale
             total[d] += bias
-    flush(w, total, scale, kappa)
+    _flush(w, total, scale, kappa)
     w[d] = bias
 
 
 @njit(cache=True)
-def flush(w: np.ndarray, total: np.ndarray, scale: float, kappa: float) -> None:
+def _flush(w: Floats, total: Floats, scale: float, kappa: float) -> None:
     """End the lazy form of the weights (but the bias) and of their sum."""
     for j in range(len(w) - 1):
         total[j] += kappa * w[j]
         w[j] *= scale
 
 
-BLOCK = 64
+BLOCK = 64  # neighbours that an epoch reads together
 _BUCKET = 8192  # rows whose numbers fit the first-level cache
 
 
-def permutation(n: int, rng: np.random.Generator) -> NDArray[np.uint32]:
+def permutation(n: int, rng: np.random.Generator) -> Order:
     """Uniformly random permutation of 0..n-1: random buckets that fit the cache, each shuffled.
 
     Source: C. R. Rao, Sankhya A 23, 1961; M. Sandelius, J. Royal Stat. Soc. B 24, 1962.
@@ -366,7 +337,7 @@ def permutation(n: int, rng: np.random.Generator) -> NDArray[np.uint32]:
     return order
 
 
-def block_order(n: int, rng: np.random.Generator) -> NDArray[np.uint32]:
+def block_order(n: int, rng: np.random.Generator) -> Order:
     """0..n-1 in shuffled blocks of 64 consecutive numbers, each block shuffled inside too."""
     order = np.empty(n, np.uint32)
     _fill_blocks(order, permutation(-(-n // BLOCK), rng), rng.random(n))
@@ -374,7 +345,7 @@ def block_order(n: int, rng: np.random.Generator) -> NDArray[np.uint32]:
 
 
 @njit(cache=True)
-def _shuffle(order: np.ndarray, start: int, stop: int, u: np.ndarray) -> None:
+def _shuffle(order: Array, start: int, stop: int, u: Array) -> None:
     """Fisher-Yates on order[start:stop] with the uniform numbers u[start:stop]."""
     for i in range(stop - 1, start, -1):
         j = start + int(u[i] * (i - start + 1))
@@ -382,10 +353,10 @@ def _shuffle(order: np.ndarray, start: int, stop: int, u: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def _fill(order: np.ndarray, bucket: np.ndarray, ends: np.ndarray, u: np.ndarray) -> None:
+def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
     """Numbers sorted by their bucket, each bucket shuffled; ends: a zero per bucket and one more."""
-    for number in bucket:
-        ends[number + 1] += 1
+    for k in bucket:
+        ends[k + 1] += 1
     for k in range(1, len(ends)):
         ends[k] += ends[k - 1]
     for i in range(len(bucket)):  # ends[k] moves from the start of bucket k to its end
@@ -398,7 +369,7 @@ def _fill(order: np.ndarray, bucket: np.ndarray, ends: np.ndarray, u: np.ndarray
 
 
 @njit(cache=True)
-def _fill_blocks(order: np.ndarray, blocks: np.ndarray, u: np.ndarray) -> None:
+def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
     """The blocks one after the other, each shuffled."""
     at = 0
     for block in blocks:
@@ -417,9 +388,7 @@ _SAMPLE = 1000  # rows of Bottou's search
 def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
     """The schedule of that name.
 
-    Raises
-    ------
-    ValueError : an unknown name; eta0 <= 0; eta0 lambda >= 1, where a step would turn the weights round.
+    Raises ValueError : an unknown name; eta0 <= 0; eta0 lambda >= 1, which would reverse the weights.
     """
     choice("schedule", name, SCHEDULES)
     number("eta0", eta0, above=0)
@@ -444,7 +413,7 @@ def theorem_1_step(loss: Loss, size: float, lam: float) -> float:
     return 1.0 / (12.0 * (loss.curvature * size + lam))
 
 
-def searched_step(X: Any, y: NDArray[np.float64], objective: Objective, loss: Loss) -> float:
+def searched_step(X: Any, y: Floats, objective: Objective) -> float:
     """The power of two with the lowest objective after one "bottou" pass over (at most) the first 1000 rows.
 
     Doubles from 1 while that helps, else halves; y of -1 and +1.
@@ -460,7 +429,7 @@ def searched_step(X: Any, y: NDArray[np.float64], objective: Objective, loss: Lo
         steps = schedule("bottou", eta0, objective.lam, n)
         epoch(rows, labels, order, w, np.zeros_like(w), False, objective, steps, 0)
         margins = labels * (sample @ w[:-1] + objective.bias * w[-1])
-        value = 0.5 * objective.lam * float(w[:-1] @ w[:-1]) + float(loss.value(margins).mean())
+        value = 0.5 * objective.lam * float(w[:-1] @ w[:-1]) + float(objective.loss.value(margins).mean())
         return value if np.isfinite(value) else np.inf
 
     eta0, best, factor = 1.0, cost(1.0), 2.0

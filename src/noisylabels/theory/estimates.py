@@ -1,18 +1,23 @@
-"""How many copies a round of Algorithm 4 asks for: a law that depends on p alone, not on T, d, data or noise.
+"""Unbiased estimates of analytic functions from copies of unknown law: sampler, moments, number of copies.
 
-Total = N_0 + N_1 + ... + N_M: the stored feature, and M features in the gradient length, M geometric. Ours.
+theta = gamma_n p^(n+1) / (p-1) X_1 ... X_n with P(n) = (p-1) / p^(n+1):  E theta = sum_n gamma_n (E X)^n =
+f(E X). A round of Algorithm 4 asks for N_0 + N_1 + ... + N_M copies: the stored feature, and M features in
+the gradient length, M geometric. The law of that number depends on p alone.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 1; exact second moments and law are ours.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from noisylabels.arrays import Floats, number
 import math
 import warnings
 from collections.abc import Callable
+
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.features import real
+from noisylabels.validation import Floats, number
 
 
 def mean_queries(p: float, *, gaussian: bool = False) -> float:

@@ -1,14 +1,14 @@
-"""The p-norm link between weights and their dual, safe against overflow."""
+"""The geometry of the p-norm algorithms: link, divergence, loss bounds for every target and every data."""
 
 from __future__ import annotations
 
 import math
 import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
-from noisylabels.arrays import Floats, number
-from noisylabels.arrays import Floats
 
+from noisylabels.validation import Floats, number
 
 Power = float | str  # a number, or "auto"
 

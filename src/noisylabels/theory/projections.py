@@ -1,21 +1,25 @@
-"""How often a random projection to k dimensions flips the sign of an inner product."""
+"""Random projections: how often they flip the sign of an inner product, and generalisation bounds from that.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017; Kaban, "Structure-aware error bounds for linear classification
+with the zero-one loss", 2017.
+"""
 
 from __future__ import annotations
 
 import math
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaln
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc, betaln
 
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats
 
 ENTRIES = ("gaussian", "rademacher")
 BATCH = 2_000_000  # entries of the projections that are drawn at once
 
 
-def flip_probability(theta: ArrayLike, k: ArrayLike) -> Array:
+def flip_probability(theta: ArrayLike, k: ArrayLike) -> Floats:
     """f_k(theta) = I_{(1 - cos theta) / 2}(k/2, k/2) = P((R h).(R x) <= 0), R (k, d) with Gaussian entries.
 
     theta in [0, pi], the angle between h and x; I is the regularised incomplete beta function; k >= 1.
@@ -26,18 +30,18 @@ def flip_probability(theta: ArrayLike, k: ArrayLike) -> Array:
     return np.asarray(betainc(half, half, np.sin(theta / 2.0) ** 2))
 
 
-def slope(theta: ArrayLike, k: ArrayLike) -> Array:
+def slope(theta: ArrayLike, k: ArrayLike) -> Floats:
     """d f_k / d theta = sin(theta)^(k - 1) / B(1/2, k/2)."""
     theta, k = _angle(theta), _dimension(k)
     return np.asarray(np.sin(theta) ** (k - 1.0) * np.exp(-betaln(0.5, k / 2.0)))
 
 
-def gaussian_bound(margin: ArrayLike, k: ArrayLike) -> Array:
+def gaussian_bound(margin: ArrayLike, k: ArrayLike) -> Floats:
     """f_k(theta) <= exp(-k cos(theta)^2 / 2) for margin = cos theta > 0; 1 for margins <= 0."""
     return _exponential(margin, k, 2.0)
 
 
-def sub_gaussian_bound(margin: ArrayLike, k: ArrayLike) -> Array:
+def sub_gaussian_bound(margin: ArrayLike, k: ArrayLike) -> Floats:
     """exp(-k cos(theta)^2 / 8) for margin = cos theta > 0, sub-Gaussian entries; 1 for margins <= 0."""
     return _exponential(margin, k, 8.0)
 
@@ -81,28 +85,25 @@ def _flips(margin: float, k: int, size: int, rng: np.random.Generator, entries: 
     return int(np.count_nonzero((projected[0] * projected[1]).sum(axis=1) <= 0.0))
 
 
-def _exponential(margin: ArrayLike, k: ArrayLike, divisor: float) -> Array:
+def _exponential(margin: ArrayLike, k: ArrayLike, divisor: float) -> Floats:
     c = np.asarray(margin, dtype=float)
     if not (np.abs(c) <= 1.0).all():
         raise ValueError("margin, a cosine, must lie in [-1, 1]")
     return np.asarray(np.where(c > 0.0, np.exp(-_dimension(k) * c**2 / divisor), 1.0))
 
 
-def _angle(theta: ArrayLike) -> Array:
+def _angle(theta: ArrayLike) -> Floats:
     angle = np.asarray(theta, dtype=float)
     if not ((angle >= 0.0) & (angle <= math.pi)).all():
         raise ValueError("theta, an angle, must lie in [0, pi]")
     return angle
 
 
-def _dimension(k: ArrayLike) -> Array:
+def _dimension(k: ArrayLike) -> Floats:
     dimension = np.asarray(k, dtype=float)
     if not (np.isfinite(dimension) & (dimension >= 1.0)).all():
         raise ValueError(f"k, the dimension of the projection, must be at least 1, got {dimension.tolist()}")
     return dimension
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Bound:
         return self.risk + self.complexity + self.confidence
 
 
-def margins(h: ArrayLike, X: ArrayLike, s: ArrayLike) -> Array:
+def margins(h: ArrayLike, X: ArrayLike, s: ArrayLike) -> Floats:
     """cos theta_i = s_i h.x_i / (||h|| ||x_i||) for h (d,), X (n, d), s (n,) of -1 and +1.
 
     Rows of X of norm 0 have no angle and are left out, so the result has at most n entries.
@@ -147,7 +148,7 @@ def uniform_bound(cosines: ArrayLike, k: int, delta: float) -> Bound:
     return Bound(risk, 2.0 * math.sqrt(2.0 / math.pi) * math.sqrt(k / len(c)), confidence)
 
 
-def flip_terms(cosines: ArrayLike, k: int) -> Array:
+def flip_terms(cosines: ArrayLike, k: int) -> Floats:
     """f_k^+(theta_i) = f_k(theta_i) 1(cos theta_i > 0), which the compressive bounds average: (n,)."""
     c = _cosines(cosines)
     return np.where(c > 0.0, flip_probability(np.arccos(c), k), 0.0)
@@ -171,7 +172,7 @@ def sufficient_k(margin: float, epsilon: float, delta: float) -> int:
     return math.ceil(8.0 * math.log(1.0 / product) / margin**2)
 
 
-def _cosines(cosines: ArrayLike) -> Array:
+def _cosines(cosines: ArrayLike) -> Floats:
     c = np.atleast_1d(np.asarray(cosines, dtype=float))
     if not len(c) or not (np.abs(c) <= 1.0).all():
         raise ValueError("cosines must be numbers in [-1, 1], at least one")

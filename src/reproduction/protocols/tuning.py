@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
 from noisylabels.bases.contracts import RunsSequences, require
 from noisylabels.filters.base import NoisySequence
+from noisylabels.validation import Floats
 from reproduction.protocols.specs import Spec, specs
 
 Parameters = dict[str, Any]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from noisylabels import rank_tests
+from noisylabels import statistics as rank_tests
 from reproduction.figures import methods as named
 from reproduction.figures import names, panels, tables
 from reproduction.figures.names import KINDS, data_set, flips

@@ -15,7 +15,7 @@ import numpy as np
 
 from noisylabels.classifiers.bound_minimiser import BoundMinimiser
 from noisylabels.seeding import Seeds
-from noisylabels.theory.compressive_bounds import margins, uniform_bound
+from noisylabels.theory.projections import margins, uniform_bound
 from reproduction.protocols.data_sets import data_sets
 from reproduction.protocols.kernels.data import Split
 from reproduction.protocols.kernels.features import random_split

@@ -18,12 +18,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.seeding import Seeds
-from noisylabels.theory.flip_probability import (
-    flip_probability,
-    gaussian_bound,
-    simulated,
-    sub_gaussian_bound,
-)
+from noisylabels.theory.projections import flip_probability, gaussian_bound, simulated, sub_gaussian_bound
 
 Row = dict[str, Any]
 ENTRIES = ("gaussian", "rademacher")

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
-from noisylabels.theory import loss_bounds
-from noisylabels.theory.link import dual, exponent, norm
+from noisylabels.theory import pnorm as loss_bounds
+from noisylabels.theory.pnorm import dual, exponent, norm
+from noisylabels.validation import Floats
 
 Row = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.seeding import Seeds
 from reproduction.protocols.pnorm.data import Row, Theorem, bounded, instances
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory.bregman import divergence_dual
-from noisylabels.theory.loss_bounds import TOLERANCE
+from noisylabels.theory.pnorm import TOLERANCE, divergence_dual
+from noisylabels.validation import Floats
 from reproduction.protocols.pnorm.data import Row, Theorem, bounded, instances
 
 LABELS = ("noisy", "adversarial")

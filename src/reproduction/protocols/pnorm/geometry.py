@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
-from noisylabels.filters.eg_pm import EGPlusMinus
+from noisylabels.filters.exponentiated import EGPlusMinus
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory import loss_bounds
+from noisylabels.theory import pnorm as loss_bounds
+from noisylabels.validation import Floats
 from reproduction.protocols.pnorm.data import Row, Theorem, bounded, instances
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.base import Filter
-from noisylabels.filters.eg import EG
+from noisylabels.filters.exponentiated import EG
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory import loss_bounds
+from noisylabels.theory import pnorm as loss_bounds
+from noisylabels.validation import Floats
 from reproduction.protocols.pnorm.data import Row, Theorem, bounded
 
 

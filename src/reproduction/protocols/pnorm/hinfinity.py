@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.seeding import Seeds
 from noisylabels.theory import hinfinity
-from noisylabels.theory.loss_bounds import TOLERANCE, rate
+from noisylabels.theory.pnorm import TOLERANCE, rate
+from noisylabels.validation import Floats
 from reproduction.protocols.pnorm.data import Row, Theorem
 
 

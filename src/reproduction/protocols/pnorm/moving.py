@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.base import window_means, window_starts
-from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import BoundedPNormLMS, PNormLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory import loss_bounds
-from noisylabels.theory.link import dual, norm
+from noisylabels.theory import pnorm as loss_bounds
+from noisylabels.theory.pnorm import dual, norm
+from noisylabels.validation import Floats
 from reproduction.protocols.pnorm.data import Row, Theorem, bounded, instances
 
 

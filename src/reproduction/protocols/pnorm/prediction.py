@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory import loss_bounds
+from noisylabels.theory import pnorm as loss_bounds
 from reproduction.protocols.pnorm.data import Row, Theorem, bounded, instances
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.base import Filter, Sliding
 from noisylabels.seeding import Seeds
+from noisylabels.validation import Floats
 from reproduction.protocols.pnorm.data import Row
 from reproduction.protocols.specs import Spec
 from reproduction.protocols.tuning import filters, grid_values

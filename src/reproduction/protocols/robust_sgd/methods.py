@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noisylabels.bases.contracts import FitsEpochs, FitsGrid, HasObjective, require
-from noisylabels.losses.margin import CONSTRUCTORS, Loss
+from noisylabels.losses.margin import LOSSES, Loss
 from reproduction.protocols.specs import Spec, specs
 
 
@@ -69,10 +69,10 @@ def make_loss(content: dict[str, Any]) -> Loss:
     Raises ValueError : an unknown loss or parameter.
     """
     parameters = {key: value for key, value in content.items() if key != "loss"}
-    if content["loss"] not in CONSTRUCTORS:
-        raise ValueError(f"unknown loss {content['loss']!r}; known: {', '.join(CONSTRUCTORS)}")
+    if content["loss"] not in LOSSES:
+        raise ValueError(f"unknown loss {content['loss']!r}; known: {', '.join(LOSSES)}")
     try:
-        return CONSTRUCTORS[content["loss"]](**parameters)
+        return LOSSES[content["loss"]](**parameters)
     except TypeError:
         raise ValueError(f"the loss {content['loss']} has no parameters {sorted(parameters)}") from None
 

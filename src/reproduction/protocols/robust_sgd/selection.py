@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
-from noisylabels.solvers.sgd.many import Candidate
+from noisylabels.solvers.sgd_grid import Candidate
 from reproduction.protocols.robust_sgd.data import Problem
 from reproduction.protocols.robust_sgd.methods import Point, build, make_loss
 from reproduction.protocols.specs import Spec

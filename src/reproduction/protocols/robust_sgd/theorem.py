@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.losses.margin import Loss, log
+from noisylabels.losses.margin import Log, Loss
 from noisylabels.noise.flips import corrupt
 from noisylabels.seeding import Seeds
-from noisylabels.solvers.sgd.epoch import Objective, Schedule, epoch
-from noisylabels.solvers.sgd.rows import as_rows
+from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
 
 Array = NDArray[np.float64]
 
@@ -28,7 +27,7 @@ def run(
 ) -> list[dict[str, Any]]:
     """Rows; noise = flips, setting = eta in units of 1/(6 beta), method = where w starts."""
     rows = []
-    loss, lam = log(), settings["lam"]
+    loss, lam = Log(), settings["lam"]
     for repetition in repetitions:
         for label in settings["noise"]:
             X, y = _points(settings, label, seeds, repetition)
@@ -64,7 +63,7 @@ def _points(settings: dict[str, Any], label: str, seeds: Seeds, repetition: int)
 
 def minimiser(X: Array, y: Array, lam: float) -> Array:
     """w* = argmin (1/n) sum_i ln(1 + e^(-y_i x_i.w)) + lambda/2 ||w||^2, by Newton's method."""
-    loss, w = log(), np.zeros(X.shape[1])
+    loss, w = Log(), np.zeros(X.shape[1])
     for _ in range(100):
         p = -loss.slope(y * (X @ w))  # r'' = p (1 - p)
         gradient = lam * w - X.T @ (p * y) / len(y)
@@ -88,7 +87,7 @@ def _mean_gap(
 ) -> float:
     """Mean of G(w_t) - G(w*) over t = 1, 1 + stride, ... of one run of T constant steps."""
     rows, w = as_rows(X), np.append(start, 0.0)
-    objective = Objective(*loss.code, (1.0, 0.0), (1.0, 0.0), lam, 0.0, 0.0)
+    objective = Objective(loss, lam, 0.0, 0.0)
     order = rng.integers(len(y), size=settings["T"], dtype=np.uint32)
     steps = Schedule(eta, 0.0, 1.0, 1.0)
     unused = np.zeros_like(w)

@@ -2,22 +2,23 @@
 
 Reg_T = E sum_t l(<w_t, x_t>, y_t) - min_w sum_t l(<w, x_t>, y_t), both on clean data.
 B_w bounds the squared norm of w; B_x, B_y bound E ||x~_t||^2 and E y~_t^2 in every round;
-G bounds the second moment of the gradient estimate.
-Constants are ours: complete, valid, perhaps not those of the print.
-Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Theorems 1 to 3 and 5 to 7.
+G bounds the second moment of the gradient estimate. Constants are ours: complete, valid, perhaps not those of
+the paper. At the end, what no learner with a single copy can do.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Theorems 1 to 3 and 5 to 9.
 """
 
 from __future__ import annotations
 
 import math
-import numpy as np
-from numpy.typing import ArrayLike
-from noisylabels.arrays import Floats, number
-from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
-from noisylabels.noise.features import checked_covariance, real
 from collections.abc import Callable
 from typing import NamedTuple
-from noisylabels.arrays import Floats
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
+from noisylabels.noise.features import checked_covariance, real
+from noisylabels.validation import Floats, number
 
 
 def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
@@ -154,6 +155,9 @@ def log_gradient_moment(
     return math.log(p / (p - 1.0)) + inner + math.log(B_psi)
 
 
+# Two worlds that one copy per round cannot distinguish. A: x is 3 or -1 with probability 1/2 each, no noise.
+# B: x = 1 always, and the noise makes it 3 or -1. The one observed copy has the same law in both, y = 1, but
+# F_A(w) = (l(3w) + l(-w)) / 2 and F_B(w) = l(w) have different minimisers. The numbers are ours.
 POINTS = (3.0, -1.0)
 """The support of the observed copy in both worlds; its mean is 1."""
 
