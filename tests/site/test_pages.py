@@ -171,7 +171,7 @@ def test_a_page_has_what_a_reader_asks_for(site):
         "./run --configfile config/smoke.yaml --cores 2 -- ors_fig2",
         "source/config_experiments_ors_fig2.yaml.html",
         "source/src_noisylabels_protocols_ors_filter_curves.py.html#L-",
-        "source/src_noisylabels_figures_papers_ors.py.html#L-",
+        "source/src_noisylabels_figures_ors.py.html#L-",
         "source/src_noisylabels_filters_ors.py.html#L-",
         "20170918",
         "2 min of one core in 1 job, 250 MB in the largest",
