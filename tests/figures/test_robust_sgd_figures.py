@@ -98,7 +98,7 @@ def test_redrawn_trials_stand_below_those_of_the_paper():
     results, settings = inputs(("a7a",))
     last = results["table1"].query("metric == 'error' and x == 4")
     redrawn = last.assign(metric="redrawn_error", value=last["value"] + 1)
-    table = robust_sgd.redrawn_errors({"table1": pd.concat([results["table1"], redrawn])}, settings)
+    table = robust_sgd.redrawn_errors(Results({"table1": pd.concat([results["table1"], redrawn])}, settings))
     assert table.index.names == ["data set", "training labels", "trials differ in"]
     assert table.index.get_level_values(2).tolist() == ["orders", "redrawn"] * len(NOISE)
     ours, theirs = (float(table["log"].iloc[k].strip("*").split()[0]) for k in (1, 0))
@@ -115,7 +115,7 @@ def test_every_loss_is_drawn_for_every_way_of_training(tmp_path):
     ]  # fmt: skip
     own = {"datasets": ["a7a"], "noise": ["symmetric 0.4"], "methods": {label: {} for label in labels}}
     with style.context():
-        figure = robust_sgd_optimiser.loss_and_optimiser({"t": pd.DataFrame(rows)}, {"t": own})
+        figure = robust_sgd_optimiser.loss_and_optimiser(Results({"t": pd.DataFrame(rows)}, {"t": own}))
         style.save(figure, [tmp_path / "figure.png"])
     (ax,) = figure.axes
     assert len(ax.containers) == len(losses)
@@ -136,5 +136,5 @@ def test_theorem_table():
         for r in range(2)
         for m, v in (("gap", 0.1), ("published", 0.2), ("corrected", 0.3))
     ]
-    table = robust_sgd.theorem_bounds({"theorem1": pd.DataFrame(rows)}, {})
+    table = robust_sgd.theorem_bounds(Results({"theorem1": pd.DataFrame(rows)}, {}))
     assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]

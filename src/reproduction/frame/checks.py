@@ -85,10 +85,15 @@ def _render(name: str) -> None:
         raise ArtifactError(f"render: {name!r}: no function {function!r}; close names: {', '.join(near)}")
 
 
+_OFFERED = re.compile(r"^@(?:panels\.)?(?:figure|table)\ndef (\w+)\(", re.MULTILINE)
+
+
 @cache
 def _functions(file: Path) -> frozenset[str]:
     """The functions of a module of figures that it offers to artifacts."""
-    return frozenset(re.findall(r"^@(?:panels\.)?(?:figure|table)\ndef (\w+)\(", file.read_text("utf-8"), re.M))
+    return frozenset(
+        _OFFERED.findall(file.read_text("utf-8"))
+    )
 
 
 def _protocol(name: str, schemas: Path) -> None:
