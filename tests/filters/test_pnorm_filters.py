@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.compiled.powers import power_inplace
+from noisylabels.elementary import power_inplace
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.exponentiated import EG, EGPlusMinus, UnnormalizedEG
 from noisylabels.filters.lms import LMS, NLMS, PNLMS, ZALMS

@@ -7,10 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.powers import exp2_inplace
-from noisylabels.compiled.simd import dot_lanes, sum_lanes
+from noisylabels.elementary import exp2_inplace
 from noisylabels.filters.base import Filter, Rows, Side
+from noisylabels.fixed_order import dot_lanes, fma, sum_lanes
 from noisylabels.validation import Floats, number
 
 

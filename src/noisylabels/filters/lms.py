@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.compiled.arithmetic import add, dot, energy
-from noisylabels.compiled.bits import bits, from_bits
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.simd import dot_lanes, sum_lanes
 from noisylabels.filters.base import Filter, Rows, Side, known_variance
+from noisylabels.fixed_order import add, bits, dot, dot_lanes, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
 
 

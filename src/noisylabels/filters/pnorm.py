@@ -11,11 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.compiled.bits import bits, from_bits
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.powers import lanes, power, power_inplace, wide
-from noisylabels.compiled.simd import dot_lanes
+from noisylabels.elementary import lanes, power, power_inplace, wide
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
+from noisylabels.fixed_order import bits, dot_lanes, fma, from_bits
 from noisylabels.theory.pnorm import Power, exponent, link, norm
 from noisylabels.validation import Floats, as_array, finite, number
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.compiled.exponential import LARGEST, exp_of_negative
+from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.validation import choice, numbers, shown
 
 Array = NDArray[np.float64]

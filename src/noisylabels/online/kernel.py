@@ -14,9 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.compiled.exponential import LARGEST, exp_of_negative
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.simd import dot_lanes
+from noisylabels.elementary import LARGEST, exp_of_negative
+from noisylabels.fixed_order import dot_lanes, fma
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.noise.features import real
 from noisylabels.online.base import OnlineLearner

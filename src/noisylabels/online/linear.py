@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.compiled.arithmetic import add, dot
+from noisylabels.fixed_order import add, dot
 from noisylabels.noise.features import checked_covariance, real
 from noisylabels.online.base import LinearLearner, Run
 from noisylabels.online.oracles import Oracle

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from noisylabels.compiled.arithmetic import dot
-from noisylabels.compiled.products import combined, times
+from noisylabels.fixed_order import combined, dot, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.conjugate_gradient import conjugate_gradient
