@@ -7,7 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from reproduction.frame import configuration, targets
+from reproduction import targets
+from reproduction.frame import configuration
 from reproduction.strict_yaml import ArtifactError, read
 
 ROOT = Path(__file__).resolve().parents[1]

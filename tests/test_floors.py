@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.frame import artifacts, dependencies, methods
+from reproduction import code_digest as dependencies
+from reproduction.frame import artifacts, methods
 from reproduction.frame.methods import ROOT
 
 FLOORS = [

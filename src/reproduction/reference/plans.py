@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from reproduction import plan
 from reproduction.data import own, registry
-from reproduction.frame import artifacts, plan
-from reproduction.frame.supply import Supply
+from reproduction.data_sources import DataSources as Supply
+from reproduction.frame import artifacts
 from reproduction.strict_yaml import read
 
 
