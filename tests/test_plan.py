@@ -90,7 +90,7 @@ def test_a_table_shows_the_printed_values_of_what_it_draws(make):
     assert here.drawn("kernel_boost/rivals_high") == ["rivals"]
     assert here.tables("kernel_boost/rivals_high") == ["results/full/kernel_boost/rivals/table.csv"]
     assert here.settings_shown("kernel_boost/rivals_high")["rivals"]["published"]
-    assert "reproduction.figures.papers.ors" in here.drawing_code(["ors/fig2"]).split()
+    assert "reproduction.figures.ors" in here.drawing_code(["ors/fig2"]).split()
 
 
 def test_a_paper_is_drawn_by_one_job_and_an_artifact_asked_for_alone_by_another(make):

@@ -225,8 +225,11 @@ class Plan:
 
     def drawing_code(self, names: Iterable[str]) -> str:
         """The code that draws some artifacts."""
-        modules = (self.artifact(name).content["render"].partition(":")[0] for name in names)
-        return code_digest.stamped("scripts/draw.py", *(f"reproduction.figures.papers.{m}" for m in modules))
+        drawn = [self.artifact(name) for name in names]
+        modules = [f"figures.{artifact.content['render'].partition(':')[0]}" for artifact in drawn]
+        shown = (self.artifacts[source].content["protocol"] for a in drawn for source in self._sources(a))
+        modules += map(dependencies.protocol_module, shown)  # the models of their settings
+        return code_digest.stamped("scripts/draw.py", *(f"reproduction.{module}" for module in modules))
 
     def settings_shown(self, name: str) -> dict[str, Any]:
         """Settings of every artifact that is shown; a table is given the printed values too."""

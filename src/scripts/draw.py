@@ -4,11 +4,9 @@ import argparse
 import json
 import sys
 import traceback
-from contextlib import ExitStack
 from pathlib import Path
 
 from reproduction import code_digest
-from reproduction.atomic import replacing
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
 from reproduction.plan import Plan
@@ -22,9 +20,8 @@ def drawn(plan: Plan, name: str) -> str:
     tables = dict(zip(plan.drawn(name), plan.tables(name), strict=True))
     artifact = plan.artifact(name)
     try:
-        with ExitStack() as stack:
-            parts = [stack.enter_context(replacing(Path(path))) for path in plan.drawings(name)]
-            draw(artifact.content["render"], artifact.name, tables, plan.settings_shown(name), parts)
+        files = plan.drawings(name)
+        draw(artifact.content["render"], artifact.name, tables, plan.settings_shown(name), files)
     except RenderError as error:
         return str(error)
     except Exception as error:  # the other figures are drawn all the same
