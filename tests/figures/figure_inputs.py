@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from reproduction.figures import rendering
+from reproduction.figures.panels import Results
 from reproduction.frame import artifacts
 from reproduction.results import COLUMNS, DEFAULTS
 
@@ -78,5 +80,5 @@ def inputs(name):
     artifact = ARTIFACTS[name]
     own = [name] if "protocol" in artifact.content else []
     names = own + artifact.content.get("uses", [])
-    settings = {used: ARTIFACTS[used].settings for used in {name, *names}}
-    return {used: synthetic(ARTIFACTS[used]) for used in names}, settings
+    settings = {used: rendering._typed(ARTIFACTS[used].shown(False)) for used in {name, *names}}
+    return Results({used: synthetic(ARTIFACTS[used]) for used in names}, settings)

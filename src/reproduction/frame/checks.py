@@ -56,7 +56,8 @@ def examine(artifact: "Artifact", schemas: Path) -> None:
         with _at(f"{file}: "):
             typed = walk.find(content["protocol"])
         with _at(f"{where}: "):
-            typed.settings.model_validate(artifact.settings)
+            settings = typed.settings.model_validate(artifact.settings)
+            settings.check_data([name.partition(".")[0] for name in content.get("datasets", [])])
     else:
         with _at(f"{file}: "):
             _protocol(content["protocol"], schemas)
@@ -65,8 +66,9 @@ def examine(artifact: "Artifact", schemas: Path) -> None:
     files = dependencies.library_files([dependencies.protocol_module(content["protocol"])])
     with _at(f"{where}."):
         _datasets(artifact.settings, listed)
-        settings_checks.examine(artifact.settings, listed, ROOT / "noise/flips.py" in files)
-        method_checks.examine(artifact.settings, PROJECT / "protocols/tuning.py" in files)
+        if not dependencies.is_typed(content["protocol"]):
+            settings_checks.examine(artifact.settings, listed, ROOT / "noise/flips.py" in files)
+            method_checks.examine(artifact.settings, False)
     with _at(f"{file} at scale {artifact.scale}: "):
         _shards(artifact)
     with _at(f"{file}: "):
@@ -91,9 +93,7 @@ _OFFERED = re.compile(r"^@(?:panels\.)?(?:figure|table)\ndef (\w+)\(", re.MULTIL
 @cache
 def _functions(file: Path) -> frozenset[str]:
     """The functions of a module of figures that it offers to artifacts."""
-    return frozenset(
-        _OFFERED.findall(file.read_text("utf-8"))
-    )
+    return frozenset(_OFFERED.findall(file.read_text("utf-8")))
 
 
 def _protocol(name: str, schemas: Path) -> None:
