@@ -16,9 +16,14 @@ DISPLAY = ("label", "role", "shown", "note")
 """Keys of a method in an artifact that say how figures and tables show it; no experiment reads them."""
 
 
-def known(room: str = "") -> list[str]:
-    """Names of the methods of the library, of one room (``filters.``) or all."""
-    return sorted(name for name, where in METHODS.items() if where.startswith(room))
+def known() -> dict[str, str]:
+    """Name of every method of the library -> its module."""
+    return {name: f"noisylabels.{where.partition(':')[0]}" for name, where in METHODS.items()}
+
+
+def public() -> dict[str, str]:
+    """Name of the class of every method -> its module."""
+    return {where.partition(":")[2]: known()[name] for name, where in METHODS.items()}
 
 
 def unknown(name: str) -> str:

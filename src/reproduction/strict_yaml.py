@@ -54,7 +54,9 @@ class Model(BaseModel):
                 raise PydanticCustomError("unknown_key", "there is no key '{key}'{near}", words)
             if value is None:
                 words = {"key": key}
-                raise PydanticCustomError("unknown_key", "{key}: is empty; give a value or drop the key", words)
+                raise PydanticCustomError(
+                    "unknown_key", "{key}: is empty; give a value or drop the key", words
+                )
         return content
 
 

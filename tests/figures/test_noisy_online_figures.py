@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from reproduction import artifact as artifacts
 from reproduction.figures import panels, style
 from reproduction.figures.papers import noisy_online, noisy_online_analytic, noisy_online_tables
-from reproduction.frame import artifacts
 from reproduction.results import COLUMNS
 
 FOLDER = artifacts.Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"

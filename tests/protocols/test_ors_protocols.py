@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from noisylabels.seeding import Seeds
+from reproduction import artifact as artifacts
 from reproduction.data.prepare import Dataset
-from reproduction.frame import artifacts
 from reproduction.protocols.ors import budget_trace, conditions, filter_curves, label_budget
 from reproduction.results import read_table, write_rows
 
@@ -18,7 +18,7 @@ GRID = {"r": [1.0, 10.0, 100.0], "beta": [1.0, 10.0]}
 
 
 def artifact(name):
-    return artifacts.load(ROOT / f"config/experiments/ors/{name}.yaml", "smoke", ROOT / "workflow/schemas")
+    return artifacts.load(ROOT / f"config/experiments/ors/{name}.yaml", "smoke")
 
 
 def table(protocol, settings, path, data=None, repetitions=range(2)):

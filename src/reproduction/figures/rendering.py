@@ -6,12 +6,14 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, add_room
 from reproduction.results import read_table, verify
+from reproduction.strict_yaml import near
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +36,9 @@ def find(name: str) -> Callable[..., Any]:
     if not (colon and module_name.isidentifier() and function.isidentifier()):
         raise RenderError(f"render: {name!r} is not of the form module:function")
     if find_spec(f"{PACKAGE}.{module_name}") is None:
-        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}")
+        modules = [found.name for found in iter_modules(importlib.import_module(PACKAGE).__path__)]
+        nearest = near(module_name, modules)
+        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
     module = importlib.import_module(f"{PACKAGE}.{module_name}")
     known = public_functions(module)
     if function not in known:

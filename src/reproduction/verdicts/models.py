@@ -15,6 +15,7 @@ from pydantic import (
     PositiveInt,
     PrivateAttr,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -60,6 +61,10 @@ class Selector(Model):
             if isinstance(wanted, list) and len(set(wanted)) < len(wanted):
                 raise ValueError(f"{column}: names a value twice: {wanted}")
         return self
+
+    @model_serializer
+    def _as_written(self) -> dict[str, Any]:
+        return self._columns
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -209,5 +214,3 @@ class PublishedRule(Model):
     reason: Text = Field(description="why this margin")
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
     exceptions: Annotated[list[MarginException], Len(1)] | None = None
-
-
