@@ -119,7 +119,7 @@ class Artifact(Model):
     uses: Distinct[str] = Field(default=[], description="other artifacts of the paper whose tables are drawn")
     render: str = Field(
         pattern="^[a-z_0-9]+:[a-z_0-9]+$",
-        description="`<module>:<function>` below `src/reproduction/figures/papers/` that draws it; "
+        description="`<module>:<function>` below `src/reproduction/figures/` that draws it; "
         "`stock:curves` and `stock:last_values` draw any result table",
     )
     published: PublishedRule | None = Field(
@@ -236,8 +236,9 @@ class Artifact(Model):
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
     def shown(self, printed: bool) -> dict[str, Any]:
-        """Settings as a figure or table function gets them; ``printed``: with the list ``published``."""
-        return self.settings | ({"published": self.values} if printed else {})
+        """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
+        shown = self.settings | ({"protocol": self.protocol} if self.protocol else {})
+        return shown | ({"published": self.values} if printed else {})
 
     def data_sets(self, settings: Mapping[str, Any]) -> list[str]:
         """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""

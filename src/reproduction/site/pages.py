@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from reproduction.artifact import Artifact
-from reproduction.figures.methods import label
+from reproduction.figures.names import label
 from reproduction.frame.plan import Plan
 from reproduction.reference import keeping, runs, state
 from reproduction.reference.runs import Row, Run
