@@ -255,10 +255,9 @@ def load(path: Path, scale: str) -> Artifact:
     """
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
-    content = read(path)
-    artifact = check(Artifact, _expanded(content), path)
-    artifact._file, artifact._scale = path, scale
-    artifact._content = _expanded(content)
+    content = expanded(path)
+    artifact = check(Artifact, content, path)
+    artifact._file, artifact._scale, artifact._content = path, scale, content
     for what, name in (("paper", artifact.paper), ("artifact", artifact.name)):
         check_name(what, name, path)
     try:
@@ -274,14 +273,21 @@ def load(path: Path, scale: str) -> Artifact:
     return artifact
 
 
-def _expanded(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with the ids of data sets for the names of groups, and with `settings.datasets`."""
+def expanded(path: Path) -> dict[str, Any]:
+    """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
     groups = registry.groups()
 
     def ids(value: Any) -> Any:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             return groups.get(value, value) if isinstance(value, str) else value
-        return [each for name in value for each in groups.get(name, [name])]
+        listed: list[str] = []
+        for name in value:
+            without = groups.get(name[1:], [name[1:]]) if name.startswith("-") else []
+            if set(without) & set(listed):
+                listed = [each for each in listed if each not in without]
+            else:
+                listed += groups.get(name, [name])
+        return listed
 
     def within(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -290,7 +296,7 @@ def _expanded(content: dict[str, Any]) -> dict[str, Any]:
             return ids(value) if key == "dataset" else [within(entry) for entry in value]
         return ids(value) if key in ("dataset", "datasets") else value
 
-    content = within(content)
+    content: dict[str, Any] = within(read(path))
     settings, listed = content.get("settings"), content.get("datasets")
     if not isinstance(settings, dict) or "datasets" in settings or not listed or not isinstance(listed, list):
         return content
