@@ -217,7 +217,7 @@ def tune_curves(settings: CurvesSettings, walk: Walk) -> dict[str, dict[str, dic
     return tuned_apart(settings.repetitions, tune_on)
 
 
-@protocol(CurvesSettings, tune=tune_curves)
+@protocol(CurvesSettings, tune=tune_curves, labels=("mse", "mse_window", "mse_tail"))
 def filter_curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
     """mse_t = (1/t) sum_{s<=t} (yhat_s - y_s)^2, mse_window and mse_tail of every task, mode and method.
 
@@ -298,7 +298,7 @@ def tune_conditions(settings: ConditionsSettings, walk: Walk) -> dict[str, dict[
     return tuned_apart(settings.repetitions, tune_on)
 
 
-@protocol(ConditionsSettings, tune=tune_conditions)
+@protocol(ConditionsSettings, tune=tune_conditions, labels=("mse",))
 def conditions(settings: ConditionsSettings, walk: Walk) -> Iterator[Row]:
     """mse, the final cumulative squared error; setting = name of the condition, x = its position."""
     for at in walk.trials():
@@ -380,7 +380,7 @@ def tune_budget(settings: BudgetSettings, walk: Walk) -> dict[str, dict[str, obj
     return tuned_apart(settings.repetitions, tune_on)
 
 
-@protocol(BudgetSettings, tune=tune_budget, labels=tuple(SCALING))
+@protocol(BudgetSettings, tune=tune_budget, labels=(*SCALING, "mse", "labels_per_round"))
 def label_budget(settings: BudgetSettings, walk: Walk) -> Iterator[Row]:
     """Fig. 6: mse over all rounds, and labels_per_round, what was really spent.
 
@@ -403,7 +403,7 @@ def tune_trace(settings: TraceSettings, walk: Walk) -> dict[str, dict[str, float
     return tuned_apart(settings.repetitions, lambda name: {"r": settings.shared_r(walk, name)})
 
 
-@protocol(TraceSettings, tune=tune_trace, labels=("B=*", "self_tuned"))
+@protocol(TraceSettings, tune=tune_trace, labels=("B=*", "self_tuned", "labels_per_round", "a"))
 def budget_trace(settings: TraceSettings, walk: Walk) -> Iterator[Row]:
     """Fig. 7: after every 100 rounds, labels_per_round so far and the threshold a of the self-tuned strategy.
 

@@ -47,6 +47,8 @@ Instances = Literal["signs", "unit", "gaussian", "heavy"]
 Number = int | float
 """A number that is part of a name: 3 is not 3.0."""
 TUNING = "tuning"
+BOUNDED = ("*_loss", "*_bound", "*_ratio")
+"""Metrics of a loss and its bound."""
 
 
 class Trials(Settings):
@@ -149,7 +151,13 @@ class BoundsSettings(Trials):
     expected: Expected
 
 
-@protocol(BoundsSettings, labels=("noisy", "adversarial", "sd *", "expected", "grid", "tuned"))
+@protocol(
+    BoundsSettings,
+    labels=(
+        *("noisy", "adversarial", "sd *", "expected", "grid", "tuned", "lms", "pnorm_lms"),
+        *(*BOUNDED, "smallest_step_slack", "difference_*", "mean_loss", "alpha"),
+    ),
+)
 def bounds(settings: BoundsSettings, walk: Walk) -> Iterator[Row]:
     """Losses, bounds and their ratios.
 
@@ -299,7 +307,10 @@ class SparsitySettings(Trials):
     interpolation: Interpolation
 
 
-@protocol(SparsitySettings, labels=("k=*", "lms", "pnorm_lms", "eg_pm", "target"))
+@protocol(
+    SparsitySettings,
+    labels=("k=*", "lms", "pnorm_lms", "eg_pm", "target", *BOUNDED, "noise_energy", "best_p"),
+)
 def sparsity(settings: SparsitySettings, walk: Walk) -> Iterator[Row]:
     """Filtering loss; setting = name of the task, x = n; then setting = "k=..", x = p, best_p."""
     s = settings.comparison
@@ -382,7 +393,10 @@ def marks(n: int) -> list[int]:
     return sorted({k for k in {*range(min(16, n) + 1), *fine, n // 4, n} if k <= n})
 
 
-@protocol(HadamardSettings, labels=("n=*", "lms", "pnorm_lms", "eg"))
+@protocol(
+    HadamardSettings,
+    labels=("n=*", "lms", "pnorm_lms", "eg", *BOUNDED, "error*", "largest_error_k_over_ln_n"),
+)
 def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
     """error = 1/n sum_i (H_i.(w_k - u))^2 = ||w_k - u||^2 after k rows of one pass; setting = "n=..", x = k.
 
@@ -442,7 +456,9 @@ class HInfinitySettings(Trials):
     climbs: Count = Field(description="gradient steps")
 
 
-@protocol(HInfinitySettings, labels=("p=*", "lms*", "rls", "ascent", "silent *", "one-shot *", "worst u *"))
+@protocol(
+    HInfinitySettings, labels=("p=*", "lms*", "rls", "ascent", "silent *", "one-shot *", "worst u *", "ratio")
+)
 def hinfinity(settings: HInfinitySettings, walk: Walk) -> Iterator[Row]:
     """rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2): exact, by adversary, by ascent.
 
@@ -580,7 +596,10 @@ class Tracker:
         return BoundedPNormLMS(self.eta * self.theorem.eta, self.theorem.p, self.radius(u))
 
 
-@protocol(MovingSettings, labels=("U=*", "lms", "pnorm_lms"))
+@protocol(
+    MovingSettings,
+    labels=("U=*", "lms", "pnorm_lms", *BOUNDED, "*_error", "path_price", "excess_loss", "loss_slope"),
+)
 def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
     """noise = scenario, setting = "U=.. eta=..", x: round (tracking_error) or share of the run.
 
@@ -733,7 +752,7 @@ def _score(task: Echo, method: TunedFilter, chosen: dict[str, float], points: in
         return np.inf
 
 
-@protocol(RoomSettings, tune=tune_room, labels=("response",))
+@protocol(RoomSettings, tune=tune_room, labels=("response", "tap", "misalignment", "mean_misalignment"))
 def room(settings: RoomSettings, walk: Walk) -> Iterator[Row]:
     """Misalignment 20 log10 ||w_t - h|| of y = h * s + noise; noise = room, x = seconds of speech heard.
 
