@@ -348,7 +348,7 @@ def _check_settings(artifact: Artifact) -> None:
                     raise ArtifactError(f"{place_of}{label}, but the last one is {last}")
                 if column == "dataset" and sets and label not in sets:
                     raise ArtifactError(f"{place_of}no row will be of {label!r}{near(label, sorted(sets))}")
-                made = label in words or any(fnmatchcase(label, pattern) for pattern in protocol.labels)
+                made = label in words or any(fnmatchcase(str(label), each) for each in protocol.labels)
                 if column in LABELS and not made:
                     reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
                     raise ArtifactError(
