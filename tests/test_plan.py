@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from noisylabels import METHODS
+from reproduction import artifact as artifacts
 from reproduction import plan, targets
 from reproduction import run_summary as summary
 from reproduction.costs import DEFAULT
 from reproduction.data.registry import load_registry
 from reproduction.data_sources import DataSources as Supply
-from reproduction.frame import artifacts
-from reproduction.frame.methods import DISPLAY
+from reproduction.methods import DISPLAY
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"
@@ -27,8 +27,7 @@ def supply(**options):
 
 @pytest.fixture(scope="module")
 def loaded():
-    schemas = ROOT / "workflow/schemas"
-    return {scale: artifacts.load_all(EXPERIMENTS, PAPERS, scale, schemas) for scale in ("smoke", "full")}
+    return {scale: artifacts.load_all(EXPERIMENTS, PAPERS, scale) for scale in ("smoke", "full")}
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -126,9 +125,9 @@ def test_a_fresh_reference_is_not_old(full, plan):
 
 def test_other_settings_make_it_old(full):
     plan = plan_of("full", ["ors"])
-    content = dict(plan.artifacts[NAME].content)
-    content["settings"] = content["settings"] | {"repetitions": 99}
-    plan.artifacts[NAME] = dataclasses.replace(plan.artifacts[NAME], content=content)
+    plan.artifacts[NAME].content["settings"] = {"repetitions": 99}
+    for cell in plan.artifacts[NAME].cells.values():
+        cell.update({"repetitions": 99})
     (line,), failed = keeping.old(plan, [NAME], full)
     assert failed
     assert "other settings" in line

@@ -11,15 +11,16 @@ BEGAN = time.time()
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
-SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
 RECORDED = ROOT / "workflow/recorded/jobs.csv"
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
+from reproduction import artifact as artifacts
 from reproduction import (
     code_digest,
+    configuration,
     costs,
     plan,
     provenance,
@@ -28,7 +29,6 @@ from reproduction import (
 )
 from reproduction.data import own, records, registry
 from reproduction.data_sources import DataSources
-from reproduction.frame import artifacts, configuration
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -64,9 +64,9 @@ def planned():
     """The plan of this configuration; a mistake in a file ends the run with one line that names it."""
     try:
         files = [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
-        configuration.examine(config, files, SCHEMAS)
+        configuration.examine(config, files)
         loaded = artifacts.load_all(
-            EXPERIMENTS, config["papers"], config["scale"], SCHEMAS
+            EXPERIMENTS, config["papers"], config["scale"]
         )
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
