@@ -16,6 +16,12 @@ include: "workflow/rules/common.smk"
 
 onstart:
     code_digest.save()
+    # Classes of the user's are imported here at the earliest: a dry run imports none.
+    for name in targets.asked(PLAN, workflow.dag_settings.targets):
+        try:
+            PLAN.check_custom(name)
+        except ValueError as error:
+            sys.exit(str(error))
 
 
 onsuccess:

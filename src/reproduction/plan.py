@@ -119,6 +119,15 @@ class Plan:
             return walk.find(protocol).tune is not None
         return dependencies.defines(dependencies.protocol_module(protocol), "tune")
 
+    def check_custom(self, name: str) -> None:
+        """Import the user's classes that the settings name. Raises ValueError: one cannot be used; why."""
+        typed = self.artifact(name).typed
+        try:
+            if typed is not None:
+                typed.check_custom()
+        except ValueError as error:
+            raise ValueError(f"{self.artifact(name).file}: settings.{error}") from None
+
     def only_cell(self, name: str) -> str:
         """Name of the cell of an experiment that has one."""
         (cell,) = self.artifact(name).cells

@@ -58,6 +58,13 @@ def unknown(name: str, known: Iterable[str]) -> str:
     return f"there is no target {name}; {hint}"
 
 
+def asked(plan: Plan, words: Iterable[str]) -> list[str]:
+    """The artifacts of some targets; of none, or of the target ``all``: all of them. Files are no targets."""
+    known, given = scopes(plan), list(words)
+    wanted = [known[word] for word in given if word in known] or [""] * (not given or "all" in given)
+    return list(dict.fromkeys(name for scope in wanted for name in plan.below(scope)))
+
+
 def drawn_together(plan: Plan, words: Iterable[str]) -> dict[str, list[str]]:
     """Scope -> the artifacts that one job draws: all of a paper, or one that the command line asks for alone.
 

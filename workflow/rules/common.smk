@@ -65,9 +65,7 @@ def planned():
     try:
         files = [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
         configuration.examine(config, files)
-        loaded = artifacts.load_all(
-            EXPERIMENTS, config["papers"], config["scale"]
-        )
+        loaded = artifacts.load_all(EXPERIMENTS, config["papers"], config["scale"])
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
         configuration.examine_files(local)
