@@ -68,7 +68,7 @@ MISTAKES = [
     (BUDGETS, {"budgets": [0.5]}, r"settings: budgets\.0: .*0\.5"),
     (BUDGETS, {"budgets": []}, r"settings: budgets: "),
     (BUDGETS, {"task.M": -1}, r"task\.M: .*-1"),
-    (BUDGETS, {"strategies": ["autu"]}, r"strategies\.0: .*'auto'.* got 'autu'; did you mean auto"),
+    (BUDGETS, {"strategies": ["autu"]}, r"strategies\.0: .*'autu'.*did you mean auto"),
     (
         BUDGETS,
         {"/protocol": "ors.label_budge"},
