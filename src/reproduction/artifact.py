@@ -333,6 +333,10 @@ def _check_settings(artifact: Artifact) -> None:
             raise ArtifactError(
                 f"{where}.datasets: {name!r} is not among the artifact's datasets{near(name, listed)}"
             )
+    try:
+        artifact._typed.check_data(listed)
+    except ValueError as error:
+        raise ArtifactError(f"{where}.{error}") from None
     words = {"", *_texts(artifact.full_settings)}
     sets = {*listed, "synthetic"} if listed else set()
     last = artifact.full_settings.get("repetitions", 1) - 1
@@ -344,7 +348,7 @@ def _check_settings(artifact: Artifact) -> None:
                     raise ArtifactError(f"{place_of}{label}, but the last one is {last}")
                 if column == "dataset" and sets and label not in sets:
                     raise ArtifactError(f"{place_of}no row will be of {label!r}{near(label, sorted(sets))}")
-                made = label in words or any(fnmatchcase(label, pattern) for pattern in protocol.labels)
+                made = label in words or any(fnmatchcase(str(label), each) for each in protocol.labels)
                 if column in LABELS and not made:
                     reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
                     raise ArtifactError(

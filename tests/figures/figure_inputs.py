@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 
 from reproduction import artifact as artifacts
+from reproduction.figures import rendering
+from reproduction.figures.panels import Results
 from reproduction.results import COLUMNS, DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,5 +78,5 @@ def inputs(name):
     artifact = ARTIFACTS[name]
     own = [name] if "protocol" in artifact.content else []
     names = own + artifact.content.get("uses", [])
-    settings = {used: ARTIFACTS[used].settings for used in {name, *names}}
-    return {used: synthetic(ARTIFACTS[used]) for used in names}, settings
+    settings = {used: rendering._typed(ARTIFACTS[used].shown(False)) for used in {name, *names}}
+    return Results({used: synthetic(ARTIFACTS[used]) for used in names}, settings)

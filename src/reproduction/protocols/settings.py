@@ -313,6 +313,9 @@ def _custom(method: str) -> Any:
 class Settings(Model):
     """Base of the settings of every protocol."""
 
+    def check_data(self, listed: Iterable[str]) -> None:
+        """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
+
     def check_custom(self) -> None:
         """Import the user's classes that the settings name, and check them as those of the library are.
 
