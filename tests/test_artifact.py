@@ -87,7 +87,7 @@ MISTAKES = [
     (FILTERS, {"grids.r": {"log10": [0, 3, 0.000001]}}, r"10000 are allowed"),
     (FILTERS, {"grids.r": {"log10": [0, 400, 1]}}, r"leaves the range of numbers"),
     (FILTERS, {"grids.beta": None}, r"methods\.beta.*tune: 'beta' has no grid"),
-    (FILTERS, {"methods.one.tune": ["r", "beto"]}, r"methods\.one.*tune: 'beto' has no grid"),
+    (FILTERS, {"methods.one.tune": ["r", "beto"]}, r"methods\.one: no parameter 'beto'; did you mean beta"),
     (FILTERS, {"shared.reference": "cleen"}, r"shared\.reference: 'cleen' .* did you mean clean"),
     (FILTERS, {"shared.parameter": "q"}, r"shared\.parameter: 'q' .* known: r"),
     (FILTERS, {"shared": None}, r"shared: the mode shared_r needs"),

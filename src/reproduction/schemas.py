@@ -92,7 +92,8 @@ def _value(shape: Any, models: dict[str, Any]) -> str:
         return "any"
     if "$ref" in shape:
         return _value(models[shape["$ref"].rpartition("/")[2]], models)
-    if parts := [part for part in shape.get("anyOf", shape.get("oneOf", [])) if part != {"type": "null"}]:
+    alternatives = shape.get("anyOf") or shape.get("oneOf") or []
+    if parts := [part for part in alternatives if part != {"type": "null"}]:
         return " or ".join(dict.fromkeys(_value(part, models) for part in parts))
     if words := shape.get("enum") or [word for word in [shape.get("const")] if word is not None]:
         return ", ".join(
