@@ -12,7 +12,7 @@ from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_mean
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS, VARIANTS
 from noisylabels.filters.pnorm import PNormLMS
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from noisylabels.filters.base import Filter, Sliding
 from noisylabels.filters.lms import LMS, NLMS, RLS
 from noisylabels.filters.ors import ORS
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 FILTERS = [find(name) for name in known() if ".filters." in known()[name]]
 SOME = [NLMS(0.4), ORS("one_pred", r=2.0), RLS(drift=1e-3)]

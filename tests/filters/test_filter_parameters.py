@@ -7,7 +7,7 @@ from bad_values import check_answers
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.lms import INLMS, NLMS, RLS
 from noisylabels.filters.pnorm import PNormLMS
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 FILTERS = [find(name) for name in known() if ".filters." in known()[name]]
 every = pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)

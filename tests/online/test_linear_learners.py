@@ -10,7 +10,7 @@ from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
 from noisylabels.theory.regret_bounds import best_step, naive_limit, regret, two_copy_moment
-from reproduction.frame.methods import find
+from reproduction.methods import find
 
 ETA = 0.02
 

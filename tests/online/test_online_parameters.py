@@ -13,7 +13,7 @@ from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 LEARNERS = [find(name) for name in known() if ".online." in known()[name]]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)

@@ -8,7 +8,7 @@ from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import ArrayOracle
 from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment
-from reproduction.frame.methods import find
+from reproduction.methods import find
 
 PAIR = gaussian_pair(1.0, [0.25, 0.25])
 CENTRES = np.array([[0.5, 0.5], [-0.5, -0.5]])
