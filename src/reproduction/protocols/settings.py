@@ -90,7 +90,7 @@ class Noise:
 
     label: str
     model: str
-    parameters: Mapping[str, float] = field(hash=False)
+    parameters: Mapping[str, float] = field(hash=False, compare=False)
 
     def __str__(self) -> str:
         return self.label
@@ -337,6 +337,10 @@ class OnDataSets(Repeated):
     """Settings of an experiment on data sets."""
 
     datasets: Distinct[str]
+
+    def named(self) -> dict[str, list[str]]:
+        """Key -> data sets that it names; all must be among those of the artifact."""
+        return {"datasets": self.datasets}
 
 
 class Drawn(Model):
