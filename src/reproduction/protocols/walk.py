@@ -171,7 +171,7 @@ def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
     return (train - mean) * factor, (test - mean) * factor
 
 
-def split_of(dataset: Dataset, at: At, drawn: Drawn | None) -> Split | None:
+def split_of(dataset: Dataset, at: At, drawn: Drawn | None = None) -> Split | None:
     """The official split of the repetition, None beyond the last; of a data set without any, a random one."""
     arrays = dataset.arrays
     if "train" in arrays:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import panels, style
 from reproduction.figures.names import data_set, flips
-from reproduction.protocols.boosting.members import flip_rates
+from reproduction.protocols.boosting import flip_rates
+from reproduction.protocols.settings import Noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +49,7 @@ def learned_rates(results: "Tables", settings: "Settings") -> "Figure":
     figure, axes = _rounds(settings[artifact]["datasets"], list(names.values()), "learned flip rate")
     for (i, j), rows in _cells(table, artifact, settings, list(names)):
         own = panels.select(rows, artifact, noise=noise, method=drawn["methods"])
-        axes[i, j].axhline(flip_rates(noise)[i], color=style.COLOURS["grey"], linewidth=1.2)
+        axes[i, j].axhline(flip_rates(Noise.parse(noise))[i], color=style.COLOURS["grey"], linewidth=1.2)
         panels.learning_curves(axes[i, j], own)
         axes[i, j].set_ylim(-0.02, 0.37)
     truth = panels.plain_handle("truth", linewidth=1.2)
