@@ -91,9 +91,7 @@ _OFFERED = re.compile(r"^@(?:panels\.)?(?:figure|table)\ndef (\w+)\(", re.MULTIL
 @cache
 def _functions(file: Path) -> frozenset[str]:
     """The functions of a module of figures that it offers to artifacts."""
-    return frozenset(
-        _OFFERED.findall(file.read_text("utf-8"))
-    )
+    return frozenset(_OFFERED.findall(file.read_text("utf-8")))
 
 
 def _protocol(name: str, schemas: Path) -> None:

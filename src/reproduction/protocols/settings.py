@@ -122,6 +122,11 @@ class Noise:
         )
 
 
+def labels(noise: Iterable[Noise]) -> list[str]:
+    """The labels, as written."""
+    return [each.label for each in noise]
+
+
 def only(*models: str) -> AfterValidator:
     """Annotation of a `Noise` that must be of one of these models."""
 
