@@ -1,4 +1,4 @@
-"""Boosting, bounds, flip probability (Kaban and Bootkrajang, LABELNOISE 2017), and our figures beside them."""
+"""Boosting, bounds, flip probability (Kaban and Bootkrajang, LABELNOISE 2017), and figures of ours."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt
+from pydantic import Field, NonNegativeInt, model_validator
 
 from noisylabels.losses import exponential
 from reproduction.protocols.settings import (
@@ -27,6 +27,7 @@ from reproduction.protocols.settings import (
     Settings,
     Some,
     SplitSettings,
+    among,
     only,
 )
 from reproduction.protocols.walk import At, Floats, Labels, Row, Split, Walk, protocol
@@ -70,6 +71,12 @@ class CurvesSettings(ErrorsSettings):
     """Settings of `curves`."""
 
     drawn: Shown
+
+    @model_validator(mode="after")
+    def _references(self) -> Self:
+        among("drawn.noise", self.drawn.noise, self.noise)
+        among("drawn.methods", self.drawn.methods, self.methods)
+        return self
 
 
 class CalibrationSettings(ErrorsSettings):

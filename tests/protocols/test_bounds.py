@@ -1,37 +1,20 @@
 """The rows of the experiments on flip probabilities and bounds."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from running import table, two_classes, typed
 from scipy.special import betainc
-
-from noisylabels.seeding import Seeds
-from reproduction.data.prepare import Dataset
-from reproduction.protocols.bounds import against_k, errors, flip_probability
-from reproduction.results import COLUMNS, DEFAULTS
 
 HALVES = {"datasets": ["toy"], "train": 0.5}
 CURVES = {
     "ks": [1, 5], "angles": 9, "simulated": [5], "simulated_angles": [0.4, 0.5], "trials": 2000,
     "margins": [0, 0.5],
 }  # fmt: skip
-
-
-def toy(n=80):
-    rng = np.random.default_rng(0)
-    y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
-    arrays = {"X": rng.normal(0.8 * y[:, None], 1.0, (n, 3)), "y": y}
-    return {"toy": Dataset(id="toy", source="test", variant="made", arrays=arrays, digest="")}
-
-
-def table(protocol, settings, repetitions=2):
-    data = toy() if "datasets" in settings else {}
-    rows = protocol.run(settings, data, Seeds(1, "test"), range(repetitions), {})
-    return pd.DataFrame([DEFAULTS | row for row in rows])[COLUMNS]
+TOY = two_classes(n=80, apart=0.8, d=3)
 
 
 def test_the_bound_is_the_sum_of_its_terms():
-    wide = table(against_k, HALVES | {"ks": [2, 20], "delta": 0.05}).pivot_table(
+    wide = table("bounds.against_k", HALVES | {"ks": [2, 20], "delta": 0.05}, TOY).pivot_table(
         index=["repetition", "x"], columns="metric", values="value"
     )
     assert len(wide) == 4
@@ -47,7 +30,7 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
         "svm": {"method": "large_margin_distribution", "parameters": {"C": [1, 10], "lam1": 0, "lam2": 0}},
         "zero_one": {"method": "zero_one_loss", "parameters": {"starts": 0}},
     }
-    rows = table(errors, HALVES | {"methods": methods})
+    rows = table("bounds.errors", HALVES | {"methods": methods}, TOY)
     assert set(rows.loc[rows["metric"] == "k", "value"]) <= {5.0, 50.0}
     assert set(rows.loc[rows["metric"] == "C", "value"]) <= {1.0, 10.0}
     found = rows[rows["metric"] == "error"]
@@ -56,7 +39,7 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
 
 
 def test_curves_simulations_and_margins_of_the_flip_probability():
-    rows = table(flip_probability, CURVES).set_index(["setting", "method", "metric"])["value"]
+    rows = table("bounds.flip_probability", CURVES).set_index(["setting", "method", "metric"])["value"]
     theta = np.linspace(0, np.pi, 9)
     assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(
         betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
@@ -71,7 +54,12 @@ def test_curves_simulations_and_margins_of_the_flip_probability():
 
 
 def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does():
-    rows = table(flip_probability, CURVES)
+    rows = table("bounds.flip_probability", CURVES)
     spread = rows.groupby(["setting", "method", "metric", "x"])["value"].std()
     assert (spread.drop(["gaussian", "rademacher"], level="setting") == 0).all()
     assert (spread.loc[["gaussian", "rademacher"]] > 0).any()
+
+
+def test_only_dimensions_of_the_curves_are_simulated():
+    with pytest.raises(ValueError, match="simulated: '7' is unknown here; known: 1, 5"):
+        typed("bounds.flip_probability", CURVES | {"simulated": [7]})
