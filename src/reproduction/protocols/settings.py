@@ -175,13 +175,13 @@ class Method(Model):
 
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
-    label: str = Field("", description="name in running text, such as the label of an axis")
+    label: str | None = Field(None, description="name in running text, such as the label of an axis")
     role: Literal["control", "reference"] | None = Field(
         None,
         description="control: sees what no other method can; reference: the one others are compared with",
     )
-    shown: str = Field("", description="the only panel or table that shows it; default: all do")
-    note: str = Field("", description="a sentence below the tables that show it")
+    shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
+    note: str | None = Field(None, description="a sentence below the tables that show it")
 
     @property
     def custom(self) -> bool:

@@ -283,8 +283,8 @@ class Nearest:
 
 def test_users_methods_take_part():
     methods = {
-        "nearest": {"method": "test_kernels:Nearest"},
-        "reversed": {"method": "test_kernels:Nearest", "parameters": {"sign": -1.0}},
+        "nearest": {"method": "test_kernel_study:Nearest"},
+        "reversed": {"method": "test_kernel_study:Nearest", "parameters": {"sign": -1.0}},
         "neighbours": {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"n_neighbors": 1}},
         "forest": {"method": "sklearn.ensemble:RandomForestClassifier", "parameters": {"n_estimators": 3}},
     }
