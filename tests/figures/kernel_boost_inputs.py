@@ -5,17 +5,17 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from figure_inputs import EXPERIMENTS, SCHEMAS
+from figure_inputs import EXPERIMENTS
 
+from reproduction.artifact import load
 from reproduction.figures import rendering
 from reproduction.figures.panels import Results
-from reproduction.frame.artifacts import load
 from reproduction.protocols import walk
 from reproduction.results import COLUMNS, DEFAULTS
 
 _FILES = sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
 SCALES = ("full", "quick", "smoke")
-ARTIFACTS = {(file.stem, scale): load(file, scale, SCHEMAS) for file in _FILES for scale in SCALES}
+ARTIFACTS = {(file.stem, scale): load(file, scale) for file in _FILES for scale in SCALES}
 READINGS = ("readings", "readings_cells")
 NAMES = [name for name, scale in ARTIFACTS if scale == "full" and name not in READINGS]
 LEVEL = {"klr": 14, "rklr": 12, "rkfd": 16, "svm": 13, "rmklr": 11}

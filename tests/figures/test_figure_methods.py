@@ -7,7 +7,7 @@ import pytest
 from kernel_boost_inputs import Inputs
 
 from reproduction.figures import kernels, names, ors
-from reproduction.frame.methods import known
+from reproduction.methods import known
 
 METHODS = {
     "clean": {"role": "control"},

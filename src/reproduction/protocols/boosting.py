@@ -21,7 +21,6 @@ from reproduction.protocols.settings import (
     Label,
     Method,
     Methods,
-    Model,
     Noise,
     Positive,
     Settings,
@@ -31,6 +30,7 @@ from reproduction.protocols.settings import (
     only,
 )
 from reproduction.protocols.walk import At, Floats, Labels, Row, Split, Walk, protocol
+from reproduction.strict_yaml import Model
 
 DROP = 0.95
 FlipRates = Annotated[list[Annotated[float, Field(ge=0, lt=0.5)]], Field(min_length=2, max_length=2)]

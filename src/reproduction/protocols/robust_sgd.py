@@ -8,7 +8,7 @@ Source: Han, Tsang, Chen, ECML PKDD 2016.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -36,7 +36,6 @@ from reproduction.protocols.settings import (
     Share,
     Some,
     among,
-    nearest,
     only,
 )
 from reproduction.protocols.walk import (
@@ -50,6 +49,7 @@ from reproduction.protocols.walk import (
     stratified_folds,
     stratified_mask,
 )
+from reproduction.strict_yaml import near
 
 Matrix = Any
 """Features (n, d), dense or CSR."""
@@ -67,9 +67,7 @@ def make_loss(content: object) -> Loss:
         )
     name, parameters = content["loss"], {key: value for key, value in content.items() if key != "loss"}
     if name not in CONSTRUCTORS:
-        raise ValueError(
-            f"unknown loss {name!r}; {nearest(name, CONSTRUCTORS)}known: {', '.join(CONSTRUCTORS)}"
-        )
+        raise ValueError(f"unknown loss {name!r}{near(name, CONSTRUCTORS)}")
     for key, value in parameters.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{key}: {value!r} is not a number")
@@ -160,9 +158,9 @@ class ErrorsSettings(OnDataSets):
         description="name -> methods whose spread of final errors is recorded"
     )
 
-    def named(self) -> dict[str, list[str]]:
-        """Key -> data sets that it names; all must be among those of the artifact."""
-        return super().named() | {"official": self.official}
+    def check_data(self, listed: Iterable[str]) -> None:
+        """See `Settings.check_data`."""
+        among("official", self.official, listed)
 
     @model_validator(mode="after")
     def _references(self) -> Self:
