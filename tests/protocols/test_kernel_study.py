@@ -316,7 +316,7 @@ def test_widths_of_a_method_replace_those_of_the_settings():
         ),
         ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
         ({"method": "kernel_logistic", "selection": "cv_noisy"}, "selection"),
-        ({"method": "kernel_logistic", "grids": [1]}, "'grids': unknown key; did you mean grid"),
+        ({"method": "kernel_logistic", "grids": [1]}, "there is no key 'grids'; did you mean grid"),
         (
             {"method": "kernel_logistic", "selection": "cv", "noise": ["independent 0.3"]},
             r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
@@ -329,7 +329,7 @@ def test_widths_of_a_method_replace_those_of_the_settings():
         ({"method": "problems:WithoutGrid", "selection": "cv"}, "has no GRID; give it a grid"),
         (
             {"method": "kernel_svm", "selection": "cv", "parameters": {"tolerence": 1}},
-            "no parameter 'tolerence'; did you mean tolerance\\? known: tolerance, max_steps",
+            "no parameter 'tolerence'; did you mean tolerance",
         ),
         (
             {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"k": 1}},
@@ -354,7 +354,7 @@ def test_mistakes_of_methods_are_named(spec, message):
 )
 def test_wrong_settings_are_named(change, message):
     with pytest.raises(ValueError, match=message):
-        typed("kernels.errors", SETTINGS | change)
+        typed("kernels.errors", {k: v for k, v in (SETTINGS | change).items() if v is not None})
 
 
 # CPU times
