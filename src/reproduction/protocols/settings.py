@@ -24,7 +24,8 @@ from noisylabels import METHODS
 from noisylabels.bases.contracts import require
 from noisylabels.noise import flips
 from reproduction import methods
-from reproduction.strict_yaml import Model, near
+from reproduction.strict_yaml import Model as Model
+from reproduction.strict_yaml import near
 
 T = TypeVar("T")
 
