@@ -2,18 +2,45 @@
 
 import importlib
 import json
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from noisylabels.seeding import Seeds
-from reproduction.frame import dependencies
+from reproduction import code_digest
+from reproduction.frame import dependencies  # until every family is typed
 from reproduction.points import Points
 from reproduction.protocols import walk
 
 
+@contextmanager
+def checked(code: str) -> Iterator[None]:
+    """Run a job with the code it was planned with (see `code_digest.unchanged`).
+
+    Raises
+    ------
+    SystemExit : the code was edited meanwhile, or the cache of compiled kernels cannot be read; in one line.
+    """
+    try:
+        with code_digest.unchanged(code):
+            yield
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        if any(Path(frame.filename).match("numba/core/caching.py") for frame in frames):
+            traceback.print_exc()
+            sys.exit(
+                "error: a compiled kernel cannot be read; remove the folder .cache/numba and start again"
+            )
+        raise
+
+
 @dataclass(frozen=True)
 class Job:
-    """Protocol module, narrowed settings, seeds and prepared data of one job."""
+    """Protocol, narrowed settings, seeds and prepared data of one job."""
 
     protocol: Any
     settings: Any
@@ -34,7 +61,6 @@ class Job:
         if dependencies.is_typed(name):
             protocol: Any = walk.find(name)
             settings = protocol.settings.model_validate(settings)
-            settings.check_custom()
         else:
             protocol = importlib.import_module(f"reproduction.protocols.{name}")
         return cls(protocol, settings, Seeds(content["seed"], content["experiment"]), data)

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from reproduction.frame.plan import Plan
-from reproduction.frame.targets import scopes
+from reproduction.plan import Plan
+from reproduction.targets import scopes
 from reproduction.verdicts.names import VERDICTS
 
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
 """The last line of the log of a failed job, and what of it is told."""
 
-REFUSING = ("render_figure", "render_table", "verdicts")
+REFUSING = ("draw", "verdicts")
 """Logs of scripts that say nothing but why they refuse a table."""
 
 MOST = 5

@@ -1,12 +1,11 @@
 """Names to ask for: each paper, each artifact as ``<paper>_<artifact>``, and why some cannot be had."""
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from reproduction.artifact import allowed, check_name
-from reproduction.frame.plan import Plan
+from reproduction.plan import Plan
 
 
 def check_names(plan: Plan) -> None:
@@ -59,32 +58,23 @@ def unknown(name: str, known: Iterable[str]) -> str:
     return f"there is no target {name}; {hint}"
 
 
-WILDCARDS = ("artifact", "cell", "block", "dataset", "scope", "unknown")
-"""Those of the rules."""
+def asked(plan: Plan, words: Iterable[str]) -> list[str]:
+    """The artifacts of some targets; of none, or of the target ``all``: all of them. Files are no targets."""
+    known, given = scopes(plan), list(words)
+    wanted = [known[word] for word in given if word in known] or [""] * (not given or "all" in given)
+    return list(dict.fromkeys(name for scope in wanted for name in plan.below(scope)))
 
 
-def rejoined(wildcards: dict[str, str]) -> dict[str, str]:
-    """The wildcards, with the pieces of a value that was cut at its commas together again.
+def drawn_together(plan: Plan, words: Iterable[str]) -> dict[str, list[str]]:
+    """Scope -> the artifacts that one job draws: all of a paper, or one that the command line asks for alone.
 
-    Snakemake 9 tells a cluster job ``cell="datasets=a,noise=b"``, and reads there two wildcards, ``cell`` and
-    ``noise``. What is no wildcard of the rules is a piece of the one before it.
+    words : of the command line. Whatever they are, every artifact is drawn by one job.
     """
-    whole: dict[str, str] = {}
-    last = ""
-    for key, value in wildcards.items():
-        if key in WILDCARDS:
-            whole[key], last = value, key
-        else:
-            whole[last] += f",{key}={value}"
-    return whole
-
-
-def rejoining(new_job: Callable[..., Any]) -> Callable[..., Any]:
-    """`DAG.new_job` that is given `rejoined` wildcards."""
-
-    def wrapped(self: Any, rule: Any, *rest: Any, **named: Any) -> Any:
-        if named.get("wildcards_dict"):
-            named["wildcards_dict"] = rejoined(named["wildcards_dict"])
-        return new_job(self, rule, *rest, **named)
-
-    return wrapped
+    known = scopes(plan)
+    asked = {known[word].strip("/") for word in words if word in known}
+    alone = [name for name in plan.shown if name in asked and name.partition("/")[0] not in asked]
+    together: dict[str, list[str]] = {name: [name] for name in alone}
+    for name in plan.shown:
+        if name not in alone:
+            together.setdefault(name.partition("/")[0], []).append(name)
+    return together

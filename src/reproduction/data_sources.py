@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from reproduction import code_digest
 from reproduction.data import own, registry
 from reproduction.data.registry import LOCAL, Entry
 
 
 @dataclass(frozen=True)
-class Supply:
+class DataSources:
     """The registry of data sets under the key ``data`` of the configuration.
 
     A data set is named as in artifacts: ``german``, ``german.package``.
@@ -50,9 +51,12 @@ class Supply:
         """What the registry says of a data set, with a pin or without."""
         return registry.find(self.entries, dataset)[2]
 
-    def loader_modules(self, dataset: str) -> list[str]:
-        """Modules that turn the raw files of a data set, from any of its sources, into arrays."""
-        return sorted({f"data.{name.partition(':')[0]}" for name in registry.loaders(self.entry(dataset))})
+    def code(self, dataset: str) -> str:
+        """The code that turns the raw files of a data set, from any of its sources, into arrays."""
+        modules = {name.partition(":")[0] for name in registry.loaders(self.entry(dataset))}
+        return code_digest.stamped(
+            "scripts/prepare.py", *(f"reproduction.data.{module}" for module in modules)
+        )
 
     def local(self, dataset: str) -> list[str]:
         """The user's own file in place of a data set, if there is one."""

@@ -4,6 +4,7 @@ An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files; 
 root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and neither figure nor page.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -12,18 +13,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reproduction import methods
+from noisylabels import METHODS
+from reproduction import code_digest, methods
 from reproduction.artifact import Artifact
-from reproduction.frame import dependencies, report_text
-from reproduction.frame.costs import Costs
-from reproduction.frame.supply import Supply
+from reproduction.costs import Costs
+from reproduction.data_sources import DataSources
+from reproduction.frame import dependencies
 from reproduction.methods import DISPLAY
 from reproduction.protocols import walk
 from reproduction.verdicts import published
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 UNMEASURED = Costs({})
-ABOUT = ("title", "source", "origin", "caption", "datasets", "deviations", "notes", "render")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Plan:
 
     config: dict[str, Any]
     loaded: dict[tuple[str, str], Artifact]
-    supply: Supply
+    supply: DataSources
     costs: Costs = UNMEASURED
 
     # Artifacts
@@ -51,11 +52,6 @@ class Plan:
     def artifacts(self) -> dict[str, Artifact]:
         """Every artifact by its name."""
         return {f"{paper}/{name}": artifact for (paper, name), artifact in self.loaded.items()}
-
-    def title(self, name: str) -> str:
-        """Title of the paper of an artifact, from the file TITLE in its folder."""
-        text = (self.artifact(name).file.parent / "TITLE").read_text(encoding="utf-8")
-        return report_text.label(text.strip())
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -121,7 +117,16 @@ class Plan:
         protocol = self.artifact(name).content["protocol"]
         if dependencies.is_typed(protocol):
             return walk.find(protocol).tune is not None
-        return dependencies.defines(_protocol(self.artifact(name)), "tune")
+        return dependencies.defines(dependencies.protocol_module(protocol), "tune")
+
+    def check_custom(self, name: str) -> None:
+        """Import the user's classes that the settings name. Raises ValueError: one cannot be used; why."""
+        typed = self.artifact(name).typed
+        try:
+            if typed is not None:
+                typed.check_custom()
+        except ValueError as error:
+            raise ValueError(f"{self.artifact(name).file}: settings.{error}") from None
 
     def only_cell(self, name: str) -> str:
         """Name of the cell of an experiment that has one."""
@@ -142,13 +147,20 @@ class Plan:
         artifact = self.artifact(name)
         return self.supply.prepared(artifact.data_sets(artifact.settings))
 
-    def code(self, job: str, name: str, cell: str = "") -> list[str]:
-        """Files of a job of a cell: its script ``<job>.py``, the protocol, the methods, and their imports."""
-        unread = [] if self.data(name, cell) else ["data.prepare"]
-        files = {*script(job, unread), *library(_protocol(self.artifact(name)))}
-        for spec in self.cell(name, cell).get("methods", {}).values():
-            files.update(paths(dependencies.method_files(spec["method"])))
-        return sorted(files)
+    def code(self, job: str, name: str, cell: str = "") -> str:
+        """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
+        return code_digest.stamped(f"scripts/{job}.py", *self._computing(name, cell))
+
+    def computing_code(self, name: str) -> str:
+        """Digest of the code that can change numbers of the artifact: its protocol, its methods."""
+        return code_digest.digest(self._computing(name))
+
+    def _computing(self, name: str, cell: str = "") -> list[str]:
+        artifact = self.artifact(name)
+        settings = artifact.cells[cell] if cell else artifact.settings
+        methods = [_module(spec["method"]) for spec in settings.get("methods", {}).values()]
+        protocol = dependencies.protocol_module(artifact.content["protocol"])
+        return [f"reproduction.{protocol}", *methods]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
@@ -179,12 +191,6 @@ class Plan:
         declared = self.artifact(name).content.get("resources", {})
         return self.costs.resources(name.partition("@")[0], cell, job, declared, attempt)
 
-    @cached_property
-    def turns(self) -> dict[str, int]:
-        """Artifact -> its place among those of its paper."""
-        places = [f"{artifact.paper}/" for artifact in self.artifacts.values()]
-        return {name: places[:k].count(places[k]) for k, name in enumerate(self.artifacts)}
-
     def group(self, name: str, cell: str, job: str) -> tuple[str, int]:
         """The cluster jobs with which one may share a submission: their group, how many make one."""
         size = self.costs.batch(name.partition("@")[0], cell, job)
@@ -208,7 +214,8 @@ class Plan:
         """What provenance says of a result, as JSON."""
         artifact = self.artifact(name)
         what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
-        return json.dumps(what | {"seed": self.seed(name), "settings": artifact.settings})
+        what |= {"seed": self.seed(name), "code": self.computing_code(name)}
+        return json.dumps(what | {"settings": artifact.settings})
 
     # Figures and tables
 
@@ -230,40 +237,45 @@ class Plan:
             return []
         return printed_values(self.artifacts[source] for source in self._sources(self.artifact(name)))
 
-    def drawing_code(self, name: str) -> list[str]:
-        """Files that draw the artifact; a figure needs no writer of tables."""
-        content = self.artifact(name).content
-        unread = ["figures.tables"] if content["kind"] == "figure" else []
-        module = content["render"].partition(":")[0]
-        return sorted({*script("render", unread), *library(f"figures.{module}")})
+    def drawing_code(self, names: Iterable[str]) -> str:
+        """The code that draws some artifacts."""
+        drawn = [self.artifact(name) for name in names]
+        modules = [f"figures.{artifact.content['render'].partition(':')[0]}" for artifact in drawn]
+        shown = (self.artifacts[source].content["protocol"] for a in drawn for source in self._sources(a))
+        modules += map(dependencies.protocol_module, shown)  # the models of their settings
+        return code_digest.stamped("scripts/draw.py", *(f"reproduction.{module}" for module in modules))
 
-    def settings_shown(self, name: str) -> str:
-        """Settings of every artifact that is shown, as JSON; a table is given the printed values too."""
+    def settings_shown(self, name: str) -> dict[str, Any]:
+        """Settings of every artifact that is shown; a table is given the printed values too."""
         artifact = self.artifact(name)
         printed = artifact.content["kind"] == "table"
         shown = dict.fromkeys([artifact.name, *self.drawn(name)])
-        return json.dumps({each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown})
+        return {each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown}
 
-    def caption(self, name: str) -> dict[str, Any]:
-        """What the report tells of an artifact."""
-        content = self.artifact(name).content
-        return {key: report_text.told(content[key]) for key in ABOUT if key in content}
+    def shown_digest(self, names: Iterable[str]) -> str:
+        """Digest of what some artifacts show beside their tables: a change of it draws them again."""
+        shown = [[name, self.artifact(name).content["render"], self.settings_shown(name)] for name in names]
+        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
-    def labels(self, name: str) -> dict[str, str]:
-        """The columns of the report's list."""
-        content = self.artifact(name).content
-        return {"what": report_text.label(content["title"]), "kind": content["kind"], "by": content["origin"]}
+    def texts_digest(self) -> str:
+        """Digest of all artifacts, captions included: a change of it writes the pages again."""
+        texts = json.dumps([artifact.content for artifact in self.artifacts.values()])
+        return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
     def suffixes(self, kind: str) -> list[str]:
-        """File formats of a figure or table; the report shows the first."""
+        """File formats of a figure or table; the first is the one that pages show."""
         others = [suffix for suffix in self.config["formats"] if suffix != "png"]
         return ["png", *others] if kind == "figure" else list(TABLE_SUFFIXES)
 
+    def drawings(self, name: str) -> list[str]:
+        """The files of the figure or table, one for each format."""
+        suffixes = self.suffixes(self.artifact(name).content["kind"])
+        return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
+
     def outputs(self, name: str) -> list[str]:
         """Figure or table, and provenance, of an artifact."""
-        content = self.artifact(name).content
-        drawn = [f"{self.figures}/{name}.{suffix}" for suffix in self.suffixes(content["kind"])]
-        return drawn + [f"{self.results}/{name}/provenance.json"] * ("protocol" in content)
+        computed = "protocol" in self.artifact(name).content
+        return self.drawings(name) + [f"{self.results}/{name}/provenance.json"] * computed
 
     # Verdicts
 
@@ -323,8 +335,9 @@ def _computed(method: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in method.items() if key not in DISPLAY}
 
 
-def _protocol(artifact: Artifact) -> str:
-    return dependencies.protocol_module(artifact.content["protocol"])
+def _module(method: str) -> str:
+    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
+    return method.partition(":")[0] if ":" in method else f"noisylabels.{METHODS[method].partition(':')[0]}"
 
 
 def _any_of(names: Iterable[str]) -> str:
@@ -334,16 +347,6 @@ def _any_of(names: Iterable[str]) -> str:
 def printed_values(artifacts: Iterable[Artifact]) -> list[str]:
     """The CSV files with the printed values of artifacts, of those that have any."""
     return paths(published.file_of(a.file) for a in artifacts if a.content.get("published"))
-
-
-def library(*modules: str) -> list[str]:
-    """Files of library modules and all they import."""
-    return paths(dependencies.library_files(modules))
-
-
-def script(name: str, without: Iterable[str] = ()) -> list[str]:
-    """The script ``<name>.py`` and all library files that it imports; ``without``: see `script_files`."""
-    return paths(dependencies.script_files(name, without))
 
 
 def paths(files: Iterable[Path]) -> list[str]:
