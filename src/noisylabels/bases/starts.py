@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.solvers import weighted_logistic
-from noisylabels.solvers.margin_distribution import interior_point
+from noisylabels.solvers.linear_margin import interior_point
 from noisylabels.validation import whole
 
 Array = NDArray[np.float64]

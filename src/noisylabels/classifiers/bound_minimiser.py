@@ -12,7 +12,7 @@ from noisylabels.bases.folds import fold_numbers, with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.bases.starts import start_points
-from noisylabels.solvers.margin_descent import descend
+from noisylabels.solvers.linear_margin import descend
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 from noisylabels.validation import choice, number, whole
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.bases.folds import fold_numbers, with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
-from noisylabels.solvers.margin_distribution import interior_point, quadratic
+from noisylabels.solvers.linear_margin import interior_point, quadratic
 from noisylabels.validation import numbers, whole
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.losses.margin import Loss, resolve
-from noisylabels.solvers.margin_lbfgs import minimise
+from noisylabels.solvers.linear_margin import minimise
 from noisylabels.validation import number, whole
 
 
