@@ -14,8 +14,18 @@ from noisylabels.bases.starts import start_points
 from noisylabels.classifiers.bound_minimiser import BoundMinimiser
 from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
 from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
-from noisylabels.solvers.linear_margin import NO_TABLE, best_move, coordinate_search, count_errors, descend, loss
-from noisylabels.solvers.linear_margin import dual, interior_point, primal, quadratic
+from noisylabels.solvers.linear_margin import (
+    NO_TABLE,
+    best_move,
+    coordinate_search,
+    count_errors,
+    descend,
+    dual,
+    interior_point,
+    loss,
+    primal,
+    quadratic,
+)
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 
 LDM = LargeMarginDistributionClassifier
