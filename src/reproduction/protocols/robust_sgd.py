@@ -16,11 +16,10 @@ import numpy as np
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, WithJsonSchema, model_validator
 
 from noisylabels.bases.contracts import FitsEpochs, FitsGrid, HasObjective
-from noisylabels.losses.margin import CONSTRUCTORS, Loss, log
+from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.seeding import Seeds
-from noisylabels.solvers.sgd.epoch import Objective, Schedule, epoch
-from noisylabels.solvers.sgd.many import Candidate
-from noisylabels.solvers.sgd.rows import as_rows
+from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
+from noisylabels.solvers.sgd_grid import Candidate
 from reproduction.data.matrices import unpack
 from reproduction.points import Scored
 from reproduction.protocols.settings import (
@@ -68,10 +67,10 @@ def make_loss(content: object) -> Loss:
         )
     parameters = dict(content)
     name = parameters.pop("loss")
-    if name not in CONSTRUCTORS:
-        raise ValueError(f"unknown loss {name!r}{near(name, CONSTRUCTORS)}")
-    check_keywords(CONSTRUCTORS[name], parameters)
-    return CONSTRUCTORS[name](**parameters)
+    if name not in LOSSES:
+        raise ValueError(f"unknown loss {name!r}{near(name, LOSSES)}")
+    check_keywords(LOSSES[name], parameters)
+    return LOSSES[name](**parameters)
 
 
 LossChoice = Annotated[Loss, PlainValidator(make_loss), WithJsonSchema({"type": "object"})]
@@ -478,7 +477,7 @@ def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
     `stride`-th step), published, corrected, and excess_published = gap - published, excess_corrected.
     noise = flips, setting = eta in units of 1/(6 beta), method = where w starts.
     """
-    loss, lam = log(), settings.lam
+    loss, lam = Log(), settings.lam
     for at in walk.trials():
         for noise in settings.noise:
             X, y = _points(settings, noise, at)
@@ -509,7 +508,7 @@ def _points(settings: TheoremSettings, noise: Noise, at: At) -> tuple[Floats, Fl
 
 def minimiser(X: Floats, y: Floats, lam: float) -> Floats:
     """w* = argmin (1/n) sum_i ln(1 + e^(-y_i x_i.w)) + lambda/2 ||w||^2, by Newton's method."""
-    loss, w = log(), np.zeros(X.shape[1])
+    loss, w = Log(), np.zeros(X.shape[1])
     for _ in range(100):
         p = -loss.slope(y * (X @ w))  # r'' = p (1 - p)
         gradient = lam * w - X.T @ (p * y) / len(y)
@@ -530,9 +529,9 @@ def _mean_gap(
     rng: np.random.Generator,
 ) -> float:
     """Mean of G(w_t) - G(w*) over t = 1, 1 + stride, ... of one run of T constant steps."""
-    loss, lam = log(), settings.lam
+    loss, lam = Log(), settings.lam
     rows, w = as_rows(X), np.append(start, 0.0)
-    objective = Objective(*loss.code, (1.0, 0.0), (1.0, 0.0), lam, 0.0, 0.0)
+    objective = Objective(loss, lam, 0.0, 0.0)
     order = rng.integers(len(y), size=settings.T, dtype=np.uint32)
     steps = Schedule(eta, 0.0, 1.0, 1.0)
     unused = np.zeros_like(w)
