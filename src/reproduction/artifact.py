@@ -498,7 +498,7 @@ def _shortened(name: str) -> str:
 
 
 def check_name(what: str, name: str, where: object) -> None:
-    """Raise ArtifactError if ``name`` of ``what`` (a paper, a data set) cannot be part of a path or command."""
+    """Raise ArtifactError if the name of ``what`` (a paper, a data set) cannot be part of a path."""
     if len(name) > LONGEST or not NAME.fullmatch(name):
         rule = f"letters (a-z, A-Z), digits and . _ - +, no dot or dash first, at most {LONGEST} characters"
         raise ArtifactError(f"{where}: {what} {name!r} cannot be a name: use {rule}")

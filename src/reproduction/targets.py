@@ -26,7 +26,7 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
         for_one_run = f"--config 'papers=[{','.join([*listed, paper])}]'"
         why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {for_one_run}"
         stems = [file.stem for file in sorted((folder / paper).glob("*.yaml"))]
-        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if allowed(stem))], why)
+        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if NAME.fullmatch(stem))], why)
     return reasons
 
 
