@@ -4,10 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from reproduction import points
 from reproduction.frame import provenance
 from reproduction.frame.atomic import replacing
 from reproduction.results import concatenate
+from reproduction.verdicts import per_point_errors as points
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--parts", nargs="+", required=True, help="tables of the blocks, in order")

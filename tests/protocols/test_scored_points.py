@@ -5,10 +5,10 @@ import pytest
 from problems import SETTINGS, dataset
 
 from noisylabels.seeding import Seeds
-from reproduction.points import KEY, Points
 from reproduction.protocols.boosting import calibration, curves, errors
 from reproduction.protocols.kernels import errors as kernel_errors
 from reproduction.protocols.robust_sgd import errors as robust_sgd
+from reproduction.verdicts.per_point_errors import KEY, Points
 
 BOOSTERS = {
     "ada": {"method": "adaboost", "parameters": {"rounds": 4}},

@@ -58,9 +58,9 @@ MISTAKES = [
         r"published v: no row has method = theirz; available: ours, theirs",
     ),
     (printed(margin=0), r"published v: margin must be > 0"),
-    (printed(margin=float("inf")), r"published v: margin must be > 0, it and the printed numbers finite"),
-    (printed(margin=float("nan")), r"published v: margin must be > 0, it and the printed numbers finite"),
-    (printed(value=float("nan")), r"published v: .*the printed numbers finite"),
+    (printed(margin=float("inf")), r"published v: margin must be > 0, it and the published numbers finite"),
+    (printed(margin=float("nan")), r"published v: margin must be > 0, it and the published numbers finite"),
+    (printed(value=float("nan")), r"published v: .*the published numbers finite"),
     (claim(below(where=HERE, below=float("inf"))), r"claim c: check 1: below: inf is no finite number"),
     (claim(below(where=HERE, below="0")), r"check 1: below: '0' is no finite number"),
     (

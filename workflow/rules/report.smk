@@ -1,4 +1,4 @@
-"""the report judges it: verdicts of one artifact, of a paper, or of all; the last are the first page of `snakemake --report`."""
+"""the report judges it: verdicts of one artifact, of a paper, or of all."""
 
 # Snakemake would name every file that is missing.
 REPORT_ASKED = any(word.partition("=")[0] == "--report" for word in sys.argv)
@@ -23,18 +23,8 @@ rule verdicts:
         library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
+        estimates=f"{RESULTS}/{{scope}}estimates.csv",
         agreement=f"{RESULTS}/{{scope}}agreement.csv",
-        md=f"{RESULTS}/{{scope}}verdicts.md",
-        html=report(
-            f"{RESULTS}/{{scope}}verdicts.html",
-            caption="../report/verdicts.rst",
-            category=" Verdicts",
-            labels=lambda wildcards: {
-                "what": "Every claim and every published value",
-                "kind": "table",
-                "by": wildcards.scope.strip("/") or "all papers",
-            },
-        ),
     log:
         f"{LOGS}/{{scope}}verdicts.log",
     wildcard_constraints:
@@ -52,7 +42,7 @@ rule verdicts:
         ),
         expected=lambda wildcards: PLAN.expectations(wildcards.scope),
     message:
-        "Judge {wildcards.scope} against what was printed and claimed"
+        "Judge {wildcards.scope} against what was published and claimed"
     shell:
         "{WARM} verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
-        " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"
+        " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --estimates {output.estimates:q} --agreement {output.agreement:q} > {log:q} 2>&1"

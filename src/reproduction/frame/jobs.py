@@ -7,8 +7,8 @@ from typing import Any
 
 from noisylabels.seeding import Seeds
 from reproduction.frame import dependencies
-from reproduction.points import Points
 from reproduction.protocols import walk
+from reproduction.verdicts.per_point_errors import Points
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from reproduction.frame.plan import Plan
 CHECKOUT = dependencies.SCRIPTS.parents[1]
 """Where the code is; a path of code is told from here."""
 
-DECLARED = ("settings", "claims and published values")
+DECLARED = ("settings",)
 """What an artifact declares: a result whose declarations changed is not the artifact's any more."""
 
 
@@ -24,9 +24,7 @@ def declared(made: Plan, name: str) -> dict[str, str]:
     computed: Any = {key: artifact.content.get(key) for key in ("uses", "settings")}
     if "protocol" in artifact.content:
         computed = [made.job(name, cell) for cell in artifact.cells]
-    judged = [artifact.content.get(key) for key in ("published", "claims")]
-    texts = (json.dumps(what, sort_keys=True) for what in (computed, judged))
-    return dict(zip(DECLARED, map(_digest, texts), strict=True))
+    return {"settings": _digest(json.dumps(computed, sort_keys=True))}
 
 
 def code(made: Plan, name: str) -> list[Path]:

@@ -14,12 +14,16 @@ CELL = ("inside", "undecided", "outside")
 CLAIM = ("holds", "not shown", "contradicted")
 VERIFIED = "verified"
 """Instead of ``holds`` where the claim is a theorem or an identity."""
+NOT_COMPARABLE = "not comparable"
+NOT_JUDGED = "not judged"
+"""What a claim asks changed after the run that is kept, in a way that its estimates cannot answer."""
 VERDICTS = {
     **dict(zip(CELL, ("good", "open", "bad"), strict=True)),
     VERIFIED: "good",
     **dict(zip(CLAIM, ("good", "open", "bad"), strict=True)),
-    "not comparable": "none",
+    NOT_COMPARABLE: "none",
     "ran": "none",
+    NOT_JUDGED: "none",
 }
 """Every verdict in the order of a summary, and its tone; wherever it is coloured, the word is printed too."""
 

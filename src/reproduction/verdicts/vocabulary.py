@@ -1,11 +1,10 @@
-"""The words of a check: its keys, whether they make sense together, how it reads as a sentence."""
+"""The words of a check: its keys, and whether they make sense together."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from reproduction.verdicts.names import (
-    ENDS,
     INDEX,
     PAIRED,
     RATIO_OF_DIFFERENCES,
@@ -116,55 +115,3 @@ def _validate_groups(check: Check) -> None:
         given = [side[column] for side in (a, b) if isinstance(side, Mapping) and column in side]
         if given and not any(isinstance(value, list) for value in given):
             raise VerdictError(f"for_each: {column} is fixed by a and b; list its values on one side")
-
-
-def place(index: Mapping[str, Any]) -> str:
-    """Readable form of some columns of a row, but for empty ones: ``noise uniform, x 2.5``."""
-    return ", ".join(
-        f"{key} {f'{value:g}' if isinstance(value, float) else value}"
-        for key, value in index.items()
-        if value == value  # NaN: nothing
-    )
-
-
-def describe(check: Check) -> str:
-    """What the check measures: ``one_pred − one (shared_r, mse, last x)``."""
-    each = check.get("for_each", [])
-    where = {key: value for key, value in check.get("where", {}).items() if not isinstance(value, list)}
-    a = words(check.get("a", {}), each) or str(where.pop("metric", "value"))
-    b = "x" if check.get("b") == "x" else words(check.get("b", {}), each)
-    base = words(check.get("base", {}), each)
-    text = {
-        "value": a,
-        "difference": f"{a} − {b}",
-        "ratio": f"{a} / {b}",
-        RATIO_OF_DIFFERENCES: f"({a} − {base}) / ({b} − {base})",
-        "log_ratio": f"log({a} / {b})",
-        "relative_se": f"standard error / mean of {a}",
-    }[check["statistic"]]
-    text = f"absolute deviation of {text}" if check.get("of") == "deviation" else text
-    text = f"step of {text}" if trend_of(check) else text
-    return f"{text} ({words(where)})" if where else text
-
-
-def words(selector: Mapping[str, Any], each: Iterable[str] = ()) -> str:
-    """Readable form of a selector: ``shared_r, mse, last x``; a list over which groups are made is "each"."""
-
-    def word(key: str, value: Any) -> str:
-        if isinstance(value, list) and key in each:
-            return f"each {key}"
-        text = " or ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in listed(value))
-        return f"{text} x" if text in ENDS else f"x {text}" if key == "x" else text
-
-    return ", ".join(word(key, value) for key, value in selector.items() if value != "")
-
-
-def asked(check: Check) -> str:
-    """What the check asks: ``below 0``, ``within [0.98, 1.02]``, ``above 0 (increasing along noise)``."""
-    for key in BOUNDS:
-        if key in check:
-            value = check[key]
-            if key in TRENDS:
-                return f"above 0 ({key} along {next(iter(value))})"
-            return f"{key} [{value[0]:g}, {value[1]:g}]" if key == "within" else f"{key} {value:g}"
-    raise AssertionError("validate rejects a check without bound")

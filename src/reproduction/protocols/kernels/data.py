@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from noisylabels.noise.flips import corrupt
 from noisylabels.seeding import Seeds
-from reproduction.points import Scored
 from reproduction.protocols.data_sets import data_sets
 from reproduction.protocols.splits import random_split
+from reproduction.verdicts.per_point_errors import Scored
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int8]

@@ -18,13 +18,13 @@ import numpy as np
 
 from noisylabels.bases.contracts import FitsEpochs
 from noisylabels.seeding import Seeds
-from reproduction.points import Scored
 from reproduction.protocols.data_sets import data_sets
 from reproduction.protocols.folds import stratified_folds
 from reproduction.protocols.robust_sgd import selection
 from reproduction.protocols.robust_sgd.data import SHARED, Problem, clean_problem, with_noise
 from reproduction.protocols.robust_sgd.methods import build, grid_points, resolve
 from reproduction.protocols.specs import Spec
+from reproduction.verdicts.per_point_errors import Scored
 
 Curves = dict[str, dict[int, float]]
 
