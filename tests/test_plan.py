@@ -96,7 +96,7 @@ def test_a_table_shows_the_printed_values_of_what_it_draws(make):
     assert here.tables("kernel_boost/rivals_high") == ["results/full/kernel_boost/rivals/table.csv"]
     assert json.loads(here.settings_shown("kernel_boost/rivals_high"))["rivals"]["published"]
     assert here.caption("ors/fig2")["render"] in here.artifact("ors/fig2").content.values()
-    assert "src/reproduction/figures/papers/ors.py" in here.drawing_code("ors/fig2")
+    assert "src/reproduction/figures/ors.py" in here.drawing_code("ors/fig2")
 
 
 def test_the_report_shows_the_first_format(make):

@@ -3,15 +3,13 @@
 import argparse
 import json
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
-from reproduction.frame.atomic import replacing
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--render", required=True, help="module:function below reproduction.figures.papers")
+parser.add_argument("--render", required=True, help="module:function below reproduction.figures")
 parser.add_argument("--artifact", required=True)
 parser.add_argument("--settings", required=True, type=json.loads, help="JSON: artifact -> settings")
 parser.add_argument("--names", nargs="*", default=[], help="artifacts whose tables are drawn")
@@ -21,8 +19,6 @@ arguments = parser.parse_args()
 
 tables = dict(zip(arguments.names, arguments.tables, strict=True))
 try:
-    with ExitStack() as stack:
-        parts = [stack.enter_context(replacing(path)) for path in arguments.out]
-        draw(arguments.render, arguments.artifact, tables, arguments.settings, parts)
+    draw(arguments.render, arguments.artifact, tables, arguments.settings, arguments.out)
 except RenderError as error:
     sys.exit(str(error))

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from figure_inputs import EXPERIMENTS, SCHEMAS
 
-from reproduction.figures import style, tables
-from reproduction.figures.papers import boosting, boosting_tables, bounds, crowd, images
+from reproduction.figures import boosting, boosting_tables, bounds, crowd, images, style, tables
+from reproduction.figures.panels import Results
 from reproduction.frame import artifacts
 from reproduction.results import COLUMNS, DEFAULTS
 
@@ -118,7 +118,7 @@ def inputs(name, repetitions=3):
 
 def draw(name, **changes):
     module, _, function = ARTIFACTS[name].content["render"].partition(":")
-    return getattr(MODULES[module], function)(*inputs(name, **changes))
+    return getattr(MODULES[module], function)(Results(*inputs(name, **changes)))
 
 
 @pytest.mark.usefixtures("look")
@@ -149,7 +149,7 @@ def test_the_last_rows_are_means_over_the_sets_beside_the_printed_ones():
         {"value": 21.12, "where": where},
         {"value": 20.62, "sd": 1.6, "where": where | {"dataset": "ida_banana"}},
     ]
-    frame = boosting_tables.symmetric(made, settings)
+    frame = boosting_tables.symmetric(Results(made, settings))
     rows = made["boosters"].query(
         "metric == 'error' and noise == 'independent 0.3' and method == 'GentleBoost'"
     )
@@ -163,7 +163,7 @@ def test_the_last_rows_are_means_over_the_sets_beside_the_printed_ones():
 
 def test_the_second_table_shows_the_other_noise():
     made, settings = inputs("boosters_asymmetric")
-    frame = boosting_tables.asymmetric(made, settings)
+    frame = boosting_tables.asymmetric(Results(made, settings))
     rows = made["boosters"].query("metric == 'error' and noise == 'negative_only 0.3'")
     mean = rows[(rows["dataset"] == "ida_heart") & (rows["method"] == "AdaBoost/LR")]["value"].mean()
     assert frame.loc["heart"].set_index("error").loc["ours", "AdaBoost/LR"].strip("*")[:4] == f"{mean:.2f}"
@@ -182,7 +182,7 @@ def test_squares_of_the_ranked_lists_are_the_truth():
     made, settings = inputs("images_ranked")
     table = made["images"]
     table.loc[table["metric"] == "positive", "value"] = (table["x"] % 2).astype(float)
-    figure = images.ranked(made, settings)
+    figure = images.ranked(Results(made, settings))
     mesh = figure.axes[0].collections[0].get_array()
     assert np.asarray(mesh)[0].tolist() == [float(x % 2) for x in range(1, 41)]
     assert "50 % bikes" in figure.axes[0].get_title()
@@ -191,6 +191,6 @@ def test_squares_of_the_ranked_lists_are_the_truth():
 @pytest.mark.usefixtures("look")
 def test_the_grey_lines_are_the_true_rates():
     made, settings = inputs("boost_gamma")
-    figure = boosting.learned_rates(made, settings)
+    figure = boosting.learned_rates(Results(made, settings))
     levels = [ax.lines[0].get_ydata()[0] for ax in figure.axes]
     assert levels == [0.3, 0.3, 0.0, 0.0]

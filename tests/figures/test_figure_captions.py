@@ -73,4 +73,4 @@ def test_datasets_deviations_and_notes_follow_the_caption():
 def test_the_function_that_drew_it_is_named_with_its_file():
     shown = caption({"caption": "A.", "source": "b", "origin": "ours", "render": "kernel_tables:rivals"})
     assert "rivals" in shown
-    assert "src/reproduction/figures/papers/kernel_tables.py" in shown
+    assert "src/reproduction/figures/kernel_tables.py" in shown

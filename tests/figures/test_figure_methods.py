@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from test_kernel_boost_figures import inputs
 
-from reproduction.figures import methods
-from reproduction.figures.papers import kernel_tables, kernels, ors
+from reproduction.figures import kernel_tables, kernels, names, ors
+from reproduction.figures.panels import Results
 from reproduction.frame.methods import known
 
 METHODS = {
@@ -20,20 +20,20 @@ METHODS = {
 
 
 def test_a_place_shows_its_own_methods_and_those_of_every_place():
-    assert methods.shown(METHODS, "known") == ["clean", "known only", "mine", "noisy"]
-    assert methods.shown(METHODS, "unknown") == ["clean", "mine", "noisy"]
-    assert methods.shown(METHODS, "tables") == ["clean", "mine", "noisy", "two_full"]
+    assert names.shown_in(METHODS, "known") == ["clean", "known only", "mine", "noisy"]
+    assert names.shown_in(METHODS, "unknown") == ["clean", "mine", "noisy"]
+    assert names.shown_in(METHODS, "tables") == ["clean", "mine", "noisy", "two_full"]
 
 
 def test_roles_labels_and_notes():
-    assert methods.with_role(METHODS, "control") == ["clean"]
-    assert methods.reference(METHODS) == "noisy"
-    assert methods.reference({"a": {}, "b": {}}) == "a"
-    assert [methods.label(METHODS, method) for method in ("mine", "noisy")] == [
+    assert names.with_role(METHODS, "control") == ["clean"]
+    assert names.reference(METHODS) == "noisy"
+    assert names.reference({"a": {}, "b": {}}) == "a"
+    assert [names.label(METHODS, method) for method in ("mine", "noisy")] == [
         "my method",
         "noisy label, NLMS step",
     ]
-    assert methods.notes(METHODS) == ["Mine is new."]
+    assert names.notes(METHODS) == ["Mine is new."]
 
 
 def renamed(shown, settings, artifact, names):
@@ -46,13 +46,13 @@ def renamed(shown, settings, artifact, names):
 def test_columns_follow_the_artifact():
     names = {"rkfd": "discriminant", "svm": "machine", "rmklr": "many kernels"}
     shown, settings = renamed(*inputs("rivals"), "rivals", names)
-    frame = kernel_tables.rivals(shown, settings)
+    frame = kernel_tables.rivals(Results(shown, settings))
     assert [c for c in frame.columns if c in names.values()] == ["discriminant", "machine", "many kernels"]
     own = settings["rivals"]["methods"]
     settings["rivals"]["methods"] = {
         label: own[label] for label in ("many kernels", "discriminant", "machine")
     }
-    frame = kernel_tables.rivals(shown, settings)
+    frame = kernel_tables.rivals(Results(shown, settings))
     assert [c for c in frame.columns if c in names.values()] == ["many kernels", "discriminant", "machine"]
     assert set(frame["machine against"]) <= {"many kernels", "discriminant"}
 
@@ -60,9 +60,9 @@ def test_columns_follow_the_artifact():
 @pytest.mark.usefixtures("look")
 def test_the_bars_show_the_reference():
     shown, settings = renamed(*inputs("noise_harm"), "klr_vs_rklr", {"klr": "plain"})
-    assert kernels.noise_harm(shown, settings).axes[0].get_ylabel() == "test error of KLR / %"
+    assert kernels.noise_harm(Results(shown, settings)).axes[0].get_ylabel() == "test error of KLR / %"
     del settings["klr_vs_rklr"]["methods"]["plain"]["label"]
-    assert kernels.noise_harm(shown, settings).axes[0].get_ylabel() == "test error of plain / %"
+    assert kernels.noise_harm(Results(shown, settings)).axes[0].get_ylabel() == "test error of plain / %"
 
 
 @pytest.mark.parametrize("module", [ors, kernels, kernel_tables], ids=lambda m: m.__name__.rpartition(".")[2])

@@ -9,9 +9,10 @@ import pytest
 from figure_inputs import EXPERIMENTS, SCHEMAS
 
 from noisylabels import rank_tests
+from reproduction.figures import kernel_tables as kernel_boost_tables
+from reproduction.figures import kernels as kernel_boost
 from reproduction.figures import panels, style, tables
-from reproduction.figures.papers import kernel_tables as kernel_boost_tables
-from reproduction.figures.papers import kernels as kernel_boost
+from reproduction.figures.panels import Results
 from reproduction.frame.artifacts import load, merge
 from reproduction.results import COLUMNS
 
@@ -71,7 +72,7 @@ def inputs(name, scale="full", splits=6, sources=None):
 
 def draw(name, **changes):
     module, _, function = ARTIFACTS[name]["render"].partition(":")
-    return getattr(MODULES[module], function)(*inputs(name, **changes))
+    return getattr(MODULES[module], function)(Results(*inputs(name, **changes)))
 
 
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact["kind"] == "figure"]
@@ -102,7 +103,7 @@ def test_every_table_is_written(name, scale, tmp_path):
 @pytest.mark.usefixtures("look")
 def test_the_bars_are_the_means_of_klr():
     shown, settings = inputs("noise_harm")
-    figure = kernel_boost.noise_harm(shown, settings)
+    figure = kernel_boost.noise_harm(Results(shown, settings))
     bars = [container for container in figure.axes[0].containers if hasattr(container, "patches")]
     table = shown["klr_vs_rklr"].query("metric == 'error' and method == 'klr' and dataset == 'ida_heart'")
     heart = settings["klr_vs_rklr"]["datasets"].index("ida_heart")
@@ -115,7 +116,7 @@ def test_the_bars_are_the_means_of_klr():
 
 @pytest.mark.usefixtures("look")
 def test_thirteen_sets_have_a_panel_each_and_a_label_below_every_column():
-    figure = kernel_boost.kernel_count(*inputs("kernel_count"))
+    figure = kernel_boost.kernel_count(Results(*inputs("kernel_count")))
     shown = figure.axes
     assert len(shown) == 13
     assert sum(bool(ax.get_xlabel()) for ax in shown) == 5
@@ -124,7 +125,7 @@ def test_thirteen_sets_have_a_panel_each_and_a_label_below_every_column():
 
 def test_pooled_cells_hold_both_kinds_of_noise_beside_the_printed_values():
     shown, settings = inputs("klr_vs_rklr")
-    frame = kernel_boost_tables.klr_vs_rklr(shown, settings)
+    frame = kernel_boost_tables.klr_vs_rklr(Results(shown, settings))
     assert list(frame.index.unique()) == [
         *("10 % pooled", "20 % pooled"),
         *("10 % symmetric", "10 % asymmetric", "20 % symmetric", "20 % asymmetric"),
@@ -142,7 +143,7 @@ def test_pooled_cells_hold_both_kinds_of_noise_beside_the_printed_values():
 
 
 def test_the_slides_have_no_row_for_twonorm_at_forty_percent():
-    frame = kernel_boost_tables.klr_vs_rklr_high(*inputs("klr_vs_rklr_high"))
+    frame = kernel_boost_tables.klr_vs_rklr_high(Results(*inputs("klr_vs_rklr_high")))
     printed = frame.loc["40 % pooled"].set_index("data set")["rklr, printed"]
     assert printed["twonorm"] == ""
     assert printed["titanic"] == "29.47 ± 11.39"
@@ -150,7 +151,7 @@ def test_the_slides_have_no_row_for_twonorm_at_forty_percent():
 
 def test_rmklr_is_tested_against_the_better_of_two():
     shown, settings = inputs("rivals")
-    frame = kernel_boost_tables.rivals(shown, settings)
+    frame = kernel_boost_tables.rivals(Results(shown, settings))
     assert set(frame["rMKLR against"]) <= {"svm", "rkfd"}
     better = shown["rivals"].query(
         "metric == 'error' and dataset == 'ida_heart' and noise == 'independent 0.1'"
@@ -162,18 +163,18 @@ def test_rmklr_is_tested_against_the_better_of_two():
 
 def test_notes_count_splits_and_doubtful_runs_and_name_rebuilt_data():
     sources = {"ida_ringnorm": "rebuilt", "ida_waveform": "generated"}
-    note = kernel_boost_tables.cv_vs_mkl(*inputs("cv_vs_mkl", sources=sources)).attrs["note"]
+    note = kernel_boost_tables.cv_vs_mkl(Results(*inputs("cv_vs_mkl", sources=sources))).attrs["note"]
     assert "6 splits (image 3, splice 3)" in note
     assert "rKLR 13 of 72" in note
     assert (
         "rebuilt points and our own splits (ringnorm); points drawn anew, our own splits (waveform)" in note
     )
-    assert "genuine" not in kernel_boost_tables.cv_vs_mkl(*inputs("cv_vs_mkl")).attrs["note"]
+    assert "genuine" not in kernel_boost_tables.cv_vs_mkl(Results(*inputs("cv_vs_mkl"))).attrs["note"]
 
 
 def test_times_are_divided_as_the_columns_say():
     shown, settings = inputs("cpu_time")
-    frame = kernel_boost_tables.cpu_time(shown, settings).set_index("data set")
+    frame = kernel_boost_tables.cpu_time(Results(shown, settings)).set_index("data set")
     means = shown["cpu_time"].query("dataset == 'ida_banana'").groupby("method")["value"].mean()
     row = frame.loc["banana"]
     assert row["rKLR / rMKLR"] == f"{means['rklr'] / means['rmklr']:.1f}"
@@ -182,12 +183,12 @@ def test_times_are_divided_as_the_columns_say():
 
 
 def test_a_level_that_was_not_run_is_left_out_and_none_is_an_error():
-    frame = kernel_boost_tables.klr_vs_rklr(*inputs("klr_vs_rklr", scale="smoke"))
+    frame = kernel_boost_tables.klr_vs_rklr(Results(*inputs("klr_vs_rklr", scale="smoke")))
     assert not any(title.startswith("20 %") for title in frame.index)
     shown, settings = inputs("klr_vs_rklr")
     settings["klr_vs_rklr"]["noise"] = ["independent 0"]
     with pytest.raises(panels.RenderError, match="none of the noise rates"):
-        kernel_boost_tables.klr_vs_rklr(shown, settings)
+        kernel_boost_tables.klr_vs_rklr(Results(shown, settings))
 
 
 def test_printed_values_stand_in_the_artifact_that_computes_them():
@@ -209,7 +210,7 @@ def test_a_table_of_any_methods_shows_the_mean_of_each():
     for name in ("ida_image", "ida_splice"):
         settings["rivals"]["datasets"].remove(name)
     settings["rivals"]["methods"] = {"svm": {}, "rmklr": {}}
-    table = kernel_boost_tables.errors(shown, settings)
+    table = kernel_boost_tables.errors(Results(shown, settings))
     assert list(table.columns) == ["flips", "svm", "rmklr"]
     assert list(table.index.unique())[:2] == ["banana", "breast cancer"]
     rows = shown["rivals"].query(

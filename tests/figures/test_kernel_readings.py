@@ -6,8 +6,8 @@ import pytest
 
 from noisylabels.statistics import Estimate
 from reproduction import results
-from reproduction.figures import panels
-from reproduction.figures.papers import kernel_readings
+from reproduction.figures import kernel_readings, panels
+from reproduction.figures.panels import Results
 from reproduction.verdicts.judge import judge
 
 SETS = [f"ida_{letter}" for letter in "badcfe"]  # alphabetically: a c e and b d f
@@ -69,7 +69,7 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
     first = kernel_readings.two_halves(SETS)[0]
     errors = {"klr": lambda d: 12.0, "klr free": lambda d: 10.0 if d in first else 15.0}
     tables, settings = inputs(errors)
-    frame = kernel_readings.distances(tables, settings)
+    frame = kernel_readings.distances(Results(tables, settings))
     note = frame.attrs["note"]
     assert "chosen on a, c, e: free; on the others its mean absolute distance is 5.01 against 2.01" in note
     assert "on average over sets +3.00 (95 % interval 3.00 to 3.00 over 3 data sets): farther." in note
@@ -78,7 +78,7 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
     assert rows.loc["free", "first half"] == "**0.01**"
     assert rows.loc["none", "second half"] == "**2.01**"
     assert rows.loc["free", ["inside", "outside"]].tolist() == ["3", "3"]
-    cells = kernel_readings.every_cell(tables, settings).set_index("data set")
+    cells = kernel_readings.every_cell(Results(tables, settings)).set_index("data set")
     assert cells.loc["a", "chosen elsewhere"] == cells.loc["a", "today's"] == "12.01"
     assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "state"]) == ("15.01", "outside")
 
@@ -86,7 +86,7 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
 def test_a_better_reading_is_shown_to_be_nearer_both_ways():
     spread = {name: 0.3 * k for k, name in enumerate(SETS)}
     tables, settings = inputs({"klr": lambda d: 13.0 + spread[d], "klr free": lambda d: 10.2 + spread[d]})
-    note = kernel_readings.distances(tables, settings).attrs["note"]
+    note = kernel_readings.distances(Results(tables, settings)).attrs["note"]
     assert note.count(": nearer.") == 2
 
 
@@ -121,7 +121,7 @@ def test_states_are_the_verdicts_of_published_values():
 def test_what_is_missing_is_named():
     tables, settings = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
     with pytest.raises(panels.RenderError, match="none of the printed values"):
-        kernel_readings.distances(tables, settings | {"print": {}})
+        kernel_readings.distances(Results(tables, settings | {"print": {}}))
     some = tables["readings"]
     with pytest.raises(panels.RenderError, match=r"readings: the results hold no rows with .*ida_a"):
-        kernel_readings.distances({"readings": some[some["dataset"] != "ida_a"]}, settings)
+        kernel_readings.distances(Results({"readings": some[some["dataset"] != "ida_a"]}, settings))

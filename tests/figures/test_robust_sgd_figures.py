@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.figures import style, tables
-from reproduction.figures.papers import robust_sgd, robust_sgd_optimiser
+from reproduction.figures import robust_sgd, robust_sgd_optimiser, style, tables
+from reproduction.figures.panels import Results
 from reproduction.results import COLUMNS
 
 METHODS = {
@@ -43,7 +43,7 @@ def inputs(sets=("a7a", "ijcnn1")):
 )
 def test_figures_are_drawn_and_saved(name, tmp_path):
     with style.context():
-        figure = getattr(robust_sgd, name)(*inputs())
+        figure = getattr(robust_sgd, name)(Results(*inputs()))
         style.save(figure, [tmp_path / "figure.png"])
     assert (tmp_path / "figure.png").stat().st_size > 5000
 
@@ -51,7 +51,7 @@ def test_figures_are_drawn_and_saved(name, tmp_path):
 def test_six_data_sets_fill_two_rows_and_stand_ins_are_named():
     results, settings = inputs(("a7a", "ijcnn1", "covtype", "susy", "mnist38"))
     with style.context():
-        figure = robust_sgd.errors_by_noise(results, settings)
+        figure = robust_sgd.errors_by_noise(Results(results, settings))
     visible = [ax for ax in figure.axes if ax.get_visible()]
     texts = [ax.get_title() for ax in visible]
     assert len(visible) == 5
@@ -63,7 +63,7 @@ def test_what_differs_by_rounding_alone_has_no_variance():
     table = results["table1"]
     table["value"] = 9.7 + 1e-13 * table["repetition"]
     with style.context():
-        (ax, *_) = robust_sgd.variances(results, settings).axes
+        (ax, *_) = robust_sgd.variances(Results(results, settings)).axes
     curves = [line for line in ax.get_lines() if line.get_linestyle() != "None"]
     assert curves
     assert all(np.isnan(np.asarray(line.get_ydata(), float)).all() for line in curves)
@@ -72,8 +72,8 @@ def test_what_differs_by_rounding_alone_has_no_variance():
 def test_noise_is_named_in_words():
     results, settings = inputs(("a7a",))
     with style.context():
-        titles = [ax.get_title() for ax in robust_sgd.error_curves(results, settings).axes]
-        (legend,) = robust_sgd.objectives(results, settings).legends
+        titles = [ax.get_title() for ax in robust_sgd.error_curves(Results(results, settings)).axes]
+        (legend,) = robust_sgd.objectives(Results(results, settings)).legends
     assert "40 % flipped" in titles
     assert "no flips" in [text.get_text() for text in legend.get_texts()]
 
@@ -82,7 +82,7 @@ def test_tables_have_means_and_deviations(tmp_path):
     results, settings = inputs()
     where = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error", "x": "last"}
     settings["table1"]["published"] = [{"id": "p", "value": 15.16, "sd": 0.06, "where": where}]
-    table = robust_sgd.clean_errors(results, settings)
+    table = robust_sgd.clean_errors(Results(results, settings))
     assert list(table.columns) == ["method", "a7a", "a7a, printed", "ijcnn1 (stand-in)"]
     assert table["a7a, printed"].tolist()[:2] == ["15.16 ± 0.06", ""]
     frame = results["table1"]
@@ -91,14 +91,14 @@ def test_tables_have_means_and_deviations(tmp_path):
     )
     assert table["a7a"][0].strip("*") == f"{last['value'].mean():.2f} ± {last['value'].std():.2f}"
     for render in (robust_sgd.errors, robust_sgd.clean_errors):
-        tables.save(render(results, settings), [tmp_path / "table.md", tmp_path / "table.html"])
+        tables.save(render(Results(results, settings)), [tmp_path / "table.md", tmp_path / "table.html"])
 
 
 def test_redrawn_trials_stand_below_those_of_the_paper():
     results, settings = inputs(("a7a",))
     last = results["table1"].query("metric == 'error' and x == 4")
     redrawn = last.assign(metric="redrawn_error", value=last["value"] + 1)
-    table = robust_sgd.redrawn_errors({"table1": pd.concat([results["table1"], redrawn])}, settings)
+    table = robust_sgd.redrawn_errors(Results({"table1": pd.concat([results["table1"], redrawn])}, settings))
     assert table.index.names == ["data set", "training labels", "trials differ in"]
     assert table.index.get_level_values(2).tolist() == ["orders", "redrawn"] * len(NOISE)
     ours, theirs = (float(table["log"].iloc[k].strip("*").split()[0]) for k in (1, 0))
@@ -115,7 +115,7 @@ def test_every_loss_is_drawn_for_every_way_of_training(tmp_path):
     ]  # fmt: skip
     own = {"datasets": ["a7a"], "noise": ["symmetric 0.4"], "methods": {label: {} for label in labels}}
     with style.context():
-        figure = robust_sgd_optimiser.loss_and_optimiser({"t": pd.DataFrame(rows)}, {"t": own})
+        figure = robust_sgd_optimiser.loss_and_optimiser(Results({"t": pd.DataFrame(rows)}, {"t": own}))
         style.save(figure, [tmp_path / "figure.png"])
     (ax,) = figure.axes
     assert len(ax.containers) == len(losses)
@@ -136,5 +136,5 @@ def test_theorem_table():
         for r in range(2)
         for m, v in (("gap", 0.1), ("published", 0.2), ("corrected", 0.3))
     ]
-    table = robust_sgd.theorem_bounds({"theorem1": pd.DataFrame(rows)}, {})
+    table = robust_sgd.theorem_bounds(Results({"theorem1": pd.DataFrame(rows)}, {}))
     assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]

@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 
 from PIL import Image
-from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
-from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write
 
 from noisylabels.statistics import Estimate
 from reproduction.frame import provenance
 from reproduction.reference import plans
 from reproduction.results import write_rows
+from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
+from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VERDICTS = ["holds", "contradicted", "not shown", "verified", "not comparable"]

@@ -137,7 +137,7 @@ def test_intervals_over_sets_cover_at_their_level():
             printed = ours - deviation[i] - 0.2 * rng.standard_normal()
             exact = mean_se([printed])._replace(se=0.0, df=np.inf)
             order = exact._replace(mean=20.0 + j)
-            cells.append((Cell((str(i),), [str(i), "", f"m{j}", "error"], ours, exact, 1.0, "inside"), order))
+            cells.append((Cell((str(i),), str(i), "", f"m{j}", "error", ours, exact, 1.0, "inside"), order))
         low, high = _over_sets([c for c, _ in cells], lambda c: c.ours - c.published.mean)[1]
         hits += low <= 0.3 <= high
         low, high = t_interval(mean_se([c.ours - c.published.mean for c, _ in cells]))

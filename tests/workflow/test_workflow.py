@@ -67,7 +67,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert "ors_second" not in jobs(output)
     copy.snakemake(*targets, cores=2)
 
-    copy.edit("src/reproduction/figures/papers/ors.py", '"""', '"""Edited. ')
+    copy.edit("src/reproduction/figures/ors.py", '"""', '"""Edited. ')
     assert jobs(planned()) == {"render_figure": 2, "ors_first": 1, "ors_second": 1}
     copy.snakemake(*targets, cores=2)
 

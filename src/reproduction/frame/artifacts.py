@@ -77,8 +77,9 @@ class Artifact:
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
     def shown(self, printed: bool) -> dict[str, Any]:
-        """Settings as a figure or table function gets them; ``printed``: with the list ``published``."""
-        return self.settings | ({"published": self.content.get("published", [])} if printed else {})
+        """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
+        shown = self.settings | {key: self.content[key] for key in ("protocol",) if key in self.content}
+        return shown | ({"published": self.content.get("published", [])} if printed else {})
 
     def data_sets(self, settings: dict[str, Any]) -> list[str]:
         """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""

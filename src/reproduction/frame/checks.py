@@ -75,8 +75,8 @@ def examine(artifact: "Artifact", schemas: Path) -> None:
 
 def _render(name: str) -> None:
     module, _, function = name.partition(":")
-    folder = PROJECT / "figures/papers"
-    known = {file.stem for file in folder.glob("[a-z]*.py")}
+    folder = PROJECT / "figures"
+    known = [file.stem for file in folder.glob("[a-z]*.py") if _functions(file)]
     if module not in known:
         raise ArtifactError(f"render: {name!r}: no module {module!r}; known: {', '.join(sorted(known))}")
     functions = _functions(folder / f"{module}.py")
@@ -85,9 +85,13 @@ def _render(name: str) -> None:
         raise ArtifactError(f"render: {name!r}: no function {function!r}; close names: {', '.join(near)}")
 
 
+_OFFERED = re.compile(r"^@(?:panels\.)?(?:figure|table)\ndef (\w+)\(", re.MULTILINE)
+
+
 @cache
 def _functions(file: Path) -> frozenset[str]:
-    return frozenset(re.findall(r"^def ([a-z]\w*)\(", file.read_text(encoding="utf-8"), re.MULTILINE))
+    """The functions of a module of figures that it offers to artifacts."""
+    return frozenset(_OFFERED.findall(file.read_text("utf-8")))
 
 
 def _protocol(name: str, schemas: Path) -> None:
@@ -100,7 +104,7 @@ def _protocol(name: str, schemas: Path) -> None:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ArtifactError(f"protocol: no protocol {name!r}; expected its settings schema {schema}{hint}")
     file = folder / f"{name.replace('.', '/')}.py"
-    if not file.is_file() or "run" not in _functions(file):
+    if not file.is_file() or "\ndef run(" not in file.read_text("utf-8"):
         raise ArtifactError(f"protocol: {name!r} has no function run; expected it in {file}")
 
 

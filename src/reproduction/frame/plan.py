@@ -229,7 +229,7 @@ class Plan:
         content = self.artifact(name).content
         unread = ["figures.tables"] if content["kind"] == "figure" else []
         module = content["render"].partition(":")[0]
-        return sorted({*script("render", unread), *library(f"figures.papers.{module}")})
+        return sorted({*script("render", unread), *library(f"figures.{module}")})
 
     def settings_shown(self, name: str) -> str:
         """Settings of every artifact that is shown, as JSON; a table is given the printed values too."""

@@ -54,7 +54,9 @@ def _examine(made: Plan, name: str, run: runs.Run) -> None:
     ):
         raise NotFinished(f"{name}: its table comes from other settings or another seed; {mend}")
     if lacking := judging.not_judged(artifact.content, run.estimates, run.verdicts):
-        raise NotFinished(f"{name}: its verdicts are not those of its claims and published values ({lacking[0]}); {mend}")
+        raise NotFinished(
+            f"{name}: its verdicts are not those of its claims and published values ({lacking[0]}); {mend}"
+        )
     if run.table:
         verify(run.table)
 

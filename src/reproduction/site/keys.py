@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reproduction.figures import axes, names
+from reproduction.figures import names
 from reproduction.site import text
 from reproduction.verdicts.sentences import Sentences, value
 
@@ -30,7 +30,7 @@ class Keys:
         if column == "method":
             name = self.methods.get(key, names.method(key))
         elif column == "metric":
-            name = axes.metric(key, self.protocol)
+            name = names.metric(key, self.protocol)
         if name in ("", key, key.replace("_", " ")):
             return Markup(escape(key))
         return Markup(f'<span class="named" title="{escape(key)}">{escape(name)}</span>')

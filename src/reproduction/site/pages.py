@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reproduction.figures.methods import label
+from reproduction.figures.names import label
 from reproduction.frame.artifacts import Artifact
 from reproduction.frame.plan import Plan
 from reproduction.reference import keeping, runs, state

@@ -22,6 +22,7 @@ COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity
 COLUMNS += ["estimate", "low", "high", "sets", "cells"]
 LIMITS = "limits of agreement"
 """The quantity whose interval holds 95 % of the differences."""
+LABELS = ("dataset", "noise", "method", "metric")
 Rows = list[dict[str, Any]]
 
 
@@ -29,17 +30,15 @@ class Cell(NamedTuple):
     """A published value beside ours; ``row`` is what it shares with the other methods of its line."""
 
     row: tuple[str, ...]
-    labels: list[str]
+    dataset: str
+    noise: str
+    method: str
+    metric: str
     ours: float
     published: Estimate
     margin: float
     state: str
     constant: float = nan
-
-    dataset = property(lambda cell: cell.labels[0])
-    noise = property(lambda cell: cell.labels[1])
-    method = property(lambda cell: cell.labels[2])
-    metric = property(lambda cell: cell.labels[3])
 
 
 def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
@@ -71,9 +70,10 @@ def cells_of(verdicts: pd.DataFrame) -> list[Cell]:
         line = tuple(f"{key}={entry}" for key, entry in sorted(text.items()) if key != "method")
         df = inf if np.isnan(row["published_df"]) else row["published_df"]
         published = Estimate(row["published"], row["published_se"], df)
-        labels = [text.get(column, "") for column in ("dataset", "noise", "method", "metric")]
+        dataset, noise, method, metric = [text.get(column, "") for column in LABELS]
         ours, margin, state = row["estimate"], row["margin"], row["verdict"]
-        cells.append(Cell(line, labels, ours, published, margin, state, row["constant_error"]))
+        constant = row["constant_error"]
+        cells.append(Cell(line, dataset, noise, method, metric, ours, published, margin, state, constant))
     return cells
 
 

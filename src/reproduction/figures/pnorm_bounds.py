@@ -4,24 +4,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import methods, panels, style
-from reproduction.figures.papers.pnorm import THIN, entries
+from reproduction.figures import panels, style
+from reproduction.figures.pnorm import THIN, entries
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 KINDS = {"gaussian": "Gaussian rows", "signs": "±1 rows", "heavy": "heavy-tailed rows", "unit": "unit rows"}
 
 
-def bounds(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def bounds(results: panels.Results[Any]) -> "Figure":
     """Histograms of ratio and slack, expected bound; below: prediction loss over alpha."""
     from matplotlib.figure import Figure
 
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own, expected = settings[name], panels.select(table, name, setting="expected")
     figure = Figure(figsize=(style.WIDTH[3], 5.2))
     top = _strip(figure, 3, 0.60)
@@ -41,7 +41,7 @@ def bounds(results: "Tables", settings: "Settings") -> "Figure":
     ]
     thin = panels.plain_handle("bound", linewidth=0.8)
     dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
-    panels.shared_legend(figure, [*entries(methods.found(expected)), thin, dotted, *patches])
+    panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *patches])
     return figure
 
 
@@ -117,9 +117,10 @@ def _note(
         ax.annotate(text, arrow, at, arrowprops={"arrowstyle": "->", "linewidth": 0.7}, **looks)
 
 
-def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def hinfinity(results: panels.Results[Any]) -> "Figure":
     """Exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     titles = ["all targets and noise (exact)", "silent adversary", "gradient ascent, p > 2"]
     figure, axes = panels.grid_of_panels(
@@ -137,7 +138,7 @@ def hinfinity(results: "Tables", settings: "Settings") -> "Figure":
     axes[0, 1].set(xlabel="rows T")
     axes[0, 1].legend(loc="lower right", fontsize=7.5, handlelength=2.6)
     ascent = panels.select(table, name, setting="ascent")
-    filters = methods.found(ascent)
+    filters = panels.methods_in(ascent)
     for place, (method, line) in enumerate(_power_looks(filters).items()):
         values = ascent.loc[ascent["method"] == method, "value"].to_numpy()
         spread = np.linspace(-0.18, 0.18, len(values))
@@ -206,9 +207,10 @@ def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: dict[str, Any]) -> None
     ax.fill_between(x, mean - half, mean + half, color=line["color"], alpha=0.18, linewidth=0)
 
 
-def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def moving_targets(results: panels.Results[Any]) -> "Figure":
     """Tracking error for jump and drift; loss less noise against the price of the path."""
-    (name, table), *_ = results.items()
+    name, table = results.artifact, results.table
     titles = ["jump: tracking error", "drift: tracking error", "1 to 16 jumps: (loss − noise) / 1000"]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="round t", y_label="", height=2.5, share_y="none"
@@ -221,7 +223,7 @@ def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
         panels.log_axis(ax.yaxis)
     ax = axes[0, 2]
     own = table[(table["setting"] == "U=1 eta=1") & table["noise"].str.startswith("jumps")]
-    for method in methods.found(own):
+    for method in panels.methods_in(own):
         rows = own[own["method"] == method]
         means = {
             m: panels.mean_interval(rows[rows["metric"] == m], ["noise"])
@@ -240,5 +242,5 @@ def moving_targets(results: "Tables", settings: "Settings") -> "Figure":
         panel.tick_params(axis="x", labelrotation=0)
         panel.locator_params(axis="x", nbins=4)
     fifth = panels.plain_handle("a fifth of the theorem's step", linewidth=0.8)
-    panels.shared_legend(figure, [*entries(methods.found(tracking)), fifth])
+    panels.shared_legend(figure, [*entries(panels.methods_in(tracking)), fifth])
     return figure

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 _SHADES = ("orange", "vermillion", "pink", "wine", "indigo", "blue", "teal")
 """Colours of the curves of f_k, from small k to large."""
@@ -26,9 +25,10 @@ _TERMS = {
 """Metric -> name, colour, dash and marker."""
 
 
-def flip_probability(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def flip_probability(results: panels.Results[Any]) -> "Figure":
     """f_k against the angle with simulations, and against the margin with its two exponential bounds."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     titles = ["against the angle", "against the margin"]
     figure, axes = panels.grid_of_panels(
@@ -81,9 +81,10 @@ def _column(rows: "pd.DataFrame", setting: str, metric: str) -> "pd.Series":
     return means
 
 
-def against_k(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def against_k(results: panels.Results[Any]) -> "Figure":
     """The bound, its terms and the test error against k, a panel per data set."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     sets = settings[artifact]["datasets"]
     columns = min(3, len(sets))
     lines = math.ceil(len(sets) / columns)
@@ -118,11 +119,12 @@ def against_k(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def table(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def table(results: panels.Results[Any]) -> "pd.DataFrame":
     """Mean error and standard deviation per data set, ours beside the printed; marks: paired t-tests."""
     import pandas as pd
 
-    artifact, frame = next(iter(results.items()))
+    artifact, frame, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     first, *others = own["methods"]
     where = {"dataset": own["datasets"], "metric": "error", "method": list(own["methods"])}

@@ -1,6 +1,6 @@
 """Images found by a web search (Kaban and Bootkrajang, LABELNOISE 2017)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import panels, style, tables
 
@@ -9,14 +9,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    from reproduction.figures.panels import Settings, Tables
 
-
-def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def errors(results: panels.Results[Any]) -> "pd.DataFrame":
     """Test error per method beside the printed one, and how many of its first images are bikes."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     where = {"metric": "error", "method": list(own["methods"])}
     values = panels.select(table, artifact, **where).set_index(["method", "repetition"])["value"]
@@ -40,11 +39,12 @@ def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def ranked(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def ranked(results: panels.Results[Any]) -> "Figure":
     """The first images of every ranking as squares, a row per split, dark where it is a bike."""
     from matplotlib.colors import ListedColormap
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     methods = list(own["methods"])
     figure, axes = panels.grid_of_panels([""], methods, x_label="rank", y_label="splits", height=2.4)

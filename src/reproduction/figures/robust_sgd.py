@@ -1,21 +1,20 @@
 """Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and of ours beside them."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.noise.flips import parse
-from reproduction.figures import methods, names, panels, style, tables
+from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Tables = Mapping[str, "pd.DataFrame"]
-Settings = Mapping[str, Mapping[str, Any]]
 FloatArray = NDArray[np.float64]
 
 ROUNDING = 1e-9
@@ -24,7 +23,8 @@ FAR_POINT = -2.2
 """Margin z_A of the mislabelled far point A in Figure 1."""
 
 
-def sketch_and_losses(results: Tables, settings: Settings) -> "Figure":
+@panels.figure
+def sketch_and_losses(results: panels.Results[Any]) -> "Figure":
     """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
     from noisylabels.losses import margin as losses  # compiled: slow to load
 
@@ -64,10 +64,10 @@ def _sketch(ax: "Axes") -> None:
     ax.set(xlabel="feature 1", xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
 
 
-def error_curves(results: Tables, settings: Settings) -> "Figure":
+@panels.figure
+def error_curves(results: panels.Results[Any]) -> "Figure":
     """Fig. 2: test error after each epoch; a row per data set, a column per noise level."""
-    artifact, table = next(iter(results.items()))
-    own = settings[artifact]
+    artifact, table, own = results.artifact, results.table, results.settings
     shown = [method for method, spec in own["methods"].items() if "losses" in spec]
     levels = [label for label in own["noise"] if parse(label)[1].get("rate")] or own["noise"]
     sets = own["datasets"]
@@ -93,20 +93,22 @@ def _epochs(ax: "Axes", own: Mapping[str, Any]) -> None:
     ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
 
 
-def errors_by_noise(results: Tables, settings: Settings) -> "Figure":
+@panels.figure
+def errors_by_noise(results: panels.Results[Any]) -> "Figure":
     """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set."""
-    return _by_noise(results, settings, "test error / %", spread=False)
+    return _by_noise(results, "test error / %", spread=False)
 
 
-def variances(results: Tables, settings: Settings) -> "Figure":
+@panels.figure
+def variances(results: panels.Results[Any]) -> "Figure":
     """Fig. 4: variance of the test error over the trials, which differ in shuffling only."""
-    return _by_noise(results, settings, "variance of the error / %²", spread=True)
+    return _by_noise(results, "variance of the error / %²", spread=True)
 
 
-def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool) -> "Figure":
+def _by_noise(results: panels.Results[Any], y_label: str, *, spread: bool) -> "Figure":
     """Log-scale panels against the noise level; the last x of each curve."""
-    sets = {name: artifact for artifact in results for name in settings[artifact]["datasets"]}
-    titles = [_title(results[artifact], name) for name, artifact in sets.items()]
+    sets = {name: each.artifact for each in results.each() for name in each.settings["datasets"]}
+    titles = [_title(results.tables[artifact], name) for name, artifact in sets.items()]
     columns = min(3, len(sets))
     figure, axes = panels.grid_of_panels(
         [""] * -(-len(sets) // columns),
@@ -119,9 +121,9 @@ def _by_noise(results: Tables, settings: Settings, y_label: str, *, spread: bool
     )
     drawn: dict[str, None] = {}
     for ax, title, (name, artifact) in zip(axes.flat, titles, sets.items(), strict=False):
-        table = panels.select(results[artifact], artifact, dataset=name, metric="error")
-        shown = methods.shown(settings[artifact]["methods"], "variances" if spread else "errors")
-        labels = settings[artifact]["noise"]
+        table = panels.select(results.tables[artifact], artifact, dataset=name, metric="error")
+        shown = names.shown_in(results.settings_of[artifact]["methods"], "variances" if spread else "errors")
+        labels = results.settings_of[artifact]["noise"]
         _noise_curves(ax, table, labels, shown, spread)
         ax.set_title(title, pad=3)
         if spread:
@@ -183,10 +185,10 @@ def _spread_curve(ax: "Axes", x: FloatArray, variances: FloatArray, method: str)
     )
 
 
-def objectives(results: Tables, settings: Settings) -> "Figure":
+@panels.figure
+def objectives(results: panels.Results[Any]) -> "Figure":
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
-    artifact, table = next(iter(results.items()))
-    own = settings[artifact]
+    artifact, table, own = results.artifact, results.table, results.settings
     method = own["objectives"][0]
     figure, axes = panels.grid_of_panels(
         [""], [_title(table, name) for name in own["datasets"]], x_label="epoch", y_label="objective G(w)",
@@ -208,13 +210,14 @@ def objectives(results: Tables, settings: Settings) -> "Figure":
     return figure
 
 
-def errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+@panels.table
+def errors(results: panels.Results[Any]) -> "pd.DataFrame":
     """Test error in % after the last epoch, mean ± standard deviation; sections: data set, noise."""
     import pandas as pd
 
     rows = []
-    for artifact, table in results.items():
-        own = settings[artifact]
+    for artifact, table in results.tables.items():
+        own = results.settings_of[artifact]
         for name in own["datasets"]:
             for label in own["noise"]:
                 where = {"dataset": name, "noise": label, "metric": "error", "method": list(own["methods"])}
@@ -228,16 +231,17 @@ def errors(results: Tables, settings: Settings) -> "pd.DataFrame":
     return frame
 
 
-def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+@panels.table
+def clean_errors(results: panels.Results[Any]) -> "pd.DataFrame":
     """Table 1: test error in % after training on clean labels, ours and as printed; methods by data sets."""
     import pandas as pd
 
-    frame = errors(results, settings)
+    frame = errors(results)
     clean = frame[frame.index.get_level_values("training labels") == "symmetric 0"].droplevel(1).T
     columns = {"method": [style.label(method) for method in clean.index]}
-    sets = [(artifact, name) for artifact in results for name in settings[artifact]["datasets"]]
+    sets = [(each.artifact, name) for each in results.each() for name in each.settings["datasets"]]
     for title, (artifact, name) in zip(clean.columns, sets, strict=True):
-        published = settings[artifact].get("published", [])
+        published = results.settings_of[artifact].get("published", [])
         columns[title] = list(clean[title])
         printed = [tables.printed(published, dataset=name, method=method) for method in clean.index]
         if any(printed):
@@ -247,14 +251,15 @@ def clean_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
     return table
 
 
-def redrawn_errors(results: Tables, settings: Settings) -> "pd.DataFrame":
+@panels.table
+def redrawn_errors(results: panels.Results[Any]) -> "pd.DataFrame":
     """`errors` over the paper's trials, and over trials with flips and splits of their own."""
     import pandas as pd
 
     parts = {}
     for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
-        chosen = {name: _as_error(table, metric) for name, table in results.items()}
-        parts[trials] = errors(chosen, settings)
+        chosen = {name: _as_error(table, metric) for name, table in results.tables.items()}
+        parts[trials] = errors(replace(results, tables=chosen))
     frame = (
         pd.concat(parts, names=["trials differ in"])
         .reorder_levels([1, 2, 0])
@@ -268,11 +273,12 @@ def _as_error(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     return table[table["metric"] == metric].assign(metric="error")
 
 
-def theorem_bounds(results: Tables, settings: Settings) -> "pd.DataFrame":
+@panels.table
+def theorem_bounds(results: panels.Results[Any]) -> "pd.DataFrame":
     """Mean gap of constant-step SGD against the published and the corrected bound of Theorem 1."""
     import pandas as pd
 
-    table = next(iter(results.values()))
+    table = results.table
     titles = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
     rows = []
     for keys, group in table.groupby(["noise", "method", "setting"], sort=False):

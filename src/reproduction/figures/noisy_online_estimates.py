@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction.figures import noisy_online as shared
 from reproduction.figures import panels, style
-from reproduction.figures.papers import noisy_online as shared
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 FUNCTIONS = {"exp": "f = exp(a)", "erf 0.5": "f = erf(a/2)", "erf 1": "f = erf(a)", "bell": "f = exp(−a²)"}
 SHADES = ("sky", "blue", "indigo", "wine")
@@ -20,9 +19,10 @@ LAWS = {"normal": "o", "bernoulli": "^", "student": "s"}
 WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth"]
 
 
-def lemma1(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def lemma1(results: panels.Results[Any]) -> "Figure":
     """Second moment of the estimate against p (top), and times the expected number of copies (bottom)."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     functions, sizes = settings[name]["functions"], settings[name]["second_moments"]
     figure, axes = panels.grid_of_panels(
         ["", ""], [FUNCTIONS.get(f, f) for f in functions], x_label="p", y_label="", height=2.3,
@@ -64,9 +64,10 @@ def _second_moments(ax: "Axes", rows: "pd.DataFrame", colour: str) -> None:
                 markeredgecolor="white", markeredgewidth=0.4)  # fmt: skip
 
 
-def query_counts(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def query_counts(results: panels.Results[Any]) -> "Figure":
     """Counted and exact probabilities of the numbers of copies, a panel for each kind of kernel."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     powers = settings[name]["powers"]
     titles = {"dot product": "dot-product kernel", "gaussian": "Gaussian kernel"}
     figure, axes = panels.grid_of_panels(
@@ -90,9 +91,10 @@ def query_counts(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def parameter_p(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def parameter_p(results: panels.Results[Any]) -> "Figure":
     """Regret against p at equal rounds with its moment, and per round at equal copies."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     titles = [f"T = {own['rounds']} rounds", f"{own['queries']} copies in total"]
     figure, axes = panels.grid_of_panels(
@@ -116,9 +118,10 @@ def parameter_p(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def impossibility(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def impossibility(results: panels.Results[Any]) -> "Figure":
     """Regret per round of the worse world; both worlds at the end; constants of other losses."""
-    (_, table), *_ = results.items()
+    table = results.table
     titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="", y_label=["expected regret per round", "in world B", ""],

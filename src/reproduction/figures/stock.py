@@ -1,6 +1,6 @@
 """A figure and a table of any result table, for an artifact that needs no drawing of its own."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import panels, tables
 
@@ -8,17 +8,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 SECTIONS = ["dataset", "noise", "setting"]
 """Columns of a result table that name what a method was tried on."""
 
 
-def curves(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def curves(results: panels.Results[Any]) -> "Figure":
     """Mean value against x with a 95 % band, a curve for each method; a row for each metric, a column for
     each data set, noise and setting.
     """
-    _, table = next(iter(results.items()))
+    table = results.table
     columns = {_name(table, part): part for _, part in table.groupby(SECTIONS, sort=False)}
     metrics = list(table["metric"].unique())
     y_label = metrics[0] if len(metrics) == 1 else ""
@@ -31,12 +31,13 @@ def curves(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def last_values(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def last_values(results: panels.Results[Any]) -> "pd.DataFrame":
     """Mean ± standard error at the last x of every method; a section for each data set, noise and setting."""
     import pandas as pd
 
     lines = []
-    for table in results.values():
+    for table in results.tables.values():
         for keys, part in table.groupby([*SECTIONS, "metric"], sort=False):
             last = part[part["x"].fillna(0) == part["x"].fillna(0).max()]
             order = list(last["method"].unique())

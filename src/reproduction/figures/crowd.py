@@ -1,18 +1,17 @@
 """Labels by several annotators (Kaban and Bootkrajang, LABELNOISE 2017)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
-
-def accuracy(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def accuracy(results: panels.Results[Any]) -> "Figure":
     """Accuracy of labels and of predictions for new items against the number of annotators."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     titles = ["labels of the training items", "predictions for new items"]
     figure, axes = panels.grid_of_panels(

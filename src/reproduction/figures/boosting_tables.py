@@ -8,27 +8,29 @@ from reproduction.figures.names import KINDS, data_set
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reproduction.figures.panels import Settings, Tables
 
 ALL = "all: means"
 
 
-def symmetric(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def symmetric(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors with symmetric flips."""
-    return _errors(results, settings, "symmetric")
+    return _errors(results, "symmetric")
 
 
-def asymmetric(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def asymmetric(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors with flips of one class."""
-    return _errors(results, settings, "asymmetric")
+    return _errors(results, "asymmetric")
 
 
-def half(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def half(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors of the first artifact with symmetric flips, beside those printed for the second one."""
-    return _errors(results, settings, "symmetric")
+    return _errors(results, "symmetric")
 
 
-def _errors(results: "Tables", settings: "Settings", kind: str) -> "pd.DataFrame":
+def _errors(results: panels.Results[Any], kind: str) -> "pd.DataFrame":
     """A section per data set with the rows ours and printed, a column per method; last the means.
 
     ``kind``: symmetric or asymmetric flips, one noise label of each artifact. The printed values are those
@@ -37,8 +39,8 @@ def _errors(results: "Tables", settings: "Settings", kind: str) -> "pd.DataFrame
     """
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
-    own, reference = settings[artifact], settings[list(results)[-1]]
+    artifact, table, settings = results.artifact, results.table, results.settings_of
+    own, reference = settings[artifact], settings[list(results.tables)[-1]]
     methods, sets = list(own["methods"]), own["datasets"]
     noise, printed_noise = (
         next(label for label in each["noise"] if KINDS[label.split()[0]] == kind) for each in (own, reference)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import diagrams, methods, panels, style, tables
+from reproduction.figures import diagrams, names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned by itself"}
 PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig. 5, speech"}
@@ -24,24 +23,27 @@ SPEECH_RATE = 16_000
 ROUNDS: dict[str, Any] = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
 
 
-def regression_curves(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def regression_curves(results: panels.Results[Any]) -> "Figure":
     """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
-    own = settings[next(iter(results))]
+    own = results.settings
     rows = {MODES.get(mode, mode): {"setting": mode} for mode in own["modes"]}
     return _curves(results, rows, _sides(own["methods"]), **ROUNDS)
 
 
-def equalizer_curves(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def equalizer_curves(results: panels.Results[Any]) -> "Figure":
     """Fig. 4: cumulative error; rows: told the variance or not, columns: the largest variance M."""
-    own = settings[next(iter(results))]
+    own = results.settings
     rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own["methods"]).items()}
     columns = {task: {"noise": task} for task in own["tasks"]}
     return _curves(results, rows, columns, **ROUNDS, share_y="none")
 
 
-def speech_curves(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def speech_curves(results: panels.Results[Any]) -> "Figure":
     """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
-    own = settings[next(iter(results))]
+    own = results.settings
     rows = {task: {"noise": task, "setting": "shared_r"} for task in own["tasks"] if ";" not in task}
     axes: dict[str, Any] = {
         "x_label": "time / s",
@@ -51,18 +53,18 @@ def speech_curves(results: "Tables", settings: "Settings") -> "Figure":
     return _curves(results, rows, _sides(own["methods"]), **axes)
 
 
-def _sides(rules: methods.Methods) -> dict[str, dict[str, Any]]:
+def _sides(rules: names.Methods) -> dict[str, dict[str, Any]]:
     """Rules that are told the variance and rules that are not; what is neither stands on both sides."""
-    return {f"variance {side}": {"method": methods.shown(rules, side)} for side in ("known", "unknown")}
+    return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
 
 
-def _in_figures(rules: methods.Methods) -> list[str]:
+def _in_figures(rules: names.Methods) -> list[str]:
     """All rules but those that only tables show."""
     return [rule for rule, spec in rules.items() if spec.get("shown") != "tables"]
 
 
 def _curves(
-    results: "Tables",
+    results: panels.Results[Any],
     rows: Mapping[str, dict[str, Any]],
     columns: Mapping[str, dict[str, Any]],
     *,
@@ -72,7 +74,7 @@ def _curves(
     share_y: str = "row",
 ) -> "Figure":
     """Learning curves in a grid: a panel shows the results that fit its row and its column."""
-    artifact, table = next(iter(results.items()))
+    artifact, table = results.artifact, results.table
     figure, axes = panels.grid_of_panels(
         list(rows), list(columns), x_label=x_label, y_label=y_label, share_y=share_y
     )
@@ -91,9 +93,10 @@ def _curves(
     return figure
 
 
-def label_budgets(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def label_budgets(results: panels.Results[Any]) -> "Figure":
     """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     figure, axes = panels.grid_of_panels(
         [""],
@@ -116,9 +119,10 @@ def label_budgets(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def budget_trace(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def budget_trace(results: panels.Results[Any]) -> "Figure":
     """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     budget = settings[artifact]["budgets"][0]
     where = {"noise": settings[artifact]["noise"][0], "setting": f"B={budget:g}"}
     figure, axes = panels.grid_of_panels(
@@ -146,16 +150,18 @@ def budget_trace(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def tuning_modes(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def tuning_modes(results: panels.Results[Any]) -> "Figure":
     """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
-    rules = {rule: None for name in results for rule in _in_figures(settings[name]["methods"])}
+    rules = {rule: None for each in results.each() for rule in _in_figures(each.settings["methods"])}
     places = {rule: float(place) for place, rule in enumerate(rules)}
-    titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results]
+    titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results.tables]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="MSE, all rounds", y_label="", height=3.0, left=2.6
     )
-    for ax, (artifact, table) in zip(axes.flat, results.items(), strict=True):
-        shown = {rule: place for rule, place in places.items() if rule in settings[artifact]["methods"]}
+    for ax, (artifact, table) in zip(axes.flat, results.tables.items(), strict=True):
+        own = results.settings_of[artifact]["methods"]
+        shown = {rule: place for rule, place in places.items() if rule in own}
         where = {"noise": COMPARED[artifact], "metric": "mse", "method": list(shown)}
         for mode in MODES:
             rows = panels.select(table, artifact, setting=mode, **where)
@@ -167,9 +173,10 @@ def tuning_modes(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def conditions(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def conditions(results: panels.Results[Any]) -> "Figure":
     """Final error of every rule under every condition, with the reference as a dashed line."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     wrong_labels = any("labels" in condition for condition in own["conditions"].values())
     figure, axes = panels.grid_of_panels(
@@ -182,7 +189,7 @@ def conditions(results: "Tables", settings: "Settings") -> "Figure":
         bottom=0.6,
     )
     ax = axes[0, 0]
-    dashes = methods.reference(own["methods"])
+    dashes = names.reference(own["methods"])
     dotted = [method for method in own["methods"] if method != dashes]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
     dashed: dict[str, Any] = {"marker": "", "linestyle": style.DASHES["dash"]}
@@ -200,9 +207,10 @@ def conditions(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def vss(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def vss(results: panels.Results[Any]) -> "Figure":
     """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     rules = list(own["methods"])
     figure, axes = panels.grid_of_panels(
@@ -229,7 +237,8 @@ def vss(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def scheme(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def scheme(results: panels.Results[Any]) -> "Figure":
     """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
     draw = diagrams.Diagram(style.WIDTH[2], 2.75)
     fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
@@ -270,17 +279,18 @@ def scheme(results: "Tables", settings: "Settings") -> "Figure":
     return draw.figure
 
 
-def final_errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def final_errors(results: panels.Results[Any]) -> "pd.DataFrame":
     """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
     import pandas as pd
 
     rows: list[dict[str, str]] = []
-    for artifact, table in results.items():
-        own = settings[artifact]
+    for artifact, table in results.tables.items():
+        own = results.settings_of[artifact]
         for task, mode in itertools.product(own["tasks"], own["modes"]):
             where = {"noise": task, "setting": mode, "method": list(own["methods"])}
             errors = _errors(panels.select(table, artifact, metric="mse", **where))
-            controls = methods.with_role(own["methods"], "control")
+            controls = names.with_role(own["methods"], "control")
             cells = {title: tables.mean_se_cells(values, controls) for title, values in errors.items()}
             section = {"figure": PAPER[artifact], "task": task, "tuning": MODES[mode]}
             for rule in own["methods"]:

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import methods, panels, style
+from reproduction.figures import names, panels, style
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 AUTO_P = {"pnorm_lms": "p-norm LMS, p = 2 ln n"}
 """The algorithm of the theorems, with the p of the slides."""
@@ -20,10 +19,10 @@ EXACT: dict[str, Any] = {"color": style.COLOURS["silver"], "linewidth": 5, "alph
 THIN: dict[str, Any] = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
 
 
-def entries(filters: list[str], named: methods.Methods | None = None) -> list[Any]:
+def entries(filters: list[str], named: names.Methods | None = None) -> list[Any]:
     """Legend entries with the artifact's labels, else those of the algorithms of the theorems."""
     own = named or {}
-    labels = {f: methods.label(own, f) if f in own else AUTO_P.get(f, style.label(f)) for f in filters}
+    labels = {f: names.label(own, f) if f in own else AUTO_P.get(f, style.label(f)) for f in filters}
     return [panels.handles([f], label=label)[0] for f, label in labels.items()]
 
 
@@ -37,9 +36,10 @@ def _against_n(ax: "Axes", rows: "pd.DataFrame") -> None:
     ax.minorticks_off()
 
 
-def sparsity(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def sparsity(results: panels.Results[Any]) -> "Figure":
     """Filtering loss against n for two tasks, and over p and the sparsity of the target."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     comparison, between = settings[name]["comparison"], settings[name]["interpolation"]
     tasks = list(comparison["tasks"])
     known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
@@ -53,7 +53,7 @@ def sparsity(results: "Tables", settings: "Settings") -> "Figure":
         panels.log_axis(ax.yaxis)
     losses = panels.select(table, name, metric="filtering_loss", setting=[f"k={k}" for k in between["ones"]])
     _heat_map(axes[0, -1], losses, between["n"], between["ones"])
-    compared = methods.found(panels.select(table, name, metric="filtering_loss", setting=tasks))
+    compared = panels.methods_in(panels.select(table, name, metric="filtering_loss", setting=tasks))
     bound = panels.plain_handle("bound", linewidth=0.8)
     panels.shared_legend(figure, [*entries(compared), bound])
     return figure
@@ -93,7 +93,7 @@ def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int) -> None:
     """Error after k rows with the exact line of LMS and ln n / k."""
     k = np.arange(1, n + 1)
     ax.plot(k, np.minimum(math.log(n) / k, 2), color="black", linewidth=0.9, linestyle=style.DASHES["dot"])
-    for method in methods.found(rows):
+    for method in panels.methods_in(rows):
         chosen = rows[rows["method"] == method]
         means = panels.mean_interval(chosen[chosen["x"] >= 1], ["x"]).sort_index()
         panels.curve(ax, means.index, means["mean"], means["half_width"], method)
@@ -105,9 +105,10 @@ def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int) -> None:
     ax.minorticks_off()
 
 
-def hadamard(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def hadamard(results: panels.Results[Any]) -> "Figure":
     """Error over all rows after k of them; a panel for each n."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     sizes = settings[name]["sizes"]
     figure, axes = panels.grid_of_panels(
         [""], [f"n = {n}" for n in sizes], x_label="rows seen k", y_label="error on all rows", height=2.5,
@@ -117,21 +118,22 @@ def hadamard(results: "Tables", settings: "Settings") -> "Figure":
         _hadamard_panel(ax, panels.select(table, name, metric="error", setting=f"n={n}"), n)
     lines = [panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"])]
     exact = panels.plain_handle("1 − k/n", **EXACT)
-    compared = methods.found(panels.select(table, name, metric="error"))
+    compared = panels.methods_in(panels.select(table, name, metric="error"))
     panels.shared_legend(figure, [*entries(compared), *lines, exact])
     return figure
 
 
 def _room_panel(ax: "Axes", rows: "pd.DataFrame") -> None:
     """Misalignment in dB against the seconds of speech heard."""
-    for method in methods.found(rows):
+    for method in panels.methods_in(rows):
         means = panels.mean_interval(rows[rows["method"] == method], ["x"]).sort_index()
         panels.curve(ax, means.index, means["mean"], means["half_width"], method)
 
 
-def room(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def room(results: panels.Results[Any]) -> "Figure":
     """Misalignment over time, a column for each room; below, the responses looked for."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     rooms = list(settings[name]["rooms"])
     figure, axes = panels.grid_of_panels(
         [""], rooms, x_label="speech heard / s", y_label="misalignment / dB", height=2.6, bottom=1.55
@@ -153,10 +155,11 @@ def room(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def overview(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def overview(results: panels.Results[Any]) -> "Figure":
     """The picture to share: Hadamard rows, a sparse target against n, and a room response from speech."""
-    n = max(settings["hadamard"]["sizes"])
-    place = next(iter(settings["room"]["rooms"]))
+    n = max(results.settings_of["hadamard"]["sizes"])
+    place = next(iter(results.settings_of["room"]["rooms"]))
     titles = [
         f"error on all {n} Hadamard rows",
         "filtering loss, sparse target",
@@ -164,20 +167,20 @@ def overview(results: "Tables", settings: "Settings") -> "Figure":
     ]
     figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="", height=2.7, share_y="none")
     left, middle, right = axes[0]
-    errors = panels.select(results["hadamard"], "hadamard", metric="error", setting=f"n={n}")
+    errors = panels.select(results.tables["hadamard"], "hadamard", metric="error", setting=f"n={n}")
     _hadamard_panel(left, errors, n)
     left.set(xlabel="rows seen k")
-    sparse = panels.select(results["sparsity"], "sparsity", setting="sparse target")
+    sparse = panels.select(results.tables["sparsity"], "sparsity", setting="sparse target")
     _against_n(middle, sparse)
     panels.log_axis(middle.yaxis)
     middle.set(xlabel="inputs n; thin: bounds")
-    _room_panel(right, panels.select(results["room"], "room", metric="misalignment", noise=place))
+    _room_panel(right, panels.select(results.tables["room"], "room", metric="misalignment", noise=place))
     right.set(xlabel="speech heard / s")
     lines = [
         panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"]),
         panels.plain_handle("1 − k/n", **EXACT),
     ]
-    losses, named = sparse[sparse["metric"] == "filtering_loss"], settings["room"]["methods"]
-    drawn = dict.fromkeys([*methods.found(errors), *methods.found(losses), *named])
+    losses, named = sparse[sparse["metric"] == "filtering_loss"], results.settings_of["room"]["methods"]
+    drawn = dict.fromkeys([*panels.methods_in(errors), *panels.methods_in(losses), *named])
     panels.shared_legend(figure, [*entries(list(drawn), named), *lines])
     return figure

@@ -3,6 +3,7 @@
 The figure's own settings, the first ones, name in ``drawn`` the noise and the methods that it shows.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import panels, style
@@ -13,16 +14,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 _NOISES = ("-", ":", (0, (5, 1.6)))
 """Dashes of the first, second and third noise in a panel."""
 
 
-def error_curves(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def error_curves(results: panels.Results[Any]) -> "Figure":
     """Training and test error against the rounds, a column per data set, a dash per noise."""
-    artifact, table = next(iter(results.items()))
-    drawn = next(iter(settings.values()))["drawn"]
+    artifact, table, settings = results.artifact, results.table, results.settings_of
+    drawn = results.drawn
     metrics = {"train_error": "training", "test_error": "test"}
     figure, axes = _rounds(settings[artifact]["datasets"], list(metrics.values()), "error / %")
     for (i, j), rows in _cells(table, artifact, settings, list(metrics)):
@@ -39,10 +40,11 @@ def error_curves(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def learned_rates(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def learned_rates(results: panels.Results[Any]) -> "Figure":
     """Both learned flip rates against the rounds, a column per data set; grey: the truth."""
-    artifact, table = next(iter(results.items()))
-    drawn = next(iter(settings.values()))["drawn"]
+    artifact, table, settings = results.artifact, results.table, results.settings_of
+    drawn = results.drawn
     (noise,) = drawn["noise"]
     names = {"gamma01": "0 observed as 1", "gamma10": "1 observed as 0"}
     figure, axes = _rounds(settings[artifact]["datasets"], list(names.values()), "learned flip rate")
@@ -56,10 +58,11 @@ def learned_rates(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def test_curves(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def test_curves(results: panels.Results[Any]) -> "Figure":
     """Test error against the rounds, a row per noise, a column per data set."""
-    artifact, table = next(iter(results.items()))
-    drawn, sets = next(iter(settings.values()))["drawn"], settings[artifact]["datasets"]
+    artifact, table, settings = results.artifact, results.table, results.settings_of
+    drawn, sets = results.drawn, settings[artifact]["datasets"]
     figure, axes = _rounds(sets, [flips(noise) for noise in drawn["noise"]], "test error / %", height=1.6)
     for i, noise in enumerate(drawn["noise"]):
         for j, name in enumerate(sets):
@@ -69,9 +72,10 @@ def test_curves(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def trusted(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def trusted(results: panels.Results[Any]) -> "Figure":
     """Test error, and distance of the flip rates to the truth, against the number of trusted labels."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     names = {"error": "test error / %", "gamma_error": "distance of flip rates"}
     columns = [data_set(name) for name in own["datasets"]]
@@ -87,9 +91,10 @@ def trusted(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def loss(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def loss(results: panels.Results[Any]) -> "Figure":
     """Loss against the score for both observed labels."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     methods, labels = list(settings[artifact]["gammas"]), ["label +1", "label -1"]
     titles = [f"observed {label}".replace("-", "\N{MINUS SIGN}") for label in labels]
     figure, axes = panels.grid_of_panels([""], titles, x_label="score H", y_label="loss", height=2.2)
@@ -114,7 +119,7 @@ def _rounds(sets: list[str], rows: list[str], y_label: str, height: float = 1.9)
 
 
 def _cells(
-    table: "pd.DataFrame", artifact: str, settings: "Settings", metrics: list[str]
+    table: "pd.DataFrame", artifact: str, settings: Mapping[str, Any], metrics: list[str]
 ) -> list[tuple[tuple[int, int], "pd.DataFrame"]]:
     """((row, column), rows of the table) of every metric and data set."""
     sets = settings[artifact]["datasets"]

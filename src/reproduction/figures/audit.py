@@ -1,7 +1,7 @@
 """How well flips are found, and how far estimated flip rates are off (a study of this project's own)."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names, panels, style, tables
 
@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 FOUND = {"average_precision": "average precision", "precision": "precision", "recall": "recall"}
 ESTIMATES = {
@@ -23,9 +22,10 @@ KINDS = {"independent": "both classes", "negative_only": "one class"}
 """Model of the flips -> which labels are flipped."""
 
 
-def finding_flips(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def finding_flips(results: panels.Results[Any]) -> "Figure":
     """Average precision, precision and recall against the flip rate, means over the data sets."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     rows = _by_rate(panels.select(table, artifact, metric=list(FOUND)))
     by = ["kind", "method", "repetition", "metric", "x"]
     means = rows.groupby(by, sort=False)["value"].mean().reset_index()
@@ -41,14 +41,14 @@ def finding_flips(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def by_data_set(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def by_data_set(results: panels.Results[Any]) -> "pd.DataFrame":
     """Average precision of every method on every data set at every noise; the largest mean is bold."""
     import pandas as pd
 
     from noisylabels.statistics import mean_se
 
-    artifact, table = next(iter(results.items()))
-    rows = panels.select(table, artifact, metric="average_precision")
+    rows = results.select(metric="average_precision")
     lines = []
     for (dataset, noise), part in rows.groupby(["dataset", "noise"], sort=False):
         found = {m: mean_se(part.loc[part["method"] == m, "value"]) for m in part["method"].unique()}
@@ -64,9 +64,10 @@ def by_data_set(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def flip_rates(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def flip_rates(results: panels.Results[Any]) -> "Figure":
     """Estimated against true flip rate, means over the data sets; the diagonal is right."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     rows = _by_rate(panels.select(table, artifact, metric=["omega01", "omega10"]))
     rows = rows[(rows["kind"] != "negative_only") | (rows["metric"] == "omega01")]
     by = ["kind", "setting", "method", "repetition", "x"]

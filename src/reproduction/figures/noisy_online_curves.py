@@ -7,14 +7,14 @@ from reproduction.figures import panels, style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 SHADES = {"s = 1": ("vermillion", 1.8), "s = 2": ("orange", 0.9), "s = 4": ("olive", 0.9)}
 
 
-def kernels(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def kernels(results: panels.Results[Any]) -> "Figure":
     """Figure 1: the kernel (solid) and its truncation (dashed) against the distance, a panel for each c."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     cuts = [f"c = {c:g}" for c in settings[name]["truncations"]]
     figure, axes = panels.grid_of_panels(
         [""], cuts, x_label="distance ||x − x′||", y_label="kernel", height=2.5
@@ -33,9 +33,10 @@ def kernels(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def losses(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def losses(results: panels.Results[Any]) -> "Figure":
     """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
-    (name, table), *_ = results.items()
+    name, table = results.artifact, results.table
     titles = ["absolute loss", "hinge loss"]
     figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="loss", height=2.6, share_y="none")
     exact = {"color": style.COLOURS["black"], "linestyle": style.DASHES["dash"], "linewidth": 1.2}

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 _LOOKS = {
     "two_copy": ("vermillion", "solid", "o"),
@@ -124,9 +123,10 @@ def _of_table(rows: "pd.DataFrame", known: Any) -> list[str]:
     return [method for method in known if method in there]
 
 
-def linear(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def linear(results: panels.Results[Any]) -> "Figure":
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     methods = _of_table(table, own["learners"])
     sets = list(table["dataset"].unique())
@@ -145,9 +145,10 @@ def linear(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def misreported(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def misreported(results: panels.Results[Any]) -> "Figure":
     """Algorithm 2: regret against T; what a wrong covariance does to weights and regret."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     methods = _of_table(table, [m for m in settings[name]["learners"] if not m.startswith("told ")])
     titles = ["regret on the clean data", "weights at the end / w*", "regret per round"]
     figure, axes = panels.grid_of_panels(

@@ -1,9 +1,8 @@
 """The figure that takes loss, step and averaging apart: is the gain the loss's or the optimiser's?"""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names, panels, style
-from reproduction.figures.panels import Settings, Tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,14 +17,15 @@ WAYS = {
 """Second part of a method's label -> tick, from the noisiest way of training to the minimum."""
 
 
-def loss_and_optimiser(results: Tables, settings: Settings) -> "Figure":
+@panels.figure
+def loss_and_optimiser(results: panels.Results[Any]) -> "Figure":
     """Test error of each loss against the way it was trained; a row per data set, a column per noise level.
 
     Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
     """
     from matplotlib.ticker import LogLocator
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     losses = list(dict.fromkeys(method.partition(" ")[0] for method in own["methods"]))
     levels = [names.noise(label) for label in own["noise"]]

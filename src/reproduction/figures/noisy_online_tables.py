@@ -1,23 +1,22 @@
 """Tables of learning from noisy instances."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noisylabels.statistics import mean_se as estimate
 from reproduction.figures import panels
-from reproduction.figures.papers.noisy_online_analytic import title
+from reproduction.figures.noisy_online_analytic import title
 from reproduction.figures.tables import mean_se
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reproduction.figures.panels import Settings, Tables
 
-
-def identities(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def identities(results: panels.Results[Any]) -> "pd.DataFrame":
     """Quantity, predicted, measured, z, and the share of its bound where there is one."""
     import pandas as pd
 
-    (_, table), *_ = results.items()
+    table = results.table
     rows = []
     for (group, name), values in table.groupby(["setting", "method"], sort=False):
         by_metric = values.set_index("metric")["value"]
@@ -38,11 +37,12 @@ def identities(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def noisy_scoring(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def noisy_scoring(results: panels.Results[Any]) -> "pd.DataFrame":
     """Mean loss per round, scored on noisy and on clean inputs, for every variance."""
     import pandas as pd
 
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     losses = table[table["metric"] == "mean_loss"]
     methods = {"target": "w* itself", "best_fixed": "best fixed vector", "two_copy": "Algorithm 1"}
     rows = []
@@ -64,11 +64,12 @@ def noisy_scoring(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def vacuous_bounds(results: panels.Results[Any]) -> "pd.DataFrame":
     """log10 of the rounds from which the bound is below one per round; a column for each sharpness."""
     import pandas as pd
 
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     rows = []
     for loss in own["losses"]:
@@ -95,12 +96,13 @@ def vacuous_bounds(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def losses_summary(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def losses_summary(results: panels.Results[Any]) -> "pd.DataFrame":
     """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
     import pandas as pd
 
-    table = results["losses_and_kernels"]
-    own = settings["losses_and_kernels"]
+    table = results.tables["losses_and_kernels"]
+    own = results.settings_of["losses_and_kernels"]
     largest = f"m = {max(own['factors']):g}"
     rows = []
     for task, spec in own["tasks"].items():

@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from reproduction.figures import noisy_online as shared
 from reproduction.figures import panels
-from reproduction.figures.papers import noisy_online as shared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 METHODS = ["analytic", "plug_in"]
 COLUMNS = 4
@@ -23,9 +22,10 @@ def title(name: str, task: dict[str, Any]) -> str:
     return f"{name}: {kernel}, {loss}" + (f" s = {task['s']:g}" if "s" in task else "")
 
 
-def losses_and_kernels(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def losses_and_kernels(results: panels.Results[Any]) -> "Figure":
     """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     tasks = list(own["tasks"])
     lines = -(-len(tasks) // COLUMNS)

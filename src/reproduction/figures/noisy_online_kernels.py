@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduction.figures import noisy_online as shared
 from reproduction.figures import panels, style
-from reproduction.figures.papers import noisy_online as shared
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 STEPS = {1.0: "the theorem's step"}
 
@@ -21,9 +20,10 @@ def _step_title(factor: float) -> str:
     return STEPS.get(factor, f"{factor:g} × the theorem's step")
 
 
-def surrogate_kernel(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def surrogate_kernel(results: panels.Results[Any]) -> "Figure":
     """Regret for two steps and against the noise; below, what was learnt."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     titles = [*map(_step_title, own["factors"]), f"T = {own['variances']['horizon']}, growing noise"]
     figure, axes = panels.grid_of_panels(
@@ -79,9 +79,10 @@ def _surfaces(figure: "Figure", rows: "pd.DataFrame", spec: dict[str, Any]) -> N
     bar.outline.set_visible(False)
 
 
-def diabetes_kernel(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def diabetes_kernel(results: panels.Results[Any]) -> "Figure":
     """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     balls = [f"B = {b:g}" for b in own["task"]["balls"]]
     figure, axes = panels.grid_of_panels(
@@ -118,9 +119,10 @@ def _radii(ax: "Axes", table: "pd.DataFrame", balls: list[str]) -> None:
     ax.legend(fontsize=7.5, loc="center left")
 
 
-def radial_kernel(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def radial_kernel(results: panels.Results[Any]) -> "Figure":
     """Regret for two steps; approximation error and constant of the bound against the truncation."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     own = settings[name]
     titles = [*map(_step_title, own["factors"]), "price of the truncation c"]
     figure, axes = panels.grid_of_panels(
@@ -143,9 +145,10 @@ def radial_kernel(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def angle_lemma(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def angle_lemma(results: panels.Results[Any]) -> "Figure":
     """Squared surrogate norm of random expansions against the bound by their angle."""
-    (name, table), *_ = results.items()
+    name, table = results.artifact, results.table
     figure, axes = panels.grid_of_panels(
         [""], ["Gaussian kernel", "truncated radial kernel"], x_label="bound by the angle, 2CB / (1 − cos α)",
         y_label="squared surrogate norm", height=2.9,

@@ -12,15 +12,13 @@ import numpy as np
 
 from noisylabels import statistics
 from noisylabels.statistics import Estimate
-from reproduction.figures import methods as named
-from reproduction.figures import panels
+from reproduction.figures import names, panels
+from reproduction.figures.kernel_tables import sources
 from reproduction.figures.names import data_set
-from reproduction.figures.papers.kernel_tables import sources
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reproduction.figures.panels import Settings, Tables
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
 """Methods that share a reading."""
@@ -31,11 +29,12 @@ APART = "ida_ringnorm"
 """The set that accounts for more than half of what differs, so that means are shown without it as well."""
 
 
-def distances(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def distances(results: panels.Results[Any]) -> "pd.DataFrame":
     """A section per family and method, a row per reading: mean distances, states; the choice by halves."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     found = cells(table, artifact, settings)
     halves = two_halves(settings[artifact]["datasets"])
     levels = sorted(found["level"].unique())
@@ -49,15 +48,16 @@ def distances(results: "Tables", settings: "Settings") -> "pd.DataFrame":
         ]
         notes += [judgement(family, own, *pair) for pair in (halves, halves[::-1]) if len(own)]
     frame = pd.DataFrame(rows).set_index("method")
-    frame.attrs["note"] = " ".join([*filter(None, notes), *named.notes(settings[artifact]["methods"])])
+    frame.attrs["note"] = " ".join([*filter(None, notes), *names.notes(settings[artifact]["methods"])])
     return frame
 
 
-def every_cell(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def every_cell(results: panels.Results[Any]) -> "pd.DataFrame":
     """A row per printed error: today's reading, and the one chosen on the half without this data set."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     found = cells(table, artifact, settings)
     halves = two_halves(settings[artifact]["datasets"])
     rows, notes = [], [_about(halves)]
@@ -76,7 +76,7 @@ def every_cell(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def cells(table: "pd.DataFrame", artifact: str, settings: "Settings") -> "pd.DataFrame":
+def cells(table: "pd.DataFrame", artifact: str, settings: Mapping[str, Any]) -> "pd.DataFrame":
     """A row per reading and printed error that was run: dataset, level, model, reading, printed, ours,
     distance, state.
 
@@ -90,7 +90,7 @@ def cells(table: "pd.DataFrame", artifact: str, settings: "Settings") -> "pd.Dat
     errors = table[table["metric"] == "error"]
     rows = []
     for method, spec in own["methods"].items():
-        reading = {"model": MODELS[spec["method"]], "reading": named.label(own["methods"], method)}
+        reading = {"model": MODELS[spec["method"]], "reading": names.label(own["methods"], method)}
         run = set(spec.get("noise", own["noise"])) & set(own["noise"])
         for entry in _fitting(printed, reading["model"].lower(), own["datasets"], run):
             where = {"method": method, "dataset": entry["where"]["dataset"], "noise": _noise(entry)}

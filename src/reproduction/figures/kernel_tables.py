@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from noisylabels import rank_tests
-from reproduction.figures import methods as named
 from reproduction.figures import names, panels, tables
 from reproduction.figures.names import KINDS, data_set, flips
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reproduction.figures.panels import Settings, Tables
 
 P_VALUES = (
     "p unpaired: rank-sum test over all values, as the slides seem to have used; "
@@ -20,31 +18,36 @@ P_VALUES = (
 )
 
 
-def klr_vs_rklr(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def klr_vs_rklr(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors at 10 and 20 %: pooled over the kinds of noise, then symmetric and asymmetric alone."""
-    return _noisy(results, settings, (0.1, 0.2))
+    return _noisy(results, (0.1, 0.2))
 
 
-def klr_vs_rklr_high(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def klr_vs_rklr_high(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors at 30 and 40 %."""
-    return _noisy(results, settings, (0.3, 0.4))
+    return _noisy(results, (0.3, 0.4))
 
 
-def rivals(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def rivals(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors at 10 %."""
-    return _noisy(results, settings, (0.1,))
+    return _noisy(results, (0.1,))
 
 
-def rivals_high(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def rivals_high(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors at 30 %."""
-    return _noisy(results, settings, (0.3,))
+    return _noisy(results, (0.3,))
 
 
-def cv_vs_mkl(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def cv_vs_mkl(results: panels.Results[Any]) -> "pd.DataFrame":
     """Errors on clean labels."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     methods = list(own["methods"])
     rows = [_compared(table, artifact, own, name, own["noise"], methods) for name in own["datasets"]]
@@ -53,11 +56,12 @@ def cv_vs_mkl(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def errors(results: panels.Results[Any]) -> "pd.DataFrame":
     """Any methods on any noise: a section per data set, the mean error of every method."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     methods = list(own["methods"])
     rows = []
@@ -72,11 +76,12 @@ def errors(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
+@panels.table
+def cpu_time(results: panels.Results[Any]) -> "pd.DataFrame":
     """CPU seconds, ours and printed, and their ratios, also that of the first method to the last."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     methods = list(own["methods"])
     first, last = methods[0], methods[-1]
@@ -106,7 +111,7 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     parts = [
         f"CPU seconds to train on one split, mean ± standard deviation over {splits} splits;",
         "ratios are those of the means.",
-        *named.notes(own["methods"]),
+        *names.notes(own["methods"]),
         "Printed: Matlab on one 2.67 GHz Intel i5.",
         sources(table),
     ]
@@ -114,11 +119,11 @@ def cpu_time(results: "Tables", settings: "Settings") -> "pd.DataFrame":
     return frame
 
 
-def _noisy(results: "Tables", settings: "Settings", levels: tuple[float, ...]) -> "pd.DataFrame":
+def _noisy(results: panels.Results[Any], levels: tuple[float, ...]) -> "pd.DataFrame":
     """A section per level and kind of noise, the pooled ones first; a level that was not run is left out."""
     import pandas as pd
 
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     methods = list(own["methods"])
     present = [level for level in levels if f"independent {level:g}" in own["noise"]]
@@ -207,7 +212,7 @@ def _note(table: "pd.DataFrame", own: Mapping[str, Any]) -> str:
         f"Test error in %, mean ± standard deviation over {splits}; the lowest mean is bold.",
         f"Doubtful runs (collapsed, not converged, classes swapped): {', '.join(runs)}." if runs else "",
         sources(table),
-        *named.notes(methods),
+        *names.notes(methods),
     ]
     return " ".join(filter(None, parts))
 

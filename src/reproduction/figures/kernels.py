@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import methods, panels, style
+from reproduction.figures import names, panels, style
 from reproduction.figures.names import KINDS, data_set, flips
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
 """Noise that the bar chart shows."""
@@ -27,11 +26,12 @@ def _kind(noise: str) -> str:
     return KINDS[law] if float(rate) else "clean"
 
 
-def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def noise_harm(results: panels.Results[Any]) -> "Figure":
     """Bars: error of the reference with clean labels, 30 % symmetric and asymmetric flips, per data set."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     sets, named = settings[artifact]["datasets"], settings[artifact]["methods"]
-    method = methods.reference(named)
+    method = names.reference(named)
     where = {"dataset": sets, "noise": list(HARM), "method": method, "metric": "error"}
     means = panels.mean_interval(panels.select(table, artifact, **where), ["dataset", "noise"])
     width = style.WIDTH[3] if len(sets) > 5 else style.WIDTH[1]
@@ -39,7 +39,7 @@ def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
         [""],
         [""],
         x_label="",
-        y_label=f"test error of {methods.label(named, method)} / %",
+        y_label=f"test error of {names.label(named, method)} / %",
         height=2.6,
         width=width,
         bottom=0.72,
@@ -51,8 +51,7 @@ def noise_harm(results: "Tables", settings: "Settings") -> "Figure":
         rows = means.loc[[(name, noise) for name in sets]]
         x = places + 0.27 * (i - 1)
         ax.bar(x, rows["mean"], 0.27, yerr=rows["half_width"], error_kw=bars, **_fill(noise))
-    names = [data_set(name) for name in sets]
-    ax.set_xticks(places, names, rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_xticks(places, list(map(data_set, sets)), rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.6, len(sets) - 0.4)
     ax.set_ylim(0, _framed(means)[1])
     ax.grid(visible=False, axis="x")
@@ -72,9 +71,10 @@ def _patch(noise: str) -> Any:
     return Patch(label=flips(noise), **_fill(noise))
 
 
-def kernel_count(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def kernel_count(results: panels.Results[Any]) -> "Figure":
     """Test error against the number S of kernels, a panel per data set, in the look of the reference."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     sizes = {method: len(spec["parameters"]["widths"]) for method, spec in own["methods"].items()}
     figure, axes = _small_multiples(own["datasets"], 5, "number of kernels S", "test error / %")
@@ -82,15 +82,16 @@ def kernel_count(results: "Tables", settings: "Settings") -> "Figure":
     for ax, name in zip(axes, own["datasets"], strict=True):
         rows = panels.select(table, artifact, dataset=name, metric="error", method=list(sizes))
         means = panels.mean_interval(rows, ["method"]).loc[list(sizes)]
-        panels.curve(ax, places, means["mean"], means["half_width"], methods.reference(own["methods"]))
+        panels.curve(ax, places, means["mean"], means["half_width"], names.reference(own["methods"]))
         ax.set_xticks(places, [str(size) for size in sizes.values()])
         ax.set_ylim(_framed(means))
     return figure
 
 
-def stpmkl(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def stpmkl(results: panels.Results[Any]) -> "Figure":
     """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     rates = [100 * float(noise.split()[1]) for noise in own["noise"]]
     figure, axes = _small_multiples(own["datasets"], 3, "flipped training labels / %", "test accuracy")
@@ -106,9 +107,10 @@ def stpmkl(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def mkl_path(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def mkl_path(results: panels.Results[Any]) -> "Figure":
     """Test error of variants of rMKLR, clean and with flips, a panel per data set."""
-    artifact, table = next(iter(results.items()))
+    artifact, table, settings = results.artifact, results.table, results.settings_of
     own = settings[artifact]
     variants, laws = list(own["methods"]), own["noise"]
     figure, axes = _small_multiples(own["datasets"], 3, "test error / %", "", left=1.35, gap=0.22)

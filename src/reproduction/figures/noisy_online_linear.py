@@ -2,24 +2,24 @@
 
 from typing import TYPE_CHECKING, Any
 
+from reproduction.figures import noisy_online as shared
 from reproduction.figures import panels, style
-from reproduction.figures.papers import noisy_online as shared
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.figures.panels import Settings, Tables
 
 GREY = style.COLOURS["grey"]
 HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
 SHADES = ("silver", "sky", "teal", "green", "blue", "indigo")
 
 
-def online_to_batch(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def online_to_batch(results: panels.Results[Any]) -> "Figure":
     """Excess risk of the mean weights against T, with bound / T and the limit of the naive learner."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     methods = list(settings[name]["learners"])
     figure, axes = panels.grid_of_panels(
         [""], [""], x_label="rounds T", y_label="excess risk of the mean weights", height=3.0, width=4.8
@@ -37,9 +37,10 @@ def online_to_batch(results: "Tables", settings: "Settings") -> "Figure":
     return figure
 
 
-def averaging(results: "Tables", settings: "Settings") -> "Figure":
+@panels.figure
+def averaging(results: panels.Results[Any]) -> "Figure":
     """Regret per round against the number of averaged copies, and against T."""
-    (name, table), *_ = results.items()
+    name, table, settings = results.artifact, results.table, results.settings_of
     horizons = settings[name]["horizons"]
     figure, axes = panels.grid_of_panels(
         [""], ["against the copies averaged", "against the rounds"], x_label="",
