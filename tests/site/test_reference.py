@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from finished_runs import CHECKOUT, finish, plan_of
 
-from reproduction.reference import comparison, keeping, make, runs, state, summary
+from reproduction.reference import comparison, judging, keeping, make, runs, state, summary
 from reproduction.results import read_table, write_rows
 
 NAME = "ors/fig2"
@@ -96,11 +96,53 @@ def test_a_table_of_other_settings_is_not_kept(plan, tmp_path):
 def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
     finish(tmp_path, plan, [NAME])
     file = tmp_path / "results/full" / NAME / "verdicts.csv"
-    text = file.read_text()
-    for other in ("\n".join(text.splitlines()[:-1]) + "\n", text.replace("< 0.7", "< 0.8")):
-        file.write_text(other)
-        with pytest.raises(make.NotFinished, match="verdicts"):
-            make.keep(plan, NAME, tmp_path, tmp_path)
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(make.NotFinished, match="its verdicts are not those of its claims"):
+        make.keep(plan, NAME, tmp_path, tmp_path)
+
+
+def test_other_words_margins_and_bounds_are_judged_from_what_is_kept():
+    """The reference of the repository: no run, and only what its estimates cannot answer waits for one."""
+    plan = plan_of("full", ["kernel_boost", "ors"])
+    name, folder = "kernel_boost/rivals", CHECKOUT / "results/reference/kernel_boost/rivals"
+    content = plan.artifact(name).content
+    values = [entry | {"margin": 100 * entry["margin"]} for entry in content["published"]]
+    claims = [claim | {"statement": "in other words"} for claim in content["claims"]]
+    found = judging.again(content | {"published": values, "claims": claims}, folder).verdicts
+    before = judging.again(content, folder).verdicts
+    published = found["kind"] == "published"
+    inside = [(frame.loc[published, "verdict"] == "inside").sum() for frame in (before, found)]
+    assert inside[0] < inside[1] == published.sum()
+    assert set(found.loc[~published, "statement"]) == {"in other words"}
+    assert found.loc[~published, "verdict"].equals(before.loc[~published, "verdict"])
+    assert judging.moved(content, folder) == ([], [])
+    claims = [claim | {"checks": [claim["checks"][0] | {"where": {"x": 1}}]} for claim in content["claims"]]
+    found = judging.again(content | {"claims": claims}, folder).verdicts
+    assert set(found.loc[~published, "verdict"]) == {"not judged"}
+
+
+def test_another_bound_is_judged_from_kept_estimates():
+    plan = plan_of("full", ["ors"])
+    content, folder = plan.artifact("ors/fig6").content, CHECKOUT / "results/reference/ors/fig6"
+    claims = [
+        claim
+        | {"checks": [check | ({"below": -99} if "below" in check else {}) for check in claim["checks"]]}
+        for claim in content["claims"]
+    ]
+    before, found = (judging.again(c, folder).verdicts for c in (content, content | {"claims": claims}))
+    assert judging.moved(content, folder) == ([], [])
+    assert "not judged" not in set(found["verdict"])
+    assert (found["verdict"] == "contradicted").sum() > (before["verdict"] == "contradicted").sum()
+
+
+def test_a_new_published_value_is_judged_from_the_means(tmp_path):
+    plan = plan_of("full", ["kernel_boost"])
+    content, folder = plan.artifact("kernel_boost/rivals").content, CHECKOUT / "results/reference"
+    old = content["published"][0]
+    where = old["where"] | {"noise": "independent 0.1"}
+    new = {"id": "new", "value": old["value"], "where": where, "margin": 5.0, "reason": "r"}
+    found = judging.again({"published": [new]}, folder / "kernel_boost/rivals").verdicts.iloc[0]
+    assert (found["verdict"], found["repetitions"]) == ("inside", 100)
 
 
 def test_a_table_changed_by_hand_is_not_kept(plan, tmp_path):
@@ -135,7 +177,8 @@ def test_other_declarations_make_it_old(full, key, value, word):
     (line,), failed = keeping.old(plan, [NAME], full)
     assert failed
     assert word in line
-    assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
+    command = "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2"
+    assert (command if key == "settings" else "./run reference --judge ors_fig2") in line
 
 
 def test_another_caption_does_not(full):

@@ -77,8 +77,8 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
         code = state.changed_code(provenance["made_from"])
         failed = failed or bool(declarations) or bool(moved)
         if moved:
-            some = ", ".join(moved[:5]) + " ..." * (len(moved) > 5)
-            lines.append(f"{name}: other verdicts ({some}); ./run reference --judge {name.replace('/', '_')}")
+            some, command = ", ".join(moved[:5]), f"./run reference --judge {name.replace('/', '_')}"
+            lines.append(f"{name}: other claims or published values ({some} ...); {command}")
         if waiting:
             lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {mend(name)}")
         if declarations:
