@@ -13,28 +13,28 @@ def names(files):
 
 
 def test_a_protocol_depends_on_what_it_imports_but_on_no_method():
-    files = names(dependencies.library_files(["protocols.ors.filter_curves"]))
-    assert {"filter_curves", "tuning", "tasks", "sequences", "additive", "seeding", "base"} <= files
-    assert not {"ors", "nlms", "rls"} & files
+    files = names(dependencies.library_files(["protocols.ors"]))
+    assert {"tuning", "walk", "additive", "seeding", "base"} <= files
+    assert not {"nlms", "rls"} & files
 
 
 def test_a_method_adds_its_own_file():
-    without = names(dependencies.library_files(["protocols.ors.filter_curves"]))
-    added = names(dependencies.library_files(["protocols.ors.filter_curves", "filters.nlms"])) - without
+    without = names(dependencies.library_files(["protocols.ors"]))
+    added = names(dependencies.library_files(["protocols.ors", "filters.nlms"])) - without
     assert "nlms" in added
     assert "lms" not in added
 
 
 def test_every_module_that_a_process_imports_is_listed():
     code = (
-        "import sys, reproduction.protocols.ors.conditions; modules = sys.modules;"
+        "import sys, reproduction.protocols.ors; modules = sys.modules;"
         "names = [m for m in modules if m[:12] == 'noisylabels.' and not hasattr(modules[m], '__path__')];"
         "print('\\n'.join(names))"
     )
     imported = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": "src"}
     ).stdout.split()
-    listed = names(dependencies.library_files(["protocols.ors.conditions"]))
+    listed = names(dependencies.library_files(["protocols.ors"]))
     assert {module.rpartition(".")[2] for module in imported} <= listed
 
 
@@ -64,8 +64,8 @@ def test_the_kernel_digest_follows_kernels_and_nothing_else(tmp_path, monkeypatc
 
 
 def test_functions_are_seen_without_importing():
-    assert dependencies.defines("protocols.ors.filter_curves", "tune")
-    assert not dependencies.defines("protocols.ors.filter_curves", "nothing")
+    assert dependencies.defines("protocols.ors", "tune_curves")
+    assert not dependencies.defines("protocols.ors", "nothing")
 
 
 def test_a_users_own_method_is_a_file_outside_the_library(tmp_path, monkeypatch):

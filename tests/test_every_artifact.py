@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from noisylabels.noise.crowd import simulate
+from reproduction import artifact as artifacts
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.data.registry import load_registry
 from reproduction.data.rooms import decaying
 from reproduction.data.speech_synthesis import synthetic_speech
 from reproduction.figures import style, tables
 from reproduction.figures.rendering import render
-from reproduction.frame import artifacts, provenance
+from reproduction.frame import provenance
 from reproduction.frame.jobs import Job
 from reproduction.frame.plan import Plan
 from reproduction.frame.supply import Supply
@@ -25,7 +26,7 @@ from reproduction.verdicts.judge import judge_files
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"
 PAPERS = sorted(folder.name for folder in EXPERIMENTS.iterdir() if folder.is_dir())
-EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "smoke", ROOT / "workflow/schemas")
+EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "smoke")
 
 SUPPLY = Supply(
     load_registry(ROOT / "config/datasets.yaml"), {"mirror": "", "source": "", "offline": True, "local": {}}

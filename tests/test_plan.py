@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from reproduction import artifact as artifacts
 from reproduction.data.registry import load_registry
-from reproduction.frame import artifacts, plan, summary, targets
+from reproduction.frame import plan, summary, targets
 from reproduction.frame.costs import DEFAULT
-from reproduction.frame.methods import DISPLAY
 from reproduction.frame.supply import Supply
+from reproduction.methods import DISPLAY
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"
@@ -24,8 +25,7 @@ def supply(**options):
 
 @pytest.fixture(scope="module")
 def loaded():
-    schemas = ROOT / "workflow/schemas"
-    return {scale: artifacts.load_all(EXPERIMENTS, PAPERS, scale, schemas) for scale in ("smoke", "full")}
+    return {scale: artifacts.load_all(EXPERIMENTS, PAPERS, scale) for scale in ("smoke", "full")}
 
 
 @pytest.fixture

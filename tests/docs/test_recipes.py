@@ -27,7 +27,7 @@ LOAD = """PYTHONPATH=src "$NOISYLABELS_VENV/bin/python" -c '
 from pathlib import Path
 from reproduction.frame.artifacts import SCALES, load
 for scale in SCALES:
-    load(Path("{file}"), scale, Path("workflow/schemas"))
+    load(Path("{file}"), scale)
 '"""
 
 

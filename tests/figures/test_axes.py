@@ -6,6 +6,8 @@ import pytest
 
 from reproduction.figures import names
 from reproduction.figures.rendering import find
+from reproduction.frame.dependencies import is_typed
+from reproduction.protocols import walk
 from reproduction.strict_yaml import read
 
 LISTED = read(names.FILE)
@@ -13,7 +15,8 @@ LISTED = read(names.FILE)
 
 @pytest.mark.parametrize("protocol", LISTED["protocols"])
 def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol):
-    assert importlib.util.find_spec(f"reproduction.protocols.{protocol}")
+    typed = is_typed(protocol)
+    assert walk.find(protocol) if typed else importlib.util.find_spec(f"reproduction.protocols.{protocol}")
     own = LISTED["protocols"][protocol]
     assert {own["opens"], *own.get("x_of", {})} <= LISTED["metrics"].keys()
 

@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from figure_inputs import EXPERIMENTS, SCHEMAS
+from figure_inputs import EXPERIMENTS
 
+from reproduction import artifact as artifacts
 from reproduction.figures import boosting, boosting_tables, bounds, crowd, images, style, tables
 from reproduction.figures.panels import Results
-from reproduction.frame import artifacts
 from reproduction.results import COLUMNS, DEFAULTS
 
 MODULES = {
@@ -20,9 +20,7 @@ MODULES = {
     "crowd": crowd,
     "images": images,
 }
-_LOADED = [
-    artifacts.load(file, "full", SCHEMAS) for file in sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
-]
+_LOADED = [artifacts.load(file, "full") for file in sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))]
 ARTIFACTS = {a.name: a for a in _LOADED if a.content["render"].partition(":")[0] in MODULES}
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "figure"]
 TABLES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "table"]

@@ -8,7 +8,7 @@ from test_kernel_boost_figures import inputs
 
 from reproduction.figures import kernel_tables, kernels, names, ors
 from reproduction.figures.panels import Results
-from reproduction.frame.methods import known
+from reproduction.methods import known
 
 METHODS = {
     "clean": {"role": "control"},

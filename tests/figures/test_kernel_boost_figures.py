@@ -6,19 +6,19 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from figure_inputs import EXPERIMENTS, SCHEMAS
+from figure_inputs import EXPERIMENTS
 
 from noisylabels import rank_tests
+from reproduction.artifact import load, merge
 from reproduction.figures import kernel_tables as kernel_boost_tables
 from reproduction.figures import kernels as kernel_boost
 from reproduction.figures import panels, style, tables
 from reproduction.figures.panels import Results
-from reproduction.frame.artifacts import load, merge
 from reproduction.results import COLUMNS
 
 MODULES = {"kernels": kernel_boost, "kernel_tables": kernel_boost_tables}
 _FILES = sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
-_CONTENT = {file.stem: load(file, "full", SCHEMAS).content for file in _FILES}
+_CONTENT = {file.stem: load(file, "full").content for file in _FILES}
 ARTIFACTS = {
     name: content for name, content in _CONTENT.items() if content["render"].partition(":")[0] in MODULES
 }

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from reproduction import artifact as artifacts
 from reproduction.figures import noisy_online, noisy_online_analytic, noisy_online_tables, panels, style
 from reproduction.figures.panels import Results
-from reproduction.frame import artifacts
 from reproduction.results import COLUMNS
 
 FOLDER = artifacts.Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"

@@ -9,9 +9,10 @@ from problems import SETTINGS, dataset
 
 from noisylabels.seeding import Seeds
 from reproduction import results
-from reproduction.frame.artifacts import ArtifactError, check
+from reproduction.frame.schemas import check
 from reproduction.protocols.kernels import data as kernel_data
 from reproduction.protocols.kernels import errors as kernel_errors
+from reproduction.strict_yaml import ArtifactError
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "workflow/schemas"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from problems import SETTINGS, dataset
 
 from noisylabels.seeding import Seeds
-from reproduction.frame.artifacts import check
+from reproduction.frame.schemas import check
 from reproduction.protocols.kernels import timing as kernel_timing
 
 TIMED = SETTINGS | {

@@ -1,6 +1,5 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -171,9 +170,9 @@ def test_a_fresh_reference_is_not_old(full, plan):
 )
 def test_other_declarations_make_it_old(full, key, value, word):
     plan = plan_of("full", ["ors"])
-    content = dict(plan.artifacts[NAME].content)
-    content[key] = content[key] | value if isinstance(value, dict) else value
-    plan.artifacts[NAME] = dataclasses.replace(plan.artifacts[NAME], content=content)
+    plan.artifacts[NAME].content[key] = value
+    for cell in plan.artifacts[NAME].cells.values():
+        cell.update(value)
     (line,), failed = keeping.old(plan, [NAME], full)
     assert failed
     assert word in line

@@ -101,9 +101,9 @@ def test_a_name_that_is_no_target_is_answered_with_close_ones(run):
 
 def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     two_experiments.edit(
-        "src/reproduction/protocols/ors/filter_curves.py",
-        '{"metric": metric,',
-        '{"extra": 1, "metric": metric,',
+        "src/reproduction/protocols/ors.py",
+        "at.on(noise=name, setting=mode",
+        "at.on(extra=1, noise=name, setting=mode",
     )
     two_experiments.snakemake("ors_second", fail=True)
     log = two_experiments.folder / "logs/smoke/ors/second/experiment.log"

@@ -13,7 +13,6 @@ BEGAN = time.time()
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
-SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
 RECORDED = ROOT / "workflow/recorded/jobs.csv"
@@ -21,9 +20,8 @@ ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
 from reproduction.data import own, records, registry
+from reproduction import artifact as artifacts, configuration
 from reproduction.frame import (
-    artifacts,
-    configuration,
     costs,
     dependencies,
     owner,
@@ -74,9 +72,9 @@ def planned():
     """The plan of this configuration; a mistake in a file ends the run with one line that names it."""
     try:
         files = [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
-        configuration.examine(config, files, SCHEMAS)
+        configuration.examine(config, files)
         loaded = artifacts.load_all(
-            EXPERIMENTS, config["papers"], config["scale"], SCHEMAS
+            EXPERIMENTS, config["papers"], config["scale"]
         )
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)

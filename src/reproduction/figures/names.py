@@ -101,7 +101,7 @@ def first_metric(protocol: str, render: str = "") -> str:
 def _entry(spec: Any, key: str, default: str = "") -> str:
     """A key of a method, of typed settings or of a mapping."""
     found = spec.get(key) if isinstance(spec, Mapping) else getattr(spec, key, None)
-    return default if found is None else str(found)
+    return str(found) if found else default
 
 
 def shown_in(methods: Methods, place: str) -> list[str]:

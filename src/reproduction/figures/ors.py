@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import diagrams, names, panels, style, tables
+from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from reproduction.protocols import ors
 
 
 MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned by itself"}
@@ -24,33 +26,31 @@ ROUNDS: dict[str, Any] = {"x_label": "round t / 1000", "y_label": "cumulative MS
 
 
 @panels.figure
-def regression_curves(results: panels.Results[Any]) -> "Figure":
+def regression_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
     own = results.settings
-    rows = {MODES.get(mode, mode): {"setting": mode} for mode in own["modes"]}
-    return _curves(results, rows, _sides(own["methods"]), **ROUNDS)
+    rows = {MODES.get(mode, mode): {"setting": mode} for mode in own.modes}
+    return _curves(results, rows, _sides(own.methods), **ROUNDS)
 
 
 @panels.figure
-def equalizer_curves(results: panels.Results[Any]) -> "Figure":
+def equalizer_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Fig. 4: cumulative error; rows: told the variance or not, columns: the largest variance M."""
     own = results.settings
-    rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own["methods"]).items()}
-    columns = {task: {"noise": task} for task in own["tasks"]}
+    rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own.methods).items()}
+    columns = {task: {"noise": task} for task in own.tasks}
     return _curves(results, rows, columns, **ROUNDS, share_y="none")
 
 
 @panels.figure
-def speech_curves(results: panels.Results[Any]) -> "Figure":
+def speech_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
     own = results.settings
-    rows = {task: {"noise": task, "setting": "shared_r"} for task in own["tasks"] if ";" not in task}
-    axes: dict[str, Any] = {
-        "x_label": "time / s",
-        "y_label": "cumulative MSE / speech power",
-        "x_unit": SPEECH_RATE,
-    }
-    return _curves(results, rows, _sides(own["methods"]), **axes)
+    rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
+    y_label = "cumulative MSE / speech power"
+    return _curves(
+        results, rows, _sides(own.methods), x_label="time / s", y_label=y_label, x_unit=SPEECH_RATE
+    )
 
 
 def _sides(rules: names.Methods) -> dict[str, dict[str, Any]]:
@@ -60,11 +60,11 @@ def _sides(rules: names.Methods) -> dict[str, dict[str, Any]]:
 
 def _in_figures(rules: names.Methods) -> list[str]:
     """All rules but those that only tables show."""
-    return [rule for rule, spec in rules.items() if spec.get("shown") != "tables"]
+    return [rule for rule, spec in rules.items() if spec.shown != "tables"]
 
 
 def _curves(
-    results: panels.Results[Any],
+    results: "panels.Results[ors.CurvesSettings]",
     rows: Mapping[str, dict[str, Any]],
     columns: Mapping[str, dict[str, Any]],
     *,
@@ -74,7 +74,6 @@ def _curves(
     share_y: str = "row",
 ) -> "Figure":
     """Learning curves in a grid: a panel shows the results that fit its row and its column."""
-    artifact, table = results.artifact, results.table
     figure, axes = panels.grid_of_panels(
         list(rows), list(columns), x_label=x_label, y_label=y_label, share_y=share_y
     )
@@ -83,7 +82,7 @@ def _curves(
     final = np.inf
     for ax, (row, column) in zip(axes.flat, pairs, strict=True):
         where = row | column
-        selected = panels.select(table, artifact, metric="mse", **where)
+        selected = results.select(metric="mse", **where)
         panels.learning_curves(ax, selected, x_unit=x_unit)
         drawn |= dict.fromkeys(where["method"])
         final = min(final, selected.loc[selected["x"] == selected["x"].max(), "value"].min())
@@ -94,37 +93,35 @@ def _curves(
 
 
 @panels.figure
-def label_budgets(results: panels.Results[Any]) -> "Figure":
+def label_budgets(results: "panels.Results[ors.BudgetSettings]") -> "Figure":
     """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    own = settings[artifact]
+    own = results.settings
     figure, axes = panels.grid_of_panels(
         [""],
-        [f"{noise} variance" for noise in own["noise"]],
+        [f"{noise} variance" for noise in own.noise],
         x_label="budget B / labels per round",
         y_label="MSE, all rounds",
         height=2.9,
         share_y="all",
     )
     dashes = {"scaling": "-", "no scaling": style.DASHES["short"]}
-    for ax, noise in zip(axes.flat, own["noise"], strict=True):
+    for ax, noise in zip(axes.flat, own.noise, strict=True):
         for setting, dash in dashes.items():
-            where = {"noise": noise, "setting": setting, "metric": "mse", "method": own["strategies"]}
-            rows = panels.select(table, artifact, **where)
+            where = {"noise": noise, "setting": setting, "metric": "mse", "method": own.strategies}
+            rows = results.select(**where)
             panels.learning_curves(ax, rows, hollow=setting == "no scaling", linestyle=dash)
-        ax.set_xticks(np.arange(1, max(own["budgets"]) + 1))
+        ax.set_xticks(np.arange(1, max(own.budgets) + 1))
     panels.log_axis(axes[0, 0].yaxis)
     kinds = panels.full_and_hollow("scaling", "no scaling", linestyles=list(dashes.values()))
-    panels.shared_legend(figure, panels.handles(own["strategies"]) + kinds)
+    panels.shared_legend(figure, panels.handles(own.strategies) + kinds)
     return figure
 
 
 @panels.figure
-def budget_trace(results: panels.Results[Any]) -> "Figure":
+def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
     """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    budget = settings[artifact]["budgets"][0]
-    where = {"noise": settings[artifact]["noise"][0], "setting": f"B={budget:g}"}
+    budget = results.settings.budgets[0]
+    where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
     figure, axes = panels.grid_of_panels(
         [""],
         ["", ""],
@@ -136,7 +133,7 @@ def budget_trace(results: panels.Results[Any]) -> "Figure":
     looks: dict[str, Any] = {"color": style.colour("self_tuned")}
     first, others = looks | {"linewidth": 1.6}, looks | {"linewidth": 0.5, "alpha": 0.4}
     for ax, metric, drawstyle in ((spent, "labels_per_round", "default"), (threshold, "a", "steps-pre")):
-        runs = panels.select(table, artifact, metric=metric, **where)
+        runs = results.select(metric=metric, **where)
         for repetition, run in sorted(runs.groupby("repetition"), reverse=True):
             chosen = others if repetition else first
             ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **chosen)
@@ -151,20 +148,19 @@ def budget_trace(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.figure
-def tuning_modes(results: panels.Results[Any]) -> "Figure":
+def tuning_modes(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
-    rules = {rule: None for each in results.each() for rule in _in_figures(each.settings["methods"])}
+    rules = {rule: None for each in results.each() for rule in _in_figures(each.settings.methods)}
     places = {rule: float(place) for place, rule in enumerate(rules)}
     titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results.tables]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="MSE, all rounds", y_label="", height=3.0, left=2.6
     )
-    for ax, (artifact, table) in zip(axes.flat, results.tables.items(), strict=True):
-        own = results.settings_of[artifact]["methods"]
-        shown = {rule: place for rule, place in places.items() if rule in own}
-        where = {"noise": COMPARED[artifact], "metric": "mse", "method": list(shown)}
+    for ax, each in zip(axes.flat, results.each(), strict=True):
+        shown = {rule: place for rule, place in places.items() if rule in each.settings.methods}
+        where = {"noise": COMPARED[each.artifact], "metric": "mse", "method": list(shown)}
         for mode in MODES:
-            rows = panels.select(table, artifact, setting=mode, **where)
+            rows = each.select(setting=mode, **where)
             panels.final_dots(ax, rows, shown, along="x", hollow=mode != "shared_r")
         panels.log_axis(ax.xaxis)
     axes[0, 0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
@@ -174,11 +170,10 @@ def tuning_modes(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.figure
-def conditions(results: panels.Results[Any]) -> "Figure":
+def conditions(results: "panels.Results[ors.ConditionsSettings]") -> "Figure":
     """Final error of every rule under every condition, with the reference as a dashed line."""
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    own = settings[artifact]
-    wrong_labels = any("labels" in condition for condition in own["conditions"].values())
+    own = results.settings
+    wrong_labels = any(condition.labels for condition in own.conditions.values())
     figure, axes = panels.grid_of_panels(
         [""],
         [""],
@@ -189,17 +184,17 @@ def conditions(results: panels.Results[Any]) -> "Figure":
         bottom=0.6,
     )
     ax = axes[0, 0]
-    dashes = names.reference(own["methods"])
-    dotted = [method for method in own["methods"] if method != dashes]
+    dashes = names.reference(own.methods)
+    dotted = [method for method in own.methods if method != dashes]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
     dashed: dict[str, Any] = {"marker": "", "linestyle": style.DASHES["dash"]}
-    for place, condition in enumerate(own["conditions"]):
-        rows = panels.select(table, artifact, setting=condition, metric="mse", method=list(own["methods"]))
+    for place, condition in enumerate(own.conditions):
+        rows = results.select(setting=condition, metric="mse", method=list(own.methods))
         panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
         level = panels.mean_interval(rows, ["method"]).loc[[dashes, dashes]]
         ends = [place - 0.42, place + 0.42]
         panels.curve(ax, ends, level["mean"], level["half_width"], dashes, **dashed)
-    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own["conditions"]]
+    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own.conditions]
     ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
@@ -208,25 +203,24 @@ def conditions(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.figure
-def vss(results: panels.Results[Any]) -> "Figure":
+def vss(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    own = settings[artifact]
-    rules = list(own["methods"])
+    own = results.settings
+    rules = list(own.methods)
     figure, axes = panels.grid_of_panels(
-        list(own["tasks"]) if len(own["tasks"]) > 1 else [""],
+        list(own.tasks) if len(own.tasks) > 1 else [""],
         ["learning curves", "errors at the end"],
         x_label="",
         y_label="MSE",
         height=2.8,
     )
     places = {rule: float(place) for place, rule in enumerate(rules)}
-    for (curves, errors), task in zip(axes, own["tasks"], strict=True):
-        where = {"noise": task, "setting": own["modes"][0], "method": rules}
-        rows = panels.select(table, artifact, metric="mse", **where)
+    for (curves, errors), task in zip(axes, own.tasks, strict=True):
+        where = {"noise": task, "setting": own.modes[0], "method": rules}
+        rows = results.select(metric="mse", **where)
         panels.learning_curves(curves, rows, x_unit=1e3)
         panels.final_dots(errors, rows, places)
-        rows = panels.select(table, artifact, metric="mse_tail", **where)
+        rows = results.select(metric="mse_tail", **where)
         panels.final_dots(errors, rows, places, hollow=True)
         errors.set_xticks([])  # the legend names the markers
         panels.log_axis(curves.yaxis)
@@ -237,10 +231,61 @@ def vss(results: panels.Results[Any]) -> "Figure":
     return figure
 
 
+Point = tuple[float, float]
+_LINE: dict[str, Any] = {"color": "black", "linewidth": 1.1}
+_RADIUS = 0.13
+
+
+class _Diagram:
+    """Boxes, sums and arrows; coordinates are inches from the lower left corner."""
+
+    def __init__(self, width: float, height: float) -> None:
+        from matplotlib.figure import Figure
+
+        self.figure = Figure(figsize=(width, height))
+        self._ax = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
+        self._ax.set_axis_off()
+
+    def box(self, centre: Point, text: str, *, width: float, colour: str, height: float = 0.6) -> None:
+        """A block with round corners around its text."""
+        from matplotlib.patches import FancyBboxPatch
+
+        corner, shape = (centre[0] - width / 2, centre[1] - height / 2), "round,pad=0,rounding_size=0.07"
+        looks: dict[str, Any] = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
+        self._ax.add_patch(FancyBboxPatch(corner, width, height, shape, **looks))
+        self.text(centre, text, ha="center", va="center")
+
+    def sum(self, centre: Point) -> None:
+        """A circle with a cross, where signals are added."""
+        from matplotlib.patches import Circle
+
+        x, y = centre
+        arm = 0.6 * _RADIUS
+        self._ax.add_patch(Circle(centre, _RADIUS, facecolor="white", edgecolor="black", zorder=3))
+        self._ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
+        self._ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
+
+    def fork(self, point: Point) -> None:
+        """A dot, where a signal goes two ways."""
+        self._ax.plot(*point, marker="o", markersize=4, color="black", zorder=3)
+
+    def arrow(self, *points: Point, **looks: Any) -> None:
+        """A polyline with a head at its last point."""
+        looks = _LINE | looks
+        self._ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **looks)
+        head: dict[str, Any] = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
+        head |= {"color": looks["color"], "shrinkA": 0, "shrinkB": 0}
+        self._ax.annotate("", points[-1], points[-2], arrowprops=head, zorder=2)
+
+    def text(self, point: Point, text: str, **looks: Any) -> None:
+        """A symbol or a label."""
+        self._ax.text(*point, text, **({"fontsize": 10, "zorder": 4} | looks))
+
+
 @panels.figure
 def scheme(results: panels.Results[Any]) -> "Figure":
     """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
-    draw = diagrams.Diagram(style.WIDTH[2], 2.75)
+    draw = _Diagram(style.WIDTH[2], 2.75)
     fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
     signal, step, label = 2.1, 1.2, 0.42
     sent, taught = "#E3ECF5", "#FBE6D8"
@@ -280,20 +325,20 @@ def scheme(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.table
-def final_errors(results: panels.Results[Any]) -> "pd.DataFrame":
+def final_errors(results: "panels.Results[ors.CurvesSettings]") -> "pd.DataFrame":
     """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
     import pandas as pd
 
     rows: list[dict[str, str]] = []
-    for artifact, table in results.tables.items():
-        own = results.settings_of[artifact]
-        for task, mode in itertools.product(own["tasks"], own["modes"]):
-            where = {"noise": task, "setting": mode, "method": list(own["methods"])}
-            errors = _errors(panels.select(table, artifact, metric="mse", **where))
-            controls = names.with_role(own["methods"], "control")
+    for each in results.each():
+        own = each.settings
+        for task, mode in itertools.product(own.tasks, own.modes):
+            where = {"noise": task, "setting": mode, "method": list(own.methods)}
+            errors = _errors(each.select(metric="mse", **where))
+            controls = names.with_role(own.methods, "control")
             cells = {title: tables.mean_se_cells(values, controls) for title, values in errors.items()}
-            section = {"figure": PAPER[artifact], "task": task, "tuning": MODES[mode]}
-            for rule in own["methods"]:
+            section = {"figure": PAPER[each.artifact], "task": task, "tuning": MODES[mode]}
+            for rule in own.methods:
                 rows.append(section | {"rule": rule} | {title: text[rule] for title, text in cells.items()})
     frame = pd.DataFrame(rows).set_index(["figure", "task", "tuning"])
     frame.attrs["note"] = (

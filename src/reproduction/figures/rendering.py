@@ -5,12 +5,14 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, Results, add_room
 from reproduction.frame.dependencies import is_typed
 from reproduction.results import read_table, verify
+from reproduction.strict_yaml import near
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +33,9 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
     if not (colon and module_name.isidentifier() and function.isidentifier()):
         raise RenderError(f"render: {name!r} is not of the form module:function")
     if find_spec(f"{PACKAGE}.{module_name}") is None:
-        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}")
+        modules = [found.name for found in iter_modules(importlib.import_module(PACKAGE).__path__)]
+        nearest = near(module_name, modules)
+        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
     module = importlib.import_module(f"{PACKAGE}.{module_name}")
     offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}
     if function not in offered:

@@ -12,11 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reproduction.frame import dependencies, method_checks, report_text
-from reproduction.frame.artifacts import Artifact
+from reproduction import methods
+from reproduction.artifact import Artifact
+from reproduction.frame import dependencies, report_text
 from reproduction.frame.costs import Costs
-from reproduction.frame.methods import DISPLAY
 from reproduction.frame.supply import Supply
+from reproduction.methods import DISPLAY
 from reproduction.protocols import walk
 from reproduction.verdicts import published
 
@@ -71,7 +72,12 @@ class Plan:
 
     def _lack(self, artifact: Artifact) -> str:
         lacks = map(self.supply.lack, artifact.data_sets(artifact.settings))
-        return next(filter(None, lacks), "") or method_checks.lacking(artifact.settings)
+        return next(filter(None, lacks), "") or self._missing(artifact)
+
+    def _missing(self, artifact: Artifact) -> str:
+        own = artifact.settings.get("methods", {})
+        why = ((label, methods.missing(content["method"])) for label, content in own.items())
+        return next((f"methods.{label}.method: {reason}" for label, reason in why if reason), "")
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from reproduction.frame import names
+from reproduction.artifact import allowed, check_name
 from reproduction.frame.plan import Plan
 
 
@@ -17,11 +17,11 @@ def check_names(plan: Plan) -> None:
     ValueError : one line with the file, the name and what is allowed.
     """
     for artifact in plan.artifacts.values():
-        names.check("the paper", artifact.paper, artifact.file.parent)
-        names.check("the artifact", artifact.name, artifact.file)
-        for dataset in artifact.content.get("datasets", []):
-            names.check("the data set", dataset, artifact.file)
-        if "protocol" in artifact.content:
+        check_name("the paper", artifact.paper, artifact.file.parent)
+        check_name("the artifact", artifact.name, artifact.file)
+        for dataset in artifact.datasets:
+            check_name("the data set", dataset, artifact.file)
+        if artifact.protocol:
             _ = artifact.cells  # raises if two have the same name
 
 
@@ -39,11 +39,11 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
     reasons = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in plan.left_out.items()}
     listed = plan.config["papers"]
     folders = (path.name for path in folder.iterdir() if path.is_dir() and path.name not in listed)
-    for paper in sorted(filter(names.allowed, folders)):
+    for paper in sorted(filter(allowed, folders)):
         for_one_run = f"--config 'papers=[{','.join([*listed, paper])}]'"
         why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {for_one_run}"
         stems = [file.stem for file in sorted((folder / paper).glob("*.yaml"))]
-        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if names.allowed(stem))], why)
+        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if allowed(stem))], why)
     return reasons
 
 

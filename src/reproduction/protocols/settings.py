@@ -257,14 +257,22 @@ def check_keywords(
 
 
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """Its annotation; without one, that of a number if its default is one; else None."""
+    """Its annotation; without one, that of a number if its default is one; else None.
+
+    A text is one of the words of a constant beside the function, if there is one: ``solver`` of SOLVERS.
+    """
     if parameter.annotation is parameter.empty:
         number = isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool)
         return int | float | None if number else None
+    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    scope = getattr(getattr(code, "__func__", code), "__globals__", {})
+    if parameter.annotation in (str, "str"):
+        name = parameter.name.upper()
+        plurals = (f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES")
+        words = next((tuple(scope[each]) for each in plurals if each in scope), ())
+        return Literal[words] if words else str
     if not isinstance(parameter.annotation, str):
         return parameter.annotation
-    code = vars(function).get("__init__") if isinstance(function, type) else function
-    scope = getattr(getattr(code, "__func__", code), "__globals__", {})
     try:
         return eval(parameter.annotation, scope)
     except NameError:  # imported for type checkers alone
@@ -312,6 +320,9 @@ def _custom(method: str) -> Any:
 
 class Settings(Model):
     """Base of the settings of every protocol."""
+
+    def check_data(self, listed: Iterable[str]) -> None:
+        """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
 
     def check_custom(self) -> None:
         """Import the user's classes that the settings name, and check them as those of the library are.

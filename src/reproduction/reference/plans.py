@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from reproduction import artifact as artifacts
 from reproduction.data import own, registry
-from reproduction.frame import artifacts, plan
+from reproduction.frame import plan
 from reproduction.frame.supply import Supply
 from reproduction.strict_yaml import read
 
@@ -23,8 +24,6 @@ def planned(root: Path, config: dict[str, Any]) -> plan.Plan:
     ------
     ValueError : a mistake in a file of the configuration, in one line.
     """
-    loaded = artifacts.load_all(
-        root / "config/experiments", config["papers"], config["scale"], root / "workflow/schemas"
-    )
+    loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
     entries = own.with_own(registry.load_registry(root / "config/datasets.yaml"), config["data"]["local"])
     return plan.Plan(config, loaded, Supply(entries, config["data"]))

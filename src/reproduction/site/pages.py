@@ -10,8 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from reproduction.artifact import Artifact
 from reproduction.figures.names import label
-from reproduction.frame.artifacts import Artifact
 from reproduction.frame.plan import Plan
 from reproduction.reference import keeping, runs, state
 from reproduction.reference.runs import Row, Run

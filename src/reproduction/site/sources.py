@@ -10,7 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from reproduction.figures import names
-from reproduction.frame.methods import known
+from reproduction.methods import known
 from reproduction.reference.state import CHECKOUT
 from reproduction.site.pages import Page
 

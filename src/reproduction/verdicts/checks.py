@@ -28,7 +28,7 @@ from noisylabels.statistics import (
     tost,
 )
 from reproduction.verdicts.estimates import Bound, Cell, bound_of
-from reproduction.verdicts.vocabulary import Check
+from reproduction.verdicts.names import Check
 
 Row = dict[str, Any]
 ALPHA = 0.05

@@ -16,7 +16,15 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.statistics import Estimate, mean_se, pool_error, welch
-from reproduction.verdicts.names import INDEX, RATIO_OF_DIFFERENCES, MissingRows, VerdictError
+from reproduction.verdicts.names import (
+    INDEX,
+    RATIO_OF_DIFFERENCES,
+    TRENDS,
+    Check,
+    MissingRows,
+    VerdictError,
+    trend_of,
+)
 from reproduction.verdicts.per_point_errors import CURVE, Curve, Points
 from reproduction.verdicts.selection import (
     by_repetition,
@@ -27,7 +35,6 @@ from reproduction.verdicts.selection import (
     steps,
     varies,
 )
-from reproduction.verdicts.vocabulary import TRENDS, Check, trend_of
 
 COLUMNS = ["id", "check", "what", "group", "at", "kind", "repetitions", "left_out", "mean", "se", "df"]
 COLUMNS += ["pool_se", "pool_df", "more", "stand_in", "missing"]

@@ -10,7 +10,7 @@ A verdict is a row of `VERDICT_COLUMNS`: numbers, words of the artifact, JSON. I
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isclose, isfinite, nan, sqrt
+from math import inf, isclose, nan, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,8 +27,9 @@ from noisylabels.statistics import (
     tost,
     welch,
 )
+from reproduction import strict_yaml
+from reproduction.artifact import expanded
 from reproduction.results import read_table, verify
-from reproduction.strict_yaml import read
 from reproduction.verdicts.checks import (
     ALPHA,
     Result,
@@ -51,12 +52,14 @@ from reproduction.verdicts.estimates import (
     measure,
     measured_part,
 )
+from reproduction.verdicts.models import Claim, PublishedValue
 from reproduction.verdicts.names import (
     CELL,
     CLAIM,
     NOT_COMPARABLE,
     NOT_JUDGED,
     VERIFIED,
+    Check,
     MissingRows,
     VerdictError,
 )
@@ -64,7 +67,6 @@ from reproduction.verdicts.per_point_errors import Points
 from reproduction.verdicts.published import read_entries
 from reproduction.verdicts.selection import ROUNDING
 from reproduction.verdicts.sentences import value
-from reproduction.verdicts.vocabulary import Check, validate, validate_theorem
 
 T = TypeVar("T")
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
@@ -94,8 +96,6 @@ VERDICT_COLUMNS += [
 VERDICT_COLUMNS += ["constant_error", *NEW_POINTS]
 TEXT: tuple[str, ...] = ("statement", "expected", "where", "check", "at", "worst", "side", "remark")
 TEXT += ("holm", "bh", "stand_in", "reason", "otherwise", "missing", "rule", "new_points", "new_points_at")
-PUBLISHED_KEYS = ("id", "value", "se", "sd", "n", "where", "margin", "reason", "not_comparable")
-CLAIM_KEYS = ("id", "statement", "expected", "checks", "theorem", "not_comparable")
 
 
 def judge(
@@ -152,35 +152,13 @@ def examine(artifact: Mapping[str, Any]) -> None:
     ------
     VerdictError : names the published value or claim and the key.
     """
-    for entry in artifact.get("published") or []:
-        _named(f"published {entry.get('id', '?')}", _examine_printed, entry)
-    for entry in artifact.get("claims") or []:
-        _named(f"claim {entry.get('id', '?')}", _examine_claim, entry)
-
-
-def _examine_printed(entry: Mapping[str, Any]) -> None:
-    _examine_keys(entry, PUBLISHED_KEYS, ("id", "value", "where", "margin", "reason"))
-    printed, margin = printed_mean(entry), float(entry["margin"])
-    if not 0 < margin < inf or not isfinite(printed.mean) or not 0 <= printed.se < inf:
-        raise VerdictError(
-            f"margin must be > 0, it and the published numbers finite, got {margin:g}, {printed}"
-        )
-
-
-def _examine_claim(entry: Mapping[str, Any]) -> None:
-    _examine_keys(entry, CLAIM_KEYS, ("id", "statement", "checks"))
-    if not entry["checks"]:
-        raise VerdictError("has no checks")
-    validate_theorem(entry)
-    for number, check in enumerate(entry["checks"], start=1):
-        _named(f"check {number}", validate, check)
-
-
-def _examine_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tuple[str, ...]) -> None:
-    if unknown := [key for key in entry if key not in allowed]:
-        raise VerdictError(f"unknown key {unknown[0]!r}; allowed are {', '.join(allowed)}")
-    if missing := [key for key in required if key not in entry]:
-        raise VerdictError(f"the key {missing[0]!r} is missing")
+    try:
+        for entry in artifact.get("claims") or []:
+            strict_yaml.check(Claim, entry, f"claim {entry.get('id', '?')}")
+        for entry in artifact.get("published") or []:
+            strict_yaml.check(PublishedValue, entry, f"published {entry.get('id', '?')}")
+    except strict_yaml.ArtifactError as error:
+        raise VerdictError(str(error)) from None
 
 
 # Findings: everything about a verdict but the corrections over the artifact
@@ -230,10 +208,6 @@ def _absent(finding: Finding, scale: str, missing: str) -> Finding:
 
 def printed_mean(entry: Mapping[str, Any]) -> Estimate:
     """The published mean with its standard error, se or sd/sqrt(n); without an error it counts as exact."""
-    if "sd" in entry and "n" not in entry:
-        raise VerdictError("sd without n; give n, or the standard error se")
-    if "sd" in entry and "se" in entry:
-        raise VerdictError("give se or sd, not both")
     se = entry["sd"] / sqrt(entry["n"]) if "sd" in entry else entry.get("se", 0.0)
     return Estimate(float(entry["value"]), float(se), entry["n"] - 1 if se > 0 and "n" in entry else inf)
 
@@ -489,7 +463,7 @@ def _verified(file: Path, reader: Callable[[Path], T]) -> T:
 def content_of(artifact: Path) -> dict[str, Any]:
     """An artifact file with the list of its published values in place of their rule."""
     try:
-        content: dict[str, Any] = read(artifact)
+        content = expanded(artifact)
         if "published" not in content:
             return content
         return content | {"published": read_entries(artifact, content["published"])}

@@ -5,8 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import Any
 
-from reproduction.verdicts.names import ENDS, NOT_COMPARABLE, NOT_JUDGED, RATIO_OF_DIFFERENCES, listed
-from reproduction.verdicts.vocabulary import BOUNDS, TRENDS, Check, trend_of
+from reproduction.verdicts.names import (
+    BOUNDS,
+    ENDS,
+    NOT_COMPARABLE,
+    NOT_JUDGED,
+    RATIO_OF_DIFFERENCES,
+    TRENDS,
+    Check,
+    listed,
+    trend_of,
+)
 
 Row = Mapping[Any, Any]
 CELLS = {"same winner": "rows", "same order": "pairs of methods"}
