@@ -13,7 +13,7 @@ parser.add_argument("--verdicts", type=Path, required=True, help="CSV")
 parser.add_argument("--html", type=Path, required=True, help="both, for the page of the artifact")
 arguments = parser.parse_args()
 
-from reproduction.frame.atomic import replacing  # noqa: E402
+from reproduction.atomic import replacing  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.results import read_table  # noqa: E402
 from reproduction.verdicts import across_seeds  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write  # noqa: E402

@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 
 from noisylabels.statistics import Estimate
-from reproduction.frame import provenance
+from reproduction import provenance
 from reproduction.reference import plans
 from reproduction.results import write_rows
 from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of

@@ -1,12 +1,5 @@
 """the report judges it: verdicts of one artifact, of a paper, or of all."""
 
-# Snakemake would name every file that is missing.
-REPORT_ASKED = any(word.partition("=")[0] == "--report" for word in sys.argv)
-if REPORT_ASKED and not any(Path(RESULTS).glob("*/*/table.csv")):
-    sys.exit(
-        f"nothing to report: the scale {SCALE} has not been run (no tables in {RESULTS})"
-    )
-
 
 rule verdicts:
     input:
@@ -20,7 +13,6 @@ rule verdicts:
             PLAN.judged(wildcards.scope).values()
         ),
         data=lambda wildcards: PLAN.printed_data(wildcards.scope),
-        library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
         estimates=f"{RESULTS}/{{scope}}estimates.csv",
@@ -37,6 +29,7 @@ rule verdicts:
         runtime=10,
     params:
         packages=NUMERIC,
+        code=code_digest.stamped("scripts/verdicts.py"),
         files=lambda wildcards: plan.paths(
             artifact.file for artifact in PLAN.judged(wildcards.scope).values()
         ),
@@ -44,5 +37,5 @@ rule verdicts:
     message:
         "Judge {wildcards.scope} against what was published and claimed"
     shell:
-        "{WARM} verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
+        "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
         " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --estimates {output.estimates:q} --agreement {output.agreement:q} > {log:q} 2>&1"

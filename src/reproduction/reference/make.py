@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reproduction.frame.atomic import replacing
-from reproduction.frame.plan import Plan
+from reproduction.atomic import replacing
+from reproduction.plan import Plan
 from reproduction.reference import judging, runs, state, summary
 from reproduction.reference.thumbnails import thumbnail
 from reproduction.results import read_table, verify
@@ -38,7 +38,7 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     content = made.artifact(name).content
     judging.write(judging.judged(content, run.estimates, run.verdicts), name, results)
     told = run.provenance | {"cost": run.cost, "data": data(made, name, root)}
-    told["made_from"] = _made_from(made, name, run.provenance.get("commit", ""))
+    told["made_from"] = state.made_from(made, name, run.provenance)
     with replacing(results / "provenance.json") as part:
         part.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     _drawn(run, figures)
@@ -59,13 +59,6 @@ def _examine(made: Plan, name: str, run: runs.Run) -> None:
         )
     if run.table:
         verify(run.table)
-
-
-def _made_from(made: Plan, name: str, commit: str) -> dict[str, Any]:
-    """What `state.changes` compares: code as it was at the commit of the table, if that is known."""
-    clean = "" if commit.endswith("+") or commit == "unknown" else commit
-    code = state.blobs(state.code(made, name), clean)
-    return {"declared": state.declared(made, name), "code": code}
 
 
 def data(made: Plan, name: str, root: Path) -> dict[str, Any]:
