@@ -7,6 +7,7 @@ from pathlib import Path
 from reproduction import provenance
 from reproduction.atomic import replacing
 from reproduction.results import concatenate
+from reproduction.verdicts.per_point_errors import collect
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--parts", nargs="+", required=True, help="tables of the blocks, in order")

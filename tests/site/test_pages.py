@@ -170,7 +170,7 @@ def test_a_page_has_what_a_reader_asks_for(site):
         "<math",
         "./run --configfile config/smoke.yaml --cores 2 -- ors_fig2",
         "source/config_experiments_ors_fig2.yaml.html",
-        "source/src_reproduction_protocols_ors_filter_curves.py.html#L-",
+        "source/src_reproduction_protocols_ors.py.html#L-",
         "source/src_reproduction_figures_ors.py.html#L-",
         "source/src_noisylabels_filters_ors.py.html#L-",
         "20170918",

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from finished_runs import finish, plan_of
+from finished_runs import CHECKOUT, finish, plan_of
 
 from reproduction.reference import comparison, judging, keeping, make, runs, summary
 from reproduction.results import read_table, write_rows

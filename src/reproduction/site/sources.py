@@ -38,8 +38,10 @@ class Sources:
         if printed.is_file():
             links.append(Link("printed values", printed.name, self._href(printed)))
         if "protocol" in content:
-            module = self._module(f"reproduction.protocols.{content['protocol']}")
-            links.append(Link("protocol", content["protocol"], self._href(module, "run"), _told(module)))
+            family, _, function = content["protocol"].partition(".")
+            module = self._module(f"reproduction.protocols.{family}")
+            about = _told(module, function)
+            links.append(Link("protocol", content["protocol"], self._href(module, function), about))
         name, _, function = content["render"].partition(":")
         module = self._module(f"reproduction.figures.{name}")
         links.append(
