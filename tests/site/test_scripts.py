@@ -44,6 +44,3 @@ def test_a_run_is_compared_from_any_folder(tmp_path):
     status, output = run("compare", tmp_path / "results/full", folder=tmp_path)
     assert output.startswith("ors/fig2 ")
     assert (status != 0) == ("different" in output)
-
-
-@pytest.mark.workflow
