@@ -7,7 +7,6 @@ from pathlib import Path
 from PIL import Image
 
 from noisylabels.statistics import Estimate
-from reproduction import plan as plans
 from reproduction import provenance
 from reproduction.reference import plans
 from reproduction.results import write_rows
