@@ -7,8 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from reproduction import configuration
-from reproduction.frame import targets
+from reproduction import configuration, targets
 from reproduction.strict_yaml import ArtifactError, read
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,17 +9,16 @@ import pytest
 
 from noisylabels.noise.crowd import simulate
 from reproduction import artifact as artifacts
-from reproduction import points
+from reproduction import points, provenance
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.data.registry import load_registry
 from reproduction.data.rooms import decaying
 from reproduction.data.speech_synthesis import synthetic_speech
+from reproduction.data_sources import DataSources as Supply
 from reproduction.figures import style, tables
 from reproduction.figures.rendering import render
-from reproduction.frame import provenance
-from reproduction.frame.jobs import Job
-from reproduction.frame.plan import Plan
-from reproduction.frame.supply import Supply
+from reproduction.job import Job
+from reproduction.plan import Plan
 from reproduction.results import concatenate, write_rows
 from reproduction.verdicts.judge import judge_files
 

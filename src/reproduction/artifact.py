@@ -81,9 +81,9 @@ class Reductions(Model):
 class Artifact(Model):
     """The file ``config/experiments/<paper>/<artifact>.yaml`` at one scale."""
 
-    title: Text
+    title: Text = Field(description="what it shows, in a line")
     source: str = Field(description="paper and number of the figure or table")
-    origin: Literal["paper", "ours"]
+    origin: Literal["paper", "ours"] = Field(description="whose figure or table it is")
     kind: Literal["figure", "table"] = Field(description="`table`: csv, md, tex, html")
     caption: str = Field(description="reStructuredText, shown on its page")
     protocol: str = Field(
@@ -134,7 +134,7 @@ class Artifact(Model):
         default=[], description="what was said, and how it is checked: `docs/verdicts.md`"
     )
     deviations: list[str] = Field(default=[], description="where and why we differ")
-    notes: list[str] = Field(default=[])
+    notes: list[str] = Field(default=[], description="what a reader should know beside that")
     reductions: Reductions = Field(
         default=Reductions(),
         description="settings and shards of `smoke` and `quick`, laid over the full ones: mappings merge, "

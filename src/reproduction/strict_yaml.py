@@ -80,31 +80,28 @@ def check(model: type[M], content: object, where: object) -> M:
 
 def explained(error: ValidationError, content: object) -> str:
     """``key: rule, got value`` of one mistake: of those below alternatives, the one that got farthest."""
-    found = [(_place(each["loc"], content), each) for each in error.errors(include_url=False)]
+    found = [(_place(each, content), each) for each in error.errors(include_url=False)]
     deepest = max(len(place) for place, _ in found)
     first = next(place for place, _ in found if len(place) == deepest)
-    said = dict.fromkeys(_said_of(each) for place, each in found if place == first)
-    (_, example) = next(pair for pair in found if pair[0] == first)
-    text = " or ".join(said)
-    if example["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
-        text += f", got {_short(example['input'])}{_hint(example)}"
+    here = [each for place, each in found if place == first]
+    meant = [each for each in here if not each["type"].endswith("_type")] or here
+    text = " or ".join(dict.fromkeys(map(_said_of, meant)))
+    if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
+        text += f", got {_short(meant[0]['input'])}{_hint(meant[0])}"
     key = ".".join(map(str, first))
     return text if not key or text.startswith(f"{key}: ") else f"{key}: {text}"
 
 
-def _place(loc: tuple[int | str, ...], content: Any) -> tuple[int | str, ...]:
-    """The keys of a location: pydantic puts the names of alternatives between them."""
+def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
+    """The keys of an error's location: pydantic puts the names of alternatives between them."""
     place: list[int | str] = []
-    for number, part in enumerate(loc):
-        inside = (isinstance(content, dict) and part in content) or (
+    for part in error["loc"]:
+        if (isinstance(content, dict) and part in content) or (
             isinstance(content, list) and isinstance(part, int) and part < len(content)
-        )
-        if inside:
-            content = content[part]
-        elif not (isinstance(content, dict) and number == len(loc) - 1) or part == "[key]":
-            continue
-        place.append(part)
-    return tuple(place)
+        ):
+            content = content[part]  # type: ignore[index]
+            place.append(part)
+    return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
 
 
 def _said_of(error: ErrorDetails) -> str:

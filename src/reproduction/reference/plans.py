@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from reproduction import artifact as artifacts
+from reproduction import plan
 from reproduction.data import own, registry
-from reproduction.frame import plan
-from reproduction.frame.supply import Supply
+from reproduction.data_sources import DataSources as Supply
 from reproduction.strict_yaml import read
 
 

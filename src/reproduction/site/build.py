@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from reproduction.figures import names
-from reproduction.frame.plan import Plan
+from reproduction.plan import Plan
 from reproduction.reference.runs import Row
 from reproduction.site import agreement, curves, findings, forest, pictures, sources, states, text
 from reproduction.site.pages import Page, all_pages, by_paper
