@@ -1,4 +1,4 @@
-"""Experiments on noisy instances: comparators, sequences, facts they rest on, the same rows for any shards."""
+"""Experiments on noisy instances: comparators, sequences, facts they rest on, same rows for any shards."""
 
 from pathlib import Path
 
