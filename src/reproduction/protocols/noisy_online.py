@@ -11,15 +11,12 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from noisylabels.arrays import Floats
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.base import Run
-from noisylabels.online.known_covariance import KnownCovariance
-from noisylabels.online.naive_ogd import NaiveOGD
-from noisylabels.online.oracle_ogd import OracleOGD
-from noisylabels.online.two_copy import TwoCopy
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
+from noisylabels.validation import Floats
 from reproduction.protocols.noisy_online_checks import (
     angles,
     curves,

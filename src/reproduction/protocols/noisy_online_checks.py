@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.special import gammaln
 
-from noisylabels.arrays import Floats
 from noisylabels.kernels import tensor
 from noisylabels.kernels.radial import rational, rational_pair, truncated_rational
 from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair
@@ -21,22 +20,22 @@ from noisylabels.losses.analytic import (
     squared,
 )
 from noisylabels.noise.features import FeatureNoise, rotation
-from noisylabels.online.analytic_kernel import AnalyticKernel
+from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.estimators import Feature, gradient_length, map_estimate, product, product_with
-from noisylabels.online.known_covariance import KnownCovariance
-from noisylabels.online.naive_ogd import NaiveOGD
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import SimulatedOracle
-from noisylabels.online.two_copy import TwoCopy
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.impossibility import copies, scored_on_noise, worlds
-from noisylabels.theory.query_laws import mean_queries, pmf
-from noisylabels.theory.randomised_estimates import (
+from noisylabels.theory.estimates import (
     degrees,
     estimates,
     feature_moment,
+    mean_queries,
+    pmf,
     second_moment,
     second_moment_bound,
 )
+from noisylabels.theory.regret_bounds import copies, scored_on_noise, worlds
+from noisylabels.validation import Floats
 from reproduction.protocols.noisy_online_kernel import Tensor, tensor_kernel
 from reproduction.protocols.noisy_online_tasks import (
     REGRET,

@@ -11,23 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from noisylabels.arrays import Floats
 from noisylabels.kernels import tensor
 from noisylabels.kernels.radial import rational_pair
 from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.analytic_kernel import AnalyticKernel, AnalyticRun
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList
-from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD
-from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD
+from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
+from noisylabels.online.estimators import AnalyticKernelList
+from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import SimulatedOracle
-from noisylabels.online.surrogate_kernel import SurrogateKernel
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.query_laws import mean_queries
-from noisylabels.theory.randomised_estimates import feature_moment, feature_moment_bound
+from noisylabels.theory.estimates import feature_moment, feature_moment_bound, mean_queries
+from noisylabels.validation import Floats
 from reproduction.protocols.noisy_online_tasks import (
     REGRET,
     Ball,

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from noisylabels.arrays import Floats
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.seeding import Seeds
+from noisylabels.validation import Floats
 from reproduction.protocols.settings import Distinct, NonNegative, Positive, Repetitions, Settings
 from reproduction.protocols.walk import At, Row
 
