@@ -21,7 +21,6 @@ from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
 from noisylabels.solvers.sgd_grid import Candidate
 from reproduction.data.matrices import unpack
-from reproduction.points import Scored
 from reproduction.protocols.settings import (
     Distinct,
     Folds,
@@ -49,6 +48,7 @@ from reproduction.protocols.walk import (
     stratified_mask,
 )
 from reproduction.strict_yaml import near
+from reproduction.verdicts.per_point_errors import Scored
 
 Matrix = Any
 """Features (n, d), dense or CSR."""

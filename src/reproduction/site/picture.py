@@ -5,14 +5,13 @@ from html import escape
 from math import ceil, floor, isnan, log10
 from typing import Any, NamedTuple
 
-from reproduction.verdicts.names import CELL
+from reproduction.verdicts.agreement import LIMITS
+from reproduction.verdicts.names import CELL, NOT_COMPARABLE
+from reproduction.verdicts.sentences import Sentences, value
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 280, 56, 150, 16, 40
 MARKS = {"inside": "#1b7f5a", "undecided": "#b78300", "outside": "#b5341f"}
 OTHER = "#5b6875"
-UNCOMPARED = "not comparable"
-LIMITS = "limits of agreement"
-"""What the row of an agreement is called that the dashed lines are drawn from."""
 
 
 class Point(NamedTuple):
@@ -50,7 +49,9 @@ def of_table(verdicts: Iterable[Mapping[Any, Any]], limits: Iterable[Mapping[Any
     verdicts : numbers may be text, as they come from a file; a missing one is "" or NaN.
     limits : rows of the artifact's agreement, of which that of the `LIMITS` is drawn.
     """
-    points = [_point(row) for row in verdicts if row["kind"] == "published" and row["verdict"] != UNCOMPARED]
+    points = [
+        _point(row) for row in verdicts if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE
+    ]
     points = [point for point in points if not isnan(point.ours)]
     drawn = next((row for row in limits if row["quantity"] == LIMITS), None)
     if not points or drawn is None:
@@ -59,7 +60,7 @@ def of_table(verdicts: Iterable[Mapping[Any, Any]], limits: Iterable[Mapping[Any
 
 
 def _point(row: Mapping[Any, Any]) -> Point:
-    label = f"{row['statement']}: {row['verdict']}"
+    label = f"{Sentences().words(value(row['where']))}: {row['verdict']}"
     return Point(float(row["published"]), float(row["estimate"] or "nan"), row["verdict"], label)
 
 
@@ -72,7 +73,7 @@ def bland_altman(points: Sequence[Point], mean: float, limits: tuple[float, floa
     parts += [_line(x, y, limit, f"{limit:.3g}", "5 4") for limit in limits]
     for point, gap in zip(points, gaps, strict=True):
         parts.append(_mark(point, x.at(point.printed), y.at(gap)))
-    about = "Difference of ours and the printed value, against the printed value"
+    about = "Ours minus the published value, against the published value"
     return (
         f'<svg class="agreement" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{about}" '
         f'font-family="system-ui, sans-serif" font-size="11">{"".join(parts)}{_legend(points)}</svg>'
@@ -91,10 +92,10 @@ def _axes(x: Scale, y: Scale) -> str:
         parts.append(_text(x.at(tick), y.start + 15, f"{tick:.4g}", "middle"))
     for tick in y.ticks():
         parts.append(_text(x.start - 6, y.at(tick) + 4, f"{tick:.4g}", "end"))
-    parts.append(_text((x.start + x.stop) / 2, HEIGHT - 6, "printed", "middle"))
+    parts.append(_text((x.start + x.stop) / 2, HEIGHT - 6, "published", "middle"))
     middle = (y.start + y.stop) / 2
     turned = f'transform="rotate(-90 12 {middle:.1f})"'
-    return "".join(parts) + _text(12, middle, "ours − printed", "middle", turned)
+    return "".join(parts) + _text(12, middle, "ours − published", "middle", turned)
 
 
 def _line(x: Scale, y: Scale, value: float, label: str, dashes: str) -> str:

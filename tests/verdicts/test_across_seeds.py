@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction import spread
 from reproduction.results import COLUMNS, DEFAULTS
+from reproduction.verdicts import across_seeds as spread
 
 
 def table(values, **columns):
