@@ -10,8 +10,8 @@ parser.add_argument("--run", type=Path, help="folder with results/full of the ru
 parser.add_argument("--check", action="store_true", help="make nothing; list what changed since it was made")
 arguments = parser.parse_args()
 
+from reproduction.plan import configured, planned  # noqa: E402
 from reproduction.reference import keeping  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.reference.plans import configured, planned  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from reproduction import plan as plans
 from reproduction import provenance
-from reproduction.reference import plans
 from reproduction.results import write_rows
 from reproduction.verdicts.findings import VERDICT_COLUMNS
 
