@@ -235,6 +235,12 @@ class Artifact(Model):
         size = self.shards.repetitions or total
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
+    @cached_property
+    def labels(self) -> list[str]:
+        """Patterns of the labels in its rows: words of the full settings, and what the protocol declares."""
+        words = (word.replace("[", "[[]") for word in _texts(self.full_settings))
+        return ["", *dict.fromkeys([*words, *walk.find(self.protocol).labels])]
+
     def shown(self, printed: bool) -> dict[str, Any]:
         """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
         shown = self.settings | ({"protocol": self.protocol} if self.protocol else {})
@@ -337,7 +343,6 @@ def _check_settings(artifact: Artifact) -> None:
         artifact._typed.check_data(listed)
     except ValueError as error:
         raise ArtifactError(f"{where}.{error}") from None
-    words = {"", *_texts(artifact.full_settings)}
     sets = {*listed, "synthetic"} if listed else set()
     last = artifact.full_settings.get("repetitions", 1) - 1
     for place, selector in _selectors(artifact):
@@ -347,13 +352,12 @@ def _check_settings(artifact: Artifact) -> None:
                 if column == "repetition" and label > last:
                     raise ArtifactError(f"{place_of}{label}, but the last one is {last}")
                 if column == "dataset" and sets and label not in sets:
-                    raise ArtifactError(f"{place_of}no row will be of {label!r}{near(label, sorted(sets))}")
-                made = label in words or any(fnmatchcase(str(label), each) for each in protocol.labels)
-                if column in LABELS and not made:
-                    reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
                     raise ArtifactError(
-                        f"{place_of}{reason}{near(label, sorted({*words, *protocol.labels}), 3)}"
+                        f"{place_of}no row will be of {label!r}: it is not in `datasets`{near(label, sets)}"
                     )
+                if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
+                    reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
+                    raise ArtifactError(f"{place_of}{reason}{near(label, artifact.labels, 3)}")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -165,7 +165,9 @@ def required(name: str, content: Any, loads: Callable[[Path], Any], beside: Path
     if name_of and is_typed(name_of):
         models[("settings",)] = find(name_of).settings
     for above, model in models.items():
-        for key in (key for key, field in model.model_fields.items() if field.is_required()):
+        for key in (
+            key for key, field in model.model_fields.items() if field.is_required() and key != "datasets"
+        ):
             changed = copy.deepcopy(content)
             (changed[above[0]] if above else changed).pop(key, None)
             yield Case(name, key, "missing", dumped(changed).encode, loads, beside)

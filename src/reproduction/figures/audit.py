@@ -1,5 +1,7 @@
 """How well flips are found, and how far estimated flip rates are off (a study of this project's own)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +9,10 @@ from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from reproduction.protocols.audit import AuditSettings, FlipsSettings
 
 
 FOUND = {"average_precision": "average precision", "precision": "precision", "recall": "recall"}
@@ -23,10 +28,9 @@ KINDS = {"independent": "both classes", "negative_only": "one class"}
 
 
 @panels.figure
-def finding_flips(results: panels.Results[Any]) -> "Figure":
+def finding_flips(results: panels.Results[FlipsSettings]) -> Figure:
     """Average precision, precision and recall against the flip rate, means over the data sets."""
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    rows = _by_rate(panels.select(table, artifact, metric=list(FOUND)))
+    rows = _by_rate(results.select(metric=list(FOUND)))
     by = ["kind", "method", "repetition", "metric", "x"]
     means = rows.groupby(by, sort=False)["value"].mean().reset_index()
     kinds = _kinds(means)
@@ -37,12 +41,12 @@ def finding_flips(results: panels.Results[Any]) -> "Figure":
         for j, metric in enumerate(FOUND):
             there = (means["kind"] == kind) & (means["metric"] == metric)
             panels.learning_curves(axes[i, j], means[there])
-    panels.shared_legend(figure, panels.handles(settings[artifact]["methods"]))
+    panels.shared_legend(figure, panels.handles(results.settings.methods))
     return figure
 
 
 @panels.table
-def by_data_set(results: panels.Results[Any]) -> "pd.DataFrame":
+def by_data_set(results: panels.Results[AuditSettings]) -> pd.DataFrame:
     """Average precision of every method on every data set at every noise; the largest mean is bold."""
     import pandas as pd
 
@@ -65,10 +69,9 @@ def by_data_set(results: panels.Results[Any]) -> "pd.DataFrame":
 
 
 @panels.figure
-def flip_rates(results: panels.Results[Any]) -> "Figure":
+def flip_rates(results: panels.Results[FlipsSettings]) -> Figure:
     """Estimated against true flip rate, means over the data sets; the diagonal is right."""
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    rows = _by_rate(panels.select(table, artifact, metric=["omega01", "omega10"]))
+    rows = _by_rate(results.select(metric=["omega01", "omega10"]))
     rows = rows[(rows["kind"] != "negative_only") | (rows["metric"] == "omega01")]
     by = ["kind", "setting", "method", "repetition", "x"]
     means = rows.groupby(by, sort=False)["value"].mean().reset_index()
@@ -86,23 +89,27 @@ def flip_rates(results: panels.Results[Any]) -> "Figure":
             panels.learning_curves(axes[i, j], means[there])
             _diagonal(axes[i, j], means["x"])
     truth = panels.plain_handle("truth", **TRUTH)
-    panels.shared_legend(figure, [*panels.handles(settings[artifact]["methods"]), truth])
+    panels.shared_legend(figure, [*panels.handles(results.settings.methods), truth])
     return figure
 
 
-TRUTH = {"color": style.COLOURS["silver"], "linestyle": style.DASHES["dash"], "linewidth": 1.0}
+TRUTH: dict[str, Any] = {
+    "color": style.COLOURS["silver"],
+    "linestyle": style.DASHES["dash"],
+    "linewidth": 1.0,
+}
 
 
-def _diagonal(ax: object, rates: Iterable[float]) -> None:
+def _diagonal(ax: Axes, rates: Iterable[float]) -> None:
     ends = [0.0, max(rates)]
-    ax.plot(ends, ends, zorder=1, **TRUTH)  # type: ignore[attr-defined]
+    ax.plot(ends, ends, zorder=1, **TRUTH)
 
 
-def _by_rate(rows: "pd.DataFrame") -> "pd.DataFrame":
+def _by_rate(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with columns kind, the model of the flips, and x, its rate."""
     words = rows["noise"].str.split(" ")
     return rows.assign(kind=words.str[0], x=words.str[1].astype(float))
 
 
-def _kinds(rows: "pd.DataFrame") -> list[str]:
+def _kinds(rows: pd.DataFrame) -> list[str]:
     return [kind for kind in KINDS if kind in set(rows["kind"])]

@@ -5,6 +5,8 @@ value, its state inside, undecided or outside the margin by its own interval. Th
 in the order of the settings, is the one that all other tables use: "today's".
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +15,14 @@ import numpy as np
 from noisylabels import statistics
 from noisylabels.statistics import Estimate
 from reproduction.figures import names, panels
-from reproduction.figures.kernel_tables import sources
+from reproduction.figures.kernels import sources
 from reproduction.figures.names import data_set
+from reproduction.protocols.settings import labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reproduction.protocols.kernels import ErrorsSettings
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
 """Methods that share a reading."""
@@ -30,16 +34,15 @@ APART = "ida_ringnorm"
 
 
 @panels.table
-def distances(results: panels.Results[Any]) -> "pd.DataFrame":
+def distances(results: panels.Results[ErrorsSettings]) -> pd.DataFrame:
     """A section per family and method, a row per reading: mean distances, states; the choice by halves."""
     import pandas as pd
 
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    found = cells(table, artifact, settings)
-    halves = two_halves(settings[artifact]["datasets"])
+    found = cells(results)
+    halves = two_halves(results.settings.datasets)
     levels = sorted(found["level"].unique())
     rows: list[dict[str, str]] = []
-    notes = [_about(halves), sources(table)]
+    notes = [_about(halves), sources(results.table)]
     for family, models in FAMILIES.items():
         own = found[found["model"].isin(models)]
         sections = [(family, own), *((m, own[own["model"] == m]) for m in models if len(models) > 1)]
@@ -48,18 +51,17 @@ def distances(results: panels.Results[Any]) -> "pd.DataFrame":
         ]
         notes += [judgement(family, own, *pair) for pair in (halves, halves[::-1]) if len(own)]
     frame = pd.DataFrame(rows).set_index("method")
-    frame.attrs["note"] = " ".join([*filter(None, notes), *names.notes(settings[artifact]["methods"])])
+    frame.attrs["note"] = " ".join([*filter(None, notes), *names.notes(results.settings.methods)])
     return frame
 
 
 @panels.table
-def every_cell(results: panels.Results[Any]) -> "pd.DataFrame":
+def every_cell(results: panels.Results[ErrorsSettings]) -> pd.DataFrame:
     """A row per printed error: today's reading, and the one chosen on the half without this data set."""
     import pandas as pd
 
-    artifact, table, settings = results.artifact, results.table, results.settings_of
-    found = cells(table, artifact, settings)
-    halves = two_halves(settings[artifact]["datasets"])
+    found = cells(results)
+    halves = two_halves(results.settings.datasets)
     rows, notes = [], [_about(halves)]
     for family, models in FAMILIES.items():
         own = found[found["model"].isin(models)]
@@ -72,27 +74,28 @@ def every_cell(results: panels.Results[Any]) -> "pd.DataFrame":
     rows.sort(key=lambda row: (row["level"], row["data set"], row["method"]))
     shown = [{"flips": _flips(row.pop("level"))} | row for row in rows]
     frame = pd.DataFrame(shown).set_index("flips")
-    frame.attrs["note"] = " ".join(filter(None, [*notes, sources(table)]))
+    frame.attrs["note"] = " ".join(filter(None, [*notes, sources(results.table)]))
     return frame
 
 
-def cells(table: "pd.DataFrame", artifact: str, settings: Mapping[str, Any]) -> "pd.DataFrame":
+def cells(results: panels.Results[ErrorsSettings]) -> pd.DataFrame:
     """A row per reading and printed error that was run: dataset, level, model, reading, printed, ours,
     distance, state.
 
-    The printed values are those of the other artifacts in the settings.
-    Raises RenderError: no printed value fits.
+    The printed values are those of the other artifacts.   Raises RenderError : no printed value fits.
     """
     import pandas as pd
 
-    own = settings[artifact]
-    printed = [e for name, s in settings.items() if name != artifact for e in s.get("published", [])]
+    artifact, settings, table = results.artifact, results.settings, results.table
+    printed = [
+        entry for name, entries in results.published_of.items() if name != artifact for entry in entries
+    ]
     errors = table[table["metric"] == "error"]
     rows = []
-    for method, spec in own["methods"].items():
-        reading = {"model": MODELS[spec["method"]], "reading": names.label(own["methods"], method)}
-        run = set(spec.get("noise", own["noise"])) & set(own["noise"])
-        for entry in _fitting(printed, reading["model"].lower(), own["datasets"], run):
+    for method, spec in settings.methods.items():
+        reading = {"model": MODELS[spec.method], "reading": names.label(settings.methods, method)}
+        run = set(labels(spec.noise or settings.noise)) & set(labels(settings.noise))
+        for entry in _fitting(printed, reading["model"].lower(), settings.datasets, run):
             where = {"method": method, "dataset": entry["where"]["dataset"], "noise": _noise(entry)}
             rows.append(reading | _cell(entry, panels.select(errors, artifact, **where)))
     if not rows:
@@ -108,7 +111,7 @@ def two_halves(datasets: Iterable[str]) -> tuple[list[str], list[str]]:
     return ordered[::2], ordered[1::2]
 
 
-def chosen(own: "pd.DataFrame", datasets: list[str]) -> str:
+def chosen(own: pd.DataFrame, datasets: list[str]) -> str:
     """The reading with the smallest mean absolute distance over the cells of the data sets.
 
     Today's if there are none.
@@ -119,7 +122,7 @@ def chosen(own: "pd.DataFrame", datasets: list[str]) -> str:
     return str(part["distance"].abs().groupby(part["reading"], sort=False).mean().idxmin())
 
 
-def judgement(family: str, own: "pd.DataFrame", choosing: list[str], judging: list[str]) -> str:
+def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list[str]) -> str:
     """What the reading chosen on some data sets is worth on others, against today's; a sentence."""
     reading, today = chosen(own, choosing), str(own["reading"].iloc[0])
     part = own[own["dataset"].isin(judging)]
@@ -158,7 +161,7 @@ def _noise(entry: Mapping[str, Any]) -> list[str]:
     return [noise] if isinstance(noise, str) else list(noise)
 
 
-def _cell(entry: Mapping[str, Any], rows: "pd.DataFrame") -> dict[str, Any]:
+def _cell(entry: Mapping[str, Any], rows: pd.DataFrame) -> dict[str, Any]:
     ours = statistics.mean_se(rows.groupby("repetition")["value"].mean().to_numpy())
     se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
     print_ = Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else float("inf"))
@@ -181,7 +184,7 @@ def state(distance: Estimate, margin: float) -> str:
 
 
 def _section(
-    title: str, part: "pd.DataFrame", halves: tuple[list[str], list[str]], levels: list[float]
+    title: str, part: pd.DataFrame, halves: tuple[list[str], list[str]], levels: list[float]
 ) -> list[dict[str, str]]:
     """A row per reading; the smallest means of a column are bold."""
     groups = {
@@ -206,14 +209,14 @@ def _section(
     return rows
 
 
-def _bold(means: "pd.Series", reading: str) -> str:
+def _bold(means: pd.Series, reading: str) -> str:
     if reading not in means.index:
         return ""
     text = f"{means[reading]:.2f}"
     return f"**{text}**" if means[reading] == means.min() else text
 
 
-def _pair(key: tuple[float, str, str], before: "pd.Series", after: "pd.Series") -> dict[str, Any]:
+def _pair(key: tuple[float, str, str], before: pd.Series, after: pd.Series) -> dict[str, Any]:
     level, dataset, model = key
     return {
         "level": level,

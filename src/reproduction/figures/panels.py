@@ -68,7 +68,9 @@ class Results(Generic[S]):
     def drawn(self) -> Mapping[str, list[str]]:
         """What the artifact chooses to draw of the tables that it uses: its setting ``drawn``."""
         options = next(iter(self.settings_of.values()))
-        found: Mapping[str, list[str]] = options["drawn"] if isinstance(options, Mapping) else options.drawn
+        found: Mapping[str, list[str]] = (
+            options["drawn"] if isinstance(options, Mapping) else options.drawn.model_dump()
+        )
         return found
 
     def each(self) -> Iterator["Results[S]"]:

@@ -1,20 +1,25 @@
 """Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and of ours beside them."""
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.noise.flips import parse
 from reproduction.figures import names, panels, style, tables
+from reproduction.protocols.settings import Noise, labels
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from reproduction.protocols.robust_sgd import ErrorsSettings
+
+Errors: TypeAlias = "panels.Results[ErrorsSettings]"
 FloatArray = NDArray[np.float64]
 
 ROUNDING = 1e-9
@@ -24,7 +29,7 @@ FAR_POINT = -2.2
 
 
 @panels.figure
-def sketch_and_losses(results: panels.Results[Any]) -> "Figure":
+def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
     from noisylabels.losses import margin as losses  # compiled: slow to load
 
@@ -50,7 +55,7 @@ def sketch_and_losses(results: panels.Results[Any]) -> "Figure":
     return figure
 
 
-def _sketch(ax: "Axes") -> None:
+def _sketch(ax: Axes) -> None:
     """Two classes, a line between them, and A: a negative point, labelled +1."""
     rng = np.random.default_rng(3)
     for sign, marker, colour in ((1, "o", "blue"), (-1, "s", "vermillion")):
@@ -65,14 +70,14 @@ def _sketch(ax: "Axes") -> None:
 
 
 @panels.figure
-def error_curves(results: panels.Results[Any]) -> "Figure":
+def error_curves(results: Errors) -> Figure:
     """Fig. 2: test error after each epoch; a row per data set, a column per noise level."""
-    artifact, table, own = results.artifact, results.table, results.settings
-    shown = [method for method, spec in own["methods"].items() if "losses" in spec]
-    levels = [label for label in own["noise"] if parse(label)[1].get("rate")] or own["noise"]
-    sets = own["datasets"]
+    settings, sets = results.settings, results.settings.datasets
+    shown = [label for label, method in settings.methods.items() if method.losses]
+    noisy = [noise for noise in settings.noise if noise.parameters.get("rate")]
+    levels = labels(noisy or settings.noise)
     figure, axes = panels.grid_of_panels(
-        [_title(table, name) for name in sets],
+        [_title(results.table, name) for name in sets],
         [names.noise(level) for level in levels],
         x_label="epoch",
         y_label="test error / %",
@@ -81,33 +86,33 @@ def error_curves(results: panels.Results[Any]) -> "Figure":
     for row, name in zip(axes, sets, strict=True):
         for ax, level in zip(row, levels, strict=True):
             where = {"dataset": name, "noise": level, "metric": "error", "method": shown}
-            panels.learning_curves(ax, panels.select(table, artifact, **where))
-            _epochs(ax, own)
+            panels.learning_curves(ax, results.select(**where))
+            _epochs(ax, settings)
             means = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
             ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
     panels.shared_legend(figure, panels.handles(shown))
     return figure
 
 
-def _epochs(ax: "Axes", own: Mapping[str, Any]) -> None:
-    ax.set_xticks(range(0, own["epochs"] + 1, max(1, own["epochs"] // 5)))
+def _epochs(ax: Axes, settings: ErrorsSettings) -> None:
+    ax.set_xticks(range(0, settings.epochs + 1, max(1, settings.epochs // 5)))
 
 
 @panels.figure
-def errors_by_noise(results: panels.Results[Any]) -> "Figure":
+def errors_by_noise(results: Errors) -> Figure:
     """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set."""
     return _by_noise(results, "test error / %", spread=False)
 
 
 @panels.figure
-def variances(results: panels.Results[Any]) -> "Figure":
+def variances(results: Errors) -> Figure:
     """Fig. 4: variance of the test error over the trials, which differ in shuffling only."""
     return _by_noise(results, "variance of the error / %²", spread=True)
 
 
-def _by_noise(results: panels.Results[Any], y_label: str, *, spread: bool) -> "Figure":
+def _by_noise(results: Errors, y_label: str, *, spread: bool) -> Figure:
     """Log-scale panels against the noise level; the last x of each curve."""
-    sets = {name: each.artifact for each in results.each() for name in each.settings["datasets"]}
+    sets = {name: each.artifact for each in results.each() for name in each.settings.datasets}
     titles = [_title(results.tables[artifact], name) for name, artifact in sets.items()]
     columns = min(3, len(sets))
     figure, axes = panels.grid_of_panels(
@@ -122,14 +127,14 @@ def _by_noise(results: panels.Results[Any], y_label: str, *, spread: bool) -> "F
     drawn: dict[str, None] = {}
     for ax, title, (name, artifact) in zip(axes.flat, titles, sets.items(), strict=False):
         table = panels.select(results.tables[artifact], artifact, dataset=name, metric="error")
-        shown = names.shown_in(results.settings_of[artifact]["methods"], "variances" if spread else "errors")
-        labels = results.settings_of[artifact]["noise"]
-        _noise_curves(ax, table, labels, shown, spread)
+        settings: ErrorsSettings = results.settings_of[artifact]
+        shown = names.shown_in(settings.methods, "variances" if spread else "errors")
+        _noise_curves(ax, table, settings.noise, shown, spread)
         ax.set_title(title, pad=3)
         if spread:
             panels.log_axis(ax.yaxis)
         else:
-            _log_with_inset(ax, table, labels, shown)
+            _log_with_inset(ax, table, settings.noise, shown)
         drawn |= dict.fromkeys(shown)
     for ax in axes.flat[len(sets) :]:
         ax.set_visible(False)
@@ -137,14 +142,14 @@ def _by_noise(results: panels.Results[Any], y_label: str, *, spread: bool) -> "F
     return figure
 
 
-def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], shown: list[str]) -> None:
+def _log_with_inset(ax: Axes, table: pd.DataFrame, noises: list[Noise], shown: list[str]) -> None:
     """Log scale; where there is room above them, the rates below one half again on a scale of their own."""
     values = np.array([line.get_ydata() for line in ax.get_lines()])
     low = 0.7 * np.min(values[values > 0], initial=100.0)
     panels.log_axis(ax.yaxis, low=low)
-    rates = np.array([parse(label)[1]["rate"] for label in labels])
-    lower = [label for label, rate in zip(labels, rates, strict=True) if rate < 0.5]
-    if 1 < len(lower) < len(labels):
+    rates = np.array([noise.parameters["rate"] for noise in noises])
+    lower = [noise for noise, rate in zip(noises, rates, strict=True) if rate < 0.5]
+    if 1 < len(lower) < len(noises):
         highest = np.max(values[:, rates < 0.5])
         if np.log(highest / low) < 0.45 * np.log(ax.get_ylim()[1] / low):
             inset = ax.inset_axes((0.13, 0.54, 0.47, 0.42))
@@ -153,25 +158,24 @@ def _log_with_inset(ax: "Axes", table: "pd.DataFrame", labels: list[str], shown:
 
 
 def _noise_curves(
-    ax: "Axes", table: "pd.DataFrame", labels: list[str], shown: Iterable[str], spread: bool
+    ax: Axes, table: pd.DataFrame, noises: list[Noise], shown: Iterable[str], spread: bool
 ) -> None:
-    rates = {label: 100 * parse(label)[1]["rate"] for label in labels}
+    x, levels = [100 * noise.parameters["rate"] for noise in noises], labels(noises)
     for method in shown:
         own = table[table["method"] == method]
         last = own[own["x"] == own["x"].max()]
-        groups = [last.loc[last["noise"] == label, "value"] for label in labels]
-        x = list(rates.values())
+        groups = [last.loc[last["noise"] == level, "value"] for level in levels]
         if spread:
             spreads = [group.var() if np.ptp(group) > ROUNDING else 0.0 for group in groups]
             _spread_curve(ax, np.array(x), np.array(spreads), method)
         else:
-            interval = panels.mean_interval(last, ["noise"]).loc[labels]
+            interval = panels.mean_interval(last, ["noise"]).loc[levels]
             panels.curve(ax, x, interval["mean"], interval["half_width"], method)
     if not spread and ax.get_ylim()[1] > 100:
         ax.set_ylim(top=100)
 
 
-def _spread_curve(ax: "Axes", x: FloatArray, variances: FloatArray, method: str) -> None:
+def _spread_curve(ax: Axes, x: FloatArray, variances: FloatArray, method: str) -> None:
     """Variances on a log scale; where there is none, an open triangle at the lower edge."""
     ax.plot(x, np.where(variances > 0, variances, np.nan), **style.line(method))
     none: dict[str, Any] = {
@@ -186,44 +190,83 @@ def _spread_curve(ax: "Axes", x: FloatArray, variances: FloatArray, method: str)
 
 
 @panels.figure
-def objectives(results: panels.Results[Any]) -> "Figure":
+def objectives(results: Errors) -> Figure:
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
-    artifact, table, own = results.artifact, results.table, results.settings
-    method = own["objectives"][0]
+    settings, levels = results.settings, labels(results.settings.noise)
+    titles = [_title(results.table, name) for name in settings.datasets]
     figure, axes = panels.grid_of_panels(
-        [""], [_title(table, name) for name in own["datasets"]], x_label="epoch", y_label="objective G(w)",
-        share_y="none",
-    )  # fmt: skip
-    greys = np.linspace(0.75, 0.0, len(own["noise"]))
-    for ax, name in zip(axes.flat, own["datasets"], strict=True):
-        for grey, label in zip(greys, own["noise"], strict=True):
-            where = {"dataset": name, "noise": label, "metric": "objective", "method": method}
-            rows = panels.select(table, artifact, **where)
+        [""], titles, x_label="epoch", y_label="objective G(w)", share_y="none"
+    )
+    greys = np.linspace(0.75, 0.0, len(levels))
+    for ax, name in zip(axes.flat, settings.datasets, strict=True):
+        for grey, level in zip(greys, levels, strict=True):
+            where = {"noise": level, "metric": "objective", "method": settings.objectives[0]}
+            rows = results.select(dataset=name, **where)
             mean = rows.groupby("x")["value"].mean()
             ax.plot(mean.index, mean, color=str(grey), linewidth=1.3)
-        _epochs(ax, own)
+        _epochs(ax, settings)
     entries = [
-        panels.plain_handle(names.noise(label), color=str(grey), linewidth=1.3)
-        for grey, label in zip(greys, own["noise"], strict=True)
+        panels.plain_handle(names.noise(level), color=str(grey), linewidth=1.3)
+        for grey, level in zip(greys, levels, strict=True)
     ]
     panels.shared_legend(figure, entries)
     return figure
 
 
+WAYS = {
+    "last slow": "last,\nslow step",
+    "last": "last",
+    "mean slow": "mean,\nslow step",
+    "mean": "mean",
+    "solved": "solved",
+}
+"""Second part of a method's label -> tick, from the noisiest way of training to the minimum."""
+
+
+@panels.figure
+def loss_and_optimiser(results: Errors) -> Figure:
+    """Test error of each loss against the way it was trained; a row per data set, a column per noise level.
+
+    Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
+    """
+    from matplotlib.ticker import LogLocator
+
+    settings, noises = results.settings, labels(results.settings.noise)
+    losses = list(dict.fromkeys(method.partition(" ")[0] for method in settings.methods))
+    levels = [names.noise(level) for level in noises]
+    figure, axes = panels.grid_of_panels(
+        settings.datasets, levels, x_label="", y_label="test error / %", bottom=0.5, share_y="none"
+    )
+    for row, name in zip(axes, settings.datasets, strict=True):
+        for ax, noise in zip(row, noises, strict=True):
+            rows = results.select(dataset=name, noise=noise, metric="error")
+            means = panels.mean_interval(rows[rows["x"] == rows["x"].max()], ["method"])
+            for k, loss in enumerate(losses):
+                values = means.loc[[f"{loss} {way}" for way in WAYS]]
+                x = [i + 0.06 * (k - len(losses) / 2) for i in range(len(WAYS))]
+                looks = style.line(loss) | {"capsize": 2, "elinewidth": 0.8}
+                ax.errorbar(x, values["mean"], yerr=values["half_width"], **looks)
+            ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
+            ax.grid(visible=False, axis="x")
+            panels.log_axis(ax.yaxis)
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7), numticks=12))
+    panels.shared_legend(figure, panels.handles(losses))
+    return figure
+
+
 @panels.table
-def errors(results: panels.Results[Any]) -> "pd.DataFrame":
+def errors(results: Errors) -> pd.DataFrame:
     """Test error in % after the last epoch, mean ± standard deviation; sections: data set, noise."""
     import pandas as pd
 
     rows = []
-    for artifact, table in results.tables.items():
-        own = results.settings_of[artifact]
-        for name in own["datasets"]:
-            for label in own["noise"]:
-                where = {"dataset": name, "noise": label, "metric": "error", "method": list(own["methods"])}
-                cells = _cells(panels.select(table, artifact, **where))
-                section = {"data set": _title(table, name), "training labels": label}
-                rows.append(section | {method: cells[method] for method in own["methods"]})
+    for each in results.each():
+        methods = list(each.settings.methods)
+        for name in each.settings.datasets:
+            for level in labels(each.settings.noise):
+                cells = _cells(each.select(dataset=name, noise=level, metric="error", method=methods))
+                section = {"data set": _title(each.table, name), "training labels": level}
+                rows.append(section | {method: cells[method] for method in methods})
     frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
     frame.attrs["note"] = (
         "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
@@ -232,16 +275,16 @@ def errors(results: panels.Results[Any]) -> "pd.DataFrame":
 
 
 @panels.table
-def clean_errors(results: panels.Results[Any]) -> "pd.DataFrame":
+def clean_errors(results: Errors) -> pd.DataFrame:
     """Table 1: test error in % after training on clean labels, ours and as printed; methods by data sets."""
     import pandas as pd
 
     frame = errors(results)
     clean = frame[frame.index.get_level_values("training labels") == "symmetric 0"].droplevel(1).T
     columns = {"method": [style.label(method) for method in clean.index]}
-    sets = [(each.artifact, name) for each in results.each() for name in each.settings["datasets"]]
+    sets = [(each.artifact, name) for each in results.each() for name in each.settings.datasets]
     for title, (artifact, name) in zip(clean.columns, sets, strict=True):
-        published = results.settings_of[artifact].get("published", [])
+        published = results.published_of.get(artifact, [])
         columns[title] = list(clean[title])
         printed = [tables.printed(published, dataset=name, method=method) for method in clean.index]
         if any(printed):
@@ -252,7 +295,7 @@ def clean_errors(results: panels.Results[Any]) -> "pd.DataFrame":
 
 
 @panels.table
-def redrawn_errors(results: panels.Results[Any]) -> "pd.DataFrame":
+def redrawn_errors(results: Errors) -> pd.DataFrame:
     """`errors` over the paper's trials, and over trials with flips and splits of their own."""
     import pandas as pd
 
@@ -269,12 +312,12 @@ def redrawn_errors(results: panels.Results[Any]) -> "pd.DataFrame":
     return frame
 
 
-def _as_error(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+def _as_error(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     return table[table["metric"] == metric].assign(metric="error")
 
 
 @panels.table
-def theorem_bounds(results: panels.Results[Any]) -> "pd.DataFrame":
+def theorem_bounds(results: panels.Results[Any]) -> pd.DataFrame:
     """Mean gap of constant-step SGD against the published and the corrected bound of Theorem 1."""
     import pandas as pd
 
@@ -293,7 +336,7 @@ def theorem_bounds(results: panels.Results[Any]) -> "pd.DataFrame":
     return frame
 
 
-def _cells(rows: "pd.DataFrame") -> dict[str, str]:
+def _cells(rows: pd.DataFrame) -> dict[str, str]:
     """``mean ± standard deviation`` of the last x, per method; the lowest mean in bold."""
     last = rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
     groups = last.groupby("method")["value"].agg(["mean", "std", "count"])
@@ -305,7 +348,7 @@ def _cells(rows: "pd.DataFrame") -> dict[str, str]:
     return cells
 
 
-def _title(table: "pd.DataFrame", name: str) -> str:
+def _title(table: pd.DataFrame, name: str) -> str:
     """The data set's name, marked where a stand-in took its place."""
     sources = table.loc[table["dataset"] == name, "source"]
     shown = names.data_set(name)

@@ -7,8 +7,6 @@ declare are errors. The classes of library methods are imported when settings ar
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import inspect
 import re
 import types
@@ -19,20 +17,17 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
 from noisylabels.bases.contracts import require
 from noisylabels.noise import flips
+from reproduction import methods
+from reproduction.strict_yaml import Model as Model
+from reproduction.strict_yaml import near
 
 T = TypeVar("T")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """``did you mean a or b? `` for the names closest to ``name``, "" if none is close."""
-    near = difflib.get_close_matches(name, list(known), n=2)
-    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def among(place: str, names: Iterable[object], known: Iterable[object]) -> None:
@@ -40,8 +35,7 @@ def among(place: str, names: Iterable[object], known: Iterable[object]) -> None:
     words = [str(word) for word in known]
     for name in map(str, names):
         if name not in words:
-            known_words = ", ".join(words) or "none"
-            raise ValueError(f"{place}: {name!r} is unknown here; {nearest(name, words)}known: {known_words}")
+            raise ValueError(f"{place}: {name!r} is unknown here{near(name, words)}")
 
 
 def _distinct(values: list[T]) -> list[T]:
@@ -90,7 +84,7 @@ class Noise:
 
     label: str
     model: str
-    parameters: Mapping[str, float] = field(hash=False)
+    parameters: Mapping[str, float] = field(hash=False, compare=False)
 
     def __str__(self) -> str:
         return self.label
@@ -122,6 +116,11 @@ class Noise:
         )
 
 
+def labels(noise: Iterable[Noise]) -> list[str]:
+    """The labels, as written."""
+    return [each.label for each in noise]
+
+
 def only(*models: str) -> AfterValidator:
     """Annotation of a `Noise` that must be of one of these models."""
 
@@ -147,21 +146,6 @@ def _impossible(label: str) -> str:
     return ""
 
 
-class Model(BaseModel):
-    """Base of everything in settings: strict types, unknown keys are errors, immutable after validation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_unknown_key(cls, content: object) -> object:
-        for key in content if isinstance(content, Mapping) else ():
-            if key not in cls.model_fields:
-                known = ", ".join(cls.model_fields)
-                raise ValueError(f"{key!r}: unknown key; {nearest(str(key), cls.model_fields)}known: {known}")
-        return content
-
-
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
 
@@ -170,13 +154,13 @@ class Method(Model):
 
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
-    label: str = Field("", description="name in running text, such as the label of an axis")
+    label: str | None = Field(None, description="name in running text, such as the label of an axis")
     role: Literal["control", "reference"] | None = Field(
         None,
         description="control: sees what no other method can; reference: the one others are compared with",
     )
-    shown: str = Field("", description="the only panel or table that shows it; default: all do")
-    note: str = Field("", description="a sentence below the tables that show it")
+    shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
+    note: str | None = Field(None, description="a sentence below the tables that show it")
 
     @property
     def custom(self) -> bool:
@@ -186,7 +170,7 @@ class Method(Model):
     @property
     def cls(self) -> Any:
         """The class, imported when asked for. Raises ValueError : a user's module or class is missing."""
-        return _custom(self.method) if self.custom else _library(METHODS[self.method])
+        return methods.find(self.method)
 
     def build(self, **chosen: Any) -> Any:
         """An instance with the fixed parameters and the chosen ones, which win."""
@@ -219,9 +203,7 @@ class Method(Model):
             if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
                 raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
         elif self.method not in METHODS:
-            near = difflib.get_close_matches(self.method, METHODS, n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(METHODS))}"
-            raise ValueError(f"method: {self.method!r} is unknown; {hint} (your own: 'package.module:Class')")
+            raise ValueError(methods.unknown(self.method))
         elif not METHODS[self.method].startswith(f"{self.kind}."):
             known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
             raise ValueError(f"method: {self.method!r} is not one of the {self.kind}: {', '.join(known)}")
@@ -249,8 +231,7 @@ def check_keywords(
     options = [*(key for key, each in keywords.items() if each.default is not each.empty), *also]
     for name in (*given, *more):
         if name not in keywords and name not in also:
-            known = ", ".join(dict.fromkeys(options)) or "none"
-            raise ValueError(f"no parameter {name!r}; {nearest(name, options)}known: {known}")
+            raise ValueError(f"no parameter {name!r}{near(name, options)}")
     for name, value in given.items():
         if name in keywords:
             _check_value(name, value, _hint(function, keywords[name]))
@@ -288,34 +269,11 @@ def _check_value(name: str, value: Any, hint: Any) -> None:
     if value in words or hint is None or not kinds <= {int, float, str, bool, type(None)}:
         return
     if words and not kinds - {type(None)}:
-        near = nearest(str(value), map(str, words))
-        raise ValueError(f"parameter {name}: {value!r} is unknown; {near}known: {', '.join(map(str, words))}")
+        raise ValueError(f"parameter {name}: {value!r} is unknown{near(value, words)}")
     if type(value) not in kinds and not (type(value) is int and float in kinds):
         wanted = " or ".join(sorted("None" if kind is type(None) else kind.__name__ for kind in kinds))
         found = "None" if value is None else type(value).__name__
         raise ValueError(f"parameter {name}: {value!r} is of type {found}; {wanted} is expected")
-
-
-@cache
-def _library(where: str) -> Any:
-    module, _, name = where.partition(":")
-    return getattr(importlib.import_module(f"noisylabels.{module}"), name)
-
-
-def _custom(method: str) -> Any:
-    module_name, _, name = method.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not module_name.startswith(error.name):
-            raise  # the module exists, something that it imports does not
-        raise ValueError(f"method: no module {module_name!r} for {method!r}; is it on PYTHONPATH?") from None
-    if not inspect.isclass(getattr(module, name, None)):
-        hint = nearest(name, dir(module)).rstrip()
-        raise ValueError(
-            f"method: module {module_name!r} has no class {name!r}" + (f"; {hint}" if hint else "")
-        )
-    return getattr(module, name)
 
 
 class Settings(Model):

@@ -171,7 +171,7 @@ def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
     return (train - mean) * factor, (test - mean) * factor
 
 
-def split_of(dataset: Dataset, at: At, drawn: Drawn | None) -> Split | None:
+def split_of(dataset: Dataset, at: At, drawn: Drawn | None = None) -> Split | None:
     """The official split of the repetition, None beyond the last; of a data set without any, a random one."""
     arrays = dataset.arrays
     if "train" in arrays:
@@ -201,6 +201,21 @@ def random_split(
     """
     held = stratified_mask(y if stratified else np.zeros(len(y)), test, rng)
     return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def share_split(y: NDArray[Any], share: float, at: At) -> tuple[Indices, Indices]:
+    """Rows (training, test) in random order: round(share N) for training, redrawn while they have one class.
+
+    y (N,) : labels, positive or not.   Raises ValueError : no row would be left for one of the parts.
+    """
+    count, rng = round(share * len(y)), at.rng("split")
+    if not 1 < count < len(y):
+        name = at.columns["dataset"]
+        raise ValueError(f"train: a share of {share:g} of the {len(y)} rows of {name} leaves a part empty")
+    order = rng.permutation(len(y))
+    while len(np.unique(y[order[:count]] > 0)) < 2:
+        order = rng.permutation(len(y))
+    return order[:count], order[count:]
 
 
 def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -10,12 +10,9 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Len
 from pydantic import (
     Field,
-    ModelWrapValidatorHandler,
     NonNegativeInt,
     PositiveInt,
-    PrivateAttr,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -45,15 +42,7 @@ class Selector(Model):
     repetition: NonNegativeInt | Annotated[list[NonNegativeInt], Len(1)] | None = None
     x: Literal["last", "first"] | Numbers | None = None
 
-    _columns: dict[str, Any] = PrivateAttr(default_factory=dict)
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _in_order(cls, content: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        made = handler(content)
-        made._columns = dict(content.columns if isinstance(content, Selector) else content)
-        return made._something()
-
+    @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.columns:
             raise ValueError(f"name at least one of the columns {', '.join(type(self).model_fields)}")
@@ -62,14 +51,10 @@ class Selector(Model):
                 raise ValueError(f"{column}: names a value twice: {wanted}")
         return self
 
-    @model_serializer
-    def _as_written(self) -> dict[str, Any]:
-        return self._columns
-
     @property
     def columns(self) -> dict[str, Any]:
-        """The named columns only, in the order of the file."""
-        return self._columns
+        """The named columns only."""
+        return self.model_dump(exclude_unset=True)
 
 
 class Check(Model):
