@@ -13,8 +13,8 @@ from typing import Any
 from noisylabels.seeding import Seeds
 from reproduction import code_digest
 from reproduction.frame import dependencies  # until every family is typed
-from reproduction.points import Points
 from reproduction.protocols import walk
+from reproduction.verdicts.per_point_errors import Points
 
 
 @contextmanager

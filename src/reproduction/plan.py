@@ -279,7 +279,7 @@ class Plan:
         files = [file for name in self.below(scope) for file in self.outputs(name)]
         repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
         files += [f"{self.results}/{name}/seeds.html" for name in repeated]
-        return files + [f"{self.results}/{page}verdicts.html" for page in self.pages(scope)]
+        return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
 
     # Seeds
 
@@ -340,8 +340,5 @@ def of_run(root: Path, config: dict[str, Any], files: Iterable[Path]) -> Plan:
     configuration.examine_local(local, entries, root / "config/experiments")
     configuration.examine_files(local)
     made = planned(root, config)
-    for artifact in made.artifacts.values():
-        for dataset in artifact.datasets:
-            artifacts.check_name("the data set", dataset, artifact.file)
     _ = made.left_out  # names a data set that is not in the registry
     return made

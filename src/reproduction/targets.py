@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from reproduction.artifact import allowed
+from reproduction.artifact import NAME
 from reproduction.plan import Plan
 
 
@@ -24,11 +24,11 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
     reasons = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in plan.left_out.items()}
     listed = plan.config["papers"]
     folders = (path.name for path in folder.iterdir() if path.is_dir() and path.name not in listed)
-    for paper in sorted(filter(allowed, folders)):
+    for paper in sorted(filter(NAME.fullmatch, folders)):
         for_one_run = f"--config 'papers=[{','.join([*listed, paper])}]'"
         why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {for_one_run}"
         stems = [file.stem for file in sorted((folder / paper).glob("*.yaml"))]
-        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if allowed(stem))], why)
+        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if NAME.fullmatch(stem))], why)
     return reasons
 
 

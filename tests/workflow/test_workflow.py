@@ -56,13 +56,13 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
 
     output = copy.snakemake(*targets, cores=2)
     assert "smoke scale: 2 figures and 0 tables in figures/smoke" in output
-    judged = "1 ran (a reduced scale judges nothing); see results/smoke/ors/first/verdicts.html"
+    judged = "1 ran (a reduced scale judges nothing); see results/smoke/ors/first/verdicts.csv"
     assert f"verdicts: {judged}" in output
     assert "Nothing to be done" in planned()
 
-    copy.edit("src/noisylabels/filters/sm_nlms.py", '"""', '"""Edited. ')  # a docstring
+    copy.edit("src/noisylabels/filters/lms.py", '"""', '"""Edited. ')  # a docstring
     assert "Nothing to be done" in planned()
-    copy.edit("src/noisylabels/filters/sm_nlms.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
+    copy.edit("src/noisylabels/filters/lms.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
     output = planned()
     assert (jobs(output)["tune"], jobs(output)["run"]) == (1, 1)
     assert "methods=sm_nlms" in output

@@ -9,8 +9,7 @@ rule verdicts:
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
         agreement=f"{RESULTS}/{{scope}}agreement.csv",
-        md=f"{RESULTS}/{{scope}}verdicts.md",
-        html=f"{RESULTS}/{{scope}}verdicts.html",
+        estimates=f"{RESULTS}/{{scope}}estimates.csv",
     log:
         f"{LOGS}/{{scope}}verdicts.log",
     wildcard_constraints:
@@ -31,4 +30,5 @@ rule verdicts:
         "Judge {wildcards.scope} against what was published and claimed"
     shell:
         "python -P -m scripts.verdicts --artifacts {params.files:q} --tables {input.tables:q}"
-        " --data {input.data:q} --scale {params.scale} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"
+        " --data {input.data:q} --scale {params.scale} --csv {output.csv:q} --estimates {output.estimates:q}"
+        " --agreement {output.agreement:q} > {log:q} 2>&1"
