@@ -1,0 +1,134 @@
+"""Kernels and surrogates: the noise blurs one into the other; Lemmas 7 and 8; the radial case study."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from noisylabels.kernels.surrogate import (
+    exponential_density,
+    gaussian_pair,
+    largest_constants,
+    rational,
+    rational_pair,
+    truncated_rational,
+)
+from noisylabels.theory.regret_bounds import angle, surrogate_ball
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
+
+
+def blurred(function, x, variances):
+    """E function(x + n) in two dimensions, by Gauss-Hermite quadrature."""
+    a, b = np.meshgrid(NODES, NODES, indexing="ij")
+    noise = np.stack([a.ravel(), b.ravel()], axis=1) * np.sqrt(variances)
+    weights = np.outer(WEIGHTS, WEIGHTS).ravel() / (2 * math.pi)
+    return weights @ function(x + noise)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        gaussian_pair(1.5, [0.2, 0.05]),
+        rational_pair(3.0, [0.2, 0.05]),
+        rational_pair(1.0, [0.2, 0.05], beta=2.5),
+    ],
+    ids=["gaussian", "radial", "radial, beta 2.5"],
+)
+def test_the_noise_blurs_the_surrogate_into_the_kernel(pair):
+    v = np.array([0.2, 0.05])
+    x, z = np.array([[0.3, -0.2]]), np.array([[0.1, 0.4], [1.0, -1.0]])
+    seen = blurred(lambda X: pair.surrogate(X, z), x, v)
+    np.testing.assert_allclose(seen, pair.kernel(x, z)[0], rtol=1e-6)
+    np.testing.assert_allclose(
+        blurred(lambda X: pair.kernel(X, z), x, v), pair.blurred(x, z, v)[0], rtol=1e-9
+    )
+
+
+def test_facts_about_the_gaussian_surrogate():
+    rng = np.random.default_rng(0)
+    sigma2, v = 1.0, np.array([0.25, 0.1, 0.0])
+    pair = gaussian_pair(sigma2, v)
+    C = math.prod(math.sqrt(sigma2 / (sigma2 - 2 * u)) for u in v)
+    assert pair.diagonal == pytest.approx(C)
+    assert pair.domination == pytest.approx(C)
+    assert math.exp(2 * v.sum() / sigma2) >= C  # 4 max v <= sigma2
+    X = rng.standard_normal((60, 3))
+    K, S = pair.kernel(X, X), pair.surrogate(X, X)
+    np.testing.assert_allclose(np.diag(S), C)
+    assert (S > 0).all()
+    assert (S <= C * K * (1 + 1e-12)).all()
+    assert np.linalg.eigvalsh(S)[0] > -1e-10
+    distances = np.square(X[:, None] - X[None]).sum(-1)
+    np.testing.assert_allclose(K, np.exp(-distances / sigma2))
+    np.testing.assert_allclose(gaussian_pair(1.0, [0.25, 0.25]).diagonal, 2.0)
+
+
+def test_without_noise_the_surrogate_is_the_kernel():
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    for pair in (gaussian_pair(0.7, [0.0, 0.0]), rational_pair(4.0, [0.0, 0.0])):
+        np.testing.assert_allclose(pair.surrogate(X, X), pair.kernel(X, X))
+    naive = gaussian_pair(0.7, [0.1, 0.2]).without_noise()
+    np.testing.assert_array_equal(naive.surrogate(X, X), naive.kernel(X, X))
+
+
+@pytest.mark.parametrize("c", [1.0, 2.0, 4.0])
+def test_the_truncated_rational_kernel(c):
+    z = np.linspace(0, 20, 50)
+    k, k_c = rational(z), truncated_rational(z, c)
+    assert np.abs(k - k_c).max() == pytest.approx(math.exp(-c), abs=1e-12)
+    assert ((k_c / k >= 1 - math.exp(-c) - 1e-12) & (k_c / k <= 1)).all()
+    integral = [quad(lambda u, r=r: math.exp(-u * (1 + r)), 0, c)[0] for r in z]
+    np.testing.assert_allclose(k_c, integral, rtol=1e-9)
+    points = np.stack([np.sqrt(2 * z), 0 * z], axis=1)
+    few, many = (
+        rational_pair(c, [0.0, 0.0], nodes=n).kernel(points, np.zeros((1, 2)))[:, 0] for n in (10, 40)
+    )
+    np.testing.assert_allclose(many, k_c, atol=1e-13)
+    np.testing.assert_allclose(few[c * (1 + z) <= 16], k_c[c * (1 + z) <= 16], atol=3e-9)
+
+
+def test_mixing_measures_of_the_power_and_of_the_exponential_kernel():
+    z, beta, c = 0.7, 2.5, 1.3
+    density = lambda u: u ** (beta - 1) * math.exp(-u * (1 + z)) / math.gamma(beta)  # noqa: E731
+    assert truncated_rational(z, c, beta) == pytest.approx(quad(density, 0, c)[0])
+    assert rational(z, beta) == pytest.approx(quad(density, 0, np.inf)[0])
+    r, a = 0.8, 1.7
+    mixture = quad(lambda u: float(exponential_density(u, a)) * math.exp(-u * r * r), 0, np.inf)[0]
+    assert mixture == pytest.approx(math.exp(-a * r), rel=1e-6)
+
+
+def test_constants_of_theorem_5():
+    pair, v = rational_pair(3.0, [0.2, 0.2]), np.array([0.2, 0.2])
+    D_0, C_max = largest_constants(3.0, v)
+    assert C_max == pytest.approx(2.5)
+    assert pytest.approx(1.187, abs=1e-3) == D_0
+    assert pair.diagonal == pytest.approx(D_0, rel=1e-9)
+    assert pair.domination <= C_max
+    exact = quad(lambda u: math.exp(-u) / (1 - 0.2 * u), 0, 3.0)[0]
+    assert pytest.approx(exact) == D_0
+    assert largest_constants(2.4, v)[1] <= math.exp(2 * 2.4 * 0.4 / 2)  # c <= d / (4 max v)
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 30), radial=st.booleans())
+def test_lemmas_7_and_8_for_random_expansions(seed, n, radial):
+    rng = np.random.default_rng(seed)
+    v = rng.uniform(0, 0.2, 3)
+    pair = rational_pair(3.0, v) if radial else gaussian_pair(rng.uniform(0.5, 3.0), v)
+    centres, gamma = rng.standard_normal((n, 3)), rng.standard_normal(n)
+    K = pair.kernel(centres, centres)
+    B, alpha = float(gamma @ K @ gamma), angle(gamma, K)
+    modulus = float(np.abs(gamma) @ K @ np.abs(gamma))
+    assert modulus <= 2 * B / (1 - math.cos(alpha)) * (1 + 1e-9)
+    surrogate = float(gamma @ pair.surrogate(centres, centres) @ gamma)
+    assert surrogate <= surrogate_ball(B, alpha, pair.domination) * (1 + 1e-9)
+
+
+def test_the_angle():
+    K = np.array([[1.0, math.exp(-2.0)], [math.exp(-2.0), 1.0]])
+    assert math.cos(angle([1.0, -1.0], K)) == pytest.approx(math.exp(-2.0))
+    assert angle([1.0, 2.0], K) == math.pi
+    assert angle([1.0, -1.0], np.ones((2, 2))) == 0.0
