@@ -1,62 +1,58 @@
 """The public names, for editors and type checkers; at run time each is imported when first used."""
 
 from noisylabels.auditing.audit import audit as audit
-from noisylabels.classifiers.adaboost import AdaBoostClassifier as AdaBoostClassifier
-from noisylabels.classifiers.bound_minimiser import BoundMinimiser as BoundMinimiser
-from noisylabels.classifiers.gentle_boost import GentleBoostClassifier as GentleBoostClassifier
+from noisylabels.classifiers.boosting import AdaBoostClassifier as AdaBoostClassifier
+from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoostClassifier
+from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoostClassifier
+from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
+from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
-from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
-from noisylabels.classifiers.large_margin_distribution import (
-    LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
-)
-from noisylabels.classifiers.liblinear import LiblinearClassifier as LiblinearClassifier
-from noisylabels.classifiers.margin_minimiser import MarginMinimiser as MarginMinimiser
-from noisylabels.classifiers.modest_boost import ModestBoostClassifier as ModestBoostClassifier
-from noisylabels.classifiers.nystrom_logistic import NystromLogisticRegression as NystromLogisticRegression
-from noisylabels.classifiers.pegasos import PegasosClassifier as PegasosClassifier
-from noisylabels.classifiers.rboost import RBoostClassifier as RBoostClassifier
-from noisylabels.classifiers.robust_kernel_fisher import (
-    RobustKernelFisherClassifier as RobustKernelFisherClassifier,
-)
-from noisylabels.classifiers.robust_kernel_logistic import (
+from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression as RobustKernelLogisticRegression,
 )
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
-from noisylabels.classifiers.robust_multi_kernel import (
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
+from noisylabels.classifiers.large_margin import BoundMinimiser as BoundMinimiser
+from noisylabels.classifiers.large_margin import (
+    LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
+)
+from noisylabels.classifiers.large_margin import ZeroOneLossClassifier as ZeroOneLossClassifier
+from noisylabels.classifiers.linear import LiblinearClassifier as LiblinearClassifier
+from noisylabels.classifiers.linear import MarginMinimiser as MarginMinimiser
+from noisylabels.classifiers.linear import PegasosClassifier as PegasosClassifier
+from noisylabels.classifiers.linear import RobustSGDClassifier as RobustSGDClassifier
+from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )
-from noisylabels.classifiers.robust_nystrom_logistic import (
-    RobustNystromLogisticRegression as RobustNystromLogisticRegression,
-)
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier as RobustSGDClassifier
-from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
-from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier as ZeroOneLossClassifier
-from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS as BoundedPNormLMS
-from noisylabels.filters.eg import EG as EG
-from noisylabels.filters.eg_pm import EGPlusMinus as EGPlusMinus
-from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS as ImplicitPNormLMS
-from noisylabels.filters.inlms import INLMS as INLMS
-from noisylabels.filters.jo_nlms import JONLMS as JONLMS
+from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
+from noisylabels.classifiers.nystrom import NystromLogisticRegression as NystromLogisticRegression
+from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression as RobustNystromLogisticRegression
+from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
+from noisylabels.filters.exponentiated import EG as EG
+from noisylabels.filters.exponentiated import EGPlusMinus as EGPlusMinus
+from noisylabels.filters.exponentiated import UnnormalizedEG as UnnormalizedEG
+from noisylabels.filters.lms import INLMS as INLMS
+from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS
-from noisylabels.filters.nlms import NLMS as NLMS
-from noisylabels.filters.normalized_pnorm_lms import NormalizedPNormLMS as NormalizedPNormLMS
-from noisylabels.filters.npvss_nlms import NPVSSNLMS as NPVSSNLMS
+from noisylabels.filters.lms import NLMS as NLMS
+from noisylabels.filters.lms import NPVSSNLMS as NPVSSNLMS
+from noisylabels.filters.lms import PNLMS as PNLMS
+from noisylabels.filters.lms import RLS as RLS
+from noisylabels.filters.lms import SMNLMS as SMNLMS
+from noisylabels.filters.lms import ZALMS as ZALMS
 from noisylabels.filters.ors import ORS as ORS
-from noisylabels.filters.pnlms import PNLMS as PNLMS
-from noisylabels.filters.pnorm_lms import PNormLMS as PNormLMS
-from noisylabels.filters.rls import RLS as RLS
-from noisylabels.filters.sm_nlms import SMNLMS as SMNLMS
-from noisylabels.filters.unnormalized_eg import UnnormalizedEG as UnnormalizedEG
-from noisylabels.filters.za_lms import ZALMS as ZALMS
-from noisylabels.online.analytic_kernel import AnalyticKernel as AnalyticKernel
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList as AnalyticKernelList
-from noisylabels.online.known_covariance import KnownCovariance as KnownCovariance
-from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD as NaiveFeatureOGD
-from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD as NaiveKernelOGD
-from noisylabels.online.naive_ogd import NaiveOGD as NaiveOGD
-from noisylabels.online.oracle_ogd import OracleOGD as OracleOGD
-from noisylabels.online.surrogate_kernel import SurrogateKernel as SurrogateKernel
-from noisylabels.online.two_copy import TwoCopy as TwoCopy
+from noisylabels.filters.pnorm import BoundedPNormLMS as BoundedPNormLMS
+from noisylabels.filters.pnorm import ImplicitPNormLMS as ImplicitPNormLMS
+from noisylabels.filters.pnorm import NormalizedPNormLMS as NormalizedPNormLMS
+from noisylabels.filters.pnorm import PNormLMS as PNormLMS
+from noisylabels.online.analytic import AnalyticKernel as AnalyticKernel
+from noisylabels.online.analytic import NaiveFeatureOGD as NaiveFeatureOGD
+from noisylabels.online.estimators import AnalyticKernelList as AnalyticKernelList
+from noisylabels.online.kernel import NaiveKernelOGD as NaiveKernelOGD
+from noisylabels.online.kernel import SurrogateKernel as SurrogateKernel
+from noisylabels.online.linear import KnownCovariance as KnownCovariance
+from noisylabels.online.linear import NaiveOGD as NaiveOGD
+from noisylabels.online.linear import OracleOGD as OracleOGD
+from noisylabels.online.linear import TwoCopy as TwoCopy
 
 METHODS: dict[str, str]
 __version__: str

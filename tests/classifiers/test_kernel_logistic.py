@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression, marginal_zeta
+from noisylabels.classifiers.kernel_logistic import (
+    KernelLogisticRegression,
+    RobustKernelLogisticRegression,
+    marginal_zeta,
+)
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.batch import fit_batch
-from noisylabels.solvers.flipped_logistic.em_newton import em_newton
+from noisylabels.solvers.flipped_logistic import em_newton, fit_batch
 
 KLR, rKLR, rLR = KernelLogisticRegression, RobustKernelLogisticRegression, RobustLogisticRegression
 GRID = np.array(KLR.GRID)
@@ -363,4 +365,4 @@ def test_classes_that_swap_names_are_reset_and_flagged():
     start = 5.0 * np.array([0.0, -1.0, -1.0])  # predicts the opposite
     em = em_newton(Z, noisy, np.full(3, 1e-3), flip_matrix.from_rates(0.49, 0.49), start=start)
     assert np.isfinite(em.v).all()
-    assert not flip_matrix.swapped(em.omega)
+    assert not flip_matrix.permuted(em.omega)

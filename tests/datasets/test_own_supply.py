@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reproduction.data.own import with_own
-from reproduction.frame.supply import Supply
+from reproduction.data_sources import DataSources as Supply
 
 ENTRIES = {
     "heart": {"title": "t", "task": "binary", "loader": "uci:heart", "sources": [{"name": "mirror"}]},

@@ -1,13 +1,12 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
-import dataclasses
 import json
 
 import numpy as np
 import pytest
 from finished_runs import CHECKOUT, finish, plan_of
 
-from reproduction.reference import comparison, keeping, make, runs, state, summary
+from reproduction.reference import comparison, judging, keeping, make, runs, summary
 from reproduction.results import read_table, write_rows
 
 NAME = "ors/fig2"
@@ -96,11 +95,55 @@ def test_a_table_of_other_settings_is_not_kept(plan, tmp_path):
 def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
     finish(tmp_path, plan, [NAME])
     file = tmp_path / "results/full" / NAME / "verdicts.csv"
-    text = file.read_text()
-    for other in ("\n".join(text.splitlines()[:-1]) + "\n", text.replace("< 0.7", "< 0.8")):
-        file.write_text(other)
-        with pytest.raises(make.NotFinished, match="verdicts"):
-            make.keep(plan, NAME, tmp_path, tmp_path)
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(make.NotFinished, match="its verdicts are not those of its claims"):
+        make.keep(plan, NAME, tmp_path, tmp_path)
+
+
+def test_other_words_margins_and_bounds_are_judged_from_what_is_kept():
+    """The reference of the repository: no run, and only what its estimates cannot answer waits for one."""
+    plan = plan_of("full", ["kernel_boost", "ors"])
+    name, folder = "kernel_boost/rivals", CHECKOUT / "results/reference/kernel_boost/rivals"
+    content = plan.artifact(name).content
+    values = [entry | {"margin": 100 * entry["margin"]} for entry in content["published"]]
+    claims = [claim | {"statement": "in other words"} for claim in content["claims"]]
+    found = judging.again(content | {"published": values, "claims": claims}, folder).verdicts
+    before = judging.again(content, folder).verdicts
+    published = found["kind"] == "published"
+    inside = [(frame.loc[published, "verdict"] == "inside").sum() for frame in (before, found)]
+    assert inside[0] < inside[1] == published.sum()
+    assert set(found.loc[~published, "statement"]) == {"in other words"}
+    assert found.loc[~published, "verdict"].equals(before.loc[~published, "verdict"])
+    assert judging.moved(content, folder) == ([], [])
+    claims = [claim | {"checks": [claim["checks"][0] | {"where": {"x": 1}}]} for claim in content["claims"]]
+    found = judging.again(content | {"claims": claims}, folder).verdicts
+    assert set(found.loc[~published, "verdict"]) == {"not judged"}
+
+
+def test_another_bound_is_judged_from_kept_estimates():
+    plan = plan_of("full", ["ors"])
+    content, folder = plan.artifact("ors/fig6").content, CHECKOUT / "results/reference/ors/fig6"
+    claims = [
+        claim
+        | {"checks": [check | ({"below": -99} if "below" in check else {}) for check in claim["checks"]]}
+        for claim in content["claims"]
+    ]
+    before, found = (judging.again(c, folder).verdicts for c in (content, content | {"claims": claims}))
+    assert judging.moved(content, folder) == ([], [])
+    assert "not judged" not in set(found["verdict"])
+    assert (found["verdict"] == "contradicted").sum() > (before["verdict"] == "contradicted").sum()
+
+
+def test_a_new_published_value_is_judged_from_the_means():
+    plan = plan_of("full", ["kernel_boost"])
+    content = plan.artifact("kernel_boost/rivals").content
+    old = content["published"][0]
+    where = old["where"] | {"noise": "independent 0.1"}
+    new = {"id": "new", "value": old["value"], "where": where, "margin": 5.0, "reason": "r"}
+    found = judging.again(
+        {"published": [new]}, CHECKOUT / "results/reference/kernel_boost/rivals"
+    ).verdicts.iloc[0]
+    assert (found["verdict"], found["repetitions"]) == ("inside", 100)
 
 
 def test_a_table_changed_by_hand_is_not_kept(plan, tmp_path):
@@ -124,18 +167,26 @@ def test_a_fresh_reference_is_not_old(full, plan):
     assert keeping.old(plan, [NAME], full) == (["the reference is what the files here would give"], False)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "word"), [("settings", {"repetitions": 99}, "settings"), ("claims", [], "claims")]
-)
-def test_other_declarations_make_it_old(full, key, value, word):
+def test_other_settings_make_it_old(full):
     plan = plan_of("full", ["ors"])
-    content = dict(plan.artifacts[NAME].content)
-    content[key] = content[key] | value if isinstance(value, dict) else value
-    plan.artifacts[NAME] = dataclasses.replace(plan.artifacts[NAME], content=content)
+    plan.artifacts[NAME].content["settings"] = {"repetitions": 99}
+    for cell in plan.artifacts[NAME].cells.values():
+        cell.update({"repetitions": 99})
     (line,), failed = keeping.old(plan, [NAME], full)
     assert failed
-    assert word in line
+    assert "other settings" in line
     assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
+
+
+def test_other_claims_are_named_with_the_command_that_judges_them(full):
+    changed = plan_of("full", ["ors"])
+    changed.artifacts[NAME].content["claims"][0]["statement"] = "in other words"
+    (line,), failed = keeping.old(changed, [NAME], full)
+    assert failed
+    assert "ORS-1" in line
+    assert "./run reference --judge ors_fig2" in line
+    keeping.judged(changed, [NAME], full)
+    assert not keeping.old(changed, [NAME], full)[1]
 
 
 def test_another_caption_does_not(full):
@@ -144,21 +195,16 @@ def test_another_caption_does_not(full):
     assert not keeping.old(plan, [NAME], full)[1]
 
 
-def test_changed_code_is_told_and_is_no_failure(full, plan):
+@pytest.mark.parametrize("earlier", ["0" * 16, {"src/noisylabels/filters/ors.py": "0" * 12}])
+def test_changed_code_is_reported_and_is_no_failure(full, plan, earlier):
     file = full / "results/reference" / NAME / "provenance.json"
-    told = json.loads(file.read_text())
-    assert "src/noisylabels/filters/ors.py" in told["made_from"]["code"]
-    told["made_from"]["code"]["src/noisylabels/filters/ors.py"] = "0" * 12
-    file.write_text(json.dumps(told))
+    kept = json.loads(file.read_text())
+    assert kept["made_from"]["code"] == plan.computing_code(NAME)
+    kept["made_from"]["code"] = earlier
+    file.write_text(json.dumps(kept))
     (line,), failed = keeping.old(plan, [NAME], full)
     assert not failed
-    assert "earlier state of ors.py" in line
-
-
-def test_the_digest_of_code_is_that_of_git():
-    readme = CHECKOUT / "README.md"
-    assert state.blobs([readme])["README.md"] == state._blob(readme.read_bytes())[:12]
-    assert state._blob(b"what is up, doc?") == "bd9dbf5aae1a3862dd1526723246b20206e5fc37"
+    assert line.startswith("ors/fig2: made with earlier code (commit ")
 
 
 # Another run beside it

@@ -4,7 +4,6 @@
 rule experiment:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact),
-        library=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         points=f"{RESULTS}/{{artifact}}/points.npz",
@@ -15,8 +14,6 @@ rule experiment:
         f"{LOGS}/{{artifact}}/experiment.time.tsv"
     wildcard_constraints:
         artifact=PLAN.experiments(single=True),
-    # Papers take turns: two jobs of a paper that start together would both compile the kernels that they share.
-    priority: lambda wildcards: -PLAN.turns[wildcards.artifact.partition("@")[0]]
     conda:
         ENVIRONMENT
     threads: threads_of
@@ -25,50 +22,49 @@ rule experiment:
         runtime=asked("runtime", "experiment"),
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
         job=lambda wildcards: PLAN.job(wildcards.artifact),
-        cell=lambda wildcards: PLAN.only_cell(wildcards.artifact),
+        cell=lambda wildcards: "".join(PLAN.artifact(wildcards.artifact).cells),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
         about=lambda wildcards: PLAN.about(wildcards.artifact),
+        environment=ONE_THREAD,
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
-        " --data {input.data:q} --about {params.about:q}"
+        "env {params.environment} python -P -m scripts.experiment --code {params.code:q} --job {params.job:q} --cell {params.cell:q}"
+        " --repetitions {params.repetitions:q} --data {input.data:q} --about {params.about:q}"
         " --table {output.table:q} --points {output.points:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule tune:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
-        library=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
     output:
         f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
     log:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
-    group:
-        grouped("tune")
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=asked("mem_mb", "tune"),
         runtime=asked("runtime", "tune"),
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python {SCRIPTS:q}/tune.py --job {params.job:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m scripts.tune --code {params.code:q} --job {params.job:q} --data {input.data:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule run:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
-        library=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
     output:
         table=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
         points=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.points.npz",
@@ -76,8 +72,6 @@ rule run:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
-    group:
-        grouped("run")
     conda:
         ENVIRONMENT
     threads: threads_of
@@ -86,12 +80,15 @@ rule run:
         runtime=asked("runtime", "run"),
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
         repetitions=lambda wildcards: PLAN.repetitions(
             wildcards.artifact, int(wildcards.block)
         ),
+        environment=ONE_THREAD,
     message:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS:q}/run.py --job {params.job:q} --repetitions {params.repetitions:q}"
-        " --tuned {input.tuned:q} --data {input.data:q} --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"
+        "env {params.environment} python -P -m scripts.run --code {params.code:q} --job {params.job:q}"
+        " --repetitions {params.repetitions:q} --tuned {input.tuned:q} --data {input.data:q}"
+        " --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, as_array, finite, nonnegative, whole
+from noisylabels.validation import Floats, as_array, finite, nonnegative, whole
 
 SHAPES = ("gaussian", "rademacher", "uniform")
 TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0
@@ -81,13 +81,9 @@ class FeatureNoise:
     """
 
     def __init__(
-        self,
-        *,
-        variances: ArrayLike | None = None,
-        covariance: ArrayLike | None = None,
-        shapes: tuple[str, ...] | list[str] = ("gaussian",),
-        cycle: int = 64,
-    ) -> None:
+        self, *, variances: ArrayLike | None = None, covariance: ArrayLike | None = None,
+        shapes: tuple[str, ...] | list[str] = ("gaussian",), cycle: int = 64,
+    ) -> None:  # fmt: skip
         if (variances is None) == (covariance is None):
             raise ValueError("noise: give either variances or covariance")
         self._diagonal = covariance is None

@@ -3,10 +3,13 @@
 import difflib
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from reproduction.strict_yaml import read
+
+REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
@@ -88,6 +91,13 @@ def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
         ]
     entries: dict[str, Entry] = content["datasets"]
     return entries
+
+
+@cache
+def groups() -> dict[str, list[str]]:
+    """Name -> ids of the data sets that artifacts may name together, from ``config/datasets.yaml``."""
+    found: dict[str, list[str]] = read(REGISTRY, keys=str | int).get("groups", {})
+    return found
 
 
 def _pinned(file: dict[str, Any], packages: dict[str, Any], where: str) -> dict[str, Any]:

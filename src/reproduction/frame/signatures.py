@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from noisylabels import METHODS
-from reproduction.frame import dependencies, methods
-from reproduction.frame.methods import PACKAGE, ROOT
+from reproduction import methods
+from reproduction.frame import dependencies
+from reproduction.frame.dependencies import ROOT
 
+PACKAGE = "noisylabels"
 Arguments = ast.FunctionDef
 
 PLAIN = {"int", "float", "str", "bool", "None"}
@@ -106,7 +108,7 @@ def _numbers(method: str, function: str) -> list[str]:
 def lacking(method: str) -> str:
     """Why the class "package.module:Class" cannot be had, in a few words, or ""; nothing is imported."""
     module, _, name = method.partition(":")
-    file = dependencies.foreign_file(module)
+    file = methods.module_file(module)
     if file is None:
         return f"no module {module!r}; is its folder on PYTHONPATH?"
     if file.suffix != ".py" or {name, "*"} & _words(file):
@@ -130,9 +132,14 @@ def has(method: str, member: str) -> bool:
 
 
 def of_function(module: str, function: str) -> list[str]:
-    """Names of the arguments of a top-level function, ``("losses.margin", "ramp")``."""
-    tree = _tree(ROOT / f"{module.replace('.', '/')}.py")
-    return next(_names(node) for node in tree.body if isinstance(node, Arguments) and node.name == function)
+    """Names of the parameters of a loss, ``("losses.margin", "ramp")``."""
+    for node in _tree(ROOT / f"{module.replace('.', '/')}.py").body:
+        if isinstance(node, ast.ClassDef):  # a loss: a dataclass that says its name
+            words = [word for m in node.body if isinstance(m, ast.Assign) for word in ast.walk(m.value)]
+            if any(isinstance(word, ast.Constant) and word.value == function for word in words):
+                fields = (m.target for m in node.body if isinstance(m, ast.AnnAssign))
+                return [field.id for field in fields if isinstance(field, ast.Name)]
+    raise ValueError(f"{module} has no {function}")
 
 
 def _names(function: ast.FunctionDef) -> list[str]:
@@ -143,7 +150,7 @@ def _names(function: ast.FunctionDef) -> list[str]:
 def _class(method: str) -> tuple[Path, str]:
     if ":" in method:
         folder, _, name = method.partition(":")
-        return dependencies.foreign_file(folder) or Path(), name
+        return methods.module_file(folder) or Path(), name
     return _file(methods.known()[method]), METHODS[method].partition(":")[2]
 
 

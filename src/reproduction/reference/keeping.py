@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reproduction.frame import targets
-from reproduction.frame.plan import Plan
-from reproduction.reference import make, runs, state
+from reproduction import targets
+from reproduction.plan import Plan
+from reproduction.reference import judging, make, runs, state
 
 WHOLE = 20_000_000
 """Bytes of the whole reference."""
@@ -42,6 +42,19 @@ def kept(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) 
     return [*lines, count, *large], bool(large) or bool(refused and asked)
 
 
+def judged(made: Plan, names: Iterable[str], home: Path) -> list[str]:
+    """Judge kept artifacts again and write their verdicts; a line for each artifact where some moved."""
+    lines = []
+    for name in names:
+        folder = home / "results/reference" / name
+        if (folder / "provenance.json").is_file():
+            content = made.artifact(name).content
+            moved, _ = judging.moved(content, folder)
+            judging.write(judging.again(content, folder), name, folder)
+            lines += [f"{name}: {', '.join(moved)}"] * bool(moved)
+    return lines or ["every verdict is what it was"]
+
+
 def total(home: Path) -> int:
     """Bytes of the reference."""
     folders = (home / "results/reference", home / "figures/reference")
@@ -49,31 +62,31 @@ def total(home: Path) -> int:
 
 
 def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
-    """What changed since artifacts were kept; (lines, whether a declaration did).
+    """What changed since artifacts were kept; (lines, whether settings did).
 
-    A change of settings or claims makes a result another one. A change of code is told, and may mean nothing.
+    A change of settings makes a result another one. A change of code is reported, and may mean nothing.
     """
     lines, failed = [], False
     for name in names:
         provenance = runs.reference(name, home).provenance
-        if "made_from" not in provenance:
+        kept = provenance.get("made_from")
+        if kept is None:
             lines.append(f"{name}: not in the reference")
             continue
-        declarations = state.changed_declarations(made, name, provenance["made_from"])
-        code = state.changed_code(provenance["made_from"])
-        failed = failed or bool(declarations)
-        if declarations:
-            lines.append(f"{name}: OLD, other {' and other '.join(declarations)}; {mend(name)}")
-        elif code:
+        moved, waiting = judging.moved(made.artifact(name).content, home / "results/reference" / name)
+        failed = failed or bool(moved)
+        if moved:
+            some, command = ", ".join(moved[:5]), f"./run reference --judge {name.replace('/', '_')}"
+            lines.append(f"{name}: other claims or published values ({some} ...); {command}")
+        if waiting:
+            lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {mend(name)}")
+        if state.other_settings(made, name, kept):
+            failed = True
+            lines.append(f"{name}: OLD, other settings; {mend(name)}")
+        elif state.other_code(made, name, kept):
             commit = provenance.get("commit", "unknown")[:12]
-            lines.append(f"{name}: made with an earlier state of {told(code)} (commit {commit})")
+            lines.append(f"{name}: made with earlier code (commit {commit})")
     return lines or ["the reference is what the files here would give"], failed
-
-
-def told(files: Sequence[str]) -> str:
-    """``a.py, b.py and 4 more files``."""
-    names = ", ".join(Path(file).name for file in files[:2])
-    return f"{names} and {len(files) - 2} more files" if len(files) > 2 else names
 
 
 def mend(name: str) -> str:

@@ -1,0 +1,136 @@
+"""Checks of arguments, each error one line with the argument and the place, and the types of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+
+def as_array(name: str, values: Any) -> NDArray[Any]:
+    """`values` as an array of any kind; ValueError: None, or rows of different lengths."""
+    try:
+        given = np.asanyarray(values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}") from None
+    if given.dtype.kind == "O" and given.ndim == 0:  # None, a sparse matrix, any other object
+        raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}")
+    return given
+
+
+def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
+    """`values` as a contiguous float64 array of `shape` (None = any length), or a one-line ValueError."""
+    given = as_array(name, values)
+    if given.dtype.kind not in "biufO":
+        raise ValueError(f"{name}: expected real numbers, got {given.dtype}")
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        index = first_index(np.ma.getmaskarray(given))
+        raise ValueError(f"{name}: value at index {index} is masked; fill it or leave the row out")
+    try:
+        array = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # objects of all kinds
+        raise ValueError(f"{name}: expected real numbers, got {shown(given.tolist())}") from None
+    fits = array.ndim == len(shape) and all(
+        want in (None, got) for want, got in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = "(" + ", ".join("*" if n is None else str(n) for n in shape) + ")"
+        vector = array.ndim == 1 and len(shape) == 2
+        hint = "; reshape one row to (1, n), one column to (n, 1)" if vector else ""
+        raise ValueError(f"{name}: expected shape {wanted}, got {array.shape}{hint}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: value at index {first_index(~np.isfinite(array))} is not finite")
+    return array
+
+
+def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
+    """Like `finite`, and no value below 0."""
+    array = finite(name, values, shape)
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name}: value at index {first_index(array < 0)} is negative")
+    return array
+
+
+def number(
+    name: str, value: Any, *, above: float = -np.inf, least: float = -np.inf, below: float = np.inf,
+    most: float = np.inf,
+) -> float:  # fmt: skip
+    """`value` as a finite float, above < value < below, least <= value <= most; else a one-line ValueError.
+
+    A text, a bool or an array is no number.
+    """
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    try:
+        given = float(value) if real else math.nan
+    except OverflowError:  # an int of hundreds of digits
+        given = math.inf
+    if not (math.isfinite(given) and above < given < below and least <= given <= most):
+        limits = [f"> {above:g}"] * (above > -np.inf) + [f">= {least:g}"] * (least > -np.inf)
+        limits += [f"< {below:g}"] * (below < np.inf) + [f"<= {most:g}"] * (most < np.inf)
+        rule = " ".join(["must be a finite number", " and ".join(limits)]).strip()
+        raise ValueError(f"{name}: {rule}, got {f'{given:g}' if real else shown(value)}")
+    return given
+
+
+def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
+    """A number or a list of numbers as an array (n,), n >= 1, each within the `limits` of `number`."""
+    given = as_array(name, values)
+    array = finite(name, given, (None,)) if given.ndim else np.array([number(name, values, **limits)])
+    if not len(array):
+        raise ValueError(f"{name}: at least one number is needed, got none")
+    for value in array:
+        number(name, value, **limits)
+    return array
+
+
+def whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
+    """`value` as an int, least <= value <= most; else a one-line ValueError. 2.0 and True are none."""
+    fits = not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < 2**63
+    if not fits or (least is not None and value < least) or (most is not None and value > most):
+        limits = [f">= {least}"] * (least is not None) + [f"<= {most}"] * (most is not None)
+        rule = " ".join(["must be a whole number", " and ".join(limits)]).strip()
+        raise ValueError(f"{name}: {rule}, got {shown(value)}")
+    return int(value)
+
+
+def choice(name: str, value: Any, known: Iterable[str]) -> str:
+    """`value` if it is one of the words `known`, else a one-line ValueError."""
+    words = list(known)
+    if not (isinstance(value, str) and value in words):
+        raise ValueError(f"{name}: {shown(value)} is unknown; known: {', '.join(words)}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """`value` as a bool, else a one-line ValueError: 1 or "yes" is none."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}: must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def of_class(name: str, value: Any, kind: type[T]) -> T:
+    """`value` if it is of the class `kind`, else a one-line ValueError."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name}: must be of the class {kind.__name__}, got {shown(value)}")
+    return value
+
+
+def shown(value: Any) -> str:
+    """`value` in a message: one line of at most 60 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def first_index(bad: NDArray[np.bool_]) -> str:
+    """Index of the first True, as text: ``3``, or ``(3, 1)`` in a matrix."""
+    index = np.argwhere(bad)[0]
+    return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))

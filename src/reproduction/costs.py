@@ -1,0 +1,106 @@
+"""What jobs of a full run took, hence what a cluster is asked for."""
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEY = ["artifact", "cell", "job"]
+COLUMNS = [*KEY, "jobs", "seconds", "longest", "mem_mb"]
+
+DEFAULT = {"mem_mb": 1000, "runtime": 60}
+"""Megabytes and minutes of a job that nobody has measured."""
+
+MARGIN = {"mem_mb": 1.5, "runtime": 3.0}
+"""What is asked for, over what was measured: other processors are slower, other libraries larger."""
+
+START = {"mem_mb": 400, "runtime": 2}
+"""What every job needs beside: Snakemake starts in each submission, on a node that may be busy."""
+
+Measured = Mapping[tuple[str, str, str], tuple[float, float]]
+"""(artifact, cell, kind of job) -> longest seconds, peak megabytes; a kind is ``tune``, ``run`` ...."""
+
+
+def read(file: Path) -> Measured:
+    """The table that ``python src/scripts/costs.py`` writes; without the file nothing was measured.
+
+    Raises
+    ------
+    ValueError : other columns, or a line that cannot be read, named.
+    """
+    import csv
+
+    if not file.is_file():
+        return {}
+    found = {}
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        if rows.fieldnames != COLUMNS:
+            raise ValueError(f"{file}: the columns are not {', '.join(COLUMNS)}; run src/scripts/costs.py")
+        for row in rows:
+            try:
+                numbers = float(row["longest"]), float(row["mem_mb"])
+            except (ValueError, TypeError):
+                raise ValueError(f"{file}, line {rows.line_num}: longest, mem_mb must be numbers") from None
+            found[row["artifact"], row["cell"], row["job"]] = numbers
+    return found
+
+
+def resources(
+    measured: Measured, key: tuple[str, str, str], declared: Mapping[str, int], attempt: int = 1
+) -> dict[str, int]:
+    """``mem_mb`` and ``runtime`` (minutes): ``declared``, else measured with a margin, else `DEFAULT`.
+
+    A cell that was not measured is asked for like the dearest other one of its artifact; so is an experiment
+    in one job, which the full scale may cut in several. The second attempt asks for twice as much.
+    """
+    artifact, _, job = key
+    near = (c for (a, _, kind), c in measured.items() if a == artifact and job in (kind, "experiment"))
+    cost = measured.get(key) or max(near, default=None)
+    asked = dict(DEFAULT)
+    if cost:
+        seconds, peak = cost
+        asked["mem_mb"] = 100 * math.ceil((peak * MARGIN["mem_mb"] + START["mem_mb"]) / 100)
+        asked["runtime"] = math.ceil(seconds * MARGIN["runtime"] / 60) + START["runtime"]
+    return {name: value * attempt for name, value in (asked | dict(declared)).items()}
+
+
+def gathered(logs: Iterable[Path]) -> "pd.DataFrame":
+    """Rows of the table from folders ``logs/<scale>`` of runs; where a job is in several, the last counts.
+
+    The seconds are the processor's: a machine that is shared stretches the clock's.
+    Where a job was too short to be sampled, the clock's are taken.
+    """
+    import pandas as pd
+
+    jobs: dict[tuple[str, ...], tuple[float, float]] = {}
+    for folder in logs:
+        for file in sorted(folder.glob("*/*/*.time.tsv")):
+            cell, _, block = file.name.removesuffix(".time.tsv").rpartition(".")
+            job = "run" if block.isdigit() else block
+            jobs[file.relative_to(folder).parent.as_posix(), cell, job, block] = times(file)
+    rows = [(*key[:3], *numbers) for key, numbers in jobs.items()]
+    groups = pd.DataFrame(rows, columns=[*KEY, "seconds", "mem_mb"]).groupby(KEY)
+    found = groups["seconds"].agg(jobs="size", seconds="mean", longest="max").round(1)
+    return found.assign(mem_mb=groups["mem_mb"].max().map(math.ceil)).reset_index()
+
+
+def updated(file: Path, new: "pd.DataFrame") -> "pd.DataFrame":
+    """The table in the file with new rows; of an artifact that has some no old one stays."""
+    import pandas as pd
+
+    if not file.is_file():
+        return new
+    read(file)  # a damaged table is named
+    old = pd.read_csv(file, keep_default_na=False)
+    return pd.concat([old[~old["artifact"].isin(new["artifact"])], new]).sort_values(KEY)
+
+
+def times(file: Path) -> tuple[float, float]:
+    """(seconds, megabytes at the peak) of a job; Snakemake writes NA where it took no sample."""
+    header, row = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()[:2])
+    sampled = {key: float(value) for key, value in zip(header, row, strict=True) if value[:1].isdigit()}
+    return sampled.get("cpu_time") or sampled["s"], sampled.get("max_rss", 0.0)

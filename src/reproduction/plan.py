@@ -1,0 +1,344 @@
+"""From configuration and artifacts to files and job descriptions: everything the rules ask for by a name.
+
+An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files; its repetition with another
+root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and neither figure nor page.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reproduction import artifact as artifacts
+from reproduction import code_digest, configuration, costs, methods
+from reproduction.artifact import Artifact
+from reproduction.data import own, registry
+from reproduction.data_sources import DataSources
+from reproduction.frame import dependencies
+from reproduction.protocols import walk
+from reproduction.strict_yaml import read
+
+TABLE_SUFFIXES = ("html", "csv", "md", "tex")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One configuration, its artifacts at its scale, where their data come from, and what jobs cost."""
+
+    config: dict[str, Any]
+    loaded: dict[tuple[str, str], Artifact]
+    supply: DataSources
+    measured: costs.Measured = field(default_factory=dict)
+
+    # Artifacts
+
+    @cached_property
+    def results(self) -> str:
+        """Folder of the result tables and verdicts of the scale."""
+        return f"results/{self.config['scale']}"
+
+    @cached_property
+    def figures(self) -> str:
+        """Folder of the figures and tables of the scale."""
+        return f"figures/{self.config['scale']}"
+
+    @cached_property
+    def artifacts(self) -> dict[str, Artifact]:
+        """Every artifact by its name."""
+        return {f"{paper}/{name}": artifact for (paper, name), artifact in self.loaded.items()}
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
+        lacking = {name: self._lack(artifact) for name, artifact in self.artifacts.items()}
+        for name, artifact in self.artifacts.items():
+            for used in self._sources(artifact):
+                if lacking[used] and not lacking[name]:
+                    lacking[name] = f"it draws {used}: {lacking[used]}"
+        return {name: why for name, why in lacking.items() if why}
+
+    def _lack(self, artifact: Artifact) -> str:
+        for dataset in artifact.data_sets(artifact.settings):
+            if why := self.supply.lack(dataset):
+                return why
+        for label, content in artifact.settings.get("methods", {}).items():
+            if why := methods.missing(content["method"]):
+                return f"methods.{label}.method: {why}"
+        return ""
+
+    @cached_property
+    def shown(self) -> dict[str, Artifact]:
+        """The artifacts that are not left out."""
+        return {name: artifact for name, artifact in self.artifacts.items() if name not in self.left_out}
+
+    def below(self, scope: str) -> dict[str, Artifact]:
+        """Those shown below a scope: "" is all, "ors/" a paper, "ors/fig2/" one artifact."""
+        return {name: artifact for name, artifact in self.shown.items() if f"{name}/".startswith(scope)}
+
+    def artifact(self, name: str) -> Artifact:
+        """The artifact of a name, with a seed or without.
+
+        Raises ValueError: none of that name, or one that is left out.
+        """
+        name = name.partition("@")[0]
+        if name in self.left_out:
+            raise ValueError(f"{name} cannot run: {self.left_out[name]}")
+        if name not in self.artifacts:
+            raise ValueError(f"there is no artifact {name}")
+        return self.artifacts[name]
+
+    def data_sets(self) -> list[str]:
+        """Data sets that the shown artifacts use, pinned."""
+        named = {name for a in self.shown.values() for name in a.data_sets(a.settings)}
+        return sorted({self.supply.pinned(name) for name in named})
+
+    # Experiments
+
+    def experiments(self, single: bool) -> str:
+        """A regular expression for the experiments of one cell and one block, or for the others."""
+        computed = ((name, a) for name, a in self.artifacts.items() if a.protocol)
+        names = [re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single]
+        return f"(?:{'|'.join(names) or '(?!)'})(?:@[0-9]+)?"
+
+    def tunes(self, name: str) -> bool:
+        """Does the protocol of the artifact tune parameters before it runs?"""
+        protocol = self.artifact(name).protocol
+        if dependencies.is_typed(protocol):
+            return walk.find(protocol).tune is not None
+        return dependencies.defines(dependencies.protocol_module(protocol), "tune")
+
+    def check_custom(self, scopes: Iterable[str]) -> None:
+        """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
+        for artifact in (artifact for scope in scopes for artifact in self.below(scope).values()):
+            try:
+                if artifact.typed is not None:
+                    artifact.typed.check_custom()
+            except ValueError as error:
+                raise ValueError(f"{artifact.file}: settings.{error}") from None
+
+    def cell(self, name: str, cell: str = "") -> dict[str, Any]:
+        """Settings of a cell of the artifact; without a name those of its only cell."""
+        cells = self.artifact(name).cells
+        return cells[cell or "".join(cells)]
+
+    def data(self, name: str, cell: str = "") -> list[str]:
+        """Prepared data files of a cell."""
+        return self.supply.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
+
+    def all_data(self, name: str) -> list[str]:
+        """Prepared data files of all cells."""
+        artifact = self.artifact(name)
+        return self.supply.prepared(artifact.data_sets(artifact.settings))
+
+    def code(self, job: str, name: str, cell: str = "") -> str:
+        """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
+        return code_digest.stamped(f"scripts/{job}.py", *self._computing(name, cell))
+
+    def computing_code(self, name: str) -> str:
+        """Digest of the code that can change numbers of the artifact: its protocol, its methods."""
+        return code_digest.digest(self._computing(name))
+
+    def _computing(self, name: str, cell: str = "") -> list[str]:
+        artifact = self.artifact(name)
+        settings = artifact.cells[cell] if cell else artifact.settings
+        modules = [methods.module(spec["method"]) for spec in settings.get("methods", {}).values()]
+        return [f"reproduction.{dependencies.protocol_module(artifact.protocol)}", *modules]
+
+    def job(self, name: str, cell: str = "") -> str:
+        """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
+        artifact = self.artifact(name)
+        settings = self.cell(name, cell)
+        if "methods" in settings:
+            settings = settings | {"methods": {k: _computed(m) for k, m in settings["methods"].items()}}
+        experiment = artifact.settings.get("experiment", name.partition("@")[0])
+        described = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
+        return json.dumps(described | {"settings": settings})
+
+    def repetitions(self, name: str, block: int = 0) -> str:
+        """Half-open range of the repetitions of a block, ``0:5``."""
+        start, stop = self.artifact(name).blocks[block]
+        return f"{start}:{stop}"
+
+    def seed(self, name: str) -> int:
+        """Root of the random numbers of an artifact: the one in its name, else that of the configuration."""
+        return int(name.partition("@")[2] or self.config["seed"])
+
+    def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
+        """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `costs.resources`."""
+        declared = self.artifact(name).content.get("resources", {})
+        return costs.resources(self.measured, (name.partition("@")[0], cell, job), declared, attempt)
+
+    # Results
+
+    def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
+        """Files of tuned parameters of some cells, by default all; none if the protocol does not tune."""
+        folder = f"{self.results}/{name}/cells"
+        asked = list(cells) or list(self.artifact(name).cells)
+        return [f"{folder}/{cell}/tuned.json" for cell in asked] if self.tunes(name) else []
+
+    def parts(self, name: str, suffix: str = "csv") -> list[str]:
+        """Tables of all blocks of all cells, in order; with the suffix ``points.npz`` what they tested."""
+        artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
+        blocks = range(len(artifact.blocks))
+        return [f"{folder}/{cell}/{block}.{suffix}" for cell in artifact.cells for block in blocks]
+
+    def about(self, name: str) -> str:
+        """What provenance says of a result, as JSON."""
+        artifact = self.artifact(name)
+        what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
+        what |= {"seed": self.seed(name), "code": self.computing_code(name)}
+        return json.dumps(what | {"settings": artifact.settings})
+
+    # Figures and tables
+
+    def _sources(self, artifact: Artifact) -> list[str]:
+        own = [artifact.name] if artifact.protocol else []
+        return [f"{artifact.paper}/{name}" for name in own + artifact.uses]
+
+    def drawn(self, name: str) -> list[str]:
+        """Artifacts (without the paper) whose tables are drawn: its own first, then those it uses."""
+        return [source.partition("/")[2] for source in self._sources(self.artifact(name))]
+
+    def tables(self, name: str) -> list[str]:
+        """Their result tables, in the same order."""
+        return [f"{self.results}/{source}/table.csv" for source in self._sources(self.artifact(name))]
+
+    def drawing_code(self, names: Iterable[str]) -> str:
+        """The code that draws some artifacts."""
+        drawn = [self.artifact(name) for name in names]
+        modules = [f"figures.{artifact.render.partition(':')[0]}" for artifact in drawn]
+        shown = (self.artifacts[source].protocol for a in drawn for source in self._sources(a))
+        modules += map(dependencies.protocol_module, shown)  # the models of their settings
+        return code_digest.stamped("scripts/draw.py", *(f"reproduction.{module}" for module in modules))
+
+    def settings_shown(self, name: str) -> dict[str, Any]:
+        """Settings of every artifact that is shown; a table is given the printed values too."""
+        artifact = self.artifact(name)
+        printed = artifact.kind == "table"
+        shown = dict.fromkeys([artifact.name, *self.drawn(name)])
+        return {each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown}
+
+    def shown_digest(self, names: Iterable[str]) -> str:
+        """Digest of what some artifacts show beside their tables: a change of it draws them again."""
+        shown = [[name, self.artifact(name).render, self.settings_shown(name)] for name in names]
+        return _digest(shown)
+
+    def texts_digest(self) -> str:
+        """Digest of all artifacts, captions included: a change of it writes the pages again."""
+        return _digest([artifact.content for artifact in self.artifacts.values()])
+
+    def drawings(self, name: str) -> list[str]:
+        """The files of the figure or table, one for each format; the first is the one that pages show."""
+        others = [suffix for suffix in self.config["formats"] if suffix != "png"]
+        suffixes = ["png", *others] if self.artifact(name).kind == "figure" else TABLE_SUFFIXES
+        return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
+
+    def outputs(self, name: str) -> list[str]:
+        """Figure or table, and provenance, of an artifact."""
+        computed = bool(self.artifact(name).protocol)
+        return self.drawings(name) + [f"{self.results}/{name}/provenance.json"] * computed
+
+    # Verdicts
+
+    def judged(self, scope: str) -> dict[str, Artifact]:
+        """Artifacts below a scope (see `below`) that have claims or published values.
+
+        Those with measured times are judged by themselves only: what they say differs from run to run.
+        """
+        return {
+            name: artifact
+            for name, artifact in self.below(scope).items()
+            if (artifact.claims or artifact.published) and (not artifact.measured or scope == f"{name}/")
+        }
+
+    def judged_files(self, scope: str, file: str) -> list[str]:
+        """Their files of that name, in the same order."""
+        return [f"{self.results}/{name}/{file}" for name in self.judged(scope)]
+
+    def pages(self, scope: str) -> list[str]:
+        """Scopes that are judged apart: this one, and every artifact below it with measured times."""
+        measured = [f"{name}/" for name, a in self.below(scope).items() if a.measured]
+        return [page for page in dict.fromkeys([scope, *measured]) if self.judged(page)]
+
+    def expectations(self, scope: str) -> str:
+        """Digest of what they are judged by: a change of it judges again, a change of a caption does not."""
+        contents = [artifact.content for artifact in self.judged(scope).values()]
+        return _digest([[content.get(key) for key in ("published", "claims")] for content in contents])
+
+    def published_data(self, scope: str) -> list[str]:
+        """Prepared data of those with published values: a constant classifier is scored as a baseline."""
+        published = [name for name, artifact in self.judged(scope).items() if artifact.published]
+        return sorted({file for name in published for file in self.all_data(name)})
+
+    def promised(self, scope: str) -> list[str]:
+        """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
+        files = [file for name in self.below(scope) for file in self.outputs(name)]
+        repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
+        files += [f"{self.results}/{name}/seeds.html" for name in repeated]
+        return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
+
+    # Seeds
+
+    def replicas(self, name: str) -> list[str]:
+        """An experiment and its repetitions with the other ``seeds`` of the configuration.
+
+        None of an artifact that computes nothing; measured times are not repeated.
+        """
+        artifact = self.artifact(name)
+        if not artifact.protocol or artifact.measured:
+            return []
+        others = [seed for seed in self.config.get("seeds", []) if seed != self.config["seed"]]
+        return [name, *(f"{name}@{seed}" for seed in others)]
+
+    def replica_tables(self, name: str) -> list[str]:
+        """Their result tables, in the same order."""
+        return [f"{self.results}/{each}/table.csv" for each in self.replicas(name)]
+
+
+def _computed(method: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in method.items() if key not in methods.DISPLAY}
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def configured(root: Path, scale: str) -> dict[str, Any]:
+    """``config/config.yaml`` with the overlay of the scale laid over it."""
+    config = read(root / "config/config.yaml")
+    overlay = root / f"config/{scale}.yaml"
+    return artifacts.merge(config, read(overlay) if overlay.is_file() else {})
+
+
+def planned(root: Path, config: dict[str, Any]) -> Plan:
+    """The plan of a configuration, without the workflow.
+
+    Raises
+    ------
+    ValueError : a mistake in a file of the configuration, in one line.
+    """
+    loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
+    entries = own.with_own(registry.load_registry(root / "config/datasets.yaml"), config["data"]["local"])
+    measured = costs.read(root / "workflow/recorded/jobs.csv")
+    return Plan(config, loaded, DataSources(entries, config["data"]), measured)
+
+
+def of_run(root: Path, config: dict[str, Any], files: Iterable[Path]) -> Plan:
+    """The plan of a run, every file of its configuration and the user's own data checked.
+
+    Raises
+    ------
+    ValueError : a mistake in a file or on the command line, in one line.
+    """
+    configuration.examine(config, files)
+    local = config["data"]["local"]
+    entries = registry.load_registry(root / "config/datasets.yaml")
+    configuration.examine_local(local, entries, root / "config/experiments")
+    configuration.examine_files(local)
+    made = planned(root, config)
+    _ = made.left_out  # names a data set that is not in the registry
+    return made

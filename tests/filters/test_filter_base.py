@@ -1,0 +1,386 @@
+"""What every filter promises: chunks, windows, state, losses, and errors that name what is wrong."""
+
+import copy
+
+import numpy as np
+import pytest
+from bad_values import check_answers
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import as_rows, sequence, told
+from sklearn.base import clone
+
+from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
+from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
+from noisylabels.filters.ors import ORS, VARIANTS
+from noisylabels.filters.pnorm import PNormLMS
+from reproduction.methods import find, known
+
+EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
+EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
+every = pytest.mark.parametrize("f", EVERY, ids=lambda f: f"{f.name}-{getattr(f, 'variant', '')}")
+
+
+@every
+def test_chunks_equal_one_pass(f: Filter) -> None:
+    data = sequence(200, 7)
+    y = data.labels[:, 0]
+    whole = f.fit(data.x, y, **told(data)).w.copy()
+    f._start(7)
+    for part in (slice(0, 1), slice(1, 90), slice(90, 200)):
+        f.partial_fit(data.x[part], y[part], **told(data, part))
+    assert np.array_equal(f.w, whole)
+
+
+@every
+@pytest.mark.parametrize("d", [1, 7, 70])
+def test_a_sliding_window_equals_its_rows(f: Filter, d: int) -> None:
+    data = sequence(250, d, sliding=True, delay=d // 2)
+    rows, more = as_rows(data), sequence(20, d, seed=1)
+    results = []
+    for seen in (data, rows):
+        f._start(d)
+        yhat = f.run(seen.x, seen.labels[:, 0], **told(seen))
+        w = f.w.copy()
+        results.append(
+            (yhat, w, f.run(more.x, more.labels[:, 0], **told(more)))
+        )  # goes on from the same state
+    for window, row in zip(*results, strict=True):
+        assert window == pytest.approx(row, rel=1e-9, abs=1e-11)
+
+
+@every
+def test_predictions_precede_learning(f: Filter) -> None:
+    data = sequence(30, 5)
+    y = data.labels[:, 0]
+    f._start(5)
+    for t in range(30):
+        part = slice(t, t + 1)
+        before = f.predict(data.x[t])
+        assert f.run(data.x[part], y[part], **told(data, part))[0] == pytest.approx(
+            before, rel=1e-12, abs=1e-14
+        )
+
+
+@every
+def test_losses_are_windows_of_the_squared_clean_error(f: Filter) -> None:
+    data = sequence(103, 4)
+    f._start(4)
+    loss = (f.run(data.x, data.labels[:, 0], **told(data)) - data.y) ** 2
+    wanted = [loss[i * 25 : (i + 1) * 25 if i < 3 else 103].mean() for i in range(4)]
+    assert type(f).losses([f], data, 4)[0] == pytest.approx(np.array(wanted), rel=1e-11)
+
+
+def example(cls: type[Filter]) -> Filter:
+    """A filter of the class with as few arguments as it takes."""
+    return cls(variant="noisy") if cls is ORS else cls()
+
+
+FILTERS = [cls for name in known() if ".filters." in known()[name] for cls in [find(name)]]
+
+
+OVERFLOW = {
+    "eg",
+    "eg_pm",
+    "unnormalized_eg",
+    "pnorm_lms",
+    "bounded_pnorm_lms",
+    "lms",
+}  # no rule bounds their step
+
+
+@pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
+@pytest.mark.parametrize("sliding", [False, True])
+def test_a_call_that_raises_changes_nothing(cls: type[Filter], sliding: bool) -> None:
+    data = sequence(60, 6, sliding=sliding)
+    y = data.labels[:, 0]
+    huge = Sliding(np.full(60, 1e200), 6) if sliding else np.full((60, 6), 1e200)
+    far = np.where(np.arange(60) % 2, 1e300, -1e300)
+    nan = np.where(np.arange(60) == 3, np.nan, y)
+    f = example(cls).fit(data.x, y, **told(data))
+    diverged = False
+    for call in ("run", "partial_fit", "fit"):
+        for X, labels in ((data.x, nan), (huge, far)):
+            tried = copy.deepcopy(f)
+            try:
+                with np.errstate(all="ignore"):
+                    getattr(tried, call)(X, labels, **told(data))
+            except ValueError as error:
+                diverged |= "diverged" in str(error)
+                for name, value in vars(f).items():
+                    assert np.array_equal(vars(tried)[name], value), name
+                assert vars(tried).keys() == vars(f).keys()
+            else:
+                assert labels is not nan
+    assert diverged or cls.name not in OVERFLOW
+
+
+def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were() -> None:
+    filters = [PNormLMS(0.01, 2.0), PNormLMS(1e3, 2.0)]
+    X, y = np.full((300, 3), 10.0), np.ones(300)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="eta = 1000, p = 2 diverged"):
+        PNormLMS.run_many(filters, X, y)
+    assert not any(hasattr(f, "theta") for f in filters)
+
+
+@given(st.integers(1, 60), st.integers(1, 40), st.integers(-50, 50), st.integers(0, 99))
+def test_rows_of_a_sliding_window_are_its_definition(T: int, d: int, delay: int, seed: int) -> None:
+    d = min(d, T)
+    s = np.random.default_rng(seed).normal(size=T)
+    x = Sliding(s, d, delay=delay)
+    rows = x.rows(0, T)
+    for t in range(T):
+        wanted = [s[i] if 0 <= (i := t + delay - k) < T else 0.0 for k in range(d)]
+        assert np.array_equal(rows[t], wanted)
+        assert np.array_equal(rows[t, ::-1], x.padded[t : t + d])
+
+
+def test_predict_takes_one_row_many_rows_or_a_window() -> None:
+    data = sequence(60, 8, sliding=True)
+    assert NLMS().predict(np.ones(3)) == 0
+    f = NLMS().fit(data.x, data.y)
+    rows = data.x.rows(0, 60)
+    assert f.predict(data.x) == pytest.approx(rows @ f.w, rel=1e-12, abs=1e-14)
+    assert f.predict(rows)[3] == pytest.approx(f.predict(rows[3]), rel=1e-12)
+
+
+def test_scalars_stand_for_constant_variances() -> None:
+    data = sequence(40, 3)
+    runs = [RLS().run(data.x, data.y, v=v) for v in (2.0, np.full(40, 2.0))]
+    assert np.array_equal(*runs)
+    assert np.array_equal(NoisySequence(data.x, data.y, data.labels, 2.0).v, np.full(40, 2.0))
+
+
+def test_windows_take_the_remainder_at_the_end() -> None:
+    assert window_starts(10, 3).tolist() == [0, 3, 6]
+    assert window_means(np.arange(10.0), window_starts(10, 3)).tolist() == [1, 4, 7.5]
+
+
+def nan_at(index: int | tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+    array = np.ones(shape)
+    array[index] = np.nan
+    return array
+
+
+X, Y = np.ones((5, 2)), np.ones(5)
+ERRORS = {
+    "X: value at index (3, 1) is not finite": lambda: NLMS().run(nan_at((3, 1), (5, 2)), Y),
+    "y: value at index 4 is not finite": lambda: NLMS().run(X, nan_at(4, (5,))),
+    "X: expected real numbers, got complex128": lambda: NLMS().run(X * 1j, Y),
+    "y: expected real numbers, got datetime64[D]": lambda: NLMS().run(X, np.zeros(5, "datetime64[D]")),
+    "y: value at index 2 is masked": lambda: NLMS().run(X, np.ma.masked_equal([1, 1, 0, 1, 1], 0)),
+    "v: value at index 2 is not finite": lambda: ORS("one").run(X, Y, v=nan_at(2, (5,))),
+    "v: value at index 1 is negative": lambda: ORS("one").run(X, Y, v=[0, -1, 0, 0, 0]),
+    "y: expected shape (5), got (4,)": lambda: NLMS().run(X, Y[:4]),
+    "second: expected shape (5), got (3,)": lambda: ORS("two_u").run(X, Y, second=Y[:3]),
+    "X: expected shape (*, *), got (5,)": lambda: NLMS().run(Y, Y),
+    "X: rows have 3 entries, the filter has 2": lambda: NLMS().fit(X, Y).partial_fit(np.ones((5, 3)), Y),
+    "X: rows need d >= 1": lambda: NLMS().run(np.ones((5, 0)), Y),
+    "v: variant 'one' needs the noise variance of every row": lambda: ORS("one").run(X, Y),
+    "v: variant 'beta' needs": lambda: ORS("beta", beta=1).run(X, Y),
+    "second: variant 'two_u' needs the second label of every row": lambda: ORS("two_u").run(X, Y),
+    "clean: variant 'clean' needs the clean label of every row": lambda: ORS("clean").run(X, Y),
+    "clean: variant 'opt' needs": lambda: ORS("opt").run(X, Y, v=1),
+    "labels: variant 'two' needs a second column": lambda: ORS.losses(
+        [ORS("one"), ORS("two")], NoisySequence(X, Y, Y[:, None], Y), 1
+    ),
+    "filters: ORS.losses needs ORS filters only": lambda: ORS.losses([NLMS()], NoisySequence(X, Y, X, Y), 1),
+    "windows: must be a whole number >= 1 and <= 5, got 6": lambda: NLMS.losses(
+        [NLMS()], NoisySequence(X, Y, X, Y), 6
+    ),
+    "variant: 'tow' is unknown; known: clean": lambda: ORS("tow"),
+    "r: must be a finite number >= 0, got -1": lambda: ORS("one", r=-1),
+    "beta: must be a finite number >= 0, got -2": lambda: ORS("beta", beta=-2),
+    "beta: needed by variant 'beta'": lambda: ORS("beta"),
+    "beta: has no meaning for variant 'one'": lambda: ORS("one", beta=1),
+    "two_variance: 'all' is unknown; known: half, full": lambda: ORS("two", two_variance="all"),
+    "r: must be a finite number >= 0, got nan": lambda: ORS("one", r=float("nan")),
+    "mu: must be a finite number > 0, got 0": lambda: LMS(0),
+    "eps: must be": lambda: NLMS(eps=-1),
+    "tau: must be": lambda: SMNLMS(tau=-1),
+    "v: sm_nlms needs the noise variance": lambda: SMNLMS().run(X, Y),
+    "v: npvss_nlms needs": lambda: NPVSSNLMS().run(X, Y),
+    "v: jo_nlms needs": lambda: JONLMS().run(X, Y),
+    "v: rls needs": lambda: RLS().run(X, Y),
+    "K: must be": lambda: NPVSSNLMS(K=0.1).run(X, Y, v=1),
+    "eta: must be a finite number > 0 and <= 1": lambda: INLMS(eta=2),
+    "prior: must be": lambda: RLS(prior=0),
+    "lms: diverged at row": lambda: LMS(10.0).run(1e3 * np.ones((200, 2)), np.ones(200)),
+    "signal: 3 samples are fewer than the filter's d = 4 taps": lambda: Sliding(np.ones(3), 4),
+    "signal: value at index 1 is not finite": lambda: Sliding(nan_at(1, (3,)), 2),
+    "d: must be a whole number >= 1, got 0": lambda: Sliding(np.ones(3), 0),
+    "n: must be a whole number >= 1 and <= 3, got 4": lambda: Sliding(np.ones(3), 2, n=4),
+    "rows: need": lambda: Sliding(np.ones(3), 2).rows(2, 2),
+    "x: value at index (0, 1) is not finite": lambda: NoisySequence(nan_at((0, 1), (5, 2)), Y, X, Y),
+    "labels: expected shape (5, *), got (4, 2)": lambda: NoisySequence(X, Y, X[:4], Y),
+    "labels: value at index (2, 0) is not finite": lambda: NoisySequence(X, Y, nan_at((2, 0), (5, 2)), Y),
+    "labels: needs at least one column": lambda: NoisySequence(X, Y, np.ones((5, 0)), Y),
+    "v: value at index 0 is negative": lambda: NoisySequence(X, Y, X, -Y),
+    "y: expected shape (5), got (6,)": lambda: NoisySequence(X, np.ones(6), X, Y),
+    "update: say how many samples": lambda: NLMS().update(1.0, 1.0),
+    "taps: must be a whole number >= 1, got 0": lambda: NLMS().delay_line(0),
+    "every: must be a whole number >= 1, got 0": lambda: NLMS().history(np.ones((3, 1)), np.ones(3), every=0),
+    "x: has the names ['b'], the filter ['a']": lambda: NLMS().learn_one({"a": 1}, 1).predict_one({"b": 1}),
+    "x: expected shape (*), got (1, 2)": lambda: NLMS().predict_one([[3.0, 1.0]]),
+    "X: the squares of values up to 2e+200 overflow; scale the rows": lambda: NLMS().run(
+        [[1.0, -2e200], [1.0, 1e200]], [1.0, 1.0]
+    ),
+    "y: expected real numbers, got complex128": lambda: NLMS().run(np.ones((3, 2)), np.ones(3) * 1j),
+    "signal: expected real numbers, got complex64": lambda: Sliding(np.ones(9, np.complex64), 3),
+    "x: expected real numbers, got complex128": lambda: NLMS().delay_line(2).update(1j, 1.0),
+    "v: expected shape (3), got (2,)": lambda: RLS().history(np.ones((3, 2)), np.ones(3), v=np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors_say_what_is_wrong_and_where(message: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is checked literally
+        ERRORS[message]()
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+each_class = pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
+
+
+@each_class
+def test_a_wrong_parameter_is_named_in_one_line(cls):
+    check_answers(cls, lambda name, value: cls(**{name: value}))
+    check_answers(cls, lambda name, value: cls().set_params(**{name: value}))
+
+
+@each_class
+def test_a_single_row_is_told_to_reshape(cls):
+    for learn in (cls().partial_fit, cls().fit, cls().run):
+        with pytest.raises(
+            ValueError, match=r"^X: expected shape \(\*, \*\), got \(2,\); reshape one row to"
+        ):
+            learn(X[0], Y[:1])
+
+
+OBJECTS = np.array([[1, "a"], [2, 3]], dtype=object)
+
+
+@each_class
+@pytest.mark.parametrize("bad", [None, OBJECTS, [[1.0], [1.0, 2.0]], "rows", {"a": 1}, [[1j, 2.0]]])
+def test_what_is_no_array_of_numbers_is_refused(cls, bad):
+    f = cls()
+    for call in (f.run, f.fit, f.partial_fit):
+        with pytest.raises(ValueError, match=r"^X: expected [^\n]+$"):
+            call(bad, Y)
+    with pytest.raises(ValueError, match=r"^X: expected [^\n]+$"):
+        f.predict(bad)
+    with pytest.raises(ValueError, match=r"^y: (expected|value at) [^\n]+$"):
+        f.run(X, bad)
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: NLMS().predict(np.ones((2, 2, 2))), r"X: expected shape \(\*, \*\), got \(2, 2, 2\)"),
+        (lambda: NLMS().run(X, [1, 1, None, 1, 1]), "y: value at index 2 is not finite"),
+        (lambda: NLMS().run(X, [1, 1, 10**400, 1, 1]), "y: expected real numbers, got"),
+        (lambda: RLS().run(X, Y, v="loud"), r"v: must be a finite number, got"),
+        (lambda: RLS().history(X, Y, v="loud"), r"v: must be a finite number, got"),
+        (lambda: RLS().run(X, Y, v=-1), "v: value at index 0 is negative"),
+        (lambda: NLMS().history(X, Y, every=2.5), "every: must be a whole number >= 1, got 2.5"),
+        (lambda: NLMS().delay_line(True), "taps: must be a whole number >= 1, got True"),
+        (lambda: Sliding(Y, 2.5), "d: must be a whole number >= 1, got 2.5"),
+        (lambda: Sliding(Y, 2, delay=0.5), "delay: must be a whole number, got 0.5"),
+        (lambda: NLMS().delay_line(2**70), "taps: must be a whole number >= 1, got 1180591620717411303424"),
+        (lambda: INLMS(start=2.5), "start: must be a whole number >= 0, got 2.5"),
+        (lambda: PNormLMS(p=[3.0]), r'p, if not "auto": must be a finite number >= 2, got \[3.0\]'),
+        (lambda: PNormLMS.run_many([PNormLMS()], X, "x"), "Y: expected an array of real numbers|Y: expected"),
+        (lambda: PNormLMS.run_many([PNormLMS()], X, np.ones((2, 5))), r"Y: expected shape \(1, 5\)"),
+    ],
+)
+def test_what_is_wrong_is_said(act, message):
+    with pytest.raises(ValueError, match=f"^({message})"):
+        act()
+
+
+SOME = [NLMS(0.4), ORS("one_pred", r=2.0), RLS(drift=1e-3)]
+some = pytest.mark.parametrize("f", SOME, ids=lambda f: f.name)
+
+
+@pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
+def test_parameters_go_round(cls: type[Filter]) -> None:
+    f = cls()
+    parameters = f.get_params()
+    again = cls(**parameters)
+    assert again.get_params() == parameters
+    assert clone(f).get_params() == parameters
+    assert f.set_params(**parameters) is f
+    with pytest.raises(ValueError, match=rf"bogus: {cls.__name__} has the parameters"):
+        f.set_params(bogus=1)
+
+
+def test_a_new_parameter_is_checked_and_keeps_the_weights() -> None:
+    data = sequence(50, 3)
+    f = NLMS(0.5).fit(data.x, data.y)
+    w = f.w.copy()
+    assert f.set_params(mu=0.25).mu == 0.25
+    assert np.array_equal(f.w, w)
+    with pytest.raises(ValueError, match="mu: must be a finite number > 0"):
+        f.set_params(mu=-1)
+    assert f.mu == 0.25
+
+
+@some
+def test_row_after_row_is_one_run(f: Filter) -> None:
+    data = sequence(40, 3)
+    y = data.labels[:, 0]
+    run = copy.deepcopy(f)
+    yhat = run.run(data.x, y, **told(data))
+    by_array, by_name = copy.deepcopy(f), copy.deepcopy(f)
+    for t in range(40):
+        side = {name: values[t] for name, values in told(data).items()}
+        named = dict(zip("cab", data.x[t], strict=True))
+        if t % 2:  # the order of the names is that of the first row
+            named = dict(reversed(named.items()))
+        assert by_name.predict_one(named) == pytest.approx(yhat[t], rel=1e-12, abs=1e-14)
+        assert by_array.predict_one(data.x[t]) == by_name.predict_one(named)
+        by_array.learn_one(data.x[t], y[t], **side)
+        by_name.learn_one(named, y[t], **side)
+    assert by_array.w == pytest.approx(run.w, rel=1e-12, abs=1e-14)
+    assert np.array_equal(by_array.w, by_name.w)
+
+
+@some
+def test_sample_after_sample_is_a_run_over_the_sliding_window(f: Filter) -> None:
+    data = sequence(80, 5, sliding=True)
+    run, f = copy.deepcopy(f), copy.deepcopy(f)
+    yhat = run.run(data.x, data.labels[:, 0], **told(data))
+    f.delay_line(5)
+    signal = data.x.padded[4:]
+    for t in range(80):
+        side = {name: values[t] for name, values in told(data).items()}
+        assert f.update(signal[t], data.labels[t, 0], **side) == pytest.approx(yhat[t], rel=1e-9, abs=1e-11)
+    assert f.w == pytest.approx(run.w, rel=1e-9, abs=1e-11)
+
+
+@some
+@pytest.mark.parametrize("sliding", [False, True])
+@pytest.mark.parametrize("every", [1, 16, 200])
+def test_the_history_has_the_weights_on_the_way(f: Filter, sliding: bool, every: int) -> None:
+    data = sequence(100, 4, sliding=sliding)
+    y = data.labels[:, 0]
+    run, f = copy.deepcopy(f), copy.deepcopy(f)
+    wanted = run.run(data.x, y, **told(data))
+    yhat, W = f.history(data.x, y, every=every, **told(data))
+    assert yhat == pytest.approx(wanted, rel=1e-9, abs=1e-11)
+    assert W.shape == (-(-100 // every), 4)
+    assert W[-1] == pytest.approx(run.w, rel=1e-9, abs=1e-11)
+    assert np.array_equal(f.w, W[-1])
+    if every == 16 and not sliding:
+        half = copy.deepcopy(SOME[0])
+        first = half.history(data.x[:32], y[:32], every=16)[1]
+        assert np.array_equal(copy.deepcopy(SOME[0]).history(data.x, y, every=16)[1][:2], first)
+
+
+def test_a_history_that_raises_changes_nothing() -> None:
+    X, y = np.full((40, 2), 1e200), np.tile([1e300, -1e300], 20)
+    f = LMS(0.1)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
+        f.history(X, y, every=3)
+    assert not hasattr(f, "w")

@@ -1,0 +1,142 @@
+"""LMS, NLMS, the variable step sizes and RLS: limits, optimum, and an independent implementation."""
+
+import numpy as np
+import padasip
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import sequence
+
+from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
+from noisylabels.filters.ors import ORS
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(1, 20)
+
+
+@given(seeds, sizes, st.floats(0.01, 1.5), st.floats(1e-3, 10))
+def test_nlms_is_that_of_padasip(seed: int, d: int, mu: float, eps: float) -> None:
+    data = sequence(60, d, seed=seed)
+    theirs = padasip.filters.FilterNLMS(n=d, mu=mu, eps=eps, w="zeros").run(data.labels[:, 0], data.x)[0]
+    assert NLMS(mu, eps).run(data.x, data.labels[:, 0]) == pytest.approx(theirs, rel=1e-10, abs=1e-12)
+
+
+@given(seeds, sizes, st.floats(1e-3, 0.02))
+def test_lms_is_that_of_padasip(seed: int, d: int, mu: float) -> None:
+    data = sequence(60, d, seed=seed)
+    theirs = padasip.filters.FilterLMS(n=d, mu=mu, w="zeros").run(data.labels[:, 0], data.x)[0]
+    assert LMS(mu).run(data.x, data.labels[:, 0]) == pytest.approx(theirs, rel=1e-10, abs=1e-12)
+
+
+@given(seeds, sizes, st.floats(1e-3, 50))
+def test_nlms_with_unit_step_is_ors_without_scaling(seed: int, d: int, r: float) -> None:
+    data = sequence(60, d, seed=seed)
+    ors = ORS("noisy", r=r).run(data.x, data.labels[:, 0])
+    assert NLMS(1.0, r).run(data.x, data.labels[:, 0]) == pytest.approx(ors, rel=1e-11, abs=1e-13)
+
+
+@given(seeds)
+def test_sm_nlms_stops_at_the_bound(seed: int) -> None:
+    """After a step the error of the row is +-gamma; within gamma nothing moves; tau = 0 is NLMS."""
+    data = sequence(1, 5, seed=seed)
+    y = data.labels[:, 0]
+    f = SMNLMS(tau=5, eps=0).fit(data.x, y, v=0.01)
+    gamma = np.sqrt(5 * 0.01)
+    left = y[0] - f.predict(data.x[0])
+    assert left == pytest.approx(np.sign(y[0]) * min(gamma, abs(y[0])), rel=1e-9)
+    long = sequence(60, 5, seed=seed)
+    plain = NLMS(1.0, 0.1).run(long.x, long.y)
+    assert SMNLMS(tau=0, eps=0.1).run(long.x, long.y, v=long.v) == pytest.approx(plain, rel=1e-10, abs=1e-12)
+
+
+@given(seeds)
+def test_npvss_without_noise_is_nlms_and_under_much_noise_rests(seed: int) -> None:
+    data = sequence(60, 5, seed=seed)
+    plain = NLMS(1.0, 2.0).run(data.x, data.y)
+    assert NPVSSNLMS(delta=2.0, eps=0).run(data.x, data.y, v=0) == pytest.approx(plain, rel=1e-10, abs=1e-12)
+    assert not NPVSSNLMS(delta=2.0).fit(data.x, data.y, v=1e6).w.any()
+
+
+def test_npvss_remembers_k_times_d_rows() -> None:
+    f = NPVSSNLMS(K=2, delta=1e30).fit(np.ones((1, 10)), [3.0], v=0)
+    assert f.power[0] == pytest.approx(9 / 20)
+
+
+@given(seeds)
+def test_jo_nlms_takes_its_optimal_step(seed: int) -> None:
+    """One step at d = 1 by hand; the factor d + 2 stands for the fourth moment of x."""
+    data = sequence(1, 1, seed=seed)
+    x, y, v = data.x[0, 0], data.labels[0, 0], 0.5
+    f = JONLMS(misalignment=2.0).fit(data.x, [y], v=v)
+    mu = 2 / (v + 3 * 2 * x * x)
+    assert f.w[0] == pytest.approx(mu * x * y, rel=1e-12)
+    assert f.m[0] == pytest.approx((1 - mu * x * x) * 2, rel=1e-12)
+
+
+def test_jo_nlms_limits() -> None:
+    """Without noise the step is d / ((d + 2) X), under much noise 0; the misalignment falls."""
+    data = sequence(300, 4)
+    quiet = NLMS(mu=4 / 6, eps=0).run(data.x, data.y)
+    assert JONLMS().run(data.x, data.y, v=0) == pytest.approx(quiet, rel=1e-10, abs=1e-12)
+    assert np.abs(JONLMS().fit(data.x, data.y, v=1e15).w).max() < 1e-10
+    f, trace = JONLMS(), []
+    for t in range(300):
+        f.partial_fit(data.x[t : t + 1], data.y[t : t + 1], v=1.0)
+        trace.append(f.m[0])
+    assert np.all(np.diff(trace) < 0)
+    tracking = JONLMS(tracking=True).fit(data.x, data.labels[:, 0], v=data.v)
+    assert tracking.m[0] > f.m[0]
+
+
+def test_inlms_starts_with_its_largest_step_and_never_exceeds_it() -> None:
+    data = sequence(100, 6)
+    start = INLMS(start=100, mu_max=0.5).run(data.x, data.y)
+    assert start == pytest.approx(NLMS(0.5, 0).run(data.x, data.y), rel=1e-10, abs=1e-12)
+    f = INLMS(start=10, mu_max=0.5)
+    for t in range(100):
+        f.partial_fit(data.x[t : t + 1], data.labels[t : t + 1, 0])
+        assert 1e-6 <= float(f.scalars[2]) <= 1
+    assert not INLMS(start=0).fit(data.x, data.y).w.any()  # w = 0 is a fixed point without the start phase
+
+
+@given(seeds, sizes, st.floats(0.1, 10), st.floats(0, 1))
+def test_rls_is_weighted_ridge_regression(seed: int, d: int, prior: float, noise: float) -> None:
+    data = sequence(40, d, seed=seed)
+    y, v = data.labels[:, 0], data.v + 0.1
+    f = RLS(prior=prior, noise=noise).fit(data.x, y, v=v)
+    weights = 1 / (v + noise)
+    precision = (data.x.T * weights) @ data.x + np.eye(d) / prior
+    assert f.w == pytest.approx(np.linalg.solve(precision, data.x.T @ (weights * y)), rel=1e-8, abs=1e-9)
+    assert pytest.approx(np.linalg.inv(precision), rel=1e-7, abs=1e-9) == f.P
+    assert np.array_equal(f.P, f.P.T)
+
+
+@given(seeds)
+def test_rls_with_drift_is_the_kalman_filter(seed: int) -> None:
+    """The posterior mean of a wandering target, from the joint Gaussian of all targets and labels."""
+    rng = np.random.default_rng(seed)
+    T, d, q, v = 6, 2, 0.3, 0.5
+    x, y = rng.normal(size=(T, d)), rng.normal(size=T)
+    # cov(u_s, u_t) = (1 + q min(s, t)) I; row s sees u_s; the filter predicts the target after the last row
+    cov = np.array([[(x[s] @ x[t]) * (1 + q * min(s, t)) for t in range(T)] for s in range(T)]) + v * np.eye(
+        T
+    )
+    cross = np.array([(1 + q * s) * x[s] for s in range(T)])
+    wanted = cross.T @ np.linalg.solve(cov, y)
+    assert RLS(prior=1, drift=q).fit(x, y, v=v).w == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+
+
+def test_rls_is_the_best_of_all_when_it_knows_the_variances() -> None:
+    data = sequence(3000, 10)
+    error = {}
+    for f in (
+        RLS(noise=0.01),
+        JONLMS(),
+        NPVSSNLMS(),
+        SMNLMS(),
+        ORS("beta", r=10, beta=10),
+        ORS("noisy", r=10),
+    ):
+        error[f.name + getattr(f, "variant", "")] = type(f).losses([f], data, 1)[0, 0]
+    assert min(error, key=error.__getitem__) == "rls"
+    assert max(error, key=error.__getitem__) == "orsnoisy"

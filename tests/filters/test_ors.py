@@ -1,0 +1,345 @@
+"""The compiled loops of ORS equal the paper's formulas, each other, and respect its symmetries."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import alpha, as_rows, filters, sequence, told
+from scipy.optimize import minimize_scalar
+
+from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
+from noisylabels.filters.lms import NLMS
+from noisylabels.filters.ors import ORS, VARIANTS
+
+shapes = st.tuples(st.integers(40, 120), st.integers(1, 30), st.booleans(), st.integers(0, 2**31))
+
+
+def close(a: np.ndarray, b: np.ndarray, bound: float) -> bool:
+    """Largest difference relative to the largest value."""
+    return float(np.abs(a - b).max()) <= bound * float(np.abs(b).max())
+
+
+@settings(max_examples=30)
+@given(shapes, st.sampled_from(sorted(VARIANTS)))
+def test_run_equals_the_formulas_of_the_paper(shape: tuple, variant: str) -> None:
+    T, d, sliding, seed = shape
+    data = sequence(T, d, sliding=sliding, seed=seed)
+    f = next(f for f in filters() if f.variant == variant)
+    assert close(f.run(data.x, data.labels[:, 0], **told(data)), reference.run(variant, data), 1e-12)
+
+
+@settings(max_examples=15)
+@given(shapes, st.integers(1, 7))
+def test_losses_of_many_rows_equal_the_formulas_of_the_paper(shape: tuple, windows: int) -> None:
+    T, d, sliding, seed = shape
+    data = sequence(T, d, sliding=sliding, seed=seed)
+    starts = window_starts(T, windows)
+    wanted = [window_means((reference.run(v, data) - data.y) ** 2, starts) for v in VARIANTS]
+    assert ORS.losses(filters(), data, windows) == pytest.approx(np.array(wanted), rel=1e-11)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(64, 300), st.integers(0, 60), st.integers(-70, 70), st.integers(0, 2**31))
+def test_blocks_of_a_sliding_window_equal_the_row_by_row_form(
+    d: int, more: int, delay: int, seed: int
+) -> None:
+    data = sequence(d + 200 + more, d, sliding=True, delay=delay, seed=seed)
+    rows = as_rows(data)
+    for f, g in zip(filters(), filters(), strict=True):
+        block = f.run(data.x, data.labels[:, 0], **told(data))
+        assert close(block, g.run(rows.x, rows.labels[:, 0], **told(rows)), 1e-11)
+        assert close(f.w, g.w, 1e-11)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 6])
+def test_filters_that_share_a_window_equal_filters_alone(count: int) -> None:
+    data = sequence(500, 70, sliding=True)
+    chosen = filters()[:count]
+    together = ORS.losses(chosen, data, 3)
+    assert together == pytest.approx(Filter.losses(chosen, data, 3), rel=1e-11)
+    assert together == pytest.approx(ORS.losses(chosen, as_rows(data), 3), rel=1e-11)
+
+
+@pytest.mark.parametrize("count", [1, 8, 9])
+def test_lanes_do_not_depend_on_their_neighbours(count: int) -> None:
+    data = sequence(300, 20)
+    chosen = (filters() * 2)[:count]
+    together = ORS.losses(chosen, data, 4)
+    assert np.array_equal(together, np.concatenate([ORS.losses([f], data, 4) for f in chosen]))
+
+
+def test_energy_survives_a_fall_into_silence() -> None:
+    """A loud passage leaves rounding errors in the running sums that dwarf the quiet one after it."""
+    rng = np.random.default_rng(3)
+    T, d = 12000, 64
+    loudness = np.where(np.arange(T) < 3000, 1e4, np.where(np.arange(T) < 9000, 1e-3, 1.0))
+    x = Sliding(rng.normal(size=T) * loudness, d)
+    y = rng.normal(size=T)
+    f, g = ORS("noisy", r=1e-6), ORS("noisy", r=1e-6)
+    assert close(f.run(x, y), g.run(x.rows(0, T), y), 1e-11)
+
+
+def test_r_zero_on_a_sliding_window_interpolates() -> None:
+    data = sequence(400, 80, sliding=True)
+    f = ORS("noisy", r=0)
+    f.run(data.x, data.labels[:, 0])
+    assert f.predict(data.x.rows(399, 400)[0]) == pytest.approx(data.labels[399, 0], abs=1e-9)
+    assert ORS.losses([f], data, 2) == pytest.approx(Filter.losses([f], data, 2), rel=1e-12)
+
+
+@settings(max_examples=10)
+@given(st.integers(2, 12), st.integers(0, 2**31))
+def test_variants_commute_with_a_rotation_of_x(d: int, seed: int) -> None:
+    data = sequence(80, d, seed=seed)
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
+    turned = NoisySequence(data.x @ turn, data.y, data.labels, data.v)
+    assert ORS.losses(filters(), turned, 2) == pytest.approx(ORS.losses(filters(), data, 2), rel=1e-10)
+
+
+@settings(max_examples=10)
+@given(st.floats(0.01, 100.0), st.integers(0, 2**31))
+def test_scaling_x_by_c_and_r_by_c_squared_changes_no_prediction(c: float, seed: int) -> None:
+    data = sequence(80, 5, seed=seed)
+    scaled = NoisySequence(c * data.x, data.y, data.labels, data.v)
+    wanted = ORS.losses(filters(r=2.0), data, 2)
+    assert ORS.losses(filters(r=2.0 * c * c), scaled, 2) == pytest.approx(wanted, rel=1e-10)
+
+
+def test_beta_zero_is_noisy_to_the_last_bit() -> None:
+    data = sequence(300, 10)
+    assert np.array_equal(*ORS.losses([ORS("beta", beta=0), ORS("noisy")], data, 5))
+
+
+def test_small_r_sees_only_the_product_of_r_and_beta() -> None:
+    """A ridge in the tuning of (r, beta), not an edge of the grid."""
+    data = sequence(2000, 10)
+    a, b = ORS.losses([ORS("beta", r=1e-6, beta=1e8), ORS("beta", r=1e-7, beta=1e9)], data, 1)[:, 0]
+    assert a == pytest.approx(b, rel=1e-5)
+
+
+@pytest.mark.parametrize("variant", ["noisy", "one_pred_u", "two_u", "two_noisy", "clean"])
+def test_variants_of_unknown_variance_do_not_read_it(variant: str) -> None:
+    data = sequence(200, 6)
+    other = NoisySequence(data.x, data.y, data.labels, 1 + 7 * data.v)
+    f = ORS(variant)
+    assert np.array_equal(ORS.losses([f], data, 2), ORS.losses([f], other, 2))
+    side = {"second": data.labels[:, 1], "clean": data.y}
+    blind = ORS(variant).run(data.x, data.labels[:, 0], **side)
+    assert np.array_equal(blind, ORS(variant).run(data.x, data.labels[:, 0], v=data.v, **side))
+
+
+def test_losses_leave_the_filters_as_they_were() -> None:
+    data = sequence(100, 4)
+    f = ORS("noisy").fit(data.x, data.labels[:, 0])
+    before = f.w.copy()
+    ORS.losses([f], data, 1)
+    assert np.array_equal(f.w, before)
+
+
+def test_the_first_table_holds_on_figure_2() -> None:
+    """Order and size of the final errors at shared r = 17.8, as in the paper's Fig. 2."""
+    rng = np.random.default_rng(5)
+    T, d = 50_000, 20
+    x = rng.normal(size=(T, d))
+    y = x @ rng.normal(size=d) + 0.1 * rng.normal(size=T)
+    v = rng.uniform(0, 5, size=T)
+    data = NoisySequence(x, y, y[:, None] + np.sqrt(v)[:, None] * rng.normal(size=(T, 2)), v)
+    error = dict(zip(VARIANTS, ORS.losses(filters(r=17.8, beta=10.0), data, 1)[:, 0], strict=True))
+    published = {"clean": 0.024, "noisy": 0.925, "beta": 0.116, "opt": 0.028, "one": 0.62, "one_pred": 0.373}
+    published |= {"two": 0.321, "one_pred_u": 0.411, "two_u": 0.379, "two_noisy": 0.473}
+    for variant, value in published.items():
+        assert error[variant] == pytest.approx(value, rel=0.25), variant
+    assert error["opt"] < error["beta"] < error["one_pred"] < error["one"] < error["noisy"]
+
+
+positive = st.floats(0.05, 20.0)
+seeds = st.integers(0, 2**32 - 1)
+
+
+class Step:
+    """One round with a known w, x, clean label y, variance v, weight r."""
+
+    def __init__(self, seed: int, r: float, v: float, d: int = 4) -> None:
+        rng = np.random.default_rng(seed)
+        self.w, self.x = rng.normal(size=d), rng.normal(size=d)
+        self.yhat, self.X = float(self.w @ self.x), float(self.x @ self.x)
+        self.y = self.yhat + rng.choice([-1, 1]) * rng.uniform(0.1, 3)
+        self.delta, self.r, self.v = self.y - self.yhat, r, v
+        self.labels = (self.y - np.sqrt(v), self.y + np.sqrt(v))
+
+    def update(self, label: float, r_t: float) -> np.ndarray:
+        """Equation (4)."""
+        return self.w + (label - self.yhat) * self.x / (r_t + self.X)
+
+    def cost(self, w: np.ndarray, label: float, share: float = 1.0) -> float:
+        """The objective C, or C~ with the example shrunk by sqrt(share)."""
+        return float(0.5 * np.sum((w - self.w) ** 2) + share / (2 * self.r) * (label - w @ self.x) ** 2)
+
+    def expected_cost(self, r_t: float) -> float:
+        """E C(w_t) over the two labels."""
+        return float(np.mean([self.cost(self.update(label, r_t), self.y) for label in self.labels]))
+
+    @property
+    def best_r(self) -> float:
+        """Equation (5)."""
+        return self.r + (self.r + self.X) * self.v / self.delta**2
+
+    def ors(self, variant: str, label: float, **side: float) -> np.ndarray:
+        """w after one round of the class."""
+        beta = side.pop("beta", None)
+        f = ORS(variant, r=self.r, beta=beta)
+        f._start(len(self.w))
+        f.w = self.w.copy()
+        f.run(self.x[None], [label], **{name: [value] for name, value in side.items()})
+        return f.w
+
+
+@given(seeds, positive, positive)
+def test_equation_5_minimises_the_expected_clean_cost(seed: int, r: float, v: float) -> None:
+    step = Step(seed, r, v)
+    found = minimize_scalar(
+        lambda q: step.expected_cost(1 / q - step.X), bounds=(1e-9, 1 / step.X), method="bounded"
+    )
+    # a quadratic in q = 1/(r_t + X_t): its vertex is known to about the square root of the rounding error
+    assert found.x == pytest.approx(1 / (step.best_r + step.X), rel=1e-4)
+    assert step.expected_cost(step.best_r) <= found.fun * (1 + 1e-12)
+
+
+@given(seeds, positive, positive, st.floats(0.0, 50.0))
+def test_expected_cost_has_the_closed_form(seed: int, r: float, v: float, more: float) -> None:
+    step = Step(seed, r, v)
+    X, d2, r_t = step.X, step.delta**2, r + more
+    closed = (d2 + v) * X * (r + X) / (2 * r * (r_t + X) ** 2) + d2 / (2 * r) - d2 * X / (r * (r_t + X))
+    assert step.expected_cost(r_t) == pytest.approx(closed, rel=1e-10, abs=1e-12)
+
+
+@given(seeds, positive, positive, st.floats(0.5, 2.0).filter(lambda f: abs(f - 1) > 0.01))
+def test_equation_5_brings_w_nearest_to_the_clean_update(
+    seed: int, r: float, v: float, factor: float
+) -> None:
+    """Remark 1: the same r_t minimises E ||w_t - clean update||^2."""
+    step = Step(seed, r, v)
+    clean = step.update(step.y, r)
+
+    def distance(r_t: float) -> float:
+        return float(np.mean([np.sum((step.update(label, r_t) - clean) ** 2) for label in step.labels]))
+
+    assert distance(step.best_r) < distance(step.best_r * factor)
+
+
+@given(seeds, positive, positive)
+def test_the_first_definition_of_alpha_is_degenerate(seed: int, r: float, v: float) -> None:
+    """min_w C~(w) = e^2 / (2 (r/alpha + X)) grows with alpha, so minimising it over alpha always gives 0."""
+    step = Step(seed, r, v)
+    shares = np.linspace(0.05, 1, 20)
+    label = step.labels[1] if abs(step.labels[1] - step.yhat) > 1e-3 else step.labels[0]
+    least = [step.cost(step.update(label, r / share), label, share) for share in shares]
+    assert np.all(np.diff(least) > 0)
+    assert least == pytest.approx((label - step.yhat) ** 2 / (2 * (r / shares + step.X)), rel=1e-10)
+
+
+@given(seeds, positive, positive, st.floats(0.01, 1.0))
+def test_equation_4_is_the_minimiser_of_the_shrunk_objective(
+    seed: int, r: float, v: float, share: float
+) -> None:
+    step = Step(seed, r, v)
+    label = step.labels[0]
+    w = step.update(label, r / share)
+    gradient = w - step.w - share / r * (label - w @ step.x) * step.x
+    assert gradient == pytest.approx(
+        0, abs=1e-12 * (1 + np.abs(w).max() + abs(label) / r * np.abs(step.x).max())
+    )
+
+
+@given(seeds, positive, positive)
+def test_the_reduced_update_equals_4_with_5(seed: int, r: float, v: float) -> None:
+    step = Step(seed, r, v)
+    for label in step.labels:
+        w = step.ors("opt", label, v=v, clean=step.y)
+        assert w == pytest.approx(step.update(label, step.best_r), rel=1e-12, abs=1e-12)
+
+
+@given(seeds, positive, st.floats(0.0, 1e12), st.sampled_from(sorted(set(VARIANTS) - {"beta"})))
+def test_alpha_lies_between_0_and_1(seed: int, r: float, v: float, variant: str) -> None:
+    step = Step(seed, r, v)
+    assert 0 <= alpha(variant, r, step.X, step.yhat, step.y, *step.labels, v) <= 1
+
+
+@given(seeds, positive)
+def test_without_noise_nothing_is_scaled(seed: int, r: float) -> None:
+    step = Step(seed, r, 0.0)
+    plain = step.update(step.y, r)
+    for variant in ("opt", "one", "one_pred", "two", "beta"):
+        beta = {"beta": 5.0} if variant == "beta" else {}
+        w = step.ors(variant, step.y, v=0.0, second=step.y, clean=step.y, **beta)
+        assert w == pytest.approx(plain, rel=1e-13)
+
+
+@pytest.mark.parametrize("variant", ["opt", "one", "one_pred", "two"])
+def test_under_infinite_noise_nothing_moves(variant: str) -> None:
+    step = Step(1, 1.0, 1.0)
+    moved = step.ors(variant, step.labels[0], v=1e18, second=step.labels[1], clean=step.y) - step.w
+    assert np.abs(moved).max() < 1e-14
+
+
+@given(seeds, positive, positive)
+def test_a_posteriori_error_is_e_times_r_over_r_plus_x(seed: int, r: float, v: float) -> None:
+    step = Step(seed, r, v)
+    label = step.labels[0]
+    left = label - step.ors("noisy", label) @ step.x
+    assert left == pytest.approx((label - step.yhat) * r / (r + step.X), rel=1e-9, abs=1e-12)
+
+
+@given(seeds)
+def test_at_r_zero_the_new_label_is_interpolated(seed: int) -> None:
+    step = Step(seed, 0.0, 1.0)
+    assert step.ors("noisy", step.labels[0]) @ step.x == pytest.approx(step.labels[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_zero_rows_and_exact_predictions_do_no_harm(variant: str) -> None:
+    """r = 0 with x = 0, delta = v = 0: the 0/0 of the formulas."""
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    y = np.array([1.0, 1.0, 1.0, 0.0])
+    for r in (0.0, 1.0):
+        f = ORS(variant, r=r, beta=1.0 if variant == "beta" else None)
+        f.fit(x, y, v=0.0, second=y, clean=y)
+        assert np.isfinite(f.w).all()
+    assert np.array_equal(ORS("noisy", r=0).fit(x, y).w, [1.0, 0.0])
+
+
+@given(seeds, positive, positive)
+def test_one_pred_u_is_nlms_with_half_a_step(seed: int, r: float, v: float) -> None:
+    """Its two proxies cancel: g = 1/2 whatever the noise. So it is "noisy" with r' = 2 r + X."""
+    step = Step(seed, r, v)
+    for label in step.labels:
+        w = step.ors("one_pred_u", label)
+        half = NLMS(mu=0.5, eps=r)
+        half._start(len(step.w))
+        half.w = step.w.copy()
+        assert w == pytest.approx(half.partial_fit(step.x[None], [label]).w, rel=1e-13, abs=1e-13)
+        assert w == pytest.approx(step.update(label, 2 * r + step.X), rel=1e-13, abs=1e-13)
+
+
+@given(seeds, positive, positive, st.floats(0.0, 10.0))
+def test_beta_follows_rule_6(seed: int, r: float, v: float, beta: float) -> None:
+    step = Step(seed, r, v)
+    w = step.ors("beta", step.labels[0], v=v, beta=beta)
+    assert w == pytest.approx(step.update(step.labels[0], r * (1 + beta * v)), rel=1e-13, abs=1e-13)
+
+
+@given(seeds, positive)
+def test_the_spread_of_two_labels_estimates_the_variance_of_their_mean(seed: int, v: float) -> None:
+    """E (label 1 - label 2)^2 / 4 = v / 2, and so is the variance of (label 1 + label 2) / 2."""
+    step = Step(seed, 1.0, v)
+    pairs = [(a, b) for a in step.labels for b in step.labels]
+    assert np.mean([(a - b) ** 2 / 4 for a, b in pairs]) == pytest.approx(v / 2, rel=1e-10)
+    assert np.mean([((a + b) / 2 - step.y) ** 2 for a, b in pairs]) == pytest.approx(v / 2, rel=1e-10)
+
+
+def test_two_full_is_two_with_twice_the_variance() -> None:
+    rng = np.random.default_rng(0)
+    x, y, second, v = rng.normal(size=(50, 3)), rng.normal(size=50), rng.normal(size=50), rng.uniform(size=50)
+    full = ORS("two", r=1, two_variance="full").run(x, y, second=second, v=v)
+    assert np.array_equal(full, ORS("two", r=1).run(x, y, second=second, v=2 * v))

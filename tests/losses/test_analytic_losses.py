@@ -1,0 +1,108 @@
+"""Losses with an analytic derivative: series, majorants, gaps, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import erfi, eval_hermite
+
+from noisylabels.losses.analytic import (
+    analytic_loss,
+    exponential,
+    log_second_moment,
+    smoothed_absolute,
+    smoothed_hinge,
+    smoothing_gap,
+    squared,
+)
+
+LOSSES = [
+    squared(),
+    exponential(),
+    smoothed_absolute(0.7),
+    smoothed_hinge(1.3),
+    smoothed_hinge(0.6, centred=False),
+]
+IDS = [loss.name for loss in LOSSES]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+def test_the_series_is_the_derivative_of_the_loss(loss):
+    b = np.linspace(-1, 1, 21)
+    gamma = loss.coefficients(100)
+    np.testing.assert_allclose(np.polynomial.polynomial.polyval(b, gamma), loss.slope(b), atol=1e-12)
+    np.testing.assert_allclose([loss.formula(x, loss.s) for x in b], loss.slope(b), atol=1e-14)
+    for y in (-1.0, 1.0):
+        a, h = np.linspace(-2, 2, 9), 1e-6
+        slope = (loss.loss(a + h, y) - loss.loss(a - h, y)) / (2 * h)
+        np.testing.assert_allclose(loss.derivative(a, y), slope, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+@pytest.mark.parametrize("r", [0.3, 1.0, 2.5])
+def test_majorant_and_second_moment_are_the_sums_of_the_series(loss, r):
+    gamma, powers = loss.coefficients(160), r ** np.arange(161)
+    assert math.exp(loss.log_majorant(r)) == pytest.approx(np.abs(gamma) @ powers, rel=1e-10)
+    moment = math.exp(log_second_moment(loss, r))
+    assert moment == pytest.approx(gamma**2 @ powers**2, rel=1e-10)
+    assert moment <= math.exp(2 * loss.log_majorant(r)) * (1 + 1e-12)
+
+
+def test_closed_forms_of_the_majorants_and_their_bounds():
+    for s in (0.5, 1.0, 2.0):
+        for r in (0.2, 1.0, 3.0):
+            tail = (math.exp((s * r) ** 2) - 1) / (math.sqrt(math.pi) * s * r)
+            absolute = math.exp(smoothed_absolute(s).log_majorant(r))
+            assert absolute == pytest.approx(erfi(s * r))
+            assert absolute <= 2 * tail
+            hinge = math.exp(smoothed_hinge(s).log_majorant(r))
+            assert hinge == pytest.approx(0.5 + 0.5 * erfi(s * r))
+            assert hinge <= 0.5 + tail
+    assert math.exp(exponential().log_majorant(2.0)) == pytest.approx(math.exp(2.0))
+    assert math.exp(squared().log_majorant(2.0)) == pytest.approx(4.0)
+
+
+def test_coefficients_of_the_hinge_at_0_are_hermite_polynomials():
+    s = 1.4
+    gamma = smoothed_hinge(s, centred=False).coefficients(40)
+    n = np.arange(1, 41)
+    factorial = np.array([math.factorial(k) for k in n], dtype=float)
+    hermite = eval_hermite(n - 1, -s) * math.exp(-s * s)
+    expected = 0.5 * (-1.0) ** (n - 1) * s**n / factorial * 2 / math.sqrt(math.pi) * hermite
+    np.testing.assert_allclose(gamma[1:], expected, rtol=1e-9, atol=1e-15)
+    assert gamma[0] == pytest.approx(0.5 * (math.erf(-s) - 1))
+
+
+@pytest.mark.parametrize("loss", LOSSES[1:], ids=IDS[1:])
+def test_high_coefficients_are_kept_in_logs(loss):
+    signs, logs = loss.series(1200)
+    assert not np.isnan(logs).any()
+    assert np.isfinite(logs[1001::2]).all() or np.isfinite(logs[1000::2]).all()
+    assert set(np.unique(signs)) <= {-1.0, 1.0}
+
+
+def test_smoothed_losses_are_convex_and_above_what_they_smooth():
+    b = np.linspace(-4, 4, 4001)
+    for s in (0.5, 1.0, 3.0):
+        gap = smoothed_absolute(s).value(b) - np.abs(b)
+        assert gap.min() >= -1e-15
+        assert gap.max() == pytest.approx(smoothing_gap(s))
+        hinge = smoothed_hinge(s)
+        gap = hinge.value(b) - np.maximum(-b, 0)
+        assert gap.min() >= -1e-15
+        assert gap.max() == pytest.approx(smoothing_gap(s, hinge=True))
+        assert b[np.abs(gap).argmax()] == pytest.approx(0, abs=1e-12)
+        assert np.diff(hinge.value(b), 2).min() >= -1e-12
+        other = smoothed_hinge(s, centred=False)
+        np.testing.assert_allclose(hinge.loss(b, -1.0), other.loss(b, -1.0), atol=1e-14)
+
+
+def test_names():
+    assert analytic_loss("squared").name == "squared"
+    assert analytic_loss("smoothed_absolute", 0.5).name == "smoothed absolute, s = 0.5"
+    assert analytic_loss("smoothed_hinge", 2.0, centred=False).name == "smoothed hinge at 0, s = 2"
+    for name in ("hinge", "absolute"):
+        with pytest.raises(ValueError, match=f"not analytic.*take 'smoothed_{name}'"):
+            analytic_loss(name)
+    with pytest.raises(ValueError, match="'logistic' is unknown; known: exponential"):
+        analytic_loss("logistic")

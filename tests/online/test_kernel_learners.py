@@ -1,0 +1,120 @@
+"""Algorithm 3: one arithmetic on every path, its norm, its noise-free limits, and that it learns."""
+
+import numpy as np
+import pytest
+
+from noisylabels.kernels.surrogate import gaussian_pair, rational_pair
+from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
+from noisylabels.online.oracles import ArrayOracle
+from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment
+from reproduction.methods import find
+
+PAIR = gaussian_pair(1.0, [0.25, 0.25])
+CENTRES = np.array([[0.5, 0.5], [-0.5, -0.5]])
+
+
+def sequence(T, sd=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (T, 2))
+    y = PAIR.kernel(X, CENTRES) @ np.array([1.0, -1.0])
+    copies = X[:, None] + sd * rng.standard_normal((T, 2, 2))
+    return X, y, copies, y + 0.1 * rng.standard_normal(T)
+
+
+def by_hand(pair, X, X1, X2, y, eta, ball):
+    """Predictions, coefficients and largest norm, in NumPy."""
+    alpha, predictions, largest = np.zeros(0), [], 0.0
+    for t in range(len(y)):
+        predictions.append(float(pair.kernel(X[t : t + 1], X1[:t])[0] @ alpha) if t else 0.0)
+        guess = float(pair.surrogate(X2[t : t + 1], X1[:t])[0] @ alpha) if t else 0.0
+        alpha = np.append(alpha, -eta * 2 * (guess - y[t]))
+        norm = alpha @ pair.surrogate(X1[: t + 1], X1[: t + 1]) @ alpha
+        if norm > ball:
+            alpha = alpha * np.sqrt(ball / norm)
+        largest = max(largest, alpha @ pair.surrogate(X1[: t + 1], X1[: t + 1]) @ alpha)
+    return np.array(predictions), alpha, largest
+
+
+@pytest.mark.parametrize("pair", [PAIR, gaussian_pair(1.0, [0.3, 0.05]), rational_pair(3.0, [0.2, 0.2])])
+@pytest.mark.parametrize("ball", [0.05, 50.0])
+def test_every_path_gives_the_same_numbers(pair, ball):
+    X, _, copies, y = sequence(150)
+    X1, X2 = copies[:, 0].copy(), copies[:, 1].copy()
+    whole, stepwise = SurrogateKernel(pair, 0.05, ball), SurrogateKernel(pair, 0.05, ball)
+    run = whole.run(X, X1, X2, y)
+    guesses = []
+    for x, view in zip(X, ArrayOracle(copies, y), strict=True):
+        guesses.append(stepwise.predict(x))
+        stepwise.partial_fit(view)
+    np.testing.assert_array_equal(guesses, run.predictions)
+    np.testing.assert_array_equal(stepwise.alpha, run.alpha)
+    predictions, alpha, largest = by_hand(pair, X, X1, X2, y, 0.05, ball)
+    np.testing.assert_allclose(run.predictions, predictions, atol=1e-11)
+    np.testing.assert_allclose(run.alpha, alpha, atol=1e-11)
+    assert largest <= ball * (1 + 1e-9)
+
+
+def test_the_norm_that_is_carried_along_is_the_norm():
+    X, _, copies, y = sequence(2000)
+    for ball in (0.5, 100.0):
+        learner = SurrogateKernel(PAIR, 0.1, ball)
+        run = learner.run(X, copies[:, 0], copies[:, 1], y)
+        exact = run.alpha @ PAIR.surrogate(run.support, run.support) @ run.alpha
+        assert learner.norm == pytest.approx(exact, rel=1e-8)
+
+
+def test_a_run_in_pieces_is_the_same_run():
+    X, _, copies, y = sequence(700)
+    whole, pieces = SurrogateKernel(PAIR, 0.1), SurrogateKernel(PAIR, 0.1)
+    run = whole.run(X, copies[:, 0], copies[:, 1], y)
+    for part in (slice(0, 300), slice(300, 700)):
+        last = pieces.run(X[part], copies[part, 0], copies[part, 1], y[part])
+    np.testing.assert_array_equal(last.predictions, run.predictions[300:])
+    np.testing.assert_array_equal(last.alpha, run.alpha)
+
+
+def test_without_noise_it_is_kernel_descent_on_every_path():
+    X, _, copies, y = sequence(200, sd=0.0)
+    clean = gaussian_pair(1.0, [0.0, 0.0])
+    assert clean.diagonal == 1.0
+    run = SurrogateKernel(clean, 0.1).run(X, copies[:, 0], copies[:, 1].copy(), y)
+    naive = NaiveKernelOGD(clean, 0.1).run(X, X, y)
+    np.testing.assert_allclose(run.predictions, naive.predictions, atol=1e-12)
+    fitted = NaiveKernelOGD(clean, 0.1).fit(ArrayOracle(X[:, None], y))
+    np.testing.assert_array_equal(fitted.alpha, naive.alpha)
+
+
+def test_many_small_projections_do_not_underflow():
+    X, _, copies, y = sequence(3000)
+    run = SurrogateKernel(PAIR, 50.0, 1e-3).run(X, copies[:, 0], copies[:, 1], y)
+    exact = run.alpha @ PAIR.surrogate(run.support, run.support) @ run.alpha
+    assert exact == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_it_learns_what_naive_descent_does_not_and_stays_below_its_bound():
+    T = 4096
+    K = PAIR.kernel(CENTRES, CENTRES)
+    gamma = np.array([1.0, -1.0])
+    ball = surrogate_ball(gamma @ K @ gamma, angle(gamma, K), PAIR.domination)
+    G = surrogate_moment(ball, PAIR.diagonal, 1.01)
+    assert (ball, G) == (pytest.approx(8.0, abs=0.01), pytest.approx(200.4, abs=0.1))
+    eta = 4 * best_step(ball, G, T)
+    X, y, copies, noisy = sequence(T)
+    total = {}
+    for name, arguments in (
+        ("surrogate_kernel", (copies[:, 0], copies[:, 1])),
+        ("naive_kernel_ogd", (copies[:, 0],)),
+    ):
+        run = find(name)(PAIR, eta, ball).run(X, *arguments, noisy)
+        total[name] = np.square(run.predictions - y).sum()
+    assert total["surrogate_kernel"] < regret(ball, G, T, eta)
+    assert total["naive_kernel_ogd"] > 1.5 * total["surrogate_kernel"]
+
+
+def test_rotated_data_learn_the_same_function_as_independent_noise():
+    """Radial kernels do not change under a rotation of everything."""
+    X, _, copies, y = sequence(100)
+    U, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((2, 2)))
+    a = SurrogateKernel(PAIR, 0.1).run(X, copies[:, 0], copies[:, 1], y)
+    b = SurrogateKernel(PAIR, 0.1).run(X @ U, copies[:, 0] @ U, copies[:, 1] @ U, y)
+    np.testing.assert_allclose(a.predictions, b.predictions, atol=1e-12)

@@ -1,0 +1,262 @@
+"""Algorithms 1 and 2 and their baselines: one arithmetic on every path, the right limits, the bounds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sequences import linear_sequence
+
+from noisylabels.noise.features import SHAPES, FeatureNoise, rotation
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
+from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
+from noisylabels.theory.regret_bounds import best_step, naive_limit, regret, two_copy_moment
+from reproduction.methods import find
+
+ETA = 0.02
+
+
+def plain_ogd(X, X1, X2, y, eta, B_w, Sigma=None):
+    """Predictions and last w, in NumPy."""
+    w, predictions = np.zeros(X.shape[1]), []
+    for t in range(len(y)):
+        predictions.append(X[t] @ w)
+        gradient = 2 * (w @ X1[t] - y[t]) * X2[t]
+        if Sigma is not None:
+            gradient = gradient - 2 * Sigma @ w
+        w = w - eta * gradient
+        w = w * min(1.0, np.sqrt(B_w / max(w @ w, 1e-300)))
+    return np.array(predictions), w
+
+
+@pytest.mark.parametrize("d", [1, 3, 20, 100])
+def test_every_path_gives_the_same_numbers(d):
+    X, _, noisy, y, law = linear_sequence(400, d)
+    X1, X2, Sigma = noisy[:, 0], noisy[:, 1], law.covariance()
+    runs = {
+        TwoCopy: (lambda a: a.run(X, X1, X2, y), plain_ogd(X, X1, X2, y, ETA, 0.2)),
+        NaiveOGD: (lambda a: a.run(X, X1, y), plain_ogd(X, X1, X1, y, ETA, 0.2)),
+        OracleOGD: (lambda a: a.run(X1, y), plain_ogd(X1, X1, X1, y, ETA, 0.2)),
+        KnownCovariance: (
+            lambda a: a.run(X, X1, y, covariance=Sigma),
+            plain_ogd(X, X1, X1, y, ETA, 0.2, Sigma),
+        ),
+    }
+    for learner, (call, (predictions, w)) in runs.items():
+        whole, stepwise = learner(ETA, 0.2), learner(ETA, 0.2)
+        result = call(whole)
+        stepwise.fit(ArrayOracle(noisy, y, Sigma))
+        np.testing.assert_array_equal(stepwise.w, result.w, err_msg=learner.name)
+        np.testing.assert_allclose(result.w, w, rtol=1e-10, atol=1e-13, err_msg=learner.name)
+        np.testing.assert_allclose(result.predictions, predictions, atol=1e-12, err_msg=learner.name)
+        assert result.w @ result.w <= 0.2 * (1 + 1e-12)
+
+
+def test_a_run_in_pieces_is_the_same_run():
+    X, _, noisy, y, _ = linear_sequence(300, 5)
+    whole, pieces = TwoCopy(ETA), TwoCopy(ETA)
+    result = whole.run(X, noisy[:, 0], noisy[:, 1], y)
+    parts = [
+        pieces.run(X[part], noisy[part, 0], noisy[part, 1], y[part]).predictions
+        for part in (slice(0, 7), slice(7, 300))
+    ]
+    np.testing.assert_array_equal(np.concatenate(parts), result.predictions)
+    np.testing.assert_array_equal(pieces.w, result.w)
+
+
+def test_without_noise_algorithms_1_and_2_are_plain_descent():
+    X, y, _, _, _ = linear_sequence(300, 4)
+    clean = OracleOGD(ETA).run(X, y)
+    for run in (
+        TwoCopy(ETA).run(X, X, X.copy(), y),
+        KnownCovariance(ETA).run(X, X, y, variances=np.zeros(4)),
+        KnownCovariance(ETA, covariance=np.zeros((4, 4))).run(X, X, y),
+        NaiveOGD(ETA).run(X, X, y),
+    ):
+        np.testing.assert_array_equal(run.w, clean.w)
+        np.testing.assert_array_equal(run.predictions, clean.predictions)
+
+
+def test_variances_are_a_diagonal_covariance_fixed_or_changing():
+    X, _, noisy, y, _ = linear_sequence(200, 3)
+    v = np.random.default_rng(1).uniform(0, 0.3, (200, 3))
+    changing = KnownCovariance(ETA).run(X, noisy[:, 0], y, variances=v)
+    full = KnownCovariance(ETA).run(X, noisy[:, 0], y, covariance=np.stack([np.diag(row) for row in v]))
+    np.testing.assert_allclose(changing.w, full.w, rtol=1e-12)
+    oracle = ArrayOracle(noisy[:, :1], y, np.stack([np.diag(row) for row in v]))
+    np.testing.assert_array_equal(KnownCovariance(ETA).fit(oracle).w, full.w)
+
+
+def test_averaging_m_copies_is_one_copy_of_smaller_noise():
+    X, _, noisy, y, _ = linear_sequence(200, 3, copies=4)
+    a, b = NaiveOGD(ETA, copies=4), NaiveOGD(ETA)
+    np.testing.assert_allclose(a.run(X, noisy, y).w, b.run(X, noisy.mean(axis=1), y).w, rtol=0, atol=1e-14)
+    oracle = ArrayOracle(noisy, y)
+    np.testing.assert_allclose(NaiveOGD(ETA, copies=4).fit(oracle).w, a.w, rtol=0, atol=1e-14)
+    assert oracle.queries == 4 * 200
+
+
+def test_naive_descent_ends_at_the_shrunken_vector_and_two_copies_at_the_right_one():
+    rng, T, d = np.random.default_rng(3), 40_000, 3
+    X = rng.standard_normal((T, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    w_star = np.array([0.5, -0.4, 0.3])
+    law = FeatureNoise(variances=np.full(d, 1 / 3), shapes=("gaussian", "rademacher", "uniform"))
+    X1, X2 = X + law.draw(rng, T), X + law.draw(rng, T)
+    y, half = X @ w_star, T // 2
+    limit = naive_limit(np.eye(d) / 3, np.eye(d) / 3, w_star)
+    np.testing.assert_allclose(limit, w_star / 2)
+    naive = NaiveOGD(ETA).run(X, X1, y, average_from=half)
+    right = [
+        TwoCopy(ETA).run(X, X1, X2, y, average_from=half),
+        KnownCovariance(ETA).run(X, X1, y, variances=law.variances(), average_from=half),
+    ]
+    np.testing.assert_allclose(naive.average, limit, atol=0.03)
+    for run in right:
+        np.testing.assert_allclose(run.average, w_star, atol=0.06)
+    misled = KnownCovariance(ETA).run(X, X1, y, variances=0.5 * law.variances(), average_from=half)
+    told = naive_limit(np.eye(d) / 3, np.eye(d) / 3, w_star, told=0.5)
+    np.testing.assert_allclose(misled.average, told, atol=0.04)
+
+
+def test_the_regret_of_algorithm_1_stays_below_its_bound():
+    X, y, _, _, law = linear_sequence(2000, 3)
+    G = two_copy_moment(1.0, 2.0, 1.01)
+    eta = best_step(1.0, G, 2000)
+    totals = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X1, X2 = X + law.draw(rng, 2000), X + law.draw(rng, 2000)
+        noisy = y + 0.1 * rng.standard_normal(2000)
+        totals.append(np.square(TwoCopy(eta).run(X, X1, X2, noisy).predictions - y).sum())
+    assert 0 < np.mean(totals) < regret(1.0, G, 2000) / 2
+
+
+@given(seed=st.integers(0, 10**6), eta=st.floats(1e-3, 3.0), B_w=st.floats(0.01, 10.0))
+def test_the_inequality_of_projected_descent_holds_for_any_gradients(seed, eta, B_w):
+    """sum <g_t, w_t - u> <= B_w / (2 eta) + eta/2 sum ||g_t||^2, adversarial g_t and u included."""
+    rng, T = np.random.default_rng(seed), 30
+    X1, X2 = rng.standard_normal((2, T, 3)) * rng.choice([0.1, 1.0, 10.0], (2, T, 1))
+    y = rng.standard_normal(T)
+    learner, w, gradients = TwoCopy(eta, B_w), np.zeros(3), []
+    total = norms = 0.0
+    for t in range(T):
+        g = 2 * (w @ X1[t] - y[t]) * X2[t]
+        gradients.append(g)
+        total, norms = total + g @ w, norms + g @ g
+        learner.run(X1[t : t + 1], X1[t : t + 1], X2[t : t + 1], y[t : t + 1])
+        w = learner.w.copy()
+    worst = -np.sum(gradients, axis=0)
+    u = np.sqrt(B_w) * worst / np.linalg.norm(worst)
+    total += np.linalg.norm(worst) * np.sqrt(B_w)
+    assert u @ u == pytest.approx(B_w)
+    assert total <= (B_w / (2 * eta) + eta / 2 * norms) * (1 + 1e-9)
+
+
+def test_the_same_copies_give_the_same_bits_whatever_is_clean():
+    """One copy cannot tell two worlds apart: the weights do not depend on the clean instances at all."""
+    rng = np.random.default_rng(0)
+    seen = rng.choice([3.0, -1.0], (1000, 1))
+    ones = np.ones((1000, 1))
+    y = np.ones(1000)
+    for learner, extra in ((NaiveOGD, {}), (KnownCovariance, {"variances": np.array([4.0])})):
+        A = learner(0.01, 2.25).run(seen, seen, y, **extra)
+        B = learner(0.01, 2.25).run(ones, seen, y, **extra)
+        np.testing.assert_array_equal(A.w, B.w)
+        np.testing.assert_array_equal(A.average, B.average)
+
+
+def test_a_simulated_oracle_serves_all_learners_of_the_room():
+    X, y, _, _, law = linear_sequence(50, 3)
+    for name, copies in (("two_copy", 2), ("known_covariance", 1), ("naive_ogd", 1), ("oracle_ogd", 1)):
+        oracle = SimulatedOracle(X, y, law, np.random.default_rng(0), target_sd=0.1)
+        learner = find(name)(0.01)
+        assert learner.predict(X[0]) == 0.0
+        learner.fit(oracle)
+        assert (oracle.queries, oracle.target_queries, oracle.round) == (50 * copies, 50, 50)
+        assert learner.predict(X).shape == (50,)
+
+
+def test_no_copy_is_handed_out_twice_and_running_out_says_so():
+    copies = np.arange(12.0).reshape(2, 3, 2)
+    oracle = ArrayOracle(copies, [[1.0, 2.0], [3.0, 4.0]])
+    for t, view in enumerate(oracle):
+        np.testing.assert_array_equal([view.instance() for _ in range(3)], copies[t])
+        assert (view.target(), view.target()) == (1.0 + 2 * t, 2.0 + 2 * t)
+        message = f"round {t + 1} has no further independent copy of its instance; measure it again"
+        with pytest.raises(ValueError, match=message):
+            view.instance()
+        with pytest.raises(ValueError, match="no further independent copy of its target"):
+            view.target()
+    assert (oracle.queries, oracle.target_queries, oracle.round) == (6, 4, 2)
+    assert not oracle.next_round()
+
+
+def test_exact_targets_may_be_asked_again():
+    oracle = ArrayOracle(np.ones((1, 1, 2)), [0.5], exact_targets=True)
+    assert oracle.next_round()
+    assert [oracle.target() for _ in range(3)] == [0.5] * 3
+
+
+def test_any_iterator_is_an_oracle_and_is_read_one_round_at_a_time():
+    read = []
+
+    def stream():
+        for t in range(3):
+            read.append(t)
+            yield np.full((t, 2), float(t)), float(t), np.eye(2)
+
+    oracle = StreamOracle(stream())
+    assert oracle.next_round()
+    assert read == [0]
+    assert (oracle.d, oracle.target(), oracle.covariance()[0, 0]) == (2, 0.0, 1.0)
+    with pytest.raises(ValueError, match="no further independent copy"):
+        oracle.instance()
+
+
+def test_before_the_first_round_there_is_nothing():
+    with pytest.raises(ValueError, match=r"no round has begun; call next_round\(\)"):
+        ArrayOracle(np.ones((1, 1, 2)), [1.0]).instance()
+
+
+def test_no_attribute_of_a_simulated_oracle_leads_to_the_clean_sequence():
+    X, y, _, _, law = linear_sequence(20, 3)
+    oracle = SimulatedOracle(X, y, law, np.random.default_rng(0))
+    oracle.next_round()
+    for value in [*vars(oracle).values(), *oracle._current()]:
+        assert not isinstance(value, np.ndarray) or value.shape == (3, 3)  # the covariance
+    np.testing.assert_allclose(np.mean([oracle.instance() for _ in range(4000)], axis=0), X[0], atol=0.05)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_noise_has_the_covariance_it_says(shape):
+    Sigma = np.array([[0.5, 0.2, 0.0], [0.2, 0.3, -0.1], [0.0, -0.1, 0.2]])
+    law = FeatureNoise(covariance=Sigma, shapes=(shape,))
+    noise = law.draw(np.random.default_rng(0), 200_000)
+    np.testing.assert_allclose(noise.T @ noise / len(noise), Sigma, atol=0.01)
+    np.testing.assert_allclose(noise.mean(axis=0), 0, atol=0.01)
+    np.testing.assert_allclose(law.covariance(), Sigma, atol=1e-15)
+
+
+def test_shapes_take_turns_and_covariances_follow_the_rounds():
+    law = FeatureNoise(variances=[4.0], shapes=("rademacher", "uniform"), cycle=10)
+    noise = law.draw(np.random.default_rng(0), 40)[:, 0]
+    is_sign = np.abs(np.abs(noise) - 2.0) < 1e-12
+    np.testing.assert_array_equal(is_sign, (np.arange(40) // 10) % 2 == 0)
+    changing = FeatureNoise(variances=np.outer(np.arange(5.0), [1.0, 2.0]))
+    np.testing.assert_allclose(changing.covariance(3), np.diag([3.0, 6.0]))
+    noise = changing.draw(np.random.default_rng(0), np.repeat(np.arange(5), 20_000))
+    np.testing.assert_allclose(noise[:20_000], 0)
+    np.testing.assert_allclose(noise[80_000:].var(axis=0), [4.0, 8.0], rtol=0.05)
+    turning = np.stack([np.diag([1.0, 0.0]), np.full((2, 2), 0.5)])
+    noise = FeatureNoise(covariance=turning).draw(np.random.default_rng(0), np.repeat([0, 1], 1000))
+    np.testing.assert_allclose(noise[:1000, 1], 0, atol=1e-12)
+    np.testing.assert_allclose(noise[1000:, 0], noise[1000:, 1], atol=1e-12)
+
+
+def test_rotation_makes_noise_independent():
+    Sigma = np.array([[2.0, 1.0], [1.0, 2.0]])
+    values, U = rotation(Sigma)
+    np.testing.assert_allclose(values, [1.0, 3.0])
+    np.testing.assert_allclose(U.T @ Sigma @ U, np.diag(values), atol=1e-12)
+    values, _ = rotation(np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]))
+    assert (values >= 0).all()

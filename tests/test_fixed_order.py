@@ -1,0 +1,80 @@
+"""Compiled sums and products: the values of NumPy, in an order that the source fixes."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numba import njit
+
+from noisylabels.fixed_order import combined, dot_lanes, fma, normal_equations, scores, sum_lanes, times
+
+
+@njit
+def fused(a, b, c):
+    return fma(a, b, c)
+
+
+@njit
+def total(a, i, n):
+    return sum_lanes(a, i, n)
+
+
+@njit
+def inner(a, i, b, j, n):
+    return dot_lanes(a, i, b, j, n)
+
+
+def test_fma_is_rounded_once():
+    rng = np.random.default_rng(0)
+    for a, b, c in rng.standard_normal((50, 3)):
+        assert fused(a, b, c) == float(Fraction(a) * Fraction(b) + Fraction(c))
+    tiny = 2.0**-30
+    assert fused(1 + tiny, 1 - tiny, -1.0) == -(tiny**2)  # a product that is rounded first gives 0
+
+
+def ordered_sum(terms):
+    """32 partial sums, then 8, folded in halves, then one by one, in plain Python."""
+    wide, whole = len(terms) // 32 * 32, len(terms) // 8 * 8
+    sums = [[0.0] * 8 for _ in range(4)]
+    for k in range(whole):
+        part = sums[k // 8 % 4] if k < wide else sums[0]
+        part[k % 8] += terms[k]
+    lanes = [(a + b) + (c + d) for a, b, c, d in zip(*sums, strict=True)]
+    while len(lanes) > 1:
+        lanes = [p + q for p, q in zip(lanes[::2], lanes[1::2], strict=True)]
+    result = lanes[0]
+    for term in terms[whole:]:
+        result += term
+    return result
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 31, 32, 33, 64, 100, 129])
+def test_sums_have_the_order_that_is_written_down(n):
+    a = np.random.default_rng(n).standard_normal(n + 3)
+    assert total(a, 3, n) == ordered_sum(list(a[3:]))
+    ones = np.ones(n + 3)
+    assert inner(a, 3, ones, 0, n) == ordered_sum(list(a[3:]))  # a product with 1 is exact
+    assert inner(a, 3, a, 3, n) == pytest.approx(math.fsum(a[3:] ** 2), rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 5, 16, 100])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_equal_those_of_numpy(n, dtype):
+    rng = np.random.default_rng(n)
+    A, x, c = rng.standard_normal((7, n)).astype(dtype), rng.standard_normal(n), rng.standard_normal(7)
+    np.testing.assert_allclose(times(A, x), A.astype(float) @ x, atol=1e-13)
+    np.testing.assert_allclose(combined(c, A), c @ A.astype(float), atol=1e-13)
+
+
+@pytest.mark.parametrize("r", [1, 3, 4, 9])
+def test_normal_equations_equal_those_of_numpy(r):
+    rng = np.random.default_rng(r)
+    ZT, slope, curvature = rng.standard_normal((r, 45)), rng.standard_normal(45), rng.random(45)
+    hessian, gradient, f = np.zeros((r, r)), np.empty(r), np.empty(45)
+    normal_equations(ZT, slope, curvature, hessian, gradient)
+    np.testing.assert_allclose(hessian, np.tril((ZT * curvature) @ ZT.T), atol=1e-13)
+    np.testing.assert_allclose(gradient, ZT @ slope, atol=1e-13)
+    theta = rng.standard_normal(r)
+    scores(ZT, theta, f)
+    np.testing.assert_allclose(f, theta @ ZT, atol=1e-13)

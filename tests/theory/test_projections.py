@@ -1,0 +1,185 @@
+"""The flip probability of random projections: its limits, its slope, its bounds, Monte Carlo."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from noisylabels.theory.projections import (
+    deviation,
+    flip_probability,
+    flip_terms,
+    gaussian_bound,
+    margins,
+    simulated,
+    slope,
+    sub_gaussian_bound,
+    sufficient_k,
+    uniform_bound,
+)
+
+THETA = np.linspace(0.0, np.pi, 41)
+KS = np.array([1, 2, 3, 5, 10, 50, 300])
+
+
+def test_its_limits():
+    np.testing.assert_allclose(flip_probability(THETA, 1), THETA / np.pi, atol=1e-14)
+    np.testing.assert_allclose(flip_probability(THETA, 2), (1 - np.cos(THETA)) / 2, atol=1e-14)
+    np.testing.assert_allclose(flip_probability(np.pi / 2, KS), 0.5, atol=1e-14)
+    assert (flip_probability(0.0, KS) == 0).all()
+    assert (flip_probability(np.pi, KS) == 1).all()
+
+
+@given(st.floats(0.0, math.pi), st.integers(1, 300))
+def test_an_obtuse_angle_mirrors_an_acute_one(theta, k):
+    assert flip_probability(math.pi - theta, k) == pytest.approx(1 - flip_probability(theta, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 50])
+def test_it_is_the_papers_integral(k):
+    theta = 1.1
+    # Gamma(k) / Gamma(k/2)^2 int_0^{tan^2(theta/2)} z^((k-2)/2) / (1+z)^k dz
+    factor = math.exp(math.lgamma(k) - 2 * math.lgamma(k / 2))
+    integral = quad(lambda z: z ** ((k - 2) / 2) / (1 + z) ** k, 0, math.tan(theta / 2) ** 2)[0]
+    assert flip_probability(theta, k) == pytest.approx(factor * integral, rel=1e-8)
+
+
+@pytest.mark.parametrize("k", KS)
+def test_its_slope(k):
+    theta, h = np.linspace(0.2, np.pi - 0.2, 15), 1e-5
+    numeric = (flip_probability(theta + h, k) - flip_probability(theta - h, k)) / (2 * h)
+    np.testing.assert_allclose(slope(theta, k), numeric, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", KS)
+def test_it_falls_as_the_margin_grows_and_lies_below_both_bounds(k):
+    margin = np.linspace(0.01, 1.0, 100)
+    f = flip_probability(np.arccos(margin), k)
+    assert (np.diff(f) <= 0).all()
+    assert (f <= gaussian_bound(margin, k)).all()
+    assert (gaussian_bound(margin, k) <= sub_gaussian_bound(margin, k)).all()
+
+
+def test_the_bounds_say_nothing_without_a_margin():
+    assert gaussian_bound(-0.5, 10) == sub_gaussian_bound(0.0, 10) == 1.0
+
+
+@pytest.mark.parametrize(("margin", "k"), [(0.1, 1), (0.5, 5), (-0.3, 3), (0.4, 20)])
+def test_monte_carlo_agrees(margin, k):
+    trials = 100_000
+    expected = float(flip_probability(math.acos(margin), k))
+    found = simulated(margin, k, trials, np.random.default_rng(7))
+    assert abs(found - expected) < 4.5 * math.sqrt(expected * (1 - expected) / trials)
+
+
+def test_signs_stay_below_their_bound():
+    rng = np.random.default_rng(1)
+    for margin, k in [(0.3, 5), (0.6, 20)]:
+        assert simulated(margin, k, 20_000, rng, "rademacher") < sub_gaussian_bound(margin, k)
+
+
+def test_projections_are_drawn_in_batches_without_a_rest():
+    ends = [simulated(end, 7, 60_001, np.random.default_rng(0), d=10) for end in (1.0, -1.0)]
+    assert ends == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: flip_probability(-0.1, 2), "theta, an angle"),
+        (lambda: flip_probability(math.nan, 2), "theta, an angle"),
+        (lambda: flip_probability(1.0, 0), "k, the dimension of the projection, must be at least 1"),
+        (lambda: slope(1.0, math.inf), "k, the dimension"),
+        (lambda: gaussian_bound(1.5, 2), "margin, a cosine"),
+        (lambda: simulated(2.0, 1, 1, np.random.default_rng()), "margin, a cosine"),
+        (lambda: simulated(0.5, 0, 1, np.random.default_rng()), "k and trials must be at least 1"),
+        (lambda: simulated(0.5, 1, 1, np.random.default_rng(), "cauchy"), "entries must be one of"),
+    ],
+)
+def test_wrong_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_margins_are_cosines_whatever_the_scale():
+    rng = np.random.default_rng(0)
+    X, h, s = rng.standard_normal((30, 4)), rng.standard_normal(4), rng.choice([-1, 1], 30)
+    c = margins(h, X, s)
+    np.testing.assert_allclose(c, margins(3 * h, X * rng.uniform(0.1, 9, (30, 1)), s))
+    assert c[0] == pytest.approx(s[0] * X[0] @ h / np.linalg.norm(X[0]) / np.linalg.norm(h))
+
+
+def test_a_zero_row_has_no_angle():
+    assert margins([1.0, 0.0], [[0.0, 0.0], [2.0, 0.0]], [1, -1]).tolist() == [-1.0]
+
+
+def test_the_terms_of_the_uniform_bound():
+    c = np.array([0.9, 0.2, -0.5])
+    bound = uniform_bound(c, 5, 0.05)
+    f = flip_probability(np.arccos(c), 5)
+    assert bound.risk == pytest.approx((2 * f[0] + 2 * f[1] + 1) / 3)
+    assert bound.complexity == pytest.approx(2 * math.sqrt(2 / math.pi) * math.sqrt(5 / 3))
+    assert bound.confidence == pytest.approx(3 * math.sqrt(math.log(40) / 6))
+    assert bound.total == bound.risk + bound.complexity + bound.confidence
+
+
+def test_the_risk_bounds_the_training_error_and_tends_to_it():
+    c = np.random.default_rng(1).uniform(-1, 1, 200)
+    c = c[np.abs(c) > 0.1]
+    risks = [uniform_bound(c, k, 0.1).risk for k in (1, 10, 100, 5000)]
+    assert risks == sorted(risks, reverse=True)
+    assert risks[0] >= np.mean(c <= 0)
+    assert risks[-1] == pytest.approx(np.mean(c <= 0), abs=1e-9)
+
+
+def test_a_wrong_prediction_has_no_flip_term():
+    terms = flip_terms([-0.3, 0.0, 0.4], 3)
+    assert (terms[:2] == 0).all()
+    assert terms[2] == pytest.approx(float(flip_probability(math.acos(0.4), 3)))
+
+
+def test_a_small_flip_term_needs_no_margin_of_the_worst_point():
+    # the converse of "margin makes the flip term small" is false: one point of a thousand at a right angle
+    c = np.r_[np.full(999, 0.95), 1e-9]
+    assert flip_terms(c, 20).mean() < 1e-3
+
+
+def test_the_price_of_a_projection_is_the_smaller_of_two():
+    assert deviation(0.0, 0.05) == 0.0
+    assert deviation(0.5, 0.05) == math.sqrt(0.5 * math.log(20))
+    assert deviation(0.01, 0.05) == pytest.approx(19 * 0.01)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.05), (0.01, 0.2)])
+def test_the_sufficient_dimension_suffices_on_separable_data(epsilon, delta):
+    rng = np.random.default_rng(3)
+    h = np.eye(8)[0]
+    X = rng.standard_normal((400, 8))
+    X = X[np.abs(X[:, 0]) > 0.25 * np.linalg.norm(X, axis=1)]
+    c = margins(h, X, np.sign(X[:, 0]))
+    k = sufficient_k(float(c.min()), epsilon, delta)
+    assert sub_gaussian_bound(c, k).max() / delta <= epsilon * (1 + 1e-9)
+    assert deviation(float(flip_terms(c, k).mean()), delta) < epsilon
+    assert sub_gaussian_bound(c, k - 1).max() / delta > epsilon
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: margins([0.0], [[1.0]], [1]), "h is the zero vector"),
+        (lambda: margins([1.0], [[0.0]], [1]), "every row of X is zero"),
+        (lambda: uniform_bound([], 2, 0.1), "at least one"),
+        (lambda: uniform_bound([1.2], 2, 0.1), "numbers in"),
+        (lambda: uniform_bound([0.2], 0, 0.1), "k, the dimension"),
+        (lambda: uniform_bound([0.2], 2, 1.0), "delta must lie in"),
+        (lambda: deviation(0.1, 0.0), "delta must lie in"),
+        (lambda: sufficient_k(0.0, 0.1, 0.1), "margin, the smallest cosine"),
+        (lambda: sufficient_k(0.5, 2.0, 0.1), "epsilon must lie in"),
+    ],
+)
+def test_wrong_input_is_named_of_compressive_bounds(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

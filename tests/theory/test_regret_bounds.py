@@ -1,0 +1,142 @@
+"""The constants of the theorems: orders among them, known values, and what they bound."""
+
+import math
+
+import numpy as np
+import pytest
+
+from noisylabels.kernels import tensor
+from noisylabels.losses import analytic
+from noisylabels.noise.features import FeatureNoise
+from noisylabels.theory import regret_bounds
+from noisylabels.theory.estimates import (
+    feature_moment,
+    feature_moment_bound,
+    second_moment,
+    second_moment_bound,
+    u,
+)
+
+
+def test_constants_of_the_synthetic_experiments():
+    assert regret_bounds.two_copy_moment(1.0, 2.0, 1.01) == pytest.approx(46.8, abs=0.1)
+    assert regret_bounds.two_copy_moment(2.25, 9.0, 1.0) == pytest.approx(1089.0)
+    M_4 = regret_bounds.gaussian_fourth_moment([[1.0, 0.0, 0.0]], np.eye(3) / 3)[0]
+    G_2 = regret_bounds.known_covariance_moment(1.0, M_4, 2.0, 1.01, 1 / 3)
+    assert pytest.approx(70.7, abs=0.2) == G_2
+    assert regret_bounds.known_covariance_moment_loose(1.0, M_4, 2.0, 1.01, 1 / 3) >= G_2
+    assert regret_bounds.two_copy_moment(1.0, 2.0, 1.01) <= regret_bounds.two_copy_moment_loose(
+        1.0, 2.0, 1.01
+    )
+
+
+def test_the_best_step_is_the_best_and_m_times_it_costs_its_factor():
+    eta = regret_bounds.best_step(2.0, 30.0, 1000)
+    best = regret_bounds.regret(2.0, 30.0, 1000)
+    assert regret_bounds.regret(2.0, 30.0, 1000, eta) == pytest.approx(best)
+    for m in (0.2, 4.0, 8.0):
+        assert regret_bounds.regret(2.0, 30.0, 1000, m * eta) == pytest.approx(best * (m + 1 / m) / 2)
+    assert regret_bounds.best_step_of_log(2.0, math.log(30.0), 1000) == pytest.approx(eta)
+    assert regret_bounds.best_step_of_log(2.0, 800.0, 1000) == pytest.approx(
+        math.exp(-400.0) * 0.04472, rel=1e-3
+    )
+
+
+def test_second_moments_of_lemma_1_are_below_their_bound():
+    for gamma in (
+        np.abs(analytic.exponential().coefficients(80)),
+        analytic.smoothed_absolute(0.5).coefficients(80),
+    ):
+        for p in (1.1, 1.5, 2.0, 3.0, 8.0):
+            for EX2 in (0.25, 1.0, 4.0):
+                assert second_moment(gamma, p, EX2) <= second_moment_bound(gamma, p, EX2) * (1 + 1e-12)
+    moments = [
+        second_moment(np.abs(analytic.exponential().coefficients(80)), p, 1.0) for p in (1.1, 2.0, 8.0)
+    ]
+    assert moments[1] < min(moments[0], moments[2])  # the best p lies inside
+
+
+@pytest.mark.parametrize("kernel", [tensor.gaussian(4.0), tensor.gaussian(1.0), tensor.exponential()])
+def test_feature_moments_are_below_the_bound_of_the_theorem(kernel):
+    for p in (1.2, 2.0, 4.0):
+        for B_x in (0.5, 1.0, 2.0, 4.0):
+            assert feature_moment(kernel, p, B_x) <= feature_moment_bound(kernel, p, B_x) * (1 + 1e-12)
+
+
+def test_the_conference_versions_exponent_is_too_small():
+    p = sigma2 = 2.0
+    for B_x in (2.0, 4.0):
+        printed = (p / (p - 1)) ** 2 * math.exp((math.sqrt(p) * B_x + 2 * p * math.sqrt(B_x)) / sigma2)
+        assert printed < feature_moment(tensor.gaussian(sigma2), p, B_x)
+
+
+def test_the_gaussian_feature_moment_of_the_experiments():
+    assert feature_moment(tensor.gaussian(4.0), 1.5, 1.1) == pytest.approx(22.9, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("loss", "B_w", "p", "B_x", "loose", "tight"),
+    [
+        (analytic.squared(), 1.0, 2.0, 1 + 2 * 0.35**2, 778, 778),
+        (analytic.exponential(), 1.0, 2.0, 1 + 2 * 0.36, 2.3e4, 3.4e3),
+        (analytic.smoothed_absolute(0.5), 0.25, 1.5, 1 + 2 * 0.35**2, 45, 24),
+    ],
+)
+def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
+    B_psi = feature_moment(tensor.linear(), p, B_x)
+    B_y = 0.5 * (math.hypot(0.7, 0.5) + 0.1) if B_w == 0.25 else math.hypot(0.7, 0.5) + 0.1
+    for expected, flag in ((loose, False), (tight, True)):
+        log_nu = regret_bounds.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=flag)
+        assert math.exp(log_nu) == pytest.approx(expected, rel=0.15)
+
+
+def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
+    p, B_w, B_x, T, loss = 1.7, 0.6, 0.8, 10_000, analytic.exponential()
+    for kernel in (tensor.polynomial(2), tensor.gaussian(3.0)):
+        log_nu = regret_bounds.log_gradient_moment(loss, p, B_w, feature_moment_bound(kernel, p, B_x))
+        size = u(kernel, p, B_w, B_x)
+        written = math.exp(loss.log_majorant(math.sqrt((p - 1) * size))) * math.sqrt(size * T)
+        assert regret_bounds.regret(B_w, math.exp(log_nu), T) == pytest.approx(written)
+
+
+def test_a_vacuous_bound_is_a_number_in_logs():
+    B_psi = feature_moment(tensor.polynomial(2, scale=0.25), 2.0, 1.2)
+    loss = analytic.smoothed_hinge(1.0)
+    log_nu = regret_bounds.log_gradient_moment(loss, 2.0, 2.0, B_psi)
+    assert 20 < log_nu / math.log(10) < 40
+    assert regret_bounds.log_gradient_moment(loss, 2.0, 2.0, B_psi, tight=True) <= log_nu
+    assert 0 < regret_bounds.best_step_of_log(2.0, log_nu, 10**6) < 1e-12
+
+
+def test_no_single_copy_learner_avoids_the_worse_world():
+    found = {
+        "squared": regret_bounds.worlds(lambda a: (a - 1) ** 2),
+        "exponential": regret_bounds.worlds(lambda a: np.exp(-a)),
+        "logistic": regret_bounds.worlds(lambda a: np.logaddexp(0, -a)),
+        "hinge": regret_bounds.worlds(lambda a: np.maximum(1 - a, 0)),
+        "smoothed hinge": regret_bounds.worlds(lambda a: analytic.smoothed_hinge(1.0).loss(a, 1.0)),
+        "smoothed absolute": regret_bounds.worlds(lambda a: analytic.smoothed_absolute(1.0).loss(a, 1.0)),
+    }
+    expected = {
+        "squared": (0.2, 1.0, (1 - 1 / math.sqrt(5)) ** 2),
+        "exponential": (0.275, 3.0, 0.365),
+        "logistic": (0.454, 3.0, 0.193),
+        "hinge": (0.333, 1.0, 0.222),
+        "smoothed hinge": (0.439, 3.0, 0.243),
+        "smoothed absolute": (0.240, 1.0, 0.146),
+    }
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name][:3], values, atol=1e-3, err_msg=name)
+    assert found["squared"].compromise == pytest.approx(1 / math.sqrt(5), abs=1e-5)
+    copies = regret_bounds.copies(np.random.default_rng(0), 10_000)
+    assert set(np.unique(copies)) == {3.0, -1.0}
+    assert copies.mean() == pytest.approx(1.0, abs=0.1)
+
+
+def test_noisy_inputs_cost_what_appendix_a_says():
+    v, w = 0.25, np.array([0.6, -0.3])
+    size = np.linalg.norm(w)
+    noisy = w / size + FeatureNoise(variances=[v, v]).draw(np.random.default_rng(0), 200_000)
+    best, *_ = np.linalg.lstsq(noisy, np.full(len(noisy), size))
+    loss = np.square(noisy @ best - size).mean()
+    assert loss == pytest.approx(regret_bounds.scored_on_noise(w, v), rel=0.02)
