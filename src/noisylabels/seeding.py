@@ -28,9 +28,7 @@ class Seeds:
     experiment : name under which the numbers are drawn; artifacts that share it share their data.
     dataset : id of the data set, "" for synthetic data.
 
-    Raises
-    ------
-    ValueError : a negative seed.
+    Raises ValueError : a negative seed.
     """
 
     seed: int
