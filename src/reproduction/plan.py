@@ -18,7 +18,6 @@ from reproduction import code_digest, methods
 from reproduction.artifact import Artifact
 from reproduction.costs import Costs
 from reproduction.data_sources import DataSources
-from reproduction.frame import dependencies
 from reproduction.methods import DISPLAY
 from reproduction.protocols import walk
 from reproduction.verdicts import published
@@ -114,10 +113,7 @@ class Plan:
 
     def tunes(self, name: str) -> bool:
         """Does the protocol of the artifact tune parameters before it runs?"""
-        protocol = self.artifact(name).content["protocol"]
-        if dependencies.is_typed(protocol):
-            return walk.find(protocol).tune is not None
-        return dependencies.defines(dependencies.protocol_module(protocol), "tune")
+        return walk.find(self.artifact(name).protocol).tune is not None
 
     def check_custom(self, name: str) -> None:
         """Import the user's classes that the settings name. Raises ValueError: one cannot be used; why."""
@@ -159,8 +155,7 @@ class Plan:
         artifact = self.artifact(name)
         settings = artifact.cells[cell] if cell else artifact.settings
         methods = [_module(spec["method"]) for spec in settings.get("methods", {}).values()]
-        protocol = dependencies.protocol_module(artifact.content["protocol"])
-        return [f"reproduction.{protocol}", *methods]
+        return [_protocol_module(artifact), *methods]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
@@ -240,10 +235,12 @@ class Plan:
     def drawing_code(self, names: Iterable[str]) -> str:
         """The code that draws some artifacts."""
         drawn = [self.artifact(name) for name in names]
-        modules = [f"figures.{artifact.content['render'].partition(':')[0]}" for artifact in drawn]
-        shown = (self.artifacts[source].content["protocol"] for a in drawn for source in self._sources(a))
-        modules += map(dependencies.protocol_module, shown)  # the models of their settings
-        return code_digest.stamped("scripts/draw.py", *(f"reproduction.{module}" for module in modules))
+        modules = [
+            f"reproduction.figures.{artifact.content['render'].partition(':')[0]}" for artifact in drawn
+        ]
+        shown = [self.artifacts[source] for a in drawn for source in self._sources(a)]
+        modules += map(_protocol_module, shown)  # the models of their settings
+        return code_digest.stamped("scripts/draw.py", *modules)
 
     def settings_shown(self, name: str) -> dict[str, Any]:
         """Settings of every artifact that is shown; a table is given the printed values too."""
@@ -338,6 +335,10 @@ def _computed(method: dict[str, Any]) -> dict[str, Any]:
 def _module(method: str) -> str:
     """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
     return method.partition(":")[0] if ":" in method else f"noisylabels.{METHODS[method].partition(':')[0]}"
+
+
+def _protocol_module(artifact: Artifact) -> str:
+    return f"reproduction.protocols.{artifact.protocol.rpartition('.')[0]}"
 
 
 def _any_of(names: Iterable[str]) -> str:

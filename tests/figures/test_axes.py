@@ -1,12 +1,9 @@
 """Names of axes: of metrics and of what they are drawn against."""
 
-import importlib.util
-
 import pytest
 
 from reproduction.figures import names
 from reproduction.figures.rendering import find
-from reproduction.frame.dependencies import is_typed
 from reproduction.protocols import walk
 from reproduction.strict_yaml import read
 
@@ -15,8 +12,7 @@ LISTED = read(names.FILE)
 
 @pytest.mark.parametrize("protocol", LISTED["protocols"])
 def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol):
-    typed = is_typed(protocol)
-    assert walk.find(protocol) if typed else importlib.util.find_spec(f"reproduction.protocols.{protocol}")
+    assert walk.find(protocol)
     own = LISTED["protocols"][protocol]
     assert {own["opens"], *own.get("x_of", {})} <= LISTED["metrics"].keys()
 

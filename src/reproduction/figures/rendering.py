@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, Results, add_room
-from reproduction.frame.dependencies import is_typed
 from reproduction.results import read_table, verify
 from reproduction.strict_yaml import near
 
@@ -92,7 +91,7 @@ def render(
 def _typed(shown: Mapping[str, Any]) -> Any:
     """The settings of an artifact, as the model of its protocol."""
     protocol = str(shown.get("protocol", ""))
-    if not is_typed(protocol):
+    if not protocol:
         return shown
     from reproduction.protocols import walk
 
