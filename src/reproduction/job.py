@@ -59,6 +59,7 @@ class Job:
         name, settings = content["protocol"], content["settings"]
         protocol = walk.find(name)
         settings = protocol.settings.model_validate(settings)
+        settings.check_custom()
         return cls(protocol, settings, Seeds(content["seed"], content["experiment"]), data)
 
     def tune(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.auditing.headed_csv import is_number
-from noisylabels.bases.features import LARGEST
+from noisylabels.classifiers.base import LARGEST
 
 Array = NDArray[np.float64]
 Column = Array | Sequence[str | None]

@@ -90,13 +90,12 @@ def render(
 
 def _typed(shown: Mapping[str, Any]) -> Any:
     """The settings of an artifact, as the model of its protocol."""
-    protocol = str(shown.get("protocol", ""))
-    if not protocol:
+    if "protocol" not in shown:
         return shown
     from reproduction.protocols import walk
 
     raw = {key: value for key, value in shown.items() if key not in ("protocol", "published")}
-    return walk.find(protocol).settings.model_validate(raw)
+    return walk.find(shown["protocol"]).settings.model_validate(raw)
 
 
 def draw(

@@ -1,0 +1,116 @@
+"""Names for readers: one file has them; artifacts choose what is shown, no figure knows a method."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from kernel_boost_inputs import Inputs
+
+from reproduction.figures import kernels, names, ors
+from reproduction.figures.rendering import find
+from reproduction.methods import known
+from reproduction.protocols import walk
+
+METHODS = {
+    "clean": {"role": "control"},
+    "known only": {"shown": "known"},
+    "mine": {"note": "Mine is new.", "label": "my method"},
+    "noisy": {"role": "reference"},
+    "two_full": {"shown": "tables"},
+}
+
+
+def test_a_key_without_a_name_is_shown_as_it_is():
+    assert names.method("my_method") == "my_method"
+    assert names.method("one_pred_u") == "one label and prediction, v unknown"
+    assert names.noise("independent 0.3") == "30 % symmetric"
+    assert names.setting("shared_r") == "one r for all rules"
+    assert names.metric("my_metric", "own.protocol") == "my metric"
+    assert names.x_axis("my_metric", "own.protocol") == "x"
+    assert names.first_metric("own.protocol") == ""
+
+
+def test_a_table_gets_names_in_header_sections_and_cells():
+    frame = pd.DataFrame({"klr": ["1"], "klr, printed": ["2"], "one": ["rklr"]}, index=["klr"])
+    frame.attrs["note"] = "klr"
+    frame["noise"] = ["negative_only 0.2"]
+    named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
+    assert named.pop("noise").to_list() == ["20 % asymmetric"]
+    assert (list(named.columns), list(named.index)) == (["KLR", "KLR, printed", "one"], ["KLR"])
+    assert named["one"].to_list() == ["rKLR"]
+    assert named.attrs["note"] == "klr"
+
+
+@pytest.mark.parametrize("protocol", names.listed("protocols"))
+def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol):
+    assert walk.find(protocol)
+    entry = names.listed("protocols")[protocol]
+    assert {entry["opens"], *entry.get("x_of", {})} <= names.listed("metrics").keys()
+
+
+@pytest.mark.parametrize(("render", "metric"), names.listed("opens").items())
+def test_every_exception_is_of_a_function_that_draws(render, metric):
+    assert find(render)
+    assert metric in names.listed("metrics")
+
+
+def test_axes_depend_on_the_protocol_and_on_what_is_drawn():
+    assert names.metric("error") == names.metric("error", "kernels.errors") == "wrong test labels / %"
+    assert names.metric("error", "pnorm.hadamard") == "squared error"
+    assert names.x_axis("misalignment", "pnorm.room") == "speech heard / s"
+    assert names.x_axis("tap", "pnorm.room") == "tap of the response"
+    assert names.first_metric("boosting.curves", "boosting:error_curves") == "test_error"
+    assert names.first_metric("boosting.curves", "boosting:learned_rates") == "gamma01"
+
+
+def test_a_place_shows_its_own_methods_and_those_of_every_place():
+    assert names.shown_in(METHODS, "known") == ["clean", "known only", "mine", "noisy"]
+    assert names.shown_in(METHODS, "tables") == ["clean", "mine", "noisy", "two_full"]
+
+
+def test_roles_labels_and_notes():
+    assert names.with_role(METHODS, "control") == ["clean"]
+    assert names.reference(METHODS) == "noisy"
+    assert names.reference({"a": {}, "b": {}}) == "a"
+    assert names.label(METHODS, "mine") == "my method"
+    assert names.label(METHODS, "noisy") == "noisy label, NLMS step"
+    assert names.notes(METHODS) == ["Mine is new."]
+
+
+def renamed(name, artifact, names):
+    inputs = Inputs(name)
+    inputs.tables[artifact]["method"] = inputs.tables[artifact]["method"].replace(names)
+    own = inputs.settings[artifact]["methods"]
+    inputs.settings[artifact]["methods"] = {names.get(label, label): spec for label, spec in own.items()}
+    return inputs
+
+
+def test_columns_follow_the_artifact():
+    names = {"rkfd": "discriminant", "svm": "machine", "rmklr": "many kernels"}
+    inputs = renamed("rivals", "rivals", names)
+    frame = inputs.draw()
+    assert [c for c in frame.columns if c in names.values()] == ["discriminant", "machine", "many kernels"]
+    own = inputs.settings["rivals"]["methods"]
+    inputs.settings["rivals"]["methods"] = {
+        label: own[label] for label in ("many kernels", "discriminant", "machine")
+    }
+    frame = inputs.draw()
+    assert [c for c in frame.columns if c in names.values()] == ["many kernels", "discriminant", "machine"]
+    assert set(frame["machine against"]) <= {"many kernels", "discriminant"}
+
+
+@pytest.mark.usefixtures("look")
+def test_the_bars_show_the_reference():
+    inputs = renamed("noise_harm", "klr_vs_rklr", {"klr": "plain"})
+    assert inputs.draw().axes[0].get_ylabel() == "test error of KLR / %"
+    del inputs.settings["klr_vs_rklr"]["methods"]["plain"]["label"]
+    assert inputs.draw().axes[0].get_ylabel() == "test error of plain / %"
+
+
+@pytest.mark.parametrize("module", [ors, kernels], ids=lambda m: m.__name__.rpartition(".")[2])
+def test_no_method_is_named_in_the_code(module):
+    text = Path(module.__file__).read_text()
+    quoted = set(re.findall(r'"([a-z_0-9]+)"', text))
+    labels = {"klr", "rklr", "rmklr", "rkfd", "svm", "noisy", "opt", "beta", "two_full", "one_pred"}
+    assert not quoted & (set(known()) | labels)
