@@ -22,8 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
 from reproduction.data.chunks import chunks
 
 FEATURES, REPEATED = 18, 50_000

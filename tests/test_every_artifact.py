@@ -1,6 +1,7 @@
 """Every artifact of the project runs from its file to its picture and its verdicts, on small made-up data."""
 
 import json
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -88,6 +89,9 @@ def workshop(tmp_path_factory):
             for number in range(len(artifact.blocks)):
                 parts.append(folder / f"{cell}.{number}.csv")
                 rows, tested = job.run(PLAN.repetitions(f"{paper}/{name}", number), tuned[cell])
+                found = {str(row.get(column, "")) for row in rows for column in artifacts.LABELS}
+                known = artifact.labels
+                assert not [label for label in found if not any(fnmatchcase(label, each) for each in known)]
                 write_rows(rows, parts[-1])
                 tested.write(parts[-1].with_suffix(".npz"))
         concatenate(parts, folder / "table.csv")

@@ -61,6 +61,7 @@ class Job:
         if dependencies.is_typed(name):
             protocol: Any = walk.find(name)
             settings = protocol.settings.model_validate(settings)
+            settings.check_custom()
         else:
             protocol = importlib.import_module(f"reproduction.protocols.{name}")
         return cls(protocol, settings, Seeds(content["seed"], content["experiment"]), data)

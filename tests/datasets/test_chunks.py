@@ -9,8 +9,7 @@ import pytest
 from scipy.sparse import issparse, vstack
 from sklearn.datasets import dump_svmlight_file
 
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
 from reproduction.data.chunks import chunks
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from noisylabels.auditing import headed_csv
 from noisylabels.auditing.encodings import table
-from noisylabels.bases import features
+from noisylabels.classifiers import base as features
 from reproduction.data.fetch import fetch_local
 from reproduction.data.own import as_option, own_file, own_loader, with_own
 from reproduction.data.prepare import prepare
