@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.auditing.confident_joint import Array, Classes
-from noisylabels.auditing.flip_rates import Z, balanced_error, corrected_error
+from noisylabels.auditing.corrected_error import balanced_error, corrected_error
+from noisylabels.auditing.flip_rates import Z
 
 COLUMNS = ["method", "kind", "accuracy", "low", "high", "balanced", "corrected", "corrected_low",
            "corrected_high", "clipped", "behind", "behind_low", "behind_high"]  # fmt: skip

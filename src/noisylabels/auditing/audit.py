@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.auditing import confident_joint, flip_rates, report, tables
-from noisylabels.auditing import cross_fitting as models
-from noisylabels.auditing import flip_rates as accuracies
+from noisylabels.auditing import accuracies, confident_joint, flip_rates, models, report, tables
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
+from noisylabels.auditing.encodings import FEWEST_ROWS
 from noisylabels.auditing.flip_rates import Interval, Sureness
-from noisylabels.auditing.tables import FEWEST_ROWS
 from noisylabels.validation import whole
 
 if TYPE_CHECKING:

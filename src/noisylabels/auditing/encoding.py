@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing.tables import is_number
+from noisylabels.auditing.headed_csv import is_number
 from noisylabels.classifiers.base import LARGEST
 
 Array = NDArray[np.float64]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing import tables as headed_csv
-from noisylabels.auditing import tables as npz
-from noisylabels.auditing.tables import MEND, is_number
+from noisylabels.auditing import headed_csv, npz
+from noisylabels.auditing.headed_csv import MEND, is_number
 
 FEWEST_ROWS = 20
 FEWEST_OF_A_CLASS = 5
