@@ -1,5 +1,6 @@
 """Which prepared data files an artifact needs, how each is fetched, and which data sets cannot be had."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +51,10 @@ class DataSources:
     def entry(self, dataset: str) -> Entry:
         """What the registry says of a data set, with a pin or without."""
         return registry.find(self.entries, dataset)[2]
+
+    def described(self, dataset: str) -> str:
+        """The entry as text: a change of it fetches again."""
+        return json.dumps(self.entry(dataset), sort_keys=True)
 
     def code(self, dataset: str) -> str:
         """The code that turns the raw files of a data set, from any of its sources, into arrays."""

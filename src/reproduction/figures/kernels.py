@@ -71,7 +71,7 @@ def noise_harm(results: Errors) -> Figure:
     return figure
 
 
-def _fill(noise: str) -> dict[str, Any]:
+def _fill(noise: str) -> style.Looks:
     kind = _kind(noise)
     colour = style.COLOURS[_COLOURS[kind]]
     return {"facecolor": colour, "hatch": _HATCHES[kind], "edgecolor": "white", "linewidth": 0}
@@ -130,7 +130,7 @@ def mkl_path(results: Errors) -> Figure:
         for i, noise in enumerate(laws):
             own_means = means.loc[noise].loc[variants]
             y = np.arange(len(variants)) + 0.22 * (i - (len(laws) - 1) / 2)
-            bars: dict[str, Any] = {"xerr": own_means["half_width"], "elinewidth": 1, "capsize": 2}
+            bars: style.Looks = {"xerr": own_means["half_width"], "elinewidth": 1, "capsize": 2}
             ax.errorbar(own_means["mean"], y, **bars, **_mark(noise))
         ax.set_yticks(range(len(variants)), [style.label(variant) for variant in variants])
         ax.tick_params(labelleft=ax.get_position().x0 == axes[0].get_position().x0)
@@ -140,7 +140,7 @@ def mkl_path(results: Errors) -> Figure:
     return figure
 
 
-def _mark(noise: str) -> dict[str, Any]:
+def _mark(noise: str) -> style.Looks:
     """Look of one value at a noise level."""
     kind = _kind(noise)
     looks = {"color": style.COLOURS[_COLOURS[kind]], "marker": _MARKERS[kind], "label": flips(noise)}

@@ -172,7 +172,7 @@ def _noise_curves(
 def _spread_curve(ax: Axes, x: FloatArray, variances: FloatArray, method: str) -> None:
     """Variances on a log scale; where there is none, an open triangle at the lower edge."""
     ax.plot(x, np.where(variances > 0, variances, np.nan), **style.line(method))
-    none: dict[str, Any] = {
+    none: style.Looks = {
         "marker": "v",
         "linestyle": "none",
         "markerfacecolor": "white",
