@@ -1,7 +1,7 @@
 """The documentation as a site: README, guides, papers, and the reference made from the docstrings.
 
-The source is the repository itself, so that every link works there as well as here. ``./run docs`` builds it
-into site/docs, ``./run site`` puts it beside the results: one header, one style, one search.
+The source is the repository itself, so that every link works there as well as here. ``./run site`` builds it
+into site/docs and puts it beside the results: one header, one style, one search.
 """
 
 import sys
