@@ -26,7 +26,8 @@ def write(config: dict[str, object], out: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     try:
         if (out.parent / "docs/README.html").is_file():
-            shutil.copytree(out.parent / "docs", part / "docs", ignore=shutil.ignore_patterns(".*", "_sources"))
+            unread = shutil.ignore_patterns(".*", "_sources")
+            shutil.copytree(out.parent / "docs", part / "docs", ignore=unread)
         pages = build.write(plans.planned(CHECKOUT, config), CHECKOUT, Path.cwd(), part)
         shutil.rmtree(out, ignore_errors=True)
         part.rename(out)
