@@ -24,7 +24,7 @@ import numpy as np
 
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from reproduction.data.chunks import chunks
+from noisylabels.out_of_core import chunks
 
 FEATURES, REPEATED = 18, 50_000
 

@@ -57,6 +57,7 @@ from noisylabels.online.naive_ogd import NaiveOGD as NaiveOGD
 from noisylabels.online.oracle_ogd import OracleOGD as OracleOGD
 from noisylabels.online.surrogate_kernel import SurrogateKernel as SurrogateKernel
 from noisylabels.online.two_copy import TwoCopy as TwoCopy
+from noisylabels.out_of_core import chunks as chunks
 
 METHODS: dict[str, str]
 __version__: str

@@ -20,7 +20,7 @@ RECORDED = ROOT / "workflow/recorded/jobs.csv"
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
-from reproduction.data import own, records, registry
+from reproduction.data import fetch as fetching, registry
 from reproduction.frame import (
     artifacts,
     configuration,
@@ -81,7 +81,7 @@ def planned():
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
         configuration.examine_files(local)
-        entries = own.with_own(entries, local)
+        entries = registry.with_users(entries, local)
         supply = Supply(entries, config["data"])
         made = plan.Plan(config, loaded, supply, costs.read(RECORDED))
         targets.check_names(made)

@@ -15,11 +15,9 @@ rule fetch:
         mem_mb=500,
         runtime=60,
     params:
-        entry=lambda wildcards: json.dumps(
-            PLAN.supply.entry(wildcards.dataset), sort_keys=True
-        ),
+        entry=lambda wildcards: PLAN.supply.entry(wildcards.dataset).model_dump_json(),
         options=lambda wildcards: PLAN.supply.fetch_options(wildcards.dataset),
-        record=records.VERSION,
+        record=fetching.VERSION,
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:

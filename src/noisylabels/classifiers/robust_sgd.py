@@ -45,7 +45,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     random_state : seed of the orders.
 
     Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk, as
-    ``partial_fit(X, y, classes=...)`` for each (X, y) of `reproduction.data.chunks`, with ``epoch_rows``
+    ``partial_fit(X, y, classes=...)`` for each (X, y) of `noisylabels.chunks`, with ``epoch_rows``
     the rows of the file and ``epochs`` times through it (`benchmarks/out_of_core.py` does so).
     An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
     rows that come as if drawn at random: shuffle the file once, never sort it by class.

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reproduction.data import own
-from reproduction.data.registry import LOCAL
+from reproduction.data.registry import LOCAL, UserFile, users_file
 from reproduction.frame.artifacts import merge
 from reproduction.frame.schemas import check
 from reproduction.strict_yaml import ArtifactError, read
@@ -31,7 +30,7 @@ def examine(config: dict[str, Any], files: Iterable[Path], schemas: Path) -> Non
     check(config, schemas, SCHEMA, "--config")
 
 
-def examine_files(local: Mapping[str, own.Spec]) -> None:
+def examine_files(local: Mapping[str, UserFile]) -> None:
     """Nothing if every file of `data.local` is there.
 
     Raises
@@ -39,7 +38,7 @@ def examine_files(local: Mapping[str, own.Spec]) -> None:
     ArtifactError : one is not; with its path in full.
     """
     for name, spec in local.items():
-        if not (file := own.own_file(spec)).is_file():
+        if not (file := users_file(spec)).is_file():
             raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
 
 

@@ -4,19 +4,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from reproduction.data import own, registry
-from reproduction.data.registry import LOCAL, Entry
+from reproduction.data import registry
+from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
 
 
 @dataclass(frozen=True)
 class Supply:
     """The registry of data sets under the key ``data`` of the configuration.
 
-    A data set is named as in artifacts: ``german``, ``german.package``.
-    Where the configuration pins a kind of source, a name without pin gets it: ``german.packaged``.
+    A data set is named as in artifacts: ``heart``, ``heart.package``.
+    Where the configuration pins a kind of source, a name without pin gets it: ``heart.packaged``.
     """
 
-    entries: dict[str, Entry]
+    entries: Registry
     options: dict[str, Any]
 
     def pinned(self, name: str) -> str:
@@ -56,14 +56,14 @@ class Supply:
 
     def local(self, dataset: str) -> list[str]:
         """The user's own file in place of a data set, if there is one."""
-        return [str(own.own_file(spec)) for spec in self._own(dataset)]
+        return [str(registry.users_file(spec)) for spec in self._own(dataset)]
 
-    def _own(self, dataset: str) -> list[own.Spec]:
+    def _own(self, dataset: str) -> list[UserFile]:
         stem, named = dataset.partition(".")[0], self.options["local"]
         return [named[stem]] if stem in named else []
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
         mirror = ["--mirror", self.options["mirror"]] if self.options["mirror"] else []
-        local = [word for spec in self._own(dataset) for word in ("--local", own.as_option(spec))]
+        local = [word for spec in self._own(dataset) for word in ("--local", registry.as_option(spec))]
         return mirror + local + ["--offline"] * bool(self.options["offline"])

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from reproduction.data import own, registry
+from reproduction.data import registry
 from reproduction.frame import artifacts, plan
 from reproduction.frame.supply import Supply
 from reproduction.strict_yaml import read
@@ -26,5 +26,6 @@ def planned(root: Path, config: dict[str, Any]) -> plan.Plan:
     loaded = artifacts.load_all(
         root / "config/experiments", config["papers"], config["scale"], root / "workflow/schemas"
     )
-    entries = own.with_own(registry.load_registry(root / "config/datasets.yaml"), config["data"]["local"])
+    known = registry.load_registry(root / "config/datasets.yaml")
+    entries = registry.with_users(known, config["data"]["local"])
     return plan.Plan(config, loaded, Supply(entries, config["data"]))

@@ -163,7 +163,7 @@ class Page:
         entry = self.plan.supply.entry(pinned)
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
         kept = self.reference.provenance.get("data", {}).get(name.partition(".")[0], {})
-        told = {key: entry.get(key, "") for key in ("title", "licence", "citation", "homepage", "note")}
+        told = {key: getattr(entry, key) for key in ("title", "licence", "citation", "homepage", "note")}
         source = here if self.first is self.own else kept or here
         return {"id": name.partition(".")[0], **told, "source": source}
 

@@ -51,12 +51,12 @@ def room_response(room: str, data: dict[str, Any], rate: int, taps: int) -> np.n
     """The response of the simulated room, or of a recorded one named by its data set;
     ``taps`` long, unit norm.
     """
-    from reproduction.data import rooms
+    from reproduction.data import audio
 
     if room == "simulated":
-        return rooms.simulated(taps=taps, rate=rate)
+        return audio.simulated(taps=taps, rate=rate)
     recorded = data[room].arrays
-    return rooms.recorded(recorded["signal"], int(recorded["rate"]), taps=taps, to_rate=rate)
+    return audio.recorded(recorded["signal"], int(recorded["rate"]), taps=taps, to_rate=rate)
 
 
 def source_of(task: dict[str, Any], data: dict[str, Any]) -> dict[str, str]:

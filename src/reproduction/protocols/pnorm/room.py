@@ -48,7 +48,7 @@ def echo(
     settings: dict[str, Any], reflection: float, data: dict[str, Any], seeds: Seeds, repetition: int | str
 ) -> Echo:
     """The piece of a repetition, a random one of the recording; the tuning piece is shorter."""
-    from reproduction.data import rooms
+    from reproduction.data import audio
 
     speech = data["speech"].arrays
     signal, rate = np.asarray(speech["signal"], dtype=float), int(speech["rate"])
@@ -59,7 +59,7 @@ def echo(
     first = int(rng.integers(len(signal) - T + 1))
     d = settings["taps"]
     padded = np.concatenate([np.zeros(d - 1), signal[first : first + T]])
-    h = rooms.simulated(taps=d, rate=rate, reflection=reflection)
+    h = audio.simulated(taps=d, rate=rate, reflection=reflection)
     clean = np.convolve(padded, h, "valid")
     variance = float(clean.var()) * 10 ** (-settings["snr"] / 10)
     noise = seeds.generator(repetition, "noise").standard_normal(T)

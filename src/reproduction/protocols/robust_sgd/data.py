@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noisylabels.noise.flips import corrupt, parse
 from noisylabels.seeding import Seeds
-from reproduction.data.matrices import unpack
+from reproduction.data.formats import unpack
 from reproduction.protocols.splits import stratified_mask
 
 SPARSE_BELOW = 0.25
