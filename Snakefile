@@ -11,41 +11,31 @@ min_version("9.0")
 configfile: f"{workflow.basedir}/config/config.yaml"
 
 
-report: "workflow/report/workflow.rst"
-
-
 include: "workflow/rules/common.smk"
 
 
-# A lock that a killed run left behind is no lock: see frame/owner.py.
-if workflow.is_main_process:
-    OWNED = owner.claim(Path(".snakemake"))
-STARTED = []
-
-
 onstart:
-    if workflow.local_exec:
-        STARTED.append(warm.start(SCRIPTS / "warm.py"))
-        # Snakemake limits the jobs per second, and to that end every finished job leaves one more timer that wakes the
-        # scheduler each second until the run ends: 40 % of a core after 60 jobs. Jobs on this machine need no such limit.
-        workflow.scheduler.job_rate_limiter = None
+    code_digest.save()
+    # Classes of the user's are imported here at the earliest: a dry run imports none.
+    for name in targets.asked(PLAN, workflow.dag_settings.targets):
+        try:
+            PLAN.check_custom(name)
+        except ValueError as error:
+            sys.exit(str(error))
 
 
 onsuccess:
-    print(summary.text(PLAN, workflow.dag_settings.targets), file=sys.stderr)
+    print(run_summary.text(PLAN, workflow.dag_settings.targets), file=sys.stderr)
 
 
 onerror:
     print(
-        summary.text(PLAN, workflow.dag_settings.targets, failed=True),
+        run_summary.text(PLAN, workflow.dag_settings.targets, failed=True),
+        *run_summary.causes(Path("logs"), BEGAN),
+        sep="\n",
         file=sys.stderr,
     )
-    why = summary.causes(Path("logs"), BEGAN)
-    for line in why + scheduler_log.ended(
-        scheduler_log.FOLDER, BEGAN, PLAN.artifacts
-    ):
-        print(line, file=sys.stderr)
-    if damaged := packages.damaged():
+    if damaged := provenance.damaged():
         print(
             f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again",
             file=sys.stderr,

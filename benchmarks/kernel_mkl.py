@@ -28,7 +28,8 @@ from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 from noisylabels.seeding import Seeds
 from reproduction.data.ida import FACTS
 from reproduction.data.prepare import load_prepared
-from reproduction.protocols.kernels.data import Split, noisy_labels, official_split
+from reproduction.protocols.settings import Noise
+from reproduction.protocols.walk import At, Split, noisy_labels, split_of
 
 NOISE = ["independent 0", *(f"independent {rate}" for rate in (0.1, 0.2, 0.3, 0.4))]
 PUBLISHED = {
@@ -38,11 +39,11 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-def split_of(name, folder):
+def first_split(name, folder):
     """The first split, and whether it is the real one."""
     path = Path(folder) / f"ida_{name.replace('-', '_')}.npz"
     if path.is_file():
-        return official_split(load_prepared(path), 0), True
+        return split_of(load_prepared(path), At(Seeds(0, "benchmark", name), 0, {})), True
     facts, rng = FACTS[name], np.random.default_rng(0)
     n, m = facts.train, facts.negative + facts.positive - facts.train
     X, X_test = rng.standard_normal((n, facts.columns)), rng.standard_normal((m, facts.columns))
@@ -71,8 +72,8 @@ def main():
     )
     total = 0.0
     for name, published in PUBLISHED.items():
-        split, real = split_of(name, options.folder)
-        noisy = noisy_labels(split.clean, NOISE, Seeds(0, "benchmark", name), 0)
+        split, real = first_split(name, options.folder)
+        noisy = noisy_labels(split.clean, map(Noise.parse, NOISE), At(Seeds(0, "benchmark", name), 0, {}))
         seconds(split, noisy)
         every = np.median([seconds(split, noisy) for _ in range(options.repetitions)])
         clean = np.median([seconds(split, noisy[:, :1]) for _ in range(options.repetitions)])

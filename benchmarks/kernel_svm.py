@@ -23,7 +23,8 @@ from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.seeding import Seeds
 from reproduction.data.prepare import load_prepared
-from reproduction.protocols.kernels.data import noisy_labels, official_split
+from reproduction.protocols.settings import Noise
+from reproduction.protocols.walk import At, noisy_labels, split_of
 
 NOISE = ["independent 0.1", "independent 0.3", "negative_only 0.3"]
 
@@ -57,9 +58,10 @@ def main():
     parser.add_argument("--data", nargs="*", default=["data/prepared/ida_banana.npz"])
     for file in parser.parse_args().data:
         dataset = load_prepared(file)
-        split = official_split(dataset, 0)
+        at = At(Seeds(1, "benchmark", dataset.id), 0, {})
+        split = split_of(dataset, at)
         rows = np.random.default_rng(0).permutation(len(split.clean))[: round(0.72 * len(split.clean))]
-        labels = noisy_labels(split.clean, NOISE, Seeds(1, "benchmark", dataset.id), 0)[rows]
+        labels = noisy_labels(split.clean, map(Noise.parse, NOISE), at)[rows]
         D = squared_distances(split.X[rows])
         widths = useful_widths(D, WIDTHS)[::2]
         totals = np.zeros(3)

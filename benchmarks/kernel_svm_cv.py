@@ -29,8 +29,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.seeding import Seeds
 from reproduction.data.prepare import load_prepared
-from reproduction.protocols.kernels.data import official_split
+from reproduction.protocols.walk import At, split_of
 
 FOLDS = 5
 TOLERANCES = [1e-3, 1e-2, 5e-2]
@@ -146,7 +147,7 @@ def main():
         dataset = load_prepared(file)
         rows = []
         for number in range(arguments.splits):
-            split = official_split(dataset, number)
+            split = split_of(dataset, At(Seeds(0, "benchmark"), number, {}))
             X, X_test = np.ascontiguousarray(split.X), np.ascontiguousarray(split.X_test)
             y, truth = (np.where(labels > 0, 1.0, -1.0) for labels in (split.clean, split.truth))
             chosen = grid(len(X) * (FOLDS - 1) / FOLDS, X.shape[1])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reproduction.frame import methods
+from reproduction import methods
 
 Call = Callable[[], object]
 

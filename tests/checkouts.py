@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from reproduction.frame.dependencies import kernel_digest
+from reproduction.code_digest import kernel_digest
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")

@@ -16,7 +16,7 @@ from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 
-from reproduction.frame.dependencies import kernel_digest  # noqa: E402
+from reproduction.code_digest import kernel_digest  # noqa: E402
 
 # The cache that the workflow uses: named by the kernels' sources, so that no stale kernel is ever run.
 CACHE = Path(__file__).resolve().parents[1] / ".cache/numba"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from reproduction.frame.atomic import replacing
+from reproduction.atomic import replacing
 
 DEAD = 2**22 + 1
 """No process has this number: it is above the largest one that Linux gives."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from checkouts import ROOT, copy_checkout
 
-from reproduction.frame.dependencies import kernel_digest
+from reproduction.code_digest import kernel_digest
 
 CODE = """
 from noisylabels import NLMS

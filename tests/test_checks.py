@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reproduction.frame import artifacts, method_checks, methods, signatures
+from reproduction import artifact as artifacts
+from reproduction import methods
+from reproduction.frame import method_checks, signatures
 
 ROOT = Path(__file__).resolve().parents[1]
-SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 
 FILTERS = "ors/fig2"
@@ -71,7 +72,7 @@ def put(content, place, value):
             0.1,
             r"tasks\.M=5: .*'process_nois' .* did you mean process_noise\?",
         ),
-        (FILTERS, "/process_nois", 0.1, r"'process_nois' was unexpected\); known: title, source,"),
+        (FILTERS, "/process_nois", 0.1, r"no key 'process_nois'; known: title, source,"),
         (KERNELS, "methods.svm.parameters", {"parametrisation": "sigma"}, r"did you mean sigma\d\?"),
         (
             FILTERS,
@@ -92,7 +93,7 @@ def put(content, place, value):
         ),
         (FILTERS, "/claims.1.id", "ORS-1", r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
         (FILTERS, "/render", "ors:regression_curve", r"no function .*; close names: regression_curves"),
-        (FILTERS, "/render", "orz:curves", r"render: .* no module 'orz'; known: .*ors"),
+        (FILTERS, "/render", "orz:curves", r"render: .* no module 'orz'; did you mean ors\?"),
         (FILTERS, "/protocol", "ors.filter_curve", r"did you mean ors\.filter_curves"),
         (SPEECH, "/datasets", ["speach"], r"'speech' is unknown here; did you mean speach"),
         (FLIPS, "official", ["nope"], r"official: 'nope' is unknown here; known: a7a"),
@@ -117,7 +118,7 @@ def test_what_a_schema_cannot_see_is_named_before_any_job(tmp_path, source, plac
     path.parent.mkdir()
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(artifacts.ArtifactError, match=message) as error:
-        artifacts.load(path, scale, SCHEMAS)
+        artifacts.load(path, scale)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(str(path))
 

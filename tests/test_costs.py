@@ -1,13 +1,12 @@
 """What a cluster is asked for, and how many jobs share a submission, comes from measured jobs."""
 
-import re
 from pathlib import Path
 
 import pytest
 import yaml
 
-from reproduction.frame import costs, targets
-from reproduction.frame.costs import Cost, Costs
+from reproduction import costs
+from reproduction.costs import Cost, Costs
 
 ROOT = Path(__file__).parents[1]
 MEASURED = Costs(
@@ -107,26 +106,3 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
     damaged.write_text(",".join(costs.COLUMNS) + "\nors/fig2,a,run,1,fast,2,3\n")
     with pytest.raises(ValueError, match=r"jobs.csv, line 2: jobs, seconds, longest and"):
         costs.read(damaged)
-
-
-def test_a_cell_with_a_comma_is_cut_by_snakemake_and_put_together_here():
-    from snakemake.target_jobs import parse_target_jobs_cli_args
-    from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
-
-    wildcards = {"artifact": "ors/fig2", "cell": "methods=nlms,tasks=M=5", "block": "0"}
-    words = encode_target_jobs_cli_args([TargetSpec("run", wildcards)])
-    (spec,) = parse_target_jobs_cli_args(words)
-    assert spec.wildcards_dict["cell"] == "methods=nlms"  # once this fails, `rejoining` is needed no more
-    assert targets.rejoined(spec.wildcards_dict) == wildcards
-
-
-def test_wildcards_that_were_cut_at_commas_are_whole_again():
-    cut = {"artifact": "ors/fig2", "cell": "datasets=a", "noise": "b", "M": "c=d", "block": "0"}
-    whole = {"artifact": "ors/fig2", "cell": "datasets=a,noise=b,M=c=d", "block": "0"}
-    assert targets.rejoined(cut) == whole
-    assert targets.rejoined(whole) == whole
-
-
-def test_the_wildcards_of_the_rules_are_known():
-    rules = "".join(file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk"))
-    assert set(re.findall(r"wildcards\.(\w+)", rules)) <= set(targets.WILDCARDS)

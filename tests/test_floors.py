@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.frame import artifacts, dependencies, methods
-from reproduction.frame.methods import ROOT
+from reproduction import artifact as artifacts
+from reproduction import methods
+from reproduction.frame import dependencies
+from reproduction.frame.dependencies import ROOT
 
 FLOORS = [
     {"arrays", "rank_tests", "results", "seeding", "statistics", "strict_yaml"},
@@ -43,7 +45,6 @@ SHARED = {
 """What rooms on the floors may use of the rooms beside them."""
 HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "config/experiments"
-SCHEMAS = EXPERIMENTS.parents[1] / "workflow/schemas"
 
 
 def imports(file):
@@ -117,7 +118,7 @@ NO_INPUT = {
 
 def jobs():
     for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
-        artifact = artifacts.load(file, "full", SCHEMAS)
+        artifact = artifacts.load(file, "full")
         if "protocol" in artifact.content:
             yield pytest.param(artifact, id=f"{artifact.paper}/{artifact.name}")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from noisylabels.filters.ors import ORS
-from reproduction.frame.methods import find
+from reproduction.methods import find
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_users_own_class_needs_no_registration(tmp_path: Path, monkeypatch: py
     [
         ("orz", "'orz' is unknown; did you mean ors"),
         ("nmls", "did you mean nlms"),
-        ("qqqqqqq", "known are .*ors"),
+        ("qqqqqqq", "known: .*ors"),
         ("nowhere.module:Class", "no module 'nowhere.module'"),
         ("base", "is unknown"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import noisylabels
-from reproduction.frame import methods
+from reproduction import methods
 
 
 def python(code):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from reproduction import provenance
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
-from reproduction.frame import provenance
 
 
 def test_every_data_set_is_recorded_with_its_variant(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.frame import methods
+from reproduction import methods
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -1,13 +1,20 @@
-"""YAML without traps: nothing given twice, no infinity, no number that would be read as text."""
+"""The files of the configuration: YAML without traps, checked by pydantic models, each mistake in one line.
 
+`read` refuses what YAML passes over in silence; `check` holds content against a model; both say
+``file: key: rule, got value; did you mean ...?``.
+"""
+
+import difflib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 NUMBER = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+")
 """Looks like a number, but YAML 1.1 wants a point and a sign and reads ``1e3`` as text."""
@@ -17,9 +24,109 @@ KEYS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:int")
 DEEPEST, MOST = 50, 200_000
 """Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values."""
 
+LONGEST = 200
+"""Characters of a value that a message quotes."""
+
 
 class ArtifactError(ValueError):
     """A mistake in a file of the configuration, with the file and the key."""
+
+
+def near(word: object, known: Iterable[object], most: int = 2) -> str:
+    """``; did you mean a or b?`` with the nearest of the known words, else ``; known: a, b, c``."""
+    words = list(dict.fromkeys(map(str, known)))
+    close = difflib.get_close_matches(str(word), words, n=most)
+    return f"; did you mean {' or '.join(close)}?" if close else f"; known: {', '.join(words) or 'none'}"
+
+
+class Model(BaseModel):
+    """Base of everything that is read from YAML: no unknown keys, no conversions, no changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, content: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key, value in content.items() if isinstance(content, dict) else ():
+            if key not in known:
+                words = {"key": key, "near": near(key, known)}
+                raise PydanticCustomError("unknown_key", "there is no key '{key}'{near}", words)
+            if value is None:
+                words = {"key": key}
+                raise PydanticCustomError(
+                    "unknown_key", "{key}: is empty; give a value or drop the key", words
+                )
+        return content
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def check(model: type[M], content: object, where: object) -> M:
+    """The content as an instance of the model.
+
+    Raises
+    ------
+    ArtifactError : one line: where, the key, the rule that is broken, the value, near or known words.
+    """
+    if reason := untrue(content, str | int):
+        raise ArtifactError(f"{where}: {reason}")
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise ArtifactError(f"{where}: {explained(error, content)}") from None
+
+
+def explained(error: ValidationError, content: object) -> str:
+    """``key: rule, got value`` of one mistake: of those below alternatives, the one that got farthest."""
+    found = [(_place(each, content), each) for each in error.errors(include_url=False)]
+    deepest = max(len(place) for place, _ in found)
+    first = next(place for place, _ in found if len(place) == deepest)
+    here = [each for place, each in found if place == first]
+    meant = [each for each in here if not each["type"].endswith("_type")] or here
+    text = " or ".join(dict.fromkeys(map(_said_of, meant)))
+    if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
+        text += f", got {_short(meant[0]['input'])}{_hint(meant[0])}"
+    key = ".".join(map(str, first))
+    return text if not key or text.startswith(f"{key}: ") else f"{key}: {text}"
+
+
+def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
+    """The keys of an error's location: pydantic puts the names of alternatives between them."""
+    place: list[int | str] = []
+    for part in error["loc"]:
+        if (isinstance(content, dict) and part in content) or (
+            isinstance(content, list) and isinstance(part, int) and part < len(content)
+        ):
+            content = content[part]  # type: ignore[index]
+            place.append(part)
+    return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
+
+
+def _said_of(error: ErrorDetails) -> str:
+    if error["type"] == "missing":
+        return "this key is required"
+    text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    return text.removeprefix("Input ").removesuffix(" after validation")
+
+
+def _hint(error: ErrorDetails) -> str:
+    """How to write a number, or the nearest of the words that are allowed."""
+    value = error["input"]
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        return f": {as_text(value)}"
+    if isinstance(value, float) and error["type"].startswith("int") and value.is_integer():
+        return f"; write {value:.0f}"
+    if error["type"] == "literal_error" and isinstance(value, str):
+        close = difflib.get_close_matches(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]), n=2)
+        return f"; did you mean {' or '.join(close)}?" if close else ""
+    return ""
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -28,16 +135,13 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: dict[Any, int] = {}
         for key_node, value_node in node.value:
-            line = key_node.start_mark.line + 1
+            key, line = key_node.value, key_node.start_mark.line + 1
             if key_node.tag not in KEYS:
-                raise _Trap(f"line {line}: key {key_node.value!r}: a key must be text; quote it")
-            if key_node.value in seen:
-                first = seen[key_node.value]
-                raise _Trap(
-                    f"line {line}: key {key_node.value!r} is given twice, first in line {first}; keep one"
-                )
-            seen[key_node.value] = line
-            _plain(key_node.value, value_node, set())
+                raise _Trap(f"line {line}: key {key!r}: a key must be text; quote it")
+            if key in seen:
+                raise _Trap(f"line {line}: key {key!r} is given twice, first in line {seen[key]}; keep one")
+            seen[key] = line
+            _plain(key, value_node, set())
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
@@ -54,8 +158,7 @@ def _plain(key: str, node: Any, seen: set[int]) -> None:
             _plain(key, entry, seen)
     is_text = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str") and not node.style
     if is_text and NUMBER.fullmatch(node.value):
-        line = node.start_mark.line + 1
-        raise _Trap(f"line {line}: {key}: {as_text(node.value)}")
+        raise _Trap(f"line {node.start_mark.line + 1}: {key}: {as_text(node.value)}")
 
 
 def as_text(word: str) -> str:
@@ -87,7 +190,7 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
     except _Trap as error:
         raise ArtifactError(f"{path}: {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path}: not valid YAML: {_said(error)}") from None
+        raise ArtifactError(f"{path}: not valid YAML: {_parse_error(error)}") from None
     if not isinstance(content, dict):
         found = "the file is empty" if content is None else f"a {type(content).__name__}"
         raise ArtifactError(f"{path}: top level: {found}; a mapping of keys to values is expected")
@@ -96,7 +199,7 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
     return content
 
 
-def _said(error: Exception) -> str:
+def _parse_error(error: Exception) -> str:
     """``line 3: while scanning a quoted scalar from line 1 on, found unexpected end of stream``."""
     mark = getattr(error, "problem_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:

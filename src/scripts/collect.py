@@ -4,9 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from reproduction import points
-from reproduction.frame import provenance
-from reproduction.frame.atomic import replacing
+from reproduction import points, provenance
+from reproduction.atomic import replacing
 from reproduction.results import concatenate
 
 parser = argparse.ArgumentParser(description=__doc__)

@@ -9,7 +9,7 @@ parser.add_argument("results", nargs="?", type=Path, default=Path("results/full"
 arguments = parser.parse_args()
 folder = arguments.results.resolve()
 
-from reproduction.frame.artifacts import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.reference import comparison  # noqa: E402
 from reproduction.reference.plans import configured, planned  # noqa: E402
 

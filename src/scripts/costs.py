@@ -5,8 +5,8 @@ import csv
 import sys
 from pathlib import Path
 
-from reproduction.frame.atomic import replacing
-from reproduction.frame.costs import COLUMNS, gathered, updated
+from reproduction.atomic import replacing
+from reproduction.costs import COLUMNS, gathered, updated
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument(

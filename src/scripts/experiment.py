@@ -3,10 +3,9 @@
 import argparse
 from pathlib import Path
 
-from reproduction.frame import provenance
-from reproduction.frame.atomic import replacing
-from reproduction.frame.jobs import Job
-from reproduction.frame.kernel_cache import mended
+from reproduction import provenance
+from reproduction.atomic import replacing
+from reproduction.job import Job, checked
 from reproduction.results import write_rows
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -18,9 +17,10 @@ parser.add_argument("--about", required=True, help="JSON: paper, artifact, scale
 parser.add_argument("--table", required=True, type=Path)
 parser.add_argument("--points", required=True, type=Path, help="what was tested, point by point (.npz)")
 parser.add_argument("--provenance", required=True, type=Path)
+parser.add_argument("--code", required=True, help="digest and roots of the code of this job")
 arguments = parser.parse_args()
 
-with mended():
+with checked(arguments.code):
     job = Job.read(arguments.job, arguments.data)
     tuned = job.tune()
     rows, points = job.run(arguments.repetitions, tuned)

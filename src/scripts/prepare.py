@@ -11,13 +11,16 @@ def main() -> None:
         "--raw", type=Path, required=True, help="folder of the raw files and their source.json"
     )
     parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
+    parser.add_argument("--code", required=True, help="digest and roots of the code of this job")
     arguments = parser.parse_args()
 
+    from reproduction import code_digest
     from reproduction.data.prepare import prepare, write_prepared
 
     try:
-        dataset = prepare(arguments.raw)
-        write_prepared(dataset, arguments.out)
+        with code_digest.unchanged(arguments.code):
+            dataset = prepare(arguments.raw)
+            write_prepared(dataset, arguments.out)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     shapes = ", ".join(f"{name} {array.shape}" for name, array in sorted(dataset.arrays.items()))

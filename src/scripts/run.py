@@ -4,9 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from reproduction.frame.atomic import replacing
-from reproduction.frame.jobs import Job
-from reproduction.frame.kernel_cache import mended
+from reproduction.atomic import replacing
+from reproduction.job import Job, checked
 from reproduction.results import write_rows
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -16,10 +15,11 @@ parser.add_argument("--tuned", nargs="*", type=Path, default=[], help="what tune
 parser.add_argument("--data", nargs="*", default=[], help="prepared data sets (.npz)")
 parser.add_argument("--table", required=True, type=Path)
 parser.add_argument("--points", required=True, type=Path, help="what was tested, point by point (.npz)")
+parser.add_argument("--code", required=True, help="digest and roots of the code of this job")
 arguments = parser.parse_args()
 
 tuned = json.loads(arguments.tuned[0].read_text(encoding="utf-8")) if arguments.tuned else {}
-with mended():
+with checked(arguments.code):
     rows, points = Job.read(arguments.job, arguments.data).run(arguments.repetitions, tuned)
 with replacing(arguments.table) as part:
     write_rows(rows, part)

@@ -14,7 +14,7 @@ parser.add_argument("--html", type=Path, required=True, help="both, for the page
 arguments = parser.parse_args()
 
 from reproduction import spread  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.frame.atomic import replacing  # noqa: E402
+from reproduction.atomic import replacing  # noqa: E402
 from reproduction.results import read_table  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write_verdicts  # noqa: E402
 

@@ -1,10 +1,13 @@
 """Start Snakemake for `./run`; what the place or the environment lacks is said in one line."""
 
 import difflib
+import fcntl
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
+from typing import IO
 
 
 def writable(folder: Path) -> bool:
@@ -50,6 +53,24 @@ def check_configuration() -> None:
             sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
 
 
+def claimed(folder: Path) -> IO[str] | None:
+    """Note that a run is alive in ``.snakemake``, and remove the locks of Snakemake that a killed run left.
+
+    The kernel's lock on the file ends with its process: whoever gets it alone is the only run that is alive.
+    Where the file system has no locks nothing is removed.
+    """
+    handle = (folder / "owner").open("a", encoding="utf-8")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder / "locks", ignore_errors=True)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+    except BlockingIOError:
+        fcntl.flock(handle, fcntl.LOCK_SH)  # Snakemake's own locks know what the other run works on
+    except OSError:
+        return None
+    return handle
+
+
 def main() -> None:
     here = Path.cwd()
     if not writable(here / ".snakemake"):
@@ -65,8 +86,13 @@ def main() -> None:
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
             "remove that folder and start again, which installs it anew"
         )
+    owner = claimed(here / ".snakemake")
     sys.argv[0] = "snakemake"
-    snakemake()
+    try:
+        snakemake()
+    finally:
+        if owner:
+            owner.close()
 
 
 if __name__ == "__main__":

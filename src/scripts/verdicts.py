@@ -16,7 +16,7 @@ arguments = parser.parse_args()
 if len(arguments.artifacts) != len(arguments.tables):
     parser.error("--artifacts and --tables need the same number of files")
 
-from reproduction.frame.atomic import replacing  # noqa: E402
+from reproduction.atomic import replacing  # noqa: E402
 from reproduction.verdicts.agreement import agreement  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write_verdicts  # noqa: E402
 from reproduction.verdicts.names import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)

@@ -16,7 +16,7 @@ from noisylabels.bases.contracts import (
     ToldFlipRate,
     require,
 )
-from reproduction.frame import methods
+from reproduction import methods
 
 CONTRACTS = [FitsBank, FitsDistances, FitsEpochs, FitsGrid, FitsMany, HasObjective, RunsSequences]
 CLASSES = [methods.find(name) for name in methods.known()]

@@ -22,7 +22,7 @@ from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
 from noisylabels.losses.margin import smooth_ramp
-from reproduction.frame import methods
+from reproduction import methods
 
 CLASSIFIERS = [
     cls for name in methods.known() if issubclass(cls := methods.find(name), ClassifierMixin)

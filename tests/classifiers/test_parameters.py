@@ -19,7 +19,7 @@ from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticR
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
-from reproduction.frame import methods
+from reproduction import methods
 
 CLASSIFIERS = [cls for name in methods.known() if issubclass(cls := methods.find(name), ClassifierMixin)]
 every = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.name)

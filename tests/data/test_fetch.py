@@ -157,7 +157,9 @@ def test_two_members_of_one_archive_are_one_download(web: Web, network: Network,
         {"name": "b", "url": url, "member": "in/b", "sha256": sha256(BODY[:12])},
     ]
     sources = [{"name": "official", "files": files}]
-    registry = {"toy": Entry.model_validate(registry["toy"].model_dump() | {"sources": sources})}
+    registry = {
+        "toy": Entry.model_validate(registry["toy"].model_dump(exclude_defaults=True) | {"sources": sources})
+    }
     fetch("toy", registry, tmp_path / "toy", network=network)
     assert (tmp_path / "toy/b").read_bytes() == BODY[:12]
     assert web.hits["/toy.zip"] == 1

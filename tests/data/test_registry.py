@@ -112,7 +112,7 @@ def test_the_registry_names_no_package_index() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"titel": "Toy"}, r"datasets\.yaml: toy\.titel: "),
+        ({"titel": "Toy"}, r"datasets\.yaml: datasets\.toy.*titel.*title"),
         ({"title": None}, r"toy\.title: "),
         ({"loader": "heart"}, r"toy\.loader: "),
         ({"sources": [{"name": "web"}]}, r"toy\.sources\.0\.name: .*'official', 'mirror'"),

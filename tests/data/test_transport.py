@@ -263,7 +263,10 @@ def make_zip(path: Path, *members: tuple[str, bytes], method: int = zipfile.ZIP_
 def extract(archive: Path, *wanted: tuple[str, int | None]) -> dict[str, bytes]:
     """Members of an archive in a mirror folder, as `obtain` unpacks them."""
     out = archive.parent / "out"
-    raw = [RawFile(name=f"f{k}", path=archive.name, member=m, bytes=n) for k, (m, n) in enumerate(wanted)]
+    raw = [
+        RawFile(name=f"f{k}", path=archive.name, member=member, **({"bytes": size} if size else {}))
+        for k, (member, size) in enumerate(wanted)
+    ]
     obtain(raw, out, Places(archive.parent / "cache", str(archive.parent), Network(offline=True)))
     assert files(out) == {file.name for file in raw}
     return {str(file.member): (out / file.name).read_bytes() for file in raw}

@@ -72,7 +72,7 @@ def _offline(someone: Newcomer, X: np.ndarray, y: np.ndarray) -> None:
     rows = np.random.default_rng(1).permuted(np.tile(np.arange(len(y)), (2, 1)), axis=1)
     np.savez(someone.home / "any.npz", X=X, y=y, train=rows[:, :80], test=rows[:, 80:])
     config = someone.checkout / "config/config.yaml"
-    local = ", ".join(f"{name}: ~/any.npz" for name in ("ida_heart", "ida_titanic"))
+    local = ", ".join(f"{name}: ~/any.npz" for name in ("heart", "ida_heart", "ida_titanic"))
     text = config.read_text(encoding="utf-8")
     assert "local: {}" in text
     config.write_text(text.replace("local: {}", f"local: {{{local}}}"), encoding="utf-8")

@@ -8,7 +8,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
-HEADER = re.compile(r"# (?P<file>\S+?)(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n")
+HEADER = re.compile(
+    r"# (?P<file>\S+?)(?P<end>, at the end)?(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n"
+)
 
 
 def recipe(title: str) -> list[tuple[str, str]]:
@@ -34,7 +36,8 @@ def write(text: str, checkout: Path, home: Path) -> Path:
         model = yaml.safe_load((file.parent / header["model"]).read_text(encoding="utf-8"))
         dropped = re.findall(r"`(\w+)`", header["dropped"])
         body = yaml.safe_dump(copied(model, dropped, yaml.safe_load(body)), sort_keys=False)
-    file.write_text(body, encoding="utf-8")
+    before = file.read_text(encoding="utf-8") if header["end"] else ""
+    file.write_text(before + body, encoding="utf-8")
     return file
 
 

@@ -11,9 +11,15 @@ from recipes import PAGE, ROOT, recipe, titles, write
 MADE = {
     "Your classifier in a table": ["figures/smoke/kernel_boost/mine.md"],
     "Your filter": ["figures/smoke/ors/mine.png"],
+    "Your loss": ["figures/smoke/robust_sgd/correntropy.md"],
     "Your own table": ["figures/smoke/kernel_boost/beans.md", "figures/smoke/robust_sgd/beans.md"],
+    "A data set for everyone": [
+        "figures/smoke/kernel_boost/camera_beans.md",
+        "data/prepared/camera_beans.mirror.npz",
+    ],
     "Your experiment": ["figures/smoke/ors/growing_noise.png"],
-    "Your paper in four files": ["figures/full/tukey/median.png", "results/full/tukey/median/verdicts.csv"],
+    "Your figure": ["figures/smoke/ors/last_errors.png"],
+    "Your paper in three files": ["figures/full/tukey/median.png", "results/full/tukey/median/verdicts.csv"],
 }
 """Recipe -> what its commands leave behind."""
 
@@ -25,9 +31,9 @@ def test_every_recipe_is_followed():
 # In the checkout of the newcomer, whose library may have one more protocol than ours.
 LOAD = """PYTHONPATH=src "$NOISYLABELS_VENV/bin/python" -c '
 from pathlib import Path
-from reproduction.frame.artifacts import SCALES, load
+from reproduction.artifact import SCALES, load
 for scale in SCALES:
-    load(Path("{file}"), scale, Path("workflow/schemas"))
+    load(Path("{file}"), scale)
 '"""
 
 
@@ -66,7 +72,8 @@ def test_a_table_that_cannot_be_used_stops_the_run_with_its_line_and_column(newc
 
 def only_its_methods_ran(artifact: Path, checkout: Path) -> None:
     """No reduction brings back a method that a copy left out."""
-    methods = yaml.safe_load(artifact.read_text(encoding="utf-8"))["settings"].get("methods", {})
+    settings = yaml.safe_load(artifact.read_text(encoding="utf-8")).get("settings", {})
+    methods = settings.get("methods", {})
     for table in checkout.glob(f"results/*/{artifact.parent.name}/{artifact.stem}/table.csv"):
         with table.open(encoding="utf-8") as rows:
             assert {row["method"] for row in csv.DictReader(rows)} == set(methods or ["mean", "median"])

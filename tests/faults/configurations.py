@@ -27,9 +27,11 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
+from reproduction import configuration  # noqa: E402
+from reproduction.artifact import Artifact, artifact_files, load, merge  # noqa: E402
 from reproduction.data.registry import load_registry  # noqa: E402
-from reproduction.frame import configuration  # noqa: E402
-from reproduction.frame.artifacts import artifact_files, load, merge  # noqa: E402
+from reproduction.frame.dependencies import is_typed  # noqa: E402
+from reproduction.protocols.walk import find  # noqa: E402
 from reproduction.strict_yaml import read  # noqa: E402
 
 SCHEMAS = ROOT / "workflow/schemas"
@@ -157,12 +159,15 @@ def _changed(content: Any, place: Place, wrong: Any) -> bytes:
 
 
 def required(name: str, content: Any, loads: Callable[[Path], Any], beside: Path | None) -> Iterator[Case]:
-    """An artifact without a key that its schemas require."""
-    schemas = {(): "experiment.schema.yaml"}
-    if "protocol" in content:
-        schemas[("settings",)] = f"settings/{content['protocol']}.schema.yaml"
-    for above, schema in schemas.items():
-        for key in read(SCHEMAS / schema).get("required", []):
+    """An artifact without a key that its models require."""
+    models: dict[tuple[str, ...], Any] = {(): Artifact}
+    name_of = content.get("protocol", "")
+    if name_of and is_typed(name_of):
+        models[("settings",)] = find(name_of).settings
+    for above, model in models.items():
+        for key in (
+            key for key, field in model.model_fields.items() if field.is_required() and key != "datasets"
+        ):
             changed = copy.deepcopy(content)
             (changed[above[0]] if above else changed).pop(key, None)
             yield Case(name, key, "missing", dumped(changed).encode, loads, beside)
@@ -186,13 +191,13 @@ def artifact_cases(rng: random.Random) -> Iterator[Case]:
 
 def load_artifact(file: Path) -> Any:
     """An artifact at full scale."""
-    return load(file, "full", SCHEMAS)
+    return load(file, "full")
 
 
 def load_run(file: Path) -> Any:
     """A second configuration of a run, laid over ours."""
     base = ROOT / "config/config.yaml"
-    configuration.examine(read(base), [base, file], SCHEMAS)
+    configuration.examine(read(base), [base, file])
     overlay = merge(read(base), read(file))
     try:
         for paper in overlay["papers"]:

@@ -91,9 +91,8 @@ def _obtained(path: Path, *files: RawFile) -> None:
 
 def unpackers() -> dict[str, Case]:
     """Archives and compressed files, which are unpacked before anything is known of what is in them."""
-    x, y = (
-        RawFile(name=n, path="a.zip", member=f"in/{n}", bytes=b) for n, b in (("x", len(BODY)), ("y", None))
-    )
+    x = RawFile(name="x", path="a.zip", member="in/x", bytes=len(BODY))
+    y = RawFile(name="y", path="a.zip", member="in/y")
     packed = {"gzip": gzip.compress(BODY, mtime=0), "bzip2": bz2.compress(BODY)}
     return {"archive.zip": Case("", "a.zip", _zips(), unpack=lambda path: _obtained(path, x, y))} | {
         kind: Case("", "a", (content,), unpack=partial(_decompressed, kind))

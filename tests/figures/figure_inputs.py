@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from reproduction.frame import artifacts
+from reproduction import artifact as artifacts
+from reproduction.figures import rendering
+from reproduction.figures.panels import Results
 from reproduction.results import COLUMNS, DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[2]
-EXPERIMENTS, SCHEMAS = ROOT / "config/experiments", ROOT / "workflow/schemas"
+EXPERIMENTS = ROOT / "config/experiments"
 REPETITIONS = range(3)
 ROUNDS = np.linspace(300, 3000, 10)
 
 _FILES = sorted(EXPERIMENTS.glob("*/*.yaml"))
-ARTIFACTS = {
-    file.stem: artifacts.load(file, "smoke", SCHEMAS) for file in _FILES if file.parent.name == "ors"
-}
+ARTIFACTS = {file.stem: artifacts.load(file, "smoke") for file in _FILES if file.parent.name == "ors"}
 
 
 def _filter_curves(settings):
@@ -78,5 +78,5 @@ def inputs(name):
     artifact = ARTIFACTS[name]
     own = [name] if "protocol" in artifact.content else []
     names = own + artifact.content.get("uses", [])
-    settings = {used: ARTIFACTS[used].settings for used in {name, *names}}
-    return {used: synthetic(ARTIFACTS[used]) for used in names}, settings
+    settings = {used: rendering._typed(ARTIFACTS[used].shown(False)) for used in {name, *names}}
+    return Results({used: synthetic(ARTIFACTS[used]) for used in names}, settings)

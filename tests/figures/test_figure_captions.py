@@ -71,6 +71,6 @@ def test_datasets_deviations_and_notes_follow_the_caption():
 
 
 def test_the_function_that_drew_it_is_named_with_its_file():
-    shown = caption({"caption": "A.", "source": "b", "origin": "ours", "render": "kernel_tables:rivals"})
+    shown = caption({"caption": "A.", "source": "b", "origin": "ours", "render": "kernels:rivals"})
     assert "rivals" in shown
-    assert "src/reproduction/figures/papers/kernel_tables.py" in shown
+    assert "src/reproduction/figures/kernels.py" in shown

@@ -49,7 +49,7 @@ def test_a_missing_method_is_named(tmp_path):
     table = synthetic(ARTIFACTS["fig2"])
     path = _write(table[table["method"] != "beta"], tmp_path / "table.csv")
     with pytest.raises(RenderError, match=r"fig2: the results hold no rows with method beta"):
-        render("ors:regression_curves", "fig2", {"fig2": path}, {"fig2": ARTIFACTS["fig2"].settings})
+        render("ors:regression_curves", "fig2", {"fig2": path}, {"fig2": ARTIFACTS["fig2"].shown(False)})
 
 
 @pytest.mark.usefixtures("look")
@@ -60,7 +60,7 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
         if name == "fig5":
             table = table.assign(dataset="speech", source="stand-in")
         paths[name] = _write(table, tmp_path / f"{name}.csv")
-    settings = {name: ARTIFACTS[name].settings for name in paths}
+    settings = {name: ARTIFACTS[name].shown(False) for name in paths}
     note = "stand-in data, not comparable: speech"
     figure = render("ors:speech_curves", "fig5", {"fig5": paths["fig5"]}, settings)
     assert note in [text.get_text() for text in figure.texts]
@@ -68,7 +68,8 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
 
 
 def _script(name, tmp_path, suffixes, **changes):
-    tables, settings = inputs(name)
+    results = inputs(name)
+    tables, settings = results.tables, {used: ARTIFACTS[used].shown(False) for used in results.settings_of}
     paths = [_write(table, tmp_path / f"{used}.csv") for used, table in tables.items()]
     options = {
         "render": [ARTIFACTS[name].content["render"]],

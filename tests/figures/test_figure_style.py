@@ -8,7 +8,7 @@ import pytest
 import yaml
 from figure_inputs import EXPERIMENTS
 
-from reproduction.figures import style
+from reproduction.figures import names, style
 
 DRAW = """
 import sys
@@ -68,7 +68,7 @@ def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
 
 
 def test_the_look_of_an_unknown_method_depends_on_its_label_only():
-    code = "from reproduction.figures import style; print(style.look_of('somebody''s own'))"
+    code = "from reproduction.figures import names, style; print(style.look_of('somebody''s own'))"
     assert _run(code, seed=1) == _run(code, seed=2) == f"{style.look_of('somebodys own')}\n"
 
 
@@ -77,7 +77,7 @@ def test_unknown_methods_spread_over_many_looks():
 
 
 def test_listed_looks_use_known_colours_dashes_and_markers():
-    for look in style.LOOKS.values():
+    for look in map(style.look_of, names.listed("methods")):
         assert look.colour in style.COLOURS
         assert look.dash in style.DASHES
         assert look.marker in style.MARKERS
@@ -105,7 +105,7 @@ def _shown_together():
 def test_methods_shown_together_differ_even_without_colour(methods):
     for one, other in itertools.combinations(methods, 2):
         a, b = style.look_of(one), style.look_of(other)
-        assert a.marker != b.marker, f"{one} and {other} share a marker: list one of them in style.LOOKS"
+        assert a.marker != b.marker, f"{one} and {other} share a marker: list one of them in names.yaml"
         assert (a.colour, a.dash) != (b.colour, b.dash), f"{one} and {other} share a line"
 
 

@@ -1,13 +1,16 @@
 """The tables of readings: distances to print, and a choice that is judged where it was not made."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from noisylabels.statistics import Estimate
 from reproduction import results
-from reproduction.figures import panels
-from reproduction.figures.papers import kernel_readings
+from reproduction.figures import kernel_readings, panels
+from reproduction.figures.panels import Results
+from reproduction.protocols import walk
 from reproduction.verdicts.judge import judge
 
 SETS = [f"ida_{letter}" for letter in "badcfe"]  # alphabetically: a c e and b d f
@@ -16,12 +19,13 @@ PRINTED = 10.0
 
 
 def inputs(errors):
-    """Tables and settings for {method: error of a data set}; two splits, kinds of flips 2 points apart."""
-    methods = {
-        "klr": {"method": "kernel_logistic", "label": "none", "noise": NOISE},
-        "klr free": {"method": "kernel_logistic", "label": "free", "noise": NOISE},
-    }
-    own = {"datasets": SETS, "noise": ["independent 0", *NOISE], "methods": methods}
+    """Results for {method: error of a data set}; two splits, kinds of flips 2 points apart."""
+    klr = {"method": "kernel_logistic", "selection": "cv", "noise": NOISE}
+    own = {
+        "experiment": "test", "repetitions": 2, "datasets": SETS, "noise": ["independent 0", *NOISE],
+        "widths": [0], "parametrisation": "sigma2", "folds": 2, "trusted": 0.1,
+        "methods": {"klr": klr | {"label": "none"}, "klr free": klr | {"label": "free"}},
+    }  # fmt: skip
     published = [
         {"value": PRINTED, "sd": 0.1, "n": 100, "margin": 1.0,
          "where": {"dataset": dataset, "noise": NOISE, "method": method, "metric": "error"}}
@@ -38,12 +42,13 @@ def inputs(errors):
             "metric": "error",
         }
         | {"value": errors[m](d) + shift + 0.02 * (r - 20)}
-        for m in methods
+        for m in own["methods"]
         for d in SETS
         for r in range(20, 22)
         for noise, shift in zip(NOISE, (-1.0, 1.0), strict=True)
     ]
-    return {"readings": pd.DataFrame(rows)}, {"readings": own, "print": {"published": published}}
+    settings = walk.find("kernels.errors").settings.model_validate(own)
+    return Results({"readings": pd.DataFrame(rows)}, {"readings": settings}, {"paper": published})
 
 
 def test_halves_are_every_second_set_of_the_alphabet():
@@ -53,8 +58,7 @@ def test_halves_are_every_second_set_of_the_alphabet():
 
 
 def test_cells_pool_the_kinds_of_flips_and_know_their_state():
-    tables, settings = inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0})
-    cells = kernel_readings.cells(tables["readings"], "readings", settings)
+    cells = kernel_readings.cells(inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0}))
     assert len(cells) == 2 * len(SETS)
     none, free = (cells[cells["reading"] == name] for name in ("none", "free"))
     np.testing.assert_allclose(none["ours"], 10.51)
@@ -68,8 +72,8 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
     """The free bias is right on the first half and wrong on the second."""
     first = kernel_readings.two_halves(SETS)[0]
     errors = {"klr": lambda d: 12.0, "klr free": lambda d: 10.0 if d in first else 15.0}
-    tables, settings = inputs(errors)
-    frame = kernel_readings.distances(tables, settings)
+    made = inputs(errors)
+    frame = kernel_readings.distances(made)
     note = frame.attrs["note"]
     assert "chosen on a, c, e: free; on the others its mean absolute distance is 5.01 against 2.01" in note
     assert "on average over sets +3.00 (95 % interval 3.00 to 3.00 over 3 data sets): farther." in note
@@ -78,15 +82,15 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
     assert rows.loc["free", "first half"] == "**0.01**"
     assert rows.loc["none", "second half"] == "**2.01**"
     assert rows.loc["free", ["inside", "outside"]].tolist() == ["3", "3"]
-    cells = kernel_readings.every_cell(tables, settings).set_index("data set")
+    cells = kernel_readings.every_cell(made).set_index("data set")
     assert cells.loc["a", "chosen elsewhere"] == cells.loc["a", "today's"] == "12.01"
     assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "state"]) == ("15.01", "outside")
 
 
 def test_a_better_reading_is_shown_to_be_nearer_both_ways():
     spread = {name: 0.3 * k for k, name in enumerate(SETS)}
-    tables, settings = inputs({"klr": lambda d: 13.0 + spread[d], "klr free": lambda d: 10.2 + spread[d]})
-    note = kernel_readings.distances(tables, settings).attrs["note"]
+    made = inputs({"klr": lambda d: 13.0 + spread[d], "klr free": lambda d: 10.2 + spread[d]})
+    note = kernel_readings.distances(made).attrs["note"]
     assert note.count(": nearer.") == 2
 
 
@@ -105,23 +109,21 @@ def test_states(distance, state):
 
 def test_states_are_the_verdicts_of_published_values():
     rng = np.random.default_rng(0)
-    tables, settings = inputs(
-        {"klr": lambda d: rng.normal(10.5, 0.6), "klr free": lambda d: rng.normal(11, 1)}
-    )
-    own = [dict(e, id=str(k), reason="") for k, e in enumerate(settings["print"]["published"])]
+    made = inputs({"klr": lambda d: rng.normal(10.5, 0.6), "klr free": lambda d: rng.normal(11, 1)})
+    own = [dict(e, id=str(k), reason="") for k, e in enumerate(made.published_of["paper"])]
     klr = [e for e in own if e["where"]["method"] == "klr"]
-    table = tables["readings"][tables["readings"]["method"] == "klr"]
+    table = made.table[made.table["method"] == "klr"]
     verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]
-    cells = kernel_readings.cells(tables["readings"], "readings", settings)
+    cells = kernel_readings.cells(made)
     states = cells[cells["reading"] == "none"].set_index("dataset")["state"]
     assert len(set(states)) > 1
     assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == states.to_dict()
 
 
 def test_what_is_missing_is_named():
-    tables, settings = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
+    made = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
     with pytest.raises(panels.RenderError, match="none of the printed values"):
-        kernel_readings.distances(tables, settings | {"print": {}})
-    some = tables["readings"]
+        kernel_readings.distances(dataclasses.replace(made, published_of={}))
+    some = {"readings": made.table[made.table["dataset"] != "ida_a"]}
     with pytest.raises(panels.RenderError, match=r"readings: the results hold no rows with .*ida_a"):
-        kernel_readings.distances({"readings": some[some["dataset"] != "ida_a"]}, settings)
+        kernel_readings.distances(dataclasses.replace(made, tables=some))

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from reproduction.figures import panels, style
-from reproduction.figures.papers import noisy_online, noisy_online_analytic, noisy_online_tables
-from reproduction.frame import artifacts
+from reproduction import artifact as artifacts
+from reproduction.figures import noisy_online, noisy_online_analytic, noisy_online_tables, panels, style
+from reproduction.figures.panels import Results
 from reproduction.results import COLUMNS
 
 FOLDER = artifacts.Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"
@@ -65,7 +65,7 @@ def test_the_table_of_identities_has_the_largest_z_in_its_note():
         for name, z in (("a", -1.5), ("b", 0.25))
         for metric, value in (("predicted", 1.0), ("measured", 1.1), ("se", 0.1), ("z", z))
     ]
-    frame = noisy_online_tables.identities({"identities": table(rows)}, {})
+    frame = noisy_online_tables.identities(Results({"identities": table(rows)}, {}))
     assert "1.50" in frame.attrs["note"]
     assert list(frame["z"]) == ["-1.50", "0.25"]
 

@@ -1,11 +1,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from figure_inputs import ARTIFACTS, inputs
 
-from reproduction.figures import style
-from reproduction.figures.papers import ors
+from reproduction.figures import ors, style
+from reproduction.figures.panels import Results
 from reproduction.figures.rendering import find
 
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.content["kind"] == "figure"]
@@ -20,7 +21,7 @@ def legend(figure):
 def test_every_figure_draws_without_a_warning(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = find(ARTIFACTS[name].content["render"])(*inputs(name))
+        figure = find(ARTIFACTS[name].content["render"])(inputs(name))
         figure.draw_without_rendering()
     width, height = figure.get_size_inches()
     assert 4 < width < 9.5
@@ -31,13 +32,13 @@ def test_every_figure_draws_without_a_warning(name):
 
 @pytest.mark.usefixtures("look")
 def test_filters_beside_ors_are_drawn():
-    figure = ors.vss(*inputs("vss"))
+    figure = ors.vss(inputs("vss"))
     assert {"fixed noise level β", "JO-NLMS", "RLS, weighted by 1/v"} <= set(legend(figure))
 
 
 @pytest.mark.usefixtures("look")
 def test_known_and_unknown_variance_show_their_own_rules():
-    figure = ors.regression_curves(*inputs("fig2"))
+    figure = ors.regression_curves(inputs("fig2"))
     drawn = [{str(line.get_label()) for line in ax.get_lines()} for ax in figure.axes[:2]]
     known, unknown = ({label for label in labels if not label.startswith("_")} for labels in drawn)
     assert known >= set(map(style.label, ["clean", "noisy", "beta", "opt", "one", "one_pred", "two"]))
@@ -47,24 +48,24 @@ def test_known_and_unknown_variance_show_their_own_rules():
 
 @pytest.mark.usefixtures("look")
 def test_a_users_own_method_is_drawn_in_both_columns():
-    tables, settings = inputs("fig2")
-    mine = tables["fig2"].query("method == 'noisy'").assign(method="mine")
-    tables["fig2"] = type(mine)(np.vstack([tables["fig2"], mine]), columns=mine.columns).astype(mine.dtypes)
-    settings["fig2"] = settings["fig2"] | {"methods": settings["fig2"]["methods"] | {"mine": {}}}
-    figure = ors.regression_curves(tables, settings)
+    results = inputs("fig2")
+    table, methods = results.table, results.settings.methods
+    tables = {"fig2": pd.concat([table, table.query("method == 'noisy'").assign(method="mine")])}
+    settings = {"fig2": results.settings.model_copy(update={"methods": methods | {"mine": methods["clean"]}})}
+    figure = ors.regression_curves(Results(tables, settings))
     assert all("mine" in {line.get_label() for line in ax.get_lines()} for ax in figure.axes)
 
 
 @pytest.mark.usefixtures("look")
 def test_the_short_delay_is_not_in_the_speech_figure():
-    figure = ors.speech_curves(*inputs("fig5"))
+    figure = ors.speech_curves(inputs("fig5"))
     assert len(figure.axes) == 4
     assert figure.axes[0].get_lines()[0].get_xdata()[-1] == pytest.approx(3000 / 16000)
 
 
 @pytest.mark.usefixtures("look")
 def test_budget_figure_separates_strategies_by_colour_and_scaling_by_dash():
-    figure = ors.label_budgets(*inputs("fig6"))
+    figure = ors.label_budgets(inputs("fig6"))
     lines = figure.axes[0].get_lines()
     assert len({line.get_color() for line in lines}) == 4
     assert len({line.get_linestyle() for line in lines}) == 2
@@ -72,12 +73,11 @@ def test_budget_figure_separates_strategies_by_colour_and_scaling_by_dash():
 
 def final_errors():
     """fig2 with errors of exactly 1 in the first fifth of the rounds and c > 1 afterwards, c by method."""
-    tables, settings = inputs("fig2")
-    table = tables["fig2"]
-    c = table["method"].map({method: 2.0 + i for i, method in enumerate(settings["fig2"]["methods"])})
-    x = table["x"]
+    results = inputs("fig2")
+    table, x = results.table, results.table["x"]
+    c = table["method"].map({method: 2.0 + i for i, method in enumerate(results.settings.methods)})
     table["value"] = (np.minimum(x, 600) + c * np.maximum(x - 600, 0)) / x
-    return ors.final_errors({"fig2": table}, settings)
+    return ors.final_errors(results)
 
 
 def test_final_errors_of_known_sequences():

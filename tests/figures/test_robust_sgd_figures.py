@@ -1,14 +1,16 @@
 """The figures and tables of the robust-SGD paper draw what is in the tables."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.figures import style, tables
-from reproduction.figures.papers import robust_sgd, robust_sgd_optimiser
-from reproduction.results import COLUMNS
+from reproduction.figures import robust_sgd, style, tables
+from reproduction.figures.panels import Results
+from reproduction.protocols import walk
+from reproduction.results import COLUMNS, DEFAULTS
 
 METHODS = {
     "log": {"method": "robust_sgd", "losses": [{"loss": "log"}]},
@@ -34,8 +36,17 @@ def inputs(sets=("a7a", "ijcnn1")):
         rows += [base | {"metric": "error", "x": x, "value": 10 + 5 / x + rng.random()} for x in epochs]
         if method == "rgomp":
             rows += [base | {"metric": "objective", "x": x, "value": 1 / (x + 1)} for x in range(5)]
-    own = {"datasets": list(sets), "noise": NOISE, "methods": METHODS, "epochs": 4, "objectives": ["rgomp"]}
-    return {"table1": pd.DataFrame(rows)[COLUMNS]}, {"table1": own}
+    return made("table1", rows, datasets=list(sets))
+
+
+def made(artifact, rows, **changes):
+    own = {
+        "experiment": "test", "repetitions": 3, "epochs": 4, "folds": 2, "rule": "one_se", "lambdas": [1],
+        "multipliers": [1], "cv_rows": 1, "rows": 0, "stand_in_rows": 0, "resample_noise": False,
+        "official": [], "noise": NOISE, "methods": METHODS, "objectives": ["rgomp"], "families": {},
+    }  # fmt: skip
+    settings = walk.find("robust_sgd.errors").settings.model_validate(own | changes)
+    return Results({artifact: pd.DataFrame(rows)[COLUMNS]}, {artifact: settings})
 
 
 @pytest.mark.parametrize(
@@ -43,15 +54,14 @@ def inputs(sets=("a7a", "ijcnn1")):
 )
 def test_figures_are_drawn_and_saved(name, tmp_path):
     with style.context():
-        figure = getattr(robust_sgd, name)(*inputs())
+        figure = getattr(robust_sgd, name)(inputs())
         style.save(figure, [tmp_path / "figure.png"])
     assert (tmp_path / "figure.png").stat().st_size > 5000
 
 
 def test_six_data_sets_fill_two_rows_and_stand_ins_are_named():
-    results, settings = inputs(("a7a", "ijcnn1", "covtype", "susy", "mnist38"))
     with style.context():
-        figure = robust_sgd.errors_by_noise(results, settings)
+        figure = robust_sgd.errors_by_noise(inputs(("a7a", "ijcnn1", "covtype", "susy", "mnist38")))
     visible = [ax for ax in figure.axes if ax.get_visible()]
     texts = [ax.get_title() for ax in visible]
     assert len(visible) == 5
@@ -59,46 +69,47 @@ def test_six_data_sets_fill_two_rows_and_stand_ins_are_named():
 
 
 def test_what_differs_by_rounding_alone_has_no_variance():
-    results, settings = inputs(("a7a",))
-    table = results["table1"]
+    results = inputs(("a7a",))
+    table = results.table
     table["value"] = 9.7 + 1e-13 * table["repetition"]
     with style.context():
-        (ax, *_) = robust_sgd.variances(results, settings).axes
+        (ax, *_) = robust_sgd.variances(results).axes
     curves = [line for line in ax.get_lines() if line.get_linestyle() != "None"]
     assert curves
     assert all(np.isnan(np.asarray(line.get_ydata(), float)).all() for line in curves)
 
 
 def test_noise_is_named_in_words():
-    results, settings = inputs(("a7a",))
+    results = inputs(("a7a",))
     with style.context():
-        titles = [ax.get_title() for ax in robust_sgd.error_curves(results, settings).axes]
-        (legend,) = robust_sgd.objectives(results, settings).legends
+        titles = [ax.get_title() for ax in robust_sgd.error_curves(results).axes]
+        (legend,) = robust_sgd.objectives(results).legends
     assert "40 % flipped" in titles
     assert "no flips" in [text.get_text() for text in legend.get_texts()]
 
 
 def test_tables_have_means_and_deviations(tmp_path):
-    results, settings = inputs()
     where = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error", "x": "last"}
-    settings["table1"]["published"] = [{"id": "p", "value": 15.16, "sd": 0.06, "where": where}]
-    table = robust_sgd.clean_errors(results, settings)
+    published = {"table1": [{"id": "p", "value": 15.16, "sd": 0.06, "where": where}]}
+    results = dataclasses.replace(inputs(), published_of=published)
+    table = robust_sgd.clean_errors(results)
     assert list(table.columns) == ["method", "a7a", "a7a, printed", "ijcnn1 (stand-in)"]
     assert table["a7a, printed"].tolist()[:2] == ["15.16 ± 0.06", ""]
-    frame = results["table1"]
+    frame = results.table
     last = frame.query(
         "dataset == 'a7a' and noise == 'symmetric 0' and method == 'log' and x == 4 and metric == 'error'"
     )
     assert table["a7a"][0].strip("*") == f"{last['value'].mean():.2f} ± {last['value'].std():.2f}"
     for render in (robust_sgd.errors, robust_sgd.clean_errors):
-        tables.save(render(results, settings), [tmp_path / "table.md", tmp_path / "table.html"])
+        tables.save(render(results), [tmp_path / "table.md", tmp_path / "table.html"])
 
 
 def test_redrawn_trials_stand_below_those_of_the_paper():
-    results, settings = inputs(("a7a",))
-    last = results["table1"].query("metric == 'error' and x == 4")
+    results = inputs(("a7a",))
+    last = results.table.query("metric == 'error' and x == 4")
     redrawn = last.assign(metric="redrawn_error", value=last["value"] + 1)
-    table = robust_sgd.redrawn_errors({"table1": pd.concat([results["table1"], redrawn])}, settings)
+    both = {"table1": pd.concat([results.table, redrawn])}
+    table = robust_sgd.redrawn_errors(dataclasses.replace(results, tables=both))
     assert table.index.names == ["data set", "training labels", "trials differ in"]
     assert table.index.get_level_values(2).tolist() == ["orders", "redrawn"] * len(NOISE)
     ours, theirs = (float(table["log"].iloc[k].strip("*").split()[0]) for k in (1, 0))
@@ -107,19 +118,20 @@ def test_redrawn_trials_stand_below_those_of_the_paper():
 
 def test_every_loss_is_drawn_for_every_way_of_training(tmp_path):
     losses = ("log", "rgomp")
-    labels = [f"{loss} {way}" for loss in losses for way in robust_sgd_optimiser.WAYS]
+    labels = [f"{loss} {way}" for loss in losses for way in robust_sgd.WAYS]
     rows = [
-        {"dataset": "a7a", "noise": "symmetric 0.4", "method": label, "repetition": k, "metric": "error",
-         "x": 15, "value": 20 + k}
+        DEFAULTS | {"dataset": "a7a", "noise": "symmetric 0.4", "method": label, "repetition": k,
+                    "metric": "error", "x": 15, "value": 20 + k}
         for label in labels for k in range(3)
     ]  # fmt: skip
-    own = {"datasets": ["a7a"], "noise": ["symmetric 0.4"], "methods": {label: {} for label in labels}}
+    methods = {label: {"method": "liblinear"} for label in labels}
+    changes = {"datasets": ["a7a"], "noise": ["symmetric 0.4"], "methods": methods, "objectives": []}
     with style.context():
-        figure = robust_sgd_optimiser.loss_and_optimiser({"t": pd.DataFrame(rows)}, {"t": own})
+        figure = robust_sgd.loss_and_optimiser(made("t", rows, **changes))
         style.save(figure, [tmp_path / "figure.png"])
     (ax,) = figure.axes
     assert len(ax.containers) == len(losses)
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(robust_sgd_optimiser.WAYS.values())
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(robust_sgd.WAYS.values())
 
 
 def test_theorem_table():
@@ -136,5 +148,5 @@ def test_theorem_table():
         for r in range(2)
         for m, v in (("gap", 0.1), ("published", 0.2), ("corrected", 0.3))
     ]
-    table = robust_sgd.theorem_bounds({"theorem1": pd.DataFrame(rows)}, {})
+    table = robust_sgd.theorem_bounds(Results({"theorem1": pd.DataFrame(rows)}, {}))
     assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from reproduction.figures.papers import stock
+from reproduction.figures import stock
+from reproduction.figures.panels import Results
 from reproduction.results import COLUMNS, DEFAULTS
 
 
@@ -24,7 +25,7 @@ def rows(metrics=("error",), noises=("a", "b"), xs=(1.0, 2.0)):
 
 @pytest.mark.parametrize(("metrics", "noises"), [(["error"], ["a"]), (["error", "cost"], ["a", "b", "c"])])
 def test_a_panel_for_each_metric_and_condition(metrics, noises):
-    figure = stock.curves({"any": rows(metrics, noises)}, {})
+    figure = stock.curves(Results({"any": rows(metrics, noises)}, {}))
     assert len(figure.axes) == len(metrics) * len(noises)
     for axes in figure.axes:
         curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_alpha() is None]
@@ -34,12 +35,12 @@ def test_a_panel_for_each_metric_and_condition(metrics, noises):
 
 
 def test_the_table_holds_the_last_value_of_every_method():
-    frame = stock.last_values({"any": rows()}, {})
+    frame = stock.last_values(Results({"any": rows()}, {}))
     assert list(frame.index.names) == ["dataset", "noise", "setting", "metric"]
     assert list(frame.columns) == ["better", "worse"]
     assert frame.loc[("synthetic", "a", "", "error")].to_list() == ["**21.00 ± 0.58**", "22.00 ± 0.58"]
 
 
 def test_a_table_without_x_is_shown_as_it_is():
-    frame = stock.last_values({"any": rows(xs=(float("nan"),)).assign(value=3.0)}, {})
+    frame = stock.last_values(Results({"any": rows(xs=(float("nan"),)).assign(value=3.0)}, {}))
     assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # as low as the other

@@ -18,7 +18,7 @@ from noisylabels.filters.ors import ORS, VARIANTS
 from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.filters.rls import RLS
 from noisylabels.filters.sm_nlms import SMNLMS
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]

@@ -12,7 +12,7 @@ from noisylabels.filters.lms import LMS
 from noisylabels.filters.nlms import NLMS
 from noisylabels.filters.ors import ORS
 from noisylabels.filters.rls import RLS
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 FILTERS = [find(name) for name in known() if ".filters." in known()[name]]
 SOME = [NLMS(0.4), ORS("one_pred", r=2.0), RLS(drift=1e-3)]

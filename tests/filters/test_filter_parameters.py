@@ -9,7 +9,7 @@ from noisylabels.filters.inlms import INLMS
 from noisylabels.filters.nlms import NLMS
 from noisylabels.filters.pnorm_lms import PNormLMS
 from noisylabels.filters.rls import RLS
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 FILTERS = [find(name) for name in known() if ".filters." in known()[name]]
 every = pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)

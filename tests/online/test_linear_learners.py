@@ -13,7 +13,7 @@ from noisylabels.online.oracle_ogd import OracleOGD
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
 from noisylabels.online.two_copy import TwoCopy
 from noisylabels.theory.regret_bounds import best_step, naive_limit, regret, two_copy_moment
-from reproduction.frame.methods import find
+from reproduction.methods import find
 
 ETA = 0.02
 

@@ -14,7 +14,7 @@ from noisylabels.online.analytic_kernel import AnalyticKernel
 from noisylabels.online.naive_ogd import NaiveOGD
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
 from noisylabels.online.two_copy import TwoCopy
-from reproduction.frame.methods import find, known
+from reproduction.methods import find, known
 
 LEARNERS = [find(name) for name in known() if ".online." in known()[name]]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)

@@ -9,7 +9,7 @@ from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD
 from noisylabels.online.oracles import ArrayOracle
 from noisylabels.online.surrogate_kernel import SurrogateKernel
 from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment
-from reproduction.frame.methods import find
+from reproduction.methods import find
 
 PAIR = gaussian_pair(1.0, [0.25, 0.25])
 CENTRES = np.array([[0.5, 0.5], [-0.5, -0.5]])

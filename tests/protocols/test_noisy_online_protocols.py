@@ -6,7 +6,7 @@ import yaml
 
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.seeding import Seeds
-from reproduction.frame import artifacts
+from reproduction import artifact as artifacts
 from reproduction.protocols.noisy_online import (
     analytic,
     angles,
@@ -52,7 +52,7 @@ PROTOCOLS = {
 
 
 def smoke(name):
-    return artifacts.load(FOLDER / f"{name}.yaml", "smoke", ROOT / "workflow/schemas").settings
+    return artifacts.load(FOLDER / f"{name}.yaml", "smoke").settings
 
 
 def values(rows, metric, **where):

@@ -4,23 +4,41 @@ import numpy as np
 import pytest
 
 from noisylabels.seeding import Seeds
-from reproduction.protocols.ors.sequences import regression
-from reproduction.protocols.specs import spec, specs
-from reproduction.protocols.tuning import best, filters, grid_values, losses, tune_all
+from reproduction.protocols.ors import Linear
+from reproduction.protocols.tuning import (
+    FilterMethod,
+    FilterSettings,
+    best,
+    grid_values,
+    losses,
+    tune_all,
+)
 
-DATA = regression(Seeds(1, "tuning-test"), "tuning", T=2000, d=5, M=5.0, process_noise=0.01)
+DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(Seeds(1, "tuning-test"), "tuning")
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}
-METHODS = specs(
+
+
+def filters(methods, **options):
+    """Settings with these methods."""
+    content = {"experiment": "test", "repetitions": 1, "grids": GRIDS, "methods": methods} | options
+    return FilterSettings.model_validate(content)
+
+
+SETTINGS = filters(
     {
         "reference": {"method": "nlms", "tune": ["mu"]},
         "both": {"method": "nlms", "tune": ["mu", "eps"]},
         "fixed": {"method": "nlms", "parameters": {"mu": 0.2}},
-    }
+    },
+    shared={"parameter": "mu", "reference": "reference"},
 )
+METHODS = SETTINGS.methods
+POWERS = {"r": {"log10": [-1, 4, 0.25]}, "beta": {"log10": [-2, 4, 0.25]}}
 
 
 def test_grid_in_powers_of_ten_has_both_ends():
-    assert grid_values({"log10": [-1, 4, 0.25]}) == pytest.approx(10.0 ** np.linspace(-1, 4, 21))
+    grids = filters({"m": {"method": "nlms"}}, grids=POWERS).grids
+    assert grid_values(grids["r"]) == pytest.approx(10.0 ** np.linspace(-1, 4, 21))
     assert grid_values([3, 1]) == [3.0, 1.0]
 
 
@@ -47,8 +65,9 @@ def test_best_is_the_smallest_error_of_all_grid_points():
 
 def test_the_search_finds_what_the_full_grid_finds():
     """A quarter of the points, the same minimum, for a valley that is not parallel to the axes."""
-    beta = spec("beta", {"method": "ors", "parameters": {"variant": "beta"}, "tune": ["r", "beta"]})
-    grids = {"r": {"log10": [-1, 4, 0.25]}, "beta": {"log10": [-2, 4, 0.25]}}
+    method = {"method": "ors", "parameters": {"variant": "beta"}, "tune": ["r", "beta"]}
+    settings = filters({"beta": method}, grids=POWERS)
+    beta, grids = settings.methods["beta"], settings.grids
     points = [{"r": r, "beta": b} for r in grid_values(grids["r"]) for b in grid_values(grids["beta"])]
     errors = losses([(beta, point) for point in points], DATA, 1)[:, 0]
     found = best(beta, ["r", "beta"], grids, {}, DATA)
@@ -56,41 +75,52 @@ def test_the_search_finds_what_the_full_grid_finds():
 
 
 def test_shared_mode_gives_one_value_to_all_that_have_the_parameter():
-    shared = {"parameter": "mu", "reference": "reference"}
-    tuned = tune_all(METHODS, GRIDS, "shared_r", shared, DATA)
-    alone = tune_all(METHODS, GRIDS, "per_variant", None, DATA)
+    tuned, alone = (tune_all(SETTINGS, mode, DATA) for mode in ("shared_r", "per_variant"))
     assert tuned["both"]["parameters"]["mu"] == alone["reference"]["parameters"]["mu"]
     assert tuned["fixed"]["parameters"] == {}
     assert alone["both"]["mse"] <= tuned["both"]["mse"]
 
 
-def test_mean_variance_is_told_where_the_specification_says_so():
-    local, mean = ({"method": "jo_nlms", "variance": told} for told in ("local", "mean"))
-    told = losses([(spec("local", local), {}), (spec("mean", mean), {})], DATA, 1)[:, 0]
-    assert told[0] != told[1]
+def test_the_mean_variance_is_given_where_the_settings_say_so():
+    kinds = [FilterMethod(method="jo_nlms", variance=variance) for variance in ("local", "mean")]
+    local, mean = losses([(each, {}) for each in kinds], DATA, 1)[:, 0]
+    assert local != mean
 
 
-@pytest.mark.parametrize("shared", [None, {"parameter": "mu", "reference": "nobody"}])
-def test_shared_mode_without_its_reference_is_refused(shared):
-    with pytest.raises(
-        ValueError, match=r"needs settings\.shared with a reference among reference, both, fixed"
-    ):
-        tune_all(METHODS, GRIDS, "shared_r", shared, DATA)
+def test_shared_mode_without_a_shared_parameter_is_refused():
+    with pytest.raises(ValueError, match="shared: the mode shared_r needs"):
+        tune_all(SETTINGS.model_copy(update={"shared": None}), "shared_r", DATA)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"method": "nmls"}, "method m: 'nmls' is unknown; did you mean nlms"),
-        ({"method": "nlms", "parameters": {"mue": 1}}, "method m: no parameter 'mue'; did you mean mu"),
-        ({"method": "nlms", "tune": ["eps"]}, "method m: tunes eps, which has no grid; add it to `grids`"),
+        ({"method": "nmls"}, "'nmls' is unknown; did you mean nlms"),
+        ({"method": "nlms", "parameters": {"mue": 1}}, "no parameter 'mue'; did you mean mu"),
+        ({"method": "nlms", "tune": ["eps"]}, "methods.m.tune: 'eps' has no grid; add it to `grids`"),
         (
-            {"method": "kernel_svm"},
-            r"method m: KernelSVMClassifier has no losses, which an experiment with adaptive filters needs; "
-            r"implement losses\(filters, data, windows\) -> Array, or inherit it from `noisylabels",
+            {"method": "nlms", "tune": ["mu"], "parameters": {"mu": 1.0}},
+            "fixed by `parameters` too; keep one",
         ),
+        ({"method": "kernel_svm"}, "'kernel_svm' is not one of the filters: "),
+        ({"method": "builtins:dict"}, "has no losses, which an experiment with adaptive filters needs"),
     ],
 )
 def test_mistakes_are_named_before_anything_runs(content, message):
     with pytest.raises(ValueError, match=message):
-        filters({"methods": {"m": content}, "grids": {"mu": [0.1]}})
+        filters({"m": content}, grids={"mu": [0.1]}).check_custom()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shared": {"parameter": "mu", "reference": "n"}}, "shared.reference: 'n' is unknown .*known: m"),
+        ({"shared": {"parameter": "eps", "reference": "m"}}, "shared.parameter: 'eps' is unknown here"),
+        ({"grids": {"mu": {"log10": [0, 1, -1]}}}, "log10: step -1 does not lead from 0 to 1"),
+        ({"grids": {"mu": {"log10": [0, 1, 1e-6]}}}, r"log10: 1e\+06 steps, 10000 are allowed"),
+        ({"grids": {"mu": {"log10": [0, 400, 1]}}}, "leaves the range of numbers"),
+    ],
+)
+def test_unusable_grids_and_references_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        filters({"m": {"method": "nlms", "tune": ["mu"]}}, **options)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from reproduction.frame import provenance
+from reproduction import provenance
 from reproduction.reference import plans
 from reproduction.results import write_rows
 from reproduction.verdicts.findings import VERDICT_COLUMNS

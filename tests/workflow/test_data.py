@@ -47,7 +47,7 @@ def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):
     reason = "parkinsons has no source or variant 'packaged'; it has: canonical, mirror"
     assert f"ors/fig5 cannot run: {reason}" in copy.snakemake("ors_fig5", options=["-n"], fail=True)
     assert "fetch.py" not in copy.snakemake("data", options=["-n", "-p"])
-    assert "render_figure" in copy.snakemake("ors", options=["-n"])
+    assert "draw_ors" in copy.snakemake("ors", options=["-n"])
 
 
 def test_offline_data_of_the_user_are_prepared_without_any_network(run, monkeypatch):

@@ -10,14 +10,13 @@ pytestmark = pytest.mark.workflow
 ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
 
 
-def test_a_run_and_its_report_under_an_odd_path(tmp_path):
+def test_a_run_under_an_odd_path(tmp_path):
     folder = tmp_path / ODD
     copy_checkout(folder)
     run = Run(folder / "it's here", folder)  # elsewhere than the checkout: every path is absolute
     (run.folder / "overlay.yaml").write_text("scale: smoke\npapers: [noisy_online]\nformats: [png]\n")
     run.snakemake("noisy_online_angle_lemma")
-    run.snakemake("noisy_online_angle_lemma", options=["--report", str(run.folder / "report.html")])
-    assert (run.folder / "report.html").stat().st_size > 1e5
+    assert (run.folder / "figures/smoke/noisy_online/angle_lemma.png").is_file()
     assert not list(tmp_path.rglob("HACKED"))
 
 

@@ -1,40 +1,34 @@
 """What the rules share: the environment of the jobs, the checked configuration, and the plan made from it."""
 
+import atexit
 import json
 import os
-import shlex
 import sys
 import time
 from pathlib import Path
-
-from snakemake.dag import DAG
 
 BEGAN = time.time()
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 SCRIPTS = LIBRARY / "scripts"
-SCHEMAS = ROOT / "workflow/schemas"
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
 RECORDED = ROOT / "workflow/recorded/jobs.csv"
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(LIBRARY))
-from reproduction.data import fetch as fetching, registry
-from reproduction.frame import (
-    artifacts,
+from reproduction import artifact as artifacts
+from reproduction import (
+    code_digest,
     configuration,
     costs,
-    dependencies,
-    owner,
-    packages,
     plan,
-    scheduler_log,
-    summary,
+    provenance,
+    run_summary,
     targets,
-    warm,
 )
-from reproduction.frame.supply import Supply
+from reproduction.data import fetch as fetching, registry
+from reproduction.data_sources import DataSources
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -50,12 +44,8 @@ THREAD_VARIABLES = [
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 # Again on the command line of a job that occupies several cores: Snakemake sets the variables to its `threads`.
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREAD_VARIABLES)
-# Before the scripts that draw and write pages: see there.
-WARM = f"python -I -S {shlex.quote(str(SCRIPTS / 'warm.py'))}"
 os.environ["MPLBACKEND"] = "Agg"
-os.environ["NUMBA_CACHE_DIR"] = str(
-    ROOT / ".cache/numba" / dependencies.kernel_digest()
-)
+os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".cache/numba" / code_digest.kernel_digest())
 # Numbers in a list on the command line arrive as texts too.
 if isinstance(config.get("seeds"), list):
     config["seeds"] = [int(s) if str(s).isdigit() else s for s in config["seeds"]]
@@ -74,15 +64,13 @@ def planned():
     """The plan of this configuration; a mistake in a file ends the run with one line that names it."""
     try:
         files = [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
-        configuration.examine(config, files, SCHEMAS)
-        loaded = artifacts.load_all(
-            EXPERIMENTS, config["papers"], config["scale"], SCHEMAS
-        )
+        configuration.examine(config, files)
+        loaded = artifacts.load_all(EXPERIMENTS, config["papers"], config["scale"])
         entries, local = registry.load_registry(REGISTRY), config["data"]["local"]
         configuration.examine_local(local, entries, EXPERIMENTS)
         configuration.examine_files(local)
         entries = registry.with_users(entries, local)
-        supply = Supply(entries, config["data"])
+        supply = DataSources(entries, config["data"])
         made = plan.Plan(config, loaded, supply, costs.read(RECORDED))
         targets.check_names(made)
         made.left_out  # names a data set that is not in the registry
@@ -92,11 +80,14 @@ def planned():
 
 
 PLAN = planned()
+if workflow.is_main_process:
+    atexit.register(code_digest.save)
 SCALE = config["scale"]
+CONFIG = json.dumps(config, sort_keys=True)
 LOCK = ROOT / "runtime.lock"
 # Parameters of rules: other versions of these packages make their outputs again.
-NUMERIC = packages.state(packages.NUMERIC, LOCK)
-DRAWING = packages.state(packages.DRAWING, LOCK)
+NUMERIC = provenance.packages(provenance.NUMERIC, LOCK)
+DRAWING = provenance.packages(provenance.DRAWING, LOCK)
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
 
 
@@ -114,10 +105,6 @@ def threads_of(wildcards):
 
 
 # On a cluster
-
-# Snakemake 9 cuts the wildcards of a submitted job at commas, and cells have some in their names.
-if not workflow.is_main_process:
-    DAG.new_job = targets.rejoining(DAG.new_job)
 
 
 def asked(resource, job):

@@ -27,13 +27,7 @@ rule fetch:
 
 rule prepare:
     input:
-        source="data/raw/{dataset}/source.json",
-        library=lambda wildcards: sorted(
-            {
-                *plan.script("prepare"),
-                *plan.library(*PLAN.supply.loader_modules(wildcards.dataset)),
-            }
-        ),
+        "data/raw/{dataset}/source.json",
     output:
         "data/prepared/{dataset}.npz",
     log:
@@ -46,7 +40,8 @@ rule prepare:
         runtime=30,
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.supply.code(wildcards.dataset),
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/prepare.py --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/prepare.py --code {params.code:q} --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"

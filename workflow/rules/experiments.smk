@@ -4,7 +4,6 @@
 rule experiment:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact),
-        library=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         points=f"{RESULTS}/{{artifact}}/points.npz",
@@ -15,8 +14,6 @@ rule experiment:
         f"{LOGS}/{{artifact}}/experiment.time.tsv"
     wildcard_constraints:
         artifact=PLAN.experiments(single=True),
-    # Papers take turns: two jobs of a paper that start together would both compile the kernels that they share.
-    priority: lambda wildcards: -PLAN.turns[wildcards.artifact.partition("@")[0]]
     conda:
         ENVIRONMENT
     threads: threads_of
@@ -25,6 +22,7 @@ rule experiment:
         runtime=asked("runtime", "experiment"),
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
         job=lambda wildcards: PLAN.job(wildcards.artifact),
         cell=lambda wildcards: PLAN.only_cell(wildcards.artifact),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
@@ -32,7 +30,7 @@ rule experiment:
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
+        "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --code {params.code:q} --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
         " --data {input.data:q} --about {params.about:q}"
         " --table {output.table:q} --points {output.points:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
@@ -40,7 +38,6 @@ rule experiment:
 rule tune:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
-        library=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
     output:
         f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
     log:
@@ -57,18 +54,18 @@ rule tune:
         runtime=asked("runtime", "tune"),
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python {SCRIPTS:q}/tune.py --job {params.job:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/tune.py --code {params.code:q} --job {params.job:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule run:
     input:
         data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
-        library=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
     output:
         table=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
         points=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.points.npz",
@@ -86,6 +83,7 @@ rule run:
         runtime=asked("runtime", "run"),
     params:
         packages=NUMERIC,
+        code=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
         repetitions=lambda wildcards: PLAN.repetitions(
             wildcards.artifact, int(wildcards.block)
@@ -93,5 +91,5 @@ rule run:
     message:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS:q}/run.py --job {params.job:q} --repetitions {params.repetitions:q}"
+        "{ONE_THREAD} python {SCRIPTS:q}/run.py --code {params.code:q} --job {params.job:q} --repetitions {params.repetitions:q}"
         " --tuned {input.tuned:q} --data {input.data:q} --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"

@@ -1,24 +1,17 @@
-"""figures draw it: every artifact as a figure or as a table, from result tables only."""
+"""figures draw it: from result tables only, all of a paper in one job, as loading takes longer than drawing."""
 
-for kind in ("figure", "table"):
+for scope, names in targets.drawn_together(PLAN, sys.argv).items():
 
     rule:
         name:
-            f"render_{kind}"
+            f"draw_{scope.replace('/', '_')}"
         input:
-            tables=lambda wildcards: PLAN.tables(wildcards.artifact),
-            printed=lambda wildcards: PLAN.printed_shown(wildcards.artifact),
-            library=lambda wildcards: PLAN.drawing_code(wildcards.artifact),
+            tables=sorted({table for name in names for table in PLAN.tables(name)}),
         output:
-            report(
-                f"{FIGURES}/{{artifact}}.{PLAN.suffixes(kind)[0]}",
-                caption="../report/artifact.rst",
-                category=lambda wildcards: PLAN.title(wildcards.artifact),
-                labels=lambda wildcards: PLAN.labels(wildcards.artifact),
-            ),
-            *[f"{FIGURES}/{{artifact}}.{suffix}" for suffix in PLAN.suffixes(kind)[1:]],
+            [file for name in names for file in PLAN.drawings(name)],
         log:
-            f"{LOGS}/{{artifact}}/render_{kind}.log",
+            f"{LOGS}/{scope}/draw.log",
+        localrule: True
         conda:
             ENVIRONMENT
         threads: 1
@@ -27,13 +20,11 @@ for kind in ("figure", "table"):
             runtime=10,
         params:
             packages=DRAWING,
-            render=lambda wildcards: PLAN.artifact(wildcards.artifact).content["render"],
-            names=lambda wildcards: PLAN.drawn(wildcards.artifact),
-            settings=lambda wildcards: PLAN.settings_shown(wildcards.artifact),
-            artifact=lambda wildcards: PLAN.caption(wildcards.artifact),
-            scale=SCALE,
+            code=PLAN.drawing_code(names),
+            shown=PLAN.shown_digest(names),
+            names=names,
+            config=CONFIG,
         message:
-            "Draw {wildcards.artifact}"
+            f"Draw {scope}"
         shell:
-            "{WARM} render.py --render {params.render:q} --artifact {wildcards.artifact:q} --settings {params.settings:q}"
-            " --names {params.names:q} --tables {input.tables:q} --out {output:q} > {log:q} 2>&1"
+            "python {SCRIPTS:q}/draw.py --code {params.code:q} --config {params.config:q} {params.names:q} > {log:q} 2>&1"

@@ -1,11 +1,4 @@
-"""the report judges it: verdicts of one artifact, of a paper, or of all; the last are the first page of `snakemake --report`."""
-
-# Snakemake would name every file that is missing.
-REPORT_ASKED = any(word.partition("=")[0] == "--report" for word in sys.argv)
-if REPORT_ASKED and not any(Path(RESULTS).glob("*/*/table.csv")):
-    sys.exit(
-        f"nothing to report: the scale {SCALE} has not been run (no tables in {RESULTS})"
-    )
+"""the report judges it: verdicts of one artifact, of a paper, or of all."""
 
 
 rule verdicts:
@@ -20,21 +13,11 @@ rule verdicts:
             PLAN.judged(wildcards.scope).values()
         ),
         data=lambda wildcards: PLAN.printed_data(wildcards.scope),
-        library=plan.script("verdicts"),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
         agreement=f"{RESULTS}/{{scope}}agreement.csv",
         md=f"{RESULTS}/{{scope}}verdicts.md",
-        html=report(
-            f"{RESULTS}/{{scope}}verdicts.html",
-            caption="../report/verdicts.rst",
-            category=" Verdicts",
-            labels=lambda wildcards: {
-                "what": "Every claim and every published value",
-                "kind": "table",
-                "by": wildcards.scope.strip("/") or "all papers",
-            },
-        ),
+        html=f"{RESULTS}/{{scope}}verdicts.html",
     log:
         f"{LOGS}/{{scope}}verdicts.log",
     wildcard_constraints:
@@ -47,6 +30,7 @@ rule verdicts:
         runtime=10,
     params:
         packages=NUMERIC,
+        code=code_digest.stamped("scripts/verdicts.py"),
         files=lambda wildcards: plan.paths(
             artifact.file for artifact in PLAN.judged(wildcards.scope).values()
         ),
@@ -54,5 +38,5 @@ rule verdicts:
     message:
         "Judge {wildcards.scope} against what was printed and claimed"
     shell:
-        "{WARM} verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
+        "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
         " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"

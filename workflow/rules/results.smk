@@ -10,7 +10,6 @@ rule collect:
         tested=lambda wildcards: PLAN.parts(wildcards.artifact, "points.npz"),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact),
         data=lambda wildcards: PLAN.all_data(wildcards.artifact),
-        library=plan.script("collect"),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         points=f"{RESULTS}/{{artifact}}/points.npz",
@@ -26,6 +25,7 @@ rule collect:
         mem_mb=500,
         runtime=10,
     params:
+        code=code_digest.stamped("scripts/collect.py"),
         about=lambda wildcards: PLAN.about(wildcards.artifact),
     message:
         "Collect the results of {wildcards.artifact}"
@@ -41,7 +41,6 @@ rule seeds:
         printed=lambda wildcards: plan.printed_values(
             [PLAN.artifact(wildcards.artifact)]
         ),
-        library=plan.script("seeds"),
     output:
         spread=f"{RESULTS}/{{artifact}}/seeds.csv",
         verdicts=f"{RESULTS}/{{artifact}}/seeds_verdicts.csv",
@@ -56,6 +55,7 @@ rule seeds:
         runtime=10,
     params:
         packages=NUMERIC,
+        code=code_digest.stamped("scripts/seeds.py"),
         file=lambda wildcards: PLAN.artifact(wildcards.artifact).file,
         seeds=lambda wildcards: [
             PLAN.seed(name) for name in PLAN.replicas(wildcards.artifact)

@@ -4,8 +4,6 @@
 rule site:
     input:
         results=PLAN.promised(""),
-        library=plan.script("site"),
-        templates=plan.paths(sorted((LIBRARY / "reproduction/site/templates").iterdir())),
         reference=plan.paths(sorted(ROOT.glob("results/reference/*/*/*.*"))),
     output:
         f"site/{SCALE}/index.html",
@@ -18,8 +16,10 @@ rule site:
         mem_mb=1000,
         runtime=10,
     params:
-        config=json.dumps(config, sort_keys=True),
+        code=code_digest.stamped("scripts/site.py"),
+        texts=PLAN.texts_digest(),
+        config=CONFIG,
     message:
         "Write the pages: site/{SCALE}/index.html"
     shell:
-        "{WARM} site.py --config {params.config:q} > {log:q} 2>&1"
+        "python {SCRIPTS:q}/site.py --config {params.config:q} > {log:q} 2>&1"

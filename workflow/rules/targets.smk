@@ -11,8 +11,6 @@ localrules:
     collect,
     seeds,
     verdicts,
-    render_figure,
-    render_table,
     site,
 
 

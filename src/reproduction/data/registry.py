@@ -4,21 +4,15 @@ import difflib
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    StringConstraints,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, PositiveInt, StringConstraints, model_validator
 
-from reproduction.strict_yaml import read
+from reproduction.strict_yaml import Model, check, read
+
+REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
@@ -57,11 +51,7 @@ UserFile = str | dict[str, Any]
 """A file of `data.local`, or a table with more to say: ``{file, label, positive, columns}``."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Package(_Strict):
+class Package(Model):
     """A pinned distribution. It is fetched as a file; nothing in it is installed or executed."""
 
     name: str
@@ -71,7 +61,7 @@ class Package(_Strict):
     bytes: PositiveInt
 
 
-class Shape(_Strict):
+class Shape(Model):
     """What the prepared data must be: rows of y, columns of X, label -> rows; or length and rate in Hz."""
 
     rows: PositiveInt | None = None
@@ -81,7 +71,7 @@ class Shape(_Strict):
     rate: PositiveInt | None = None
 
 
-class RawFile(_Strict):
+class RawFile(Model):
     """One raw file, how it is recognised, and exactly one place to have it from: url, path or package.
 
     ``path`` lies below the user's mirror; ``member`` is the path inside the archive that the place holds.
@@ -114,7 +104,7 @@ class RawFile(_Strict):
         return self
 
 
-class Source(_Strict):
+class Source(Model):
     """Where a data set comes from, and how its files become arrays. No files: it is generated."""
 
     name: Literal["official", "mirror", "package", "generated", "stand-in", "local"]
@@ -123,10 +113,10 @@ class Source(_Strict):
     shape: Shape | None = None
     note: str = ""
     opened: bool = True
-    files: tuple[RawFile, ...] = ()
+    files: list[RawFile] = Field(default=[])
 
 
-class StandIn(_Strict):
+class StandIn(Model):
     """What an artifact may use instead, if it says so; always named as a stand-in."""
 
     loader: Loader
@@ -134,7 +124,7 @@ class StandIn(_Strict):
     shape: Shape = Shape()
 
 
-class Entry(_Strict):
+class Entry(Model):
     """A data set. ``prepared_sha256`` has the digest of the arrays of every variant, or `UNSEEN`;
     ``prepared_decimals`` the decimals to which values are rounded before the digest is taken.
     """
@@ -147,15 +137,30 @@ class Entry(_Strict):
     note: str = ""
     loader: Loader
     shape: Shape = Shape()
-    prepared_sha256: dict[str, Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]] = {}
-    prepared_decimals: dict[str, PositiveInt] = {}
+    prepared_sha256: dict[str, Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]] = Field(
+        default={}
+    )
+    prepared_decimals: dict[str, PositiveInt] = Field(default={})
     sources: list[Source]
     stand_in: StandIn | None = None
     local: Loader | None = None
 
 
 Registry = dict[str, Entry]
-_REGISTRY = TypeAdapter(dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Entry])
+
+
+class _File(Model):
+    packages: dict[str, Package]
+    groups: dict[str, list[str]] = Field(default={})
+    datasets: dict[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Entry]
+
+    @model_validator(mode="after")
+    def _known_members(self) -> "_File":
+        for name, members in self.groups.items():
+            if unknown := [member for member in members if member not in self.datasets]:
+                raise ValueError(f"groups.{name}: {unknown[0]} is no data set of the registry")
+        return self
+
 
 OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"], sources=[])
 """What is known of `id.local` if the registry does not have the id."""
@@ -179,12 +184,14 @@ def load_registry(path: Path) -> Registry:
                         known = ", ".join(sorted(packages))
                         raise ValueError(f"{path}: {dataset}: package {name!r} is not pinned; known: {known}")
                     file["package"] = packages[name]
-    try:
-        return _REGISTRY.validate_python(content["datasets"])
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        raise ValueError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from None
+    return check(_File, content, path).datasets
+
+
+@cache
+def groups() -> dict[str, list[str]]:
+    """Name -> ids of the data sets that artifacts may name together, from ``config/datasets.yaml``."""
+    found: dict[str, list[str]] = read(REGISTRY, keys=str | int).get("groups", {})
+    return found
 
 
 def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:

@@ -1,8 +1,9 @@
-"""Parts of figures: rows of a table, means with intervals, grids of panels, curves, dots, legends."""
+"""Parts of figures: rows of results, means with intervals, grids of panels, curves, dots, legends."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-Tables = Mapping[str, "pd.DataFrame"]
-"""Artifact -> its result table; the one that is drawn comes first."""
-Settings = Mapping[str, Mapping[str, Any]]
-"""Artifact -> its settings at the scale of the tables."""
+S = TypeVar("S")
 
 # Inches around and between panels.
 _EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
-
 
 FEW = 5
 """Repetitions below which the runs are drawn and no interval."""
@@ -32,12 +29,81 @@ class RenderError(ValueError):
     """A figure or table that cannot be drawn: which one, what is missing, what there is instead."""
 
 
+@dataclass(frozen=True)
+class Results(Generic[S]):
+    """What a figure or table is drawn from: result tables and settings of its artifact and of those it uses.
+
+    tables : artifact -> its result table; the one to draw comes first.
+    settings_of : artifact -> its settings at the scale of the tables, typed where its protocol is; the
+        artifact that is drawn comes first, also if it has no table.
+    published_of : artifact -> its published values; tables get them, figures do not.
+    """
+
+    tables: Mapping[str, "pd.DataFrame"]
+    settings_of: Mapping[str, Any]
+    published_of: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def artifact(self) -> str:
+        """The name of the first table."""
+        return next(iter(self.tables))
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The first table."""
+        return self.tables[self.artifact]
+
+    @property
+    def settings(self) -> S:
+        """The settings of the first table."""
+        settings: S = self.settings_of[self.artifact]
+        return settings
+
+    @property
+    def published(self) -> Sequence[Any]:
+        """The published values of the artifact of the first table."""
+        return self.published_of.get(self.artifact, [])
+
+    @property
+    def drawn(self) -> Mapping[str, list[str]]:
+        """What the artifact chooses to draw of the tables that it uses: its setting ``drawn``."""
+        options = next(iter(self.settings_of.values()))
+        found: Mapping[str, list[str]] = (
+            options["drawn"] if isinstance(options, Mapping) else options.drawn.model_dump()
+        )
+        return found
+
+    def each(self) -> Iterator["Results[S]"]:
+        """The results of one table after the other."""
+        for artifact, table in self.tables.items():
+            yield Results({artifact: table}, self.settings_of, self.published_of)
+
+    def select(self, **values: object) -> "pd.DataFrame":
+        """`select` from the first table."""
+        return select(self.table, self.artifact, **values)
+
+
+F = TypeVar("F", bound=Callable[[Results[Any]], Any])
+
+
+def figure(function: F) -> F:
+    """Offer a function, `Results` -> matplotlib Figure, to artifacts: ``render: module:function``."""
+    function.draws = "figure"  # type: ignore[attr-defined]
+    return function
+
+
+def table(function: F) -> F:
+    """Offer a function, `Results` -> data frame of text (see `figures.tables`), to artifacts."""
+    function.draws = "table"  # type: ignore[attr-defined]
+    return function
+
+
 def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFrame":
     """Rows of a result table whose columns have the given values (a list: any of them).
 
     Raises
     ------
-    RenderError : no such rows, or none for one entry of a list; says what the table has instead.
+    RenderError : no such rows, or none for one entry of a list; the message lists what the table has instead.
     """
     rows = table
     for column, wanted in values.items():
@@ -50,6 +116,11 @@ def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFr
             raise RenderError(f"{artifact}: the results hold no rows with {column} {absent}; found: {there}")
         rows = found
     return rows
+
+
+def methods_in(rows: "pd.DataFrame") -> list[str]:
+    """The methods of result rows, in the order of the table."""
+    return list(dict.fromkeys(rows["method"]))
 
 
 def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":

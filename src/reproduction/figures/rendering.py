@@ -1,30 +1,29 @@
-"""From a render name, "module:function" below `reproduction.figures.papers`, to what it draws."""
+"""From a render name, "module:function" below `reproduction.figures`, to what it draws."""
 
 import difflib
 import importlib
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names
-from reproduction.figures.panels import RenderError, add_room
+from reproduction.figures.panels import RenderError, Results, add_room
+from reproduction.frame.dependencies import is_typed
 from reproduction.results import read_table, verify
+from reproduction.strict_yaml import near
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PACKAGE = "reproduction.figures.papers"
+PACKAGE = "reproduction.figures"
 WRITTEN = (".csv", ".md", ".tex", ".html")
 """Suffixes of the formats of `figures.tables`, which a figure does not load."""
-KEYED = ("method", "noise")
-"""Columns of a result table whose keys have names."""
 
 
-def find(name: str) -> Callable[..., Any]:
-    """The function that a render name stands for.
+def find(name: str) -> Callable[[Results[Any]], Any]:
+    """The function that a render name stands for: one with ``@figure`` or ``@table``.
 
     Raises
     ------
@@ -34,22 +33,16 @@ def find(name: str) -> Callable[..., Any]:
     if not (colon and module_name.isidentifier() and function.isidentifier()):
         raise RenderError(f"render: {name!r} is not of the form module:function")
     if find_spec(f"{PACKAGE}.{module_name}") is None:
-        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}")
+        modules = [found.name for found in iter_modules(importlib.import_module(PACKAGE).__path__)]
+        nearest = near(module_name, modules)
+        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
     module = importlib.import_module(f"{PACKAGE}.{module_name}")
-    known = public_functions(module)
-    if function not in known:
-        close = difflib.get_close_matches(function, known) or sorted(known)
+    offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}
+    if function not in offered:
+        close = difflib.get_close_matches(function, offered) or sorted(offered)
         raise RenderError(f"render: {name!r}: no function {function!r}; close names: {', '.join(close)}")
-    return known[function]
-
-
-def public_functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Functions that a module of figures offers to artifacts: its own ones without a leading underscore."""
-    return {
-        name: member
-        for name, member in inspect.getmembers(module, inspect.isfunction)
-        if member.__module__ == module.__name__ and not name.startswith("_")
-    }
+    found: Callable[[Results[Any]], Any] = offered[function]
+    return found
 
 
 def render(
@@ -62,7 +55,8 @@ def render(
     name : "module:function".
     artifact : for messages.
     tables : artifact -> path of its result table, the artifact's own first.
-    settings : artifact -> its settings at the scale of the tables (`Artifact.shown`).
+    settings : artifact -> its settings at the scale of the tables with the keys ``protocol`` and, for a
+        table, ``published`` (see `Artifact.shown`).
 
     Returns
     -------
@@ -85,13 +79,25 @@ def render(
             raise RenderError(
                 f"{artifact}: the result table of {table} ({tables[table]}) has no rows; run it again"
             )
-    result = function(frames, dict(settings))
+    published = {key: shown.get("published", []) for key, shown in settings.items()}
+    result = function(Results(frames, {key: _typed(shown) for key, shown in settings.items()}, published))
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
-        keys = {column: {key for frame in frames.values() for key in frame[column]} for column in KEYED}
-        result = names.of_table(result, *keys.values())
+        keys = [{key for frame in frames.values() for key in frame[column]} for column in ("method", "noise")]
+        result = names.of_table(result, *keys)
     if note := _stand_ins(frames.values()):
         _annotate(result, note)
     return result
+
+
+def _typed(shown: Mapping[str, Any]) -> Any:
+    """The settings of an artifact, as the model of its protocol."""
+    protocol = str(shown.get("protocol", ""))
+    if not is_typed(protocol):
+        return shown
+    from reproduction.protocols import walk
+
+    raw = {key: value for key, value in shown.items() if key not in ("protocol", "published")}
+    return walk.find(protocol).settings.model_validate(raw)
 
 
 def draw(
@@ -123,7 +129,7 @@ def _stand_ins(frames: Iterable["pd.DataFrame"]) -> str:
 
 
 def _annotate(result: Any, note: str) -> None:
-    if hasattr(result, "attrs"):  # a data frame; tables.save prints the note
+    if hasattr(result, "attrs"):  # a data frame; tables.save shows the note
         result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
     else:
         add_room(result, above=0.16)

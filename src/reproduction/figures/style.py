@@ -1,16 +1,16 @@
 """How everything looks: one colour, dash and marker per method, sizes, fonts, and byte-stable files.
 
-A method is known by its label in the artifact. The methods of the papers are listed in `LOOKS`; any
-other label gets a look of its own that depends on nothing but the label: the same in every figure.
+The methods of the papers have their looks in ``names.yaml``, by their labels in the artifacts. Any other
+label gets a look that depends on the label alone: the same in every figure.
 """
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reproduction.atomic import replacing
 from reproduction.figures import names
 
 if TYPE_CHECKING:
@@ -52,105 +52,6 @@ class Look(NamedTuple):
     marker: str
     control: bool = False
 
-
-LOOKS = {
-    # controls: what no method can have
-    "clean": Look("silver", "solid", "<", True),
-    "opt": Look("grey", "dash", "d", True),
-    "two_noisy": Look("grey", "dot", "h", True),
-    # ORS: rules for the step on a noisy label
-    "noisy": Look("black", "solid", "s"),
-    "beta": Look("vermillion", "solid", "o"),
-    "one": Look("sky", "dash", "^"),
-    "one_pred": Look("blue", "solid", "D"),
-    "two": Look("green", "dashdot", "v"),
-    "two_full": Look("olive", "dashdotdot", ">"),
-    "one_pred_u": Look("violet", "dash", "P"),
-    "two_u": Look("orange", "short", "X"),
-    # ORS: who gets several labels
-    "const": Look("black", "solid", "s"),
-    "begin": Look("orange", "solid", "^"),
-    "auto": Look("blue", "solid", "D"),
-    "self_tuned": Look("vermillion", "solid", "o"),
-    # adaptive filters with variable step, and the LMS family
-    "lms": Look("olive", "dashdot", "<"),
-    "nlms": Look("black", "dash", "s"),
-    "sm_nlms": Look("pink", "solid", "^"),
-    "npvss_nlms": Look("teal", "dash", "v"),
-    "jo_nlms": Look("indigo", "solid", "X"),
-    "jo_nlms_mean": Look("indigo", "dot", "d"),
-    "inlms": Look("wine", "dashdot", ">"),
-    "rls": Look("green", "solid", "*"),
-    "rls_unweighted": Look("green", "dot", "p"),
-    "pnorm_lms": Look("vermillion", "solid", "o"),
-    "normalized_pnorm_lms": Look("vermillion", "dash", "h"),
-    "pnlms": Look("sky", "short", "D"),
-    "eg": Look("orange", "dash", "^"),
-    "eg_pm": Look("wine", "short", "v"),
-    "za_lms": Look("teal", "dashdotdot", "P"),
-    # stochastic gradient descent with robust losses
-    "log": Look("black", "solid", "s"),
-    "hinge": Look("grey", "dash", "^"),
-    "squared_hinge": Look("pink", "dashdot", "v"),
-    "asgd": Look("green", "dashdot", "v"),
-    "ramp": Look("sky", "short", "P"),
-    "smooth_ramp": Look("blue", "solid", "D"),
-    "rgomp": Look("vermillion", "solid", "o"),
-    "pegasos": Look("olive", "dot", "<"),
-    "liblinear_primal": Look("pink", "dashdotdot", "X"),
-    "liblinear_dual": Look("violet", "dash", ">"),
-    "rgomp c=0.5": Look("orange", "dot", "<"),
-    "rgomp c=1": Look("pink", "dash", "^"),
-    "rgomp c=2": Look("vermillion", "solid", "o"),
-    "rgomp c=4": Look("wine", "dashdot", ">"),
-    "smooth_ramp s=-0.7": Look("sky", "dash", "v"),
-    "smooth_ramp s=-1": Look("blue", "solid", "D"),
-    "smooth_ramp s=-2": Look("indigo", "dashdot", "P"),
-    # kernel methods and boosting
-    "klr": Look("black", "solid", "s"),
-    "rklr": Look("vermillion", "solid", "o"),
-    "mklr": Look("olive", "dashdot", "<"),
-    "rmklr": Look("blue", "solid", "D"),
-    "rkfd": Look("green", "dashdot", "v"),
-    "kfd": Look("grey", "dot", "h"),
-    "svm": Look("orange", "dash", "^"),
-    "rlr": Look("teal", "short", "X"),
-    "logistic": Look("black", "dash", "s"),
-    "forest": Look("green", "solid", "^"),
-    "gradient_boosting": Look("orange", "dashdot", "v"),
-    "stpmkl_like": Look("olive", "dash", "^"),
-    "S=3": Look("orange", "solid", "o"),
-    "S=5": Look("pink", "dash", "s"),
-    "S=7": Look("vermillion", "dashdot", "^"),
-    "S=11": Look("violet", "short", "v"),
-    "S=15": Look("indigo", "dashdotdot", "P"),
-    "S=21": Look("blue", "solid", "D"),
-    "S=41": Look("teal", "dot", "X"),
-    "T=5": Look("sky", "dash", "v"),
-    "T=10": Look("blue", "solid", "D"),
-    "T=30": Look("indigo", "dashdot", "P"),
-    "newton": Look("vermillion", "short", "^"),
-    "exact prior": Look("green", "dot", "s"),
-    "adaboost": Look("teal", "short", "P"),
-    "rboost": Look("wine", "solid", "X"),
-    "AdaBoost": Look("black", "dot", "s"),
-    "AdaBoost/LR": Look("black", "solid", "s"),
-    "AdaBoost/LR reweighted": Look("grey", "dash", "^"),
-    "AdaBoost/rLR": Look("vermillion", "solid", "o"),
-    "rBoost": Look("wine", "solid", "X"),
-    "rBoost/LR": Look("teal", "dashdot", "v"),
-    "rBoost/rLR": Look("violet", "dash", "P"),
-    "rBoost-fixed/LR": Look("blue", "solid", "D"),
-    "rBoost-fixed/LR reweighted": Look("sky", "short", ">"),
-    "rBoost-fixed/rLR": Look("indigo", "dashdot", "<"),
-    "GentleBoost": Look("olive", "dashdotdot", "p"),
-    "ModestBoost": Look("pink", "dash", "h"),
-    # who says what the crowd meant
-    "majority vote": Look("grey", "dash", "^"),
-    "one-coin EM": Look("orange", "dashdot", "v"),
-    "two-coin EM": Look("vermillion", "solid", "o"),
-}
-_ROLES = {"clean": "control", "opt": "oracle", "two_noisy": "control"}
 
 WIDTH = {1: 4.6, 2: 7.2, 3: 9.0}
 """Inches, by the number of columns of panels."""
@@ -203,9 +104,11 @@ def context() -> Iterator[None]:
 
 
 def look_of(method: str) -> Look:
-    """The look of a method: that of `LOOKS`, or one chosen by the digest of its label."""
-    if method in LOOKS:
-        return LOOKS[method]
+    """The look of a method: that of ``names.yaml``, or one chosen by the digest of its label."""
+    entry = names.listed("methods").get(method, {})
+    if "look" in entry:
+        chosen, dash, marker = entry["look"].split()
+        return Look(chosen, dash, marker, "role" in entry)
     number = int.from_bytes(hashlib.sha256(method.encode()).digest()[:8], "big")
     colours, dashes = list(COLOURS)[1:-2], list(DASHES)  # black and greys are taken
     number, i = divmod(number, len(colours))
@@ -219,8 +122,9 @@ def colour(method: str) -> str:
 
 
 def label(method: str) -> str:
-    """Name of a method in a legend, and its role where it is no real method."""
-    return f"{names.method(method)} ({_ROLES[method]})" if method in _ROLES else names.method(method)
+    """Name of a method in a legend, with its role if it is a control."""
+    role = names.listed("methods").get(method, {}).get("role")
+    return f"{names.method(method)} ({role})" if role else names.method(method)
 
 
 def line(method: str) -> dict[str, Any]:
@@ -279,7 +183,7 @@ def _size(marker: str) -> float:
 def save(figure: "Figure", paths: Iterable[str | Path]) -> None:
     """Write the figure once per path, in the format of the suffix (png, pdf, svg).
 
-    The same figure gives the same bytes: no dates, no versions, no random ids. Files appear when complete.
+    The same figure gives the same bytes: no dates, versions or random ids. Files appear when complete.
 
     Raises
     ------
@@ -289,11 +193,7 @@ def save(figure: "Figure", paths: Iterable[str | Path]) -> None:
     for path in targets:
         if path.suffix not in _METADATA:
             raise ValueError(f"{path}: figures are written as {', '.join(_METADATA)}")
-    with context():
+    with context(), ExitStack() as files:
         for path in targets:
-            part = path.with_name(f".{path.name}.part")
-            try:
-                figure.savefig(part, format=path.suffix[1:], metadata=_METADATA[path.suffix])
-                os.replace(part, path)
-            finally:
-                part.unlink(missing_ok=True)
+            part = files.enter_context(replacing(path))
+            figure.savefig(part, format=path.suffix[1:], metadata=_METADATA[path.suffix])

@@ -6,14 +6,15 @@ of the frame stands below the table (not in the CSV).
 """
 
 import html
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from noisylabels import statistics
+from reproduction.atomic import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,11 +64,10 @@ def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
         if path.suffix not in _WRITERS:
             raise ValueError(f"{path}: tables are written as {', '.join(_WRITERS)}")
     content = _content(frame)
-    for path in targets:
-        text = _WRITERS[path.suffix](content)
-        part = path.with_name(f".{path.name}.part")
-        part.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(part, path)
+    with ExitStack() as files:
+        for path in targets:
+            part = files.enter_context(replacing(path))
+            part.write_text(_WRITERS[path.suffix](content), encoding="utf-8", newline="\n")
 
 
 class _Content(NamedTuple):

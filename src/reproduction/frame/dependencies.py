@@ -10,11 +10,14 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.machinery import PathFinder
 from pathlib import Path
 
-from reproduction.frame import methods
-from reproduction.frame.methods import PROJECT, ROOT, SOURCES
+from reproduction import methods
+from reproduction.methods import module_file
+
+SOURCES = Path(__file__).resolve().parents[2]
+ROOT, PROJECT = SOURCES / "noisylabels", SOURCES / "reproduction"
+"""Folders of the library and of the project."""
 
 SCRIPTS = SOURCES / "scripts"
 FACTS = PROJECT / "data/facts"
@@ -137,7 +140,7 @@ def method_files(name: str) -> list[Path]:
 def _foreign_files(name: str) -> list[Path]:
     """A user's module, what it imports from its folder, and what these import from the library."""
     module = name.partition(":")[0]
-    first = foreign_file(module)
+    first = module_file(module)
     if first is None:
         raise FileNotFoundError(f"method {name!r}: no module {module!r}; is its folder on PYTHONPATH?")
     if "site-packages" in first.parts:  # installed: it changes with its version
@@ -148,19 +151,8 @@ def _foreign_files(name: str) -> list[Path]:
         file = waiting.pop()
         if file not in own and file.suffix == ".py" and file.is_relative_to(folder):
             own.add(file)
-            waiting.extend(path for name in _imported(file) if (path := foreign_file(name, [str(folder)])))
+            waiting.extend(path for name in _imported(file) if (path := module_file(name, [str(folder)])))
     return sorted({*own, *_closure(path for file in own for path in _used(file))})
-
-
-def foreign_file(module: str, path: list[str] | None = None) -> Path | None:
-    """The file of a module anywhere on the import path; nothing is imported, not even its package."""
-    spec = None
-    for depth in range(1, module.count(".") + 2):
-        spec = PathFinder.find_spec(".".join(module.split(".")[:depth]), path)
-        if spec is None:
-            return None
-        path = list(spec.submodule_search_locations or [])
-    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
 
 
 def is_typed(protocol: str) -> bool:

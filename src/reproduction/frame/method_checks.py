@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reproduction.frame import methods, signatures
+from reproduction import methods
+from reproduction.frame import signatures
 from reproduction.strict_yaml import ArtifactError
 
 OWN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from noisylabels import METHODS
-from reproduction.frame import dependencies, methods
-from reproduction.frame.methods import PACKAGE, ROOT
+from reproduction import methods
+from reproduction.frame import dependencies
+from reproduction.frame.dependencies import ROOT
 
+PACKAGE = "noisylabels"
 Arguments = ast.FunctionDef
 
 PLAIN = {"int", "float", "str", "bool", "None"}
@@ -106,7 +108,7 @@ def _numbers(method: str, function: str) -> list[str]:
 def lacking(method: str) -> str:
     """Why the class "package.module:Class" cannot be had, in a few words, or ""; nothing is imported."""
     module, _, name = method.partition(":")
-    file = dependencies.foreign_file(module)
+    file = methods.module_file(module)
     if file is None:
         return f"no module {module!r}; is its folder on PYTHONPATH?"
     if file.suffix != ".py" or {name, "*"} & _words(file):
@@ -143,7 +145,7 @@ def _names(function: ast.FunctionDef) -> list[str]:
 def _class(method: str) -> tuple[Path, str]:
     if ":" in method:
         folder, _, name = method.partition(":")
-        return dependencies.foreign_file(folder) or Path(), name
+        return methods.module_file(folder) or Path(), name
     return _file(methods.known()[method]), METHODS[method].partition(":")[2]
 
 

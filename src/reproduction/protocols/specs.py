@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reproduction.frame.methods import DISPLAY, find
+from reproduction.methods import DISPLAY, find
 
 
 @dataclass(frozen=True)

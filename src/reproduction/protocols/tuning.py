@@ -1,158 +1,218 @@
-"""Choose hyperparameters on a sequence that is never used for evaluation.
+"""Adaptive filters in settings, and their hyperparameters, chosen on a sequence that is never scored.
 
 Criterion: the final cumulative squared error against the clean label, (1/T) sum_t (yhat_t - y_t)^2.
 Search: every second value of each grid first; then from the best of these to the best of its neighbours on
 the full grid, until no neighbour is better. Where the error has one valley, that is the minimum over the grid
 at a quarter of its points (two parameters).
-Two modes: "per_variant" tunes every parameter of every method by itself; "shared" tunes the shared parameter
-once, on the reference method, gives that value to all methods that have it, and tunes only what is left.
+Two modes: "per_variant" tunes every parameter of every method; "shared_r" tunes the shared parameter once, on
+the reference method, gives that value to all methods that tune it, and tunes only what is left.
 """
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from noisylabels.arrays import Floats
-from noisylabels.bases.contracts import RunsSequences, require
+from noisylabels.bases.contracts import RunsSequences
 from noisylabels.filters.base import NoisySequence
-from reproduction.protocols.specs import Spec, specs
+from reproduction.protocols.settings import Method, Methods, Model, Repeated, Some, among
 
-Parameters = dict[str, Any]
-Pair = tuple[Spec, Parameters]
-"""A filter of the settings and its tuned parameters."""
+T = TypeVar("T")
+Mode = Literal["shared_r", "per_variant"]
+Parameters = Mapping[str, float]
+POINTS = 10_000
+"""Steps that a grid may have."""
 Index = tuple[int, ...]
 """A point of the grids: one index for each tuned parameter."""
 
 
-def filters(settings: dict[str, Any]) -> dict[str, Spec]:
-    """The methods ``{label: {method, parameters, tune, grids, variance}}`` of the settings, checked.
+class PowersOfTen(Model):
+    """10^first, 10^(first + step), ..., both ends included."""
 
-    Raises ValueError : an unknown method or parameter, a class that is no filter,
-    a tuned parameter without a grid.
-    """
-    methods = specs(settings["methods"])
-    for spec in methods.values():
+    log10: Annotated[list[float], Field(min_length=3, max_length=3, description="first, last, step")]
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        first, last, step = self.log10
+        form = "log10 is [first, last, step], powers of ten"
+        if step == 0 or (last - first) / step < 0:
+            raise ValueError(f"log10: step {step:g} does not lead from {first:g} to {last:g}; {form}")
+        if (last - first) / step > POINTS:
+            raise ValueError(f"log10: {(last - first) / step:.3g} steps, {POINTS} are allowed; {form}")
+        if max(abs(first), abs(last)) > 300:
+            raise ValueError(f"log10: 10^{first:g} to 10^{last:g} leaves the range of numbers; {form}")
+        return self
+
+
+Grid = Some[float] | PowersOfTen
+Grids = Annotated[dict[str, Grid], Field(description="parameter -> its values")]
+
+
+class TunedFilter(Method):
+    """An adaptive filter and how to tune it."""
+
+    kind: ClassVar[str] = "filters"
+    tune: list[str] = Field([], description="parameters chosen from grids")
+    grids: Grids = Field({}, description="grids of this method only")
+
+    def check(self) -> None:
+        """See `Method.check`; a filter runs sequences."""
         user = "an experiment with adaptive filters"
-        require(
-            spec.cls, RunsSequences, spec.label, user, "inherit it from `noisylabels.filters.base.Filter`"
-        )
-        tuned = spec.options.get("tune", [])
-        spec.check(tuned)
-        grids = settings.get("grids", {}) | spec.options.get("grids", {})
-        for name in tuned:
+        self.require(RunsSequences, user, "inherit it from `noisylabels.filters.base.Filter`")
+        self.check_parameters(self.cls, self.tune)
+
+
+class FilterMethod(TunedFilter):
+    """A filter of an experiment with label noise of known variance."""
+
+    variance: Literal["local", "mean"] = Field(
+        "local", description="knows the variance of each label, or only their mean"
+    )
+
+
+Pair = tuple[FilterMethod, Parameters]
+"""A filter and its tuned parameters."""
+
+
+class Shared(Model):
+    """A parameter that is tuned once for all methods."""
+
+    parameter: str
+    reference: str = Field(description="label of the method on which the shared parameter is tuned")
+
+
+class FilterSettings(Repeated):
+    """Settings of an experiment with tuned filters."""
+
+    grids: Grids = Field({}, description="parameter -> its values")
+    shared: Shared | None = None
+    methods: Methods[FilterMethod]
+
+    @model_validator(mode="after")
+    def _can_be_tuned(self) -> Self:
+        check_grids(self.methods, self.grids)
+        if self.shared is not None:
+            among("shared.reference", [self.shared.reference], self.methods)
+            among("shared.parameter", [self.shared.parameter], self.methods[self.shared.reference].tune)
+        return self
+
+    def check_mode(self, modes: Iterable[Mode]) -> None:
+        """Raise ValueError if a parameter is to be shared, and the settings do not name it."""
+        if "shared_r" in modes and self.shared is None:
+            raise ValueError("shared: the mode shared_r needs {parameter: ..., reference: a method}")
+
+
+def check_grids(methods: Mapping[str, TunedFilter], common: Mapping[str, Grid]) -> None:
+    """Raise ValueError for a tuned parameter without a grid."""
+    for label, method in methods.items():
+        grids = {**common, **method.grids}
+        for name in method.tune:
+            place = f"methods.{label}.tune: {name!r}"
             if name not in grids:
-                raise ValueError(
-                    f"method {spec.label}: tunes {name}, which has no grid; add it to `grids`, which has "
-                    f"{', '.join(grids) or 'none'}"
-                )
-    return methods
+                known = ", ".join(grids) or "none"
+                raise ValueError(f"{place} has no grid; add it to `grids`, which has {known}")
+            if name in method.parameters:
+                raise ValueError(f"{place} is fixed by `parameters` too; keep one")
 
 
-def grid_values(spec: dict[str, Any] | list[float]) -> list[float]:
-    """A list as it is, or ``{log10: [first, last, step]}`` in powers of ten, ends included."""
-    if isinstance(spec, list):
-        return [float(value) for value in spec]
-    first, last, step = spec["log10"]
+class Found(TypedDict):
+    """Tuned and fixed parameters, their error, and which of them are at an end of their grid."""
+
+    parameters: dict[str, float]
+    mse: float
+    at_end_of_grid: list[str]
+
+
+def grid_values(grid: Grid) -> list[float]:
+    """The values of a grid."""
+    if isinstance(grid, list):
+        return [float(value) for value in grid]
+    first, last, step = grid.log10
     return [float(10.0**e) for e in np.arange(first, last + step / 2, step)]
+
+
+def tuned_apart(repetitions: int, tune_on: Callable[[str], T]) -> dict[str, T]:
+    """``{repetition: what tune_on finds}``: each repetition is tuned on another sequence.
+
+    tune_on : is given the name of the sequence, "tuning 0", "tuning 1", ...; no repetition is scored on it.
+    So the repetitions are independent of each other as a whole, and an interval over them holds for the
+    tuning as well as for the data.
+    """
+    return {str(k): tune_on(f"tuning {k}") for k in range(repetitions)}
 
 
 def losses(pairs: list[Pair], data: NoisySequence, windows: int) -> Floats:
     """Mean squared clean error of many (method, parameters) per window, (len(pairs), windows).
 
-    Filters of one class run together over the same pass. A method with ``variance: mean`` is told the mean
+    Filters of one class run together over the same pass. A method with ``variance: mean`` gets the mean
     variance of the sequence instead of the variance of each label.
     """
     result = np.empty((len(pairs), windows))
     groups: dict[tuple[Any, str], list[int]] = {}
-    for index, (spec, _) in enumerate(pairs):
-        groups.setdefault((spec.cls, spec.options.get("variance", "local")), []).append(index)
+    for index, (method, _) in enumerate(pairs):
+        groups.setdefault((method.cls, method.variance), []).append(index)
     for (cls, variance), members in groups.items():
-        told = data if variance == "local" else dataclasses.replace(data, v=np.full(len(data), data.v.mean()))
-        built = [spec.build(**chosen) for spec, chosen in (pairs[i] for i in members)]
-        result[members] = cls.losses(built, told, windows)
+        given = data
+        if variance == "mean":
+            given = dataclasses.replace(data, v=np.full(len(data), data.v.mean()))
+        built = [method.build(**chosen) for method, chosen in (pairs[i] for i in members)]
+        result[members] = cls.losses(built, given, windows)
     return result
 
 
 def best(
-    spec: Spec, names: list[str], grids: dict[str, Any], fixed: Parameters, data: NoisySequence
-) -> dict[str, Any]:
+    method: FilterMethod, names: list[str], grids: Mapping[str, Grid], fixed: Parameters, data: NoisySequence
+) -> Found:
     """The grid point of the parameters ``names`` that no neighbour beats; of equal ones, the first.
 
-    A grid of the method's own goes before the common one. Returns parameters (tuned and fixed), their error,
-    and which of them sit at an end of their grid.
+    Grids of the method replace the common ones.
     """
-    own = grids | spec.options.get("grids", {})
-    values = [grid_values(own[name]) for name in names]
+    values = [grid_values(method.grids.get(name) or grids[name]) for name in names]
     error: dict[Index, float] = {}
 
-    def at(point: Index) -> Parameters:
-        return fixed | {name: values[k][i] for k, (name, i) in enumerate(zip(names, point, strict=True))}
+    def at(point: Index) -> dict[str, float]:
+        return {**fixed, **{name: values[k][i] for k, (name, i) in enumerate(zip(names, point, strict=True))}}
 
     def lowest(points: Iterable[Index]) -> Index:
         asked = sorted(points)
         new = [point for point in asked if point not in error]
-        errors = losses([(spec, at(point)) for point in new], data, 1)[:, 0]
+        errors = losses([(method, at(point)) for point in new], data, 1)[:, 0]
         errors[np.isnan(errors)] = np.inf  # a filter that diverged
         error.update(zip(new, errors.tolist(), strict=True))
         return min(asked, key=error.__getitem__)
 
-    winner = lowest(_coarse([len(v) for v in values]))
-    while (better := lowest(_around(winner, [len(v) for v in values]))) != winner:
+    lengths = [len(v) for v in values]
+    winner = lowest(itertools.product(*({*range(0, length, 2), length - 1} for length in lengths)))
+    while (better := lowest(_around(winner, lengths))) != winner:
         winner = better
     ends = [n for n, v, i in zip(names, values, winner, strict=True) if len(v) > 1 and i in (0, len(v) - 1)]
     return {"parameters": at(winner), "mse": error[winner], "at_end_of_grid": ends}
 
 
-def _coarse(lengths: list[int]) -> list[Index]:
-    """Every second index of each grid, and its last."""
-    return list(itertools.product(*({*range(0, length, 2), length - 1} for length in lengths)))
-
-
-def _around(point: Index, lengths: list[int]) -> list[Index]:
+def _around(point: Index, lengths: list[int]) -> Iterable[Index]:
     """The point and its neighbours, diagonal ones too."""
-    return list(
-        itertools.product(
-            *(range(max(0, i - 1), min(length, i + 2)) for i, length in zip(point, lengths, strict=True))
-        )
-    )
+    sides = zip(point, lengths, strict=True)
+    return itertools.product(*(range(max(0, i - 1), min(length, i + 2)) for i, length in sides))
 
 
-def tune_all(
-    methods: dict[str, Spec],
-    grids: dict[str, Any],
-    mode: str,
-    shared: dict[str, str] | None,
-    data: NoisySequence,
-) -> dict[str, dict[str, Any]]:
-    """Tuned parameters of every method, ``{label: {parameters, mse, at_end_of_grid}}``.
+def tune_all(settings: FilterSettings, mode: Mode, data: NoisySequence) -> dict[str, Found]:
+    """Tuned parameters of every method.
 
-    Raises
-    ------
-    ValueError : the mode "shared" without a shared parameter, or whose reference is not among the methods.
+    Raises ValueError : the mode "shared_r" without a shared parameter.
     """
-    if mode == "per_variant":
-        return {
-            label: best(spec, spec.options.get("tune", []), grids, {}, data)
-            for label, spec in methods.items()
-        }
-    if shared is None or shared["reference"] not in methods:
-        raise ValueError(
-            f"tuning mode {mode!r} needs settings.shared with a reference among {', '.join(methods)}"
-        )
-    parameter = shared["parameter"]
-    reference = best(methods[shared["reference"]], [parameter], grids, {}, data)
-    value = {parameter: reference["parameters"][parameter]}
+    settings.check_mode([mode])
+    methods, grids, shared = settings.methods, settings.grids, settings.shared
+    if mode == "per_variant" or shared is None:
+        return {label: best(method, method.tune, grids, {}, data) for label, method in methods.items()}
+    reference = best(methods[shared.reference], [shared.parameter], grids, {}, data)
+    value = {shared.parameter: reference["parameters"][shared.parameter]}
     tuned = {}
-    for label, spec in methods.items():
-        names = spec.options.get("tune", [])
-        fixed = value if parameter in names else {}
-        tuned[label] = best(spec, _without(names, parameter), grids, fixed, data)
-    tuned[shared["reference"]]["at_end_of_grid"] += reference["at_end_of_grid"]
+    for label, method in methods.items():
+        left = [name for name in method.tune if name != shared.parameter]
+        tuned[label] = best(method, left, grids, value if shared.parameter in method.tune else {}, data)
+    tuned[shared.reference]["at_end_of_grid"] += reference["at_end_of_grid"]
     return tuned
-
-
-def _without(names: Iterable[str], parameter: str) -> list[str]:
-    return [name for name in names if name != parameter]

@@ -1,33 +1,98 @@
-"""What every protocol shares: typed settings beside its function, and what a job hands to it.
+"""The walk that every protocol takes: data set x split x noise x seeds, its rows, and what a job hands to it.
 
 A protocol is a function of a module here, ``@protocol(ErrorsSettings)`` above ``def errors(settings, walk)``;
-an artifact names it ``kernels.errors``. Its settings model alone declares the keys that its artifacts may set.
+an artifact names it ``kernels.errors``. Its settings model alone declares what its artifacts may set.
+
+    for at, split, noisy in walk.problems(settings):
+        for k, noise in enumerate(settings.noise):
+            yield from at.rows({"error": ...}, noise=noise, method=label)
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PositiveInt
+import numpy as np
+from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
+from reproduction.points import Scored
+from reproduction.protocols.settings import Drawn, Noise, Settings, SplitSettings
+
+if TYPE_CHECKING:
+    from reproduction.data.prepare import Dataset
 
 Row = dict[str, object]
 """A row of a result table before it is written: column -> value."""
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+Indices = NDArray[np.int64]
 
 
-class Settings(BaseModel):
-    """Base of the settings of every protocol: unknown keys are errors, nothing changes after validation."""
+@dataclass(frozen=True)
+class At:
+    """A place of the walk: the columns that all rows from here have, and its streams of random numbers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    seeds: Seeds
+    repetition: int
+    columns: Row
 
-    experiment: str = ""
-    """Name under which random numbers are drawn; artifacts that share it share their data."""
-    repetitions: PositiveInt = 1
+    def rng(self, stream: str) -> np.random.Generator:
+        """The generator of a stream in this repetition."""
+        return self.seeds.generator(self.repetition, stream)
+
+    def random_state(self, stream: str) -> int:
+        """A number in [0, 2^31 - 1) for a ``random_state``, the first of its stream."""
+        return int(self.rng(stream).integers(2**31 - 1))
+
+    def on(self, **columns: object) -> At:
+        """The same place with more columns."""
+        return replace(self, columns=self.columns | columns)
+
+    def row(self, metric: str, value: float | Scored, **columns: object) -> Row:
+        """One row; of `Scored` labels, the share of wrong ones in %, kept point by point as well."""
+        found = value.row(metric) if isinstance(value, Scored) else {"metric": metric, "value": float(value)}
+        return self.columns | columns | found
+
+    def rows(self, metrics: Mapping[str, float | Scored], **columns: object) -> Iterator[Row]:
+        """A row for each metric."""
+        for metric, value in metrics.items():
+            yield self.row(metric, value, **columns)
+
+    def curve(self, metric: str, points: Iterable[tuple[float, float]], **columns: object) -> Iterator[Row]:
+        """A row for each point (x, value)."""
+        for x, value in points:
+            yield self.row(metric, value, x=float(x), **columns)
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of a data set, standardised; labels are 0 and 1.
+
+    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
+    Of a split of a pool, test (m,) has the numbers of the test rows in it.
+    """
+
+    X: Floats
+    X_test: Floats
+    clean: Labels
+    truth: Labels
+    test: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def scored(self, found: NDArray[Any]) -> Scored:
+        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true."""
+        return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], train: Indices, test: Indices) -> Split:
+        """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,)."""
+        X, X_test = standardised(arrays["X"][train], arrays["X"][test])
+        y = zero_one(arrays["y"])
+        return cls(X, X_test, y[train], y[test], test)
 
 
 @dataclass(frozen=True)
@@ -37,10 +102,168 @@ class Walk:
     data : id -> prepared data set.   repetitions : the block of this job.   tuned : by the tuning job.
     """
 
-    data: Mapping[str, Any]
+    data: Mapping[str, Dataset]
     seeds: Seeds
     repetitions: range = range(1)
     tuned: Mapping[str, Any] = field(default_factory=dict)
+
+    def trials(self) -> Iterator[At]:
+        """Every repetition of an experiment without data sets."""
+        for repetition in self.repetitions:
+            yield At(self.seeds, repetition, {"repetition": repetition})
+
+    def data_sets(self, names: Iterable[str]) -> Iterator[tuple[str, Dataset, Seeds]]:
+        """(name, data set, its seeds). Raises ValueError : a name that the artifact does not list."""
+        by_name = {identifier.partition(".")[0]: dataset for identifier, dataset in self.data.items()}
+        for name in names:
+            if name not in by_name:
+                known = ", ".join(sorted(by_name))
+                raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
+            yield name, by_name[name], Seeds(self.seeds.seed, self.seeds.experiment, name)
+
+    def each(self, names: Iterable[str]) -> Iterator[tuple[At, Dataset]]:
+        """Data set x repetition; source = variant of the data set."""
+        for name, dataset, seeds in self.data_sets(names):
+            for repetition in self.repetitions:
+                columns: Row = {"dataset": name, "source": dataset.variant, "repetition": repetition}
+                yield At(seeds, repetition, columns), dataset
+
+    def splits(
+        self, names: Iterable[str], first: int = 0, drawn: Drawn | None = None
+    ) -> Iterator[tuple[At, Split]]:
+        """Data set x split, official or ``drawn``; repetition r is split first + r.
+
+        Repetitions beyond the last official split are left out. Of a data set with fewer than 2 first
+        official splits, the first one is that at its half.
+        """
+        for name, dataset, seeds in self.data_sets(names):
+            start = _first(dataset, first)
+            for number in range(start + self.repetitions.start, start + self.repetitions.stop):
+                columns: Row = {"dataset": name, "source": dataset.variant, "repetition": number}
+                at = At(seeds, number, columns)
+                split = split_of(dataset, at, drawn)
+                if split is None:
+                    break
+                yield at, split
+
+    def problems(self, settings: SplitSettings) -> Iterator[tuple[At, Split, Labels]]:
+        """Data set x split with the flipped training labels (n, L), one column per noise of the settings."""
+        for at, split in self.splits(settings.datasets, settings.first_split, settings.splits):
+            yield at, split, noisy_labels(split.clean, settings.noise, at)
+
+
+def zero_one(signs: NDArray[Any]) -> Labels:
+    """1 where positive, else 0."""
+    return (signs > 0).astype(np.int8)
+
+
+def noisy_labels(clean: Labels, noise: Iterable[Noise], at: At) -> Labels:
+    """One column of flipped 0/1 labels per noise: (n, L)."""
+    signs = (2 * clean - 1).astype(np.int8)
+    return zero_one(np.stack([each.corrupt(signs, at.rng(f"flips {each}")) for each in noise], axis=1))
+
+
+def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
+    """(x - mean) / std per feature, both of the training rows, std of a population; constant features: 0."""
+    mean, std = train.mean(axis=0), train.std(axis=0)
+    varies = train.max(axis=0) > train.min(axis=0)  # the std of a constant feature may be rounded above 0
+    factor = np.divide(1.0, std, out=np.zeros_like(std), where=varies)
+    return (train - mean) * factor, (test - mean) * factor
+
+
+def split_of(dataset: Dataset, at: At, drawn: Drawn | None = None) -> Split | None:
+    """The official split of the repetition, None beyond the last; of a data set without any, a random one."""
+    arrays = dataset.arrays
+    if "train" in arrays:
+        if at.repetition >= len(arrays["train"]):
+            return None
+        return Split.of(arrays, arrays["train"][at.repetition], arrays["test"][at.repetition])
+    if drawn is None:
+        raise ValueError(
+            f"{dataset.id} has no official splits (arrays train and test); say how to draw them: "
+            "settings.splits, such as {test: 0.4, stratified: true}"
+        )
+    return Split.of(arrays, *random_split(arrays["y"], drawn.test, drawn.stratified, at.rng("split")))
+
+
+def _first(dataset: Dataset, wanted: int) -> int:
+    """``wanted``, or half of the official splits of a data set that has fewer than twice as many."""
+    return min(wanted, len(dataset.arrays["train"]) // 2) if "train" in dataset.arrays else wanted
+
+
+def random_split(
+    y: NDArray[Any], test: float, stratified: bool, rng: np.random.Generator
+) -> tuple[Indices, Indices]:
+    """Rows (training, test), each ascending; round(test n) of them are for the test, at least one.
+
+    stratified : the same share of every class.
+    Raises ValueError : no row, or none of a class, would be left on one of the sides.
+    """
+    held = stratified_mask(y if stratified else np.zeros(len(y)), test, rng)
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def share_split(y: NDArray[Any], share: float, at: At) -> tuple[Indices, Indices]:
+    """Rows (training, test) in random order: round(share N) for training, redrawn while they have one class.
+
+    y (N,) : labels, positive or not.   Raises ValueError : no row would be left for one of the parts.
+    """
+    count, rng = round(share * len(y)), at.rng("split")
+    if not 1 < count < len(y):
+        name = at.columns["dataset"]
+        raise ValueError(f"train: a share of {share:g} of the {len(y)} rows of {name} leaves a part empty")
+    order = rng.permutation(len(y))
+    while len(np.unique(y[order[:count]] > 0)) < 2:
+        order = rng.permutation(len(y))
+    return order[:count], order[count:]
+
+
+def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Mask of round(share n_c) members (at least one) of every class c; everything if share >= 1.
+
+    Raises ValueError : a class would be empty on one of the sides.
+    """
+    if share >= 1:
+        return np.ones(len(y), dtype=bool)
+    mask = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        count = max(1, round(share * len(members)))
+        if count == len(members):
+            raise ValueError(
+                f"class {label} has {len(members)} rows only: none would be left for the other part"
+            )
+        mask[members[:count]] = True
+    return mask
+
+
+def random_folds(n: int, count: int, rng: np.random.Generator) -> Indices:
+    """The fold of each of n rows, at random, sizes differing by at most one.
+
+    Raises ValueError : fewer rows than folds.
+    """
+    if n < count:
+        raise ValueError(f"{n} rows cannot make {count} folds; lower the setting folds")
+    fold = np.empty(n, dtype=np.int64)
+    fold[rng.permutation(n)] = np.arange(n) % count
+    return fold
+
+
+def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> Indices:
+    """The fold of each row, at random within the classes of y (n,): every fold has its share of each.
+
+    Raises ValueError : a class with fewer rows than folds.
+    """
+    fold = np.empty(len(y), dtype=np.int64)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        if len(members) < count:
+            raise ValueError(
+                f"class {label} has {len(members)} rows, fewer than the {count} folds; "
+                "lower the setting folds"
+            )
+        fold[members] = np.arange(len(members)) % count
+    return fold
 
 
 S = TypeVar("S", bound=Settings)
@@ -50,20 +273,26 @@ Tune = Callable[[S, Walk], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol by its name ``module.function``: its settings model, how it runs and how it tunes, if so."""
+    """A protocol by its name ``module.function``: its settings model, how it runs and how it tunes, if so.
+
+    labels : patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
+    """
 
     name: str
     settings: type[Settings]
     run: Callable[[Any, Walk], Iterable[Row]]
     tune: Callable[[Any, Walk], dict[str, Any]] | None = None
+    labels: tuple[str, ...] = ()
 
 
-def protocol(settings: type[S], tune: Tune[S] | None = None) -> Callable[[Run[S]], Run[S]]:
+def protocol(
+    settings: type[S], tune: Tune[S] | None = None, labels: tuple[str, ...] = ()
+) -> Callable[[Run[S]], Run[S]]:
     """Declare a function a protocol; ``tune`` finds its parameters, on data kept apart, in an earlier job."""
 
     def declared(run: Run[S]) -> Run[S]:
         name = f"{run.__module__.removeprefix('reproduction.protocols.')}.{run.__name__}"
-        run.protocol = Protocol(name, settings, run, tune)  # type: ignore[attr-defined]
+        run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 
     return declared
@@ -87,4 +316,5 @@ def find(name: str) -> Protocol:
     if function not in known:
         near = difflib.get_close_matches(function, known) or sorted(known)
         raise ValueError(f"protocol: no protocol {name!r}; module {module_name} has {', '.join(near)}")
-    return known[function]
+    found: Protocol = known[function]
+    return found

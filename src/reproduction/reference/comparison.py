@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reproduction.frame.plan import Plan
+from reproduction.plan import Plan
 from reproduction.reference import runs, summary
 from reproduction.reference.runs import Run
 from reproduction.results import verify

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reproduction.frame import targets
-from reproduction.frame.plan import Plan
+from reproduction import targets
+from reproduction.plan import Plan
 from reproduction.reference import make, runs, state
 
 WHOLE = 20_000_000
@@ -49,31 +49,23 @@ def total(home: Path) -> int:
 
 
 def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
-    """What changed since artifacts were kept; (lines, whether a declaration did).
+    """What changed since artifacts were kept; (lines, whether settings did).
 
-    A change of settings or claims makes a result another one. A change of code is told, and may mean nothing.
+    A change of settings makes a result another one. A change of code is reported, and may mean nothing.
     """
     lines, failed = [], False
     for name in names:
         provenance = runs.reference(name, home).provenance
-        if "made_from" not in provenance:
+        kept = provenance.get("made_from")
+        if kept is None:
             lines.append(f"{name}: not in the reference")
-            continue
-        declarations = state.changed_declarations(made, name, provenance["made_from"])
-        code = state.changed_code(provenance["made_from"])
-        failed = failed or bool(declarations)
-        if declarations:
-            lines.append(f"{name}: OLD, other {' and other '.join(declarations)}; {mend(name)}")
-        elif code:
+        elif state.other_settings(made, name, kept):
+            failed = True
+            lines.append(f"{name}: OLD, other settings; {mend(name)}")
+        elif state.other_code(made, name, kept):
             commit = provenance.get("commit", "unknown")[:12]
-            lines.append(f"{name}: made with an earlier state of {told(code)} (commit {commit})")
+            lines.append(f"{name}: made with earlier code (commit {commit})")
     return lines or ["the reference is what the files here would give"], failed
-
-
-def told(files: Sequence[str]) -> str:
-    """``a.py, b.py and 4 more files``."""
-    names = ", ".join(Path(file).name for file in files[:2])
-    return f"{names} and {len(files) - 2} more files" if len(files) > 2 else names
 
 
 def mend(name: str) -> str:

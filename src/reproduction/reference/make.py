@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reproduction.frame.atomic import replacing
-from reproduction.frame.plan import Plan
+from reproduction.atomic import replacing
+from reproduction.plan import Plan
 from reproduction.reference import runs, state, summary
 from reproduction.reference.thumbnails import thumbnail
 from reproduction.results import read_table, verify
@@ -37,7 +37,7 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     _rows(run.verdicts, results / "verdicts.csv")
     _rows(run.agreement, results / "agreement.csv")
     told = run.provenance | {"cost": run.cost, "data": data(made, name, root)}
-    told["made_from"] = _made_from(made, name, run.provenance.get("commit", ""))
+    told["made_from"] = state.made_from(made, name, run.provenance)
     with replacing(results / "provenance.json") as part:
         part.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     _drawn(run, figures)
@@ -69,13 +69,6 @@ def _to_judge(content: dict[str, Any]) -> list[tuple[str, ...]]:
     """The same of the printed values and claims that an artifact has now."""
     printed = [(e["id"], f"{e['value']:.6g}", f"{e['margin']:.6g}") for e in content.get("published", [])]
     return printed + [(e["id"], e["statement"], e.get("expected", "")) for e in content.get("claims", [])]
-
-
-def _made_from(made: Plan, name: str, commit: str) -> dict[str, Any]:
-    """What `state.changes` compares: code as it was at the commit of the table, if that is known."""
-    clean = "" if commit.endswith("+") or commit == "unknown" else commit
-    code = state.blobs(state.code(made, name), clean)
-    return {"declared": state.declared(made, name), "code": code}
 
 
 def data(made: Plan, name: str, root: Path) -> dict[str, Any]:

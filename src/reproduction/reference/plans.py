@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from reproduction import artifact as artifacts
+from reproduction import plan
 from reproduction.data import registry
-from reproduction.frame import artifacts, plan
-from reproduction.frame.supply import Supply
+from reproduction.data_sources import DataSources as Supply
 from reproduction.strict_yaml import read
 
 
@@ -23,9 +24,7 @@ def planned(root: Path, config: dict[str, Any]) -> plan.Plan:
     ------
     ValueError : a mistake in a file of the configuration, in one line.
     """
-    loaded = artifacts.load_all(
-        root / "config/experiments", config["papers"], config["scale"], root / "workflow/schemas"
-    )
+    loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
     known = registry.load_registry(root / "config/datasets.yaml")
     entries = registry.with_users(known, config["data"]["local"])
     return plan.Plan(config, loaded, Supply(entries, config["data"]))

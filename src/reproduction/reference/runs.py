@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reproduction.frame import costs
-from reproduction.frame.plan import Plan
+from reproduction import costs
+from reproduction.plan import Plan
 
 DRAWN = ("svg", "png", "html")
 """Formats that a page can show."""

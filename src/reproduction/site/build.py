@@ -7,8 +7,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from reproduction.figures import axes
-from reproduction.frame.plan import Plan
+from reproduction.figures import names
+from reproduction.plan import Plan
 from reproduction.reference.runs import Row
 from reproduction.site import agreement, curves, findings, forest, pictures, sources, states, text
 from reproduction.site.pages import Page, all_pages, by_paper
@@ -108,7 +108,7 @@ def _details(page: Page, code: sources.Sources, out: Path) -> dict[str, Any]:
 
 def _curves(page: Page, table: Path) -> Markup:
     """The curves as JSON that may stand in a page."""
-    opens = axes.opens(page.protocol, page.content["render"])
+    opens = names.first_metric(page.protocol, page.content["render"])
     found = curves.of_table(table, page.methods, page.protocol, opens, page.content["caption"])
     return Markup(found.replace("<", "\\u003c"))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import axes, names
-from reproduction.figures.methods import Methods, label
+from reproduction.figures import names
+from reproduction.figures.names import Methods, label
 from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
 from reproduction.reference import summary
@@ -81,7 +81,7 @@ def _panels(table: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def _axes(metric: str, protocol: str) -> dict[str, str]:
-    return {"title": axes.metric(metric, protocol), "x": axes.x(metric, protocol)}
+    return {"title": names.metric(metric, protocol), "x": names.x_axis(metric, protocol)}
 
 
 def _points(curve: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@ from html import escape, unescape
 
 from markupsafe import Markup
 
-from reproduction.figures import axes, names
+from reproduction.figures import names
 from reproduction.site import text
 
 PARTS = re.compile(r"( / | − | \(|\(|\)|, )")
@@ -33,7 +33,7 @@ class Keys:
 
     def _known(self, key: str) -> str:
         """The name of a key that has one, else ""."""
-        named = [self.methods.get(key, names.method(key)), axes.metric(key, self.protocol)]
+        named = [self.methods.get(key, names.method(key)), names.metric(key, self.protocol)]
         named += [name(key) for name in (names.setting, names.noise) if key]
         named += [names.data_set(key)] * key.startswith("ida_")
         return next((name for name in named if name not in (key, key.replace("_", " "))), "")

@@ -10,10 +10,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reproduction.figures.methods import label
-from reproduction.frame.artifacts import Artifact
-from reproduction.frame.plan import Plan
-from reproduction.reference import keeping, runs, state
+from reproduction.artifact import Artifact
+from reproduction.figures.names import label
+from reproduction.plan import Plan
+from reproduction.reference import runs, state
 from reproduction.reference.runs import Row, Run
 from reproduction.site import states, text
 from reproduction.site.keys import Keys
@@ -94,12 +94,11 @@ class Page:
 
     @cached_property
     def aged(self) -> str:
-        """Which code has changed since the reference was made, if it is shown."""
+        """Whether the code that computes it changed since the reference was made, if that is shown."""
         kept = self.reference.provenance.get("made_from")
-        if self.reference not in self.runs or not kept or not (files := state.changed_code(kept)):
+        if self.reference not in self.runs or not kept or not state.other_code(self.plan, self.name, kept):
             return ""
-        commit = self.reference.provenance.get("commit", "unknown")[:12]
-        return f"Made with an earlier state of {keeping.told(files)} (commit {commit})."
+        return f"Made with earlier code (commit {self.reference.provenance.get('commit', 'unknown')[:12]})."
 
     @property
     def left_out(self) -> str:

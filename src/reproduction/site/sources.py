@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from reproduction.figures import methods
-from reproduction.frame.methods import known
+from reproduction.figures import names
+from reproduction.methods import known
 from reproduction.reference.state import CHECKOUT
 from reproduction.site.pages import Page
 
@@ -41,7 +41,7 @@ class Sources:
             module = self._module(f"protocols.{content['protocol']}")
             links.append(Link("protocol", content["protocol"], self._href(module, "run"), _told(module)))
         name, _, function = content["render"].partition(":")
-        module = self._module(f"figures.papers.{name}")
+        module = self._module(f"figures.{name}")
         links.append(
             Link("drawn by", content["render"], self._href(module, function), _told(module, function))
         )
@@ -56,7 +56,7 @@ class Sources:
             defined = _class_of(module, name) if module else ""
             links.append(
                 Link(
-                    methods.label(page.methods, label),
+                    names.label(page.methods, label),
                     name,
                     self._href(module, defined),
                     _told(module, defined),

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from reproduction.artifact import expanded
 from reproduction.points import Points
 from reproduction.results import read_table, verify
-from reproduction.strict_yaml import read
 from reproduction.verdicts import claims, new_points, values
 from reproduction.verdicts.findings import VERDICT_COLUMNS, decide, reduced
 from reproduction.verdicts.names import VerdictError
@@ -90,7 +90,7 @@ def _verified(file: Path, reader: Callable[[Path], T]) -> T:
 def content_of(artifact: Path) -> dict[str, Any]:
     """An artifact file with the list of its printed values in place of their rule."""
     try:
-        content: dict[str, Any] = read(artifact)
+        content = expanded(artifact)
         if "published" not in content:
             return content
         return content | {"published": read_entries(artifact, content["published"])}

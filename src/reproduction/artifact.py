@@ -1,0 +1,515 @@
+"""Artifacts: one YAML file is one figure or table of one paper.
+
+An artifact says what to compute (protocol, data sets, settings), how to cut it into jobs (shards), how to
+draw it (render), and what was published or claimed. `load` reads a file, and says in one line what is wrong
+with it; `Artifact.cells` and `Artifact.blocks` are its jobs.
+"""
+
+import copy
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PositiveInt, PrivateAttr, model_validator
+
+from reproduction.data import registry
+from reproduction.figures import rendering
+from reproduction.frame import checks, dependencies
+from reproduction.protocols import walk
+from reproduction.protocols.settings import Distinct, Settings
+from reproduction.strict_yaml import ArtifactError, Model, check, near, read
+from reproduction.verdicts import published
+from reproduction.verdicts.models import Claim, PublishedRule, Selector, Text
+
+SCALES = ("smoke", "quick", "full")
+
+NAMED = ("methods", "tasks", "grids")
+"""Settings whose keys are names chosen by the artifact; what a reduction says of other names is ignored."""
+
+COMPUTED = ("shards", "resources", "reductions", "datasets", "measured", "claims", "published")
+"""Keys of artifacts that compute a table, which are those with a protocol."""
+
+FIRST = ("experiment", "first_split", "repetitions", "splits")
+"""Settings that precede the data sets: the order of the keys is part of the digest of a job."""
+
+LABELS = ("noise", "setting", "method", "metric")
+"""Columns of a result table whose entries are labels of the settings or of the protocol."""
+
+MOST = 100_000
+"""Jobs of an artifact."""
+
+NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
+LONGEST = 100
+"""Bytes of a name; with an ending such as ``.12.time.tsv`` it stays far below the 255 of file systems."""
+
+
+class Shards(Model):
+    """How the work is cut into jobs."""
+
+    by: Distinct[str] | Annotated[list[str], Field(max_length=0)] = Field(default=[])
+    repetitions: PositiveInt | None = None
+
+
+class Resources(Model):
+    """What one job needs, for cluster schedulers."""
+
+    mem_mb: PositiveInt | None = None
+    runtime: PositiveInt | None = None
+
+
+class Reduction(Model):
+    """What a smaller scale lays over the full settings and shards."""
+
+    settings: dict[str, Any] = Field(default={})
+    shards: Shards = Shards()
+
+
+class Reductions(Model):
+    """The smaller scales."""
+
+    smoke: Reduction = Reduction()
+    quick: Reduction = Reduction()
+
+
+class Artifact(Model):
+    """The file ``config/experiments/<paper>/<artifact>.yaml`` at one scale."""
+
+    title: Text = Field(description="what it shows, in a line")
+    source: str = Field(description="paper and number of the figure or table")
+    origin: Literal["paper", "ours"] = Field(description="whose figure or table it is")
+    kind: Literal["figure", "table"] = Field(description="`table`: csv, md, tex, html")
+    caption: str = Field(description="reStructuredText, shown on its page")
+    protocol: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_.]+$",
+        description="`<module>.<function>` below `src/reproduction/protocols/` that computes the rows",
+    )
+    datasets: Distinct[str] = Field(
+        default=[],
+        description="ids or groups of `datasets.yaml`; `id.source` or `id.variant` pins one. "
+        "`settings.datasets` is the same list if it is not given",
+    )
+    full_settings: dict[str, Any] = Field(
+        default={},
+        alias="settings",
+        description="input of the protocol; `settings.methods` maps a label to a method and its parameters",
+    )
+    resources: Resources | None = Field(
+        default=None,
+        description="`mem_mb` and `runtime` (minutes) of one of its jobs, for cluster schedulers; without it "
+        "what was measured, with a margin ([docs/cluster.md](../docs/cluster.md)), or else 1000 and 60",
+    )
+    full_shards: Shards = Field(
+        default=Shards(),
+        alias="shards",
+        description="how the work is cut into jobs: `by` names lists or mappings of the settings, each entry "
+        "becomes a cell; `repetitions` is the number per job",
+    )
+    measured: Literal[True] | None = Field(
+        default=None,
+        description="the table holds measured times: its jobs run alone, its bytes differ from run to run",
+    )
+    uses: Distinct[str] = Field(default=[], description="other artifacts of the paper whose tables are drawn")
+    render: str = Field(
+        pattern="^[a-z_0-9]+:[a-z_0-9]+$",
+        description="`<module>:<function>` below `src/reproduction/figures/` that draws it; "
+        "`stock:curves` and `stock:last_values` draw any result table",
+    )
+    published: PublishedRule | None = Field(
+        default=None,
+        description="margin of the published values, with its reason; "
+        "the values are in `<artifact>.published.csv`, see below",
+    )
+    calibrated: Literal[True] | None = Field(
+        default=None, description="something was chosen by its closeness to the published values"
+    )
+    claims: list[Claim] = Field(
+        default=[], description="what was said, and how it is checked: `docs/verdicts.md`"
+    )
+    deviations: list[str] = Field(default=[], description="where and why we differ")
+    notes: list[str] = Field(default=[], description="what a reader should know beside that")
+    reductions: Reductions = Field(
+        default=Reductions(),
+        description="settings and shards of `smoke` and `quick`, laid over the full ones: mappings merge, "
+        "lists are replaced. What they say of methods, tasks, grids and data sets that the settings do not "
+        "have is ignored, so that a copy that removes some works at every scale",
+    )
+
+    _file: Path = PrivateAttr(default=Path())
+    _scale: str = PrivateAttr(default="full")
+    _content: dict[str, Any] = PrivateAttr(default={})
+    _typed: Settings | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = sorted(self.model_fields_set & {*COMPUTED, "full_shards"})
+        if given and not self.protocol:
+            raise ValueError(f"{given[0].removeprefix('full_')}: goes with a protocol, which is not given")
+        if not self.protocol and (extra := set(self.full_settings) - {"drawn"}):
+            raise ValueError(f"settings: there is no key {min(extra)!r} without a protocol; known: drawn")
+        seen: dict[str, int] = {}
+        for number, claim in enumerate(self.claims):
+            if claim.id in seen:
+                raise ValueError(
+                    f"claims.{number}.id: {claim.id!r} is also claims.{seen[claim.id]}.id; ids are unique"
+                )
+            seen[claim.id] = number
+        return self
+
+    @property
+    def file(self) -> Path:
+        """Where it was read from."""
+        return self._file
+
+    @property
+    def paper(self) -> str:
+        """The folder of its file."""
+        return self._file.parent.name
+
+    @property
+    def name(self) -> str:
+        """The stem of its file."""
+        return self._file.stem
+
+    @property
+    def scale(self) -> str:
+        """One of `SCALES`."""
+        return self._scale
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The file as a mapping; ``published`` is the list of the published values."""
+        return self._content
+
+    @cached_property
+    def values(self) -> list[dict[str, Any]]:
+        """The published values, each with its margin and reason."""
+        if self.published is None:
+            return []
+        return published.read_entries(self._file, self._content["published"])
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the scale: the full ones with the reduction of the scale laid over them."""
+        return merge(self.full_settings, _fitting(self.full_settings, self._reduction.settings))
+
+    @property
+    def typed(self) -> Settings | None:
+        """The settings of the scale as the model of the protocol; None without one."""
+        return self._typed
+
+    @property
+    def _reduction(self) -> Reduction:
+        return getattr(self.reductions, self._scale, Reduction())
+
+    @cached_property
+    def shards(self) -> Shards:
+        """How the scale is cut into jobs."""
+        reduced = self._reduction.shards
+        return self.full_shards.model_copy(
+            update={key: getattr(reduced, key) for key in reduced.model_fields_set}
+        )
+
+    @cached_property
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """Cell name -> settings in which every key of ``shards.by`` keeps one of its entries."""
+        options = [_entries(key, self.settings[key]).items() for key in self.shards.by]
+        cells = {}
+        for choice in itertools.product(*options):
+            chosen = list(zip(self.shards.by, choice, strict=True))
+            name = "~".join(f"{key}={label}" for key, (label, _) in chosen) or "all"
+            cells[_shortened(name)] = self.settings | {key: kept for key, (_, kept) in chosen}
+        return cells
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Half-open ranges of repetitions, ``shards.repetitions`` long (one block without it)."""
+        total = self.settings.get("repetitions", 1)
+        size = self.shards.repetitions or total
+        return [(start, min(start + size, total)) for start in range(0, total, size)]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Patterns of the labels in its rows: words of the full settings, and what the protocol declares."""
+        words = (word.replace("[", "[[]") for word in _texts(self.full_settings))
+        return ["", *dict.fromkeys([*words, *walk.find(self.protocol).labels])]
+
+    def shown(self, printed: bool) -> dict[str, Any]:
+        """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
+        shown = self.settings | ({"protocol": self.protocol} if self.protocol else {})
+        return shown | ({"published": self.values} if printed else {})
+
+    def data_sets(self, settings: Mapping[str, Any]) -> list[str]:
+        """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""
+        wanted = settings.get("datasets")
+        return [name for name in self.datasets if wanted is None or name.partition(".")[0] in wanted]
+
+
+def load(path: Path, scale: str) -> Artifact:
+    """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
+
+    Raises
+    ------
+    ArtifactError : one line: the file, the key, what is wrong with it, what is possible.
+    """
+    if scale not in SCALES:
+        raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
+    content = expanded(path)
+    artifact = check(Artifact, content, path)
+    artifact._file, artifact._scale, artifact._content = path, scale, content
+    for what, name in (("paper", artifact.paper), ("artifact", artifact.name)):
+        check_name(what, name, path)
+    try:
+        rendering.find(artifact.render)
+        artifact._content |= {"published": artifact.values} if artifact.published else {}
+    except ValueError as error:
+        raise ArtifactError(
+            f"{'' if str(path.with_suffix('')) in str(error) else f'{path}: '}{error}"
+        ) from None
+    if artifact.protocol:
+        _check_settings(artifact)
+        _check_shards(artifact)
+    return artifact
+
+
+def expanded(path: Path) -> dict[str, Any]:
+    """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
+    groups = registry.groups()
+
+    def ids(value: Any) -> Any:
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            return groups.get(value, value) if isinstance(value, str) else value
+        listed: list[str] = []
+        for name in value:
+            without = groups.get(name[1:], [name[1:]]) if name.startswith("-") else []
+            if set(without) & set(listed):
+                listed = [each for each in listed if each not in without]
+            else:
+                listed += groups.get(name, [name])
+        return listed
+
+    def within(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: within(entry, name) for name, entry in value.items()}
+        if isinstance(value, list) and key != "datasets":
+            return ids(value) if key == "dataset" else [within(entry) for entry in value]
+        return ids(value) if key in ("dataset", "datasets") else value
+
+    content: dict[str, Any] = within(read(path))
+    settings, listed = content.get("settings"), content.get("datasets")
+    if not isinstance(settings, dict) or "datasets" in settings or not listed or not isinstance(listed, list):
+        return content
+    if not _takes_data_sets(str(content.get("protocol", ""))):
+        return content
+    stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
+    first = {key: settings[key] for key in settings if key in FIRST}
+    return content | {"settings": first | {"datasets": stems} | settings}
+
+
+def _takes_data_sets(protocol: str) -> bool:
+    """Do the settings of the protocol name data sets?"""
+    if not dependencies.is_typed(protocol):
+        return checks.takes_data_sets(protocol)
+    try:
+        return "datasets" in walk.find(protocol).settings.model_fields
+    except ValueError:  # said later
+        return False
+
+
+def _check_settings(artifact: Artifact) -> None:
+    """The settings are those of the protocol, and claims name labels that its rows can have."""
+    if not dependencies.is_typed(artifact.protocol):
+        return checks.legacy(artifact)
+    file, where = artifact.file, f"{artifact.file} at scale {artifact.scale}: settings"
+    try:
+        protocol = walk.find(artifact.protocol)
+    except ValueError as error:
+        raise ArtifactError(f"{file}: {error}") from None
+    artifact._typed = check(protocol.settings, artifact.settings, where)
+    listed = [name.partition(".")[0] for name in artifact.datasets]
+    for name in artifact.settings.get("datasets", []):
+        if name not in listed:
+            raise ArtifactError(
+                f"{where}.datasets: {name!r} is not among the artifact's datasets{near(name, listed)}"
+            )
+    try:
+        artifact._typed.check_data(listed)
+    except ValueError as error:
+        raise ArtifactError(f"{where}.{error}") from None
+    sets = {*listed, "synthetic"} if listed else set()
+    last = artifact.full_settings.get("repetitions", 1) - 1
+    for place, selector in _selectors(artifact):
+        for column, wanted in selector.items():
+            for label in wanted if isinstance(wanted, list) else [wanted]:
+                place_of = f"{file}: {place}.{column}: "
+                if column == "repetition" and label > last:
+                    raise ArtifactError(f"{place_of}{label}, but the last one is {last}")
+                if column == "dataset" and sets and label not in sets:
+                    raise ArtifactError(
+                        f"{place_of}no row will be of {label!r}: it is not in `datasets`{near(label, sets)}"
+                    )
+                if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
+                    reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
+                    raise ArtifactError(f"{place_of}{reason}{near(label, artifact.labels, 3)}")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every key and text of the settings."""
+    for entry in value if isinstance(value, Mapping | list) else ():
+        if isinstance(entry, str):
+            yield entry
+        yield from _texts(value[entry] if isinstance(value, Mapping) else entry)
+    if isinstance(value, str):
+        yield value
+
+
+def _selectors(artifact: Artifact) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(place, columns) of everything that claims and published values choose rows by."""
+    for number, claim in enumerate(artifact.claims):
+        for index, each in enumerate(claim.checks):
+            where = f"claims.{number}.checks.{index}"
+            for key in ("a", "b", "base", "where"):
+                if isinstance(side := getattr(each, key), Selector):
+                    yield f"{where}.{key}", side.columns
+            if each.trend:
+                yield f"{where}.{each.bound}", dict([each.trend])
+    for entry in artifact.values:
+        if not entry.get("not_comparable"):
+            yield f"published: {entry['id']}", entry["where"]
+
+
+def _check_shards(artifact: Artifact) -> None:
+    where, settings = f"{artifact.file} at scale {artifact.scale}: shards", artifact.settings
+    for key in artifact.shards.by:
+        if not isinstance(settings.get(key), list | dict) or not settings[key]:
+            known = [name for name, value in settings.items() if isinstance(value, list | dict)]
+            message = f"by: {key!r} must be a non-empty list or mapping of the settings{near(key, known)}"
+            raise ArtifactError(f"{where}.{message}")
+    repetitions = settings.get("repetitions", 1)
+    jobs = math.prod(len(settings[key]) for key in artifact.shards.by)
+    jobs *= -(-repetitions // (artifact.shards.repetitions or repetitions))
+    if jobs > MOST:
+        raise ArtifactError(f"{where}: {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
+    try:
+        _ = artifact.cells
+    except ValueError as error:
+        raise ArtifactError(f"{where}.by: {error}") from None
+
+
+def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[tuple[str, str], Artifact]:
+    """All artifacts of the papers, keyed by (paper, artifact), in the order of their names.
+
+    Raises
+    ------
+    ArtifactError : a paper without a folder of artifacts, an artifact that uses one that does not exist.
+    """
+    papers = list(papers)
+    files = [file for paper in papers for file in artifact_files(folder, paper)]
+    found = {(file.parent.name, file.stem): load(file, scale) for file in files}
+    for artifact in found.values():
+        _check_uses(
+            artifact, {name: each for (paper, name), each in found.items() if paper == artifact.paper}
+        )
+    for paper in papers:
+        _check_title(folder / paper / "TITLE")
+    return found
+
+
+def artifact_files(folder: Path, paper: str) -> list[Path]:
+    """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
+    files = sorted((folder / paper).glob("*.yaml"))
+    if not files:
+        known = sorted(path.name for path in folder.iterdir() if path.is_dir())
+        raise ArtifactError(f"papers: {paper!r} has no artifacts in {folder / paper}{near(paper, known)}")
+    return files
+
+
+def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
+    """What is drawn with an artifact are tables of others, and what it selects is in their settings."""
+    where = f"{artifact.file}: "
+    for used in artifact.uses:
+        if used not in known:
+            raise ArtifactError(f"{where}uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
+        if used == artifact.name or not known[used].protocol:
+            why = "is this one" if used == artifact.name else "has no protocol, so no table"
+            raise ArtifactError(f"{where}uses: {used!r} {why}")
+    for key, wanted in ({} if artifact.protocol else artifact.settings.get("drawn", {})).items():
+        there = [name for used in artifact.uses for name in known[used].settings.get(key, [])]
+        for name in wanted:
+            if name not in there:
+                raise ArtifactError(f"{where}settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
+
+
+def _check_title(file: Path) -> None:
+    try:
+        title = file.read_bytes().decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
+    if not title:
+        raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
+
+
+def _fitting(full: Mapping[str, Any], reduction: Mapping[str, Any]) -> dict[str, Any]:
+    """A reduction without the methods, tasks, grids and data sets that the settings do not have.
+
+    A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
+    """
+    kept = dict(reduction)
+    for key in NAMED:
+        if isinstance(kept.get(key), dict):
+            kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
+    if "datasets" in kept:
+        kept["datasets"] = [name for name in kept["datasets"] if name in full.get("datasets", [])]
+        if not kept["datasets"]:
+            del kept["datasets"]
+    return kept
+
+
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """Overlay on base: mappings are merged, everything else is replaced; neither argument is changed."""
+    merged = copy.deepcopy(dict(base))
+    for key, value in overlay.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else copy.deepcopy(value)
+    return merged
+
+
+def _entries(key: str, value: list[Any] | dict[str, Any]) -> dict[str, Any]:
+    """Word for paths -> what a cell keeps of a list or mapping, for every entry of it."""
+    found: dict[str, Any] = {}
+    origins: dict[str, Any] = {}
+    for entry in value:
+        text = entry if isinstance(entry, str) else json.dumps(entry, separators=(",", ":"))
+        word = "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
+        if word in found:
+            both = f"{key}: the entries {origins[word]!r} and {entry!r}"
+            raise ValueError(f"{both} would share the name {word!r} in paths; change one")
+        found[word], origins[word] = ({entry: value[entry]} if isinstance(value, dict) else [entry]), entry
+    return found
+
+
+def _shortened(name: str) -> str:
+    """The name; of one longer than `LONGEST` bytes, its beginning and a digest of the whole."""
+    encoded = name.encode()
+    if len(encoded) <= LONGEST:
+        return name
+    return f"{encoded[: LONGEST - 13].decode(errors='ignore')}-{hashlib.sha256(encoded).hexdigest()[:12]}"
+
+
+def allowed(name: str) -> bool:
+    """Letters, digits and . _ - +, no leading dot or dash, at most `LONGEST` characters."""
+    return len(name) <= LONGEST and NAME.fullmatch(name) is not None
+
+
+def check_name(what: str, name: str, where: object) -> None:
+    """Raise an ArtifactError if ``name`` of ``what`` (a paper, a data set) cannot be part of a path."""
+    if not allowed(name):
+        rule = f"letters (a-z, A-Z), digits and . _ - +, no dot or dash first, at most {LONGEST} characters"
+        raise ArtifactError(f"{where}: {what} {name!r} cannot be a name: use {rule}")

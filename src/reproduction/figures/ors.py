@@ -1,0 +1,358 @@
+"""Figures and tables of the ORS paper (Moroshko and Crammer 2017), and of ours beside them."""
+
+import itertools
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reproduction.figures import names, panels, style, tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from reproduction.protocols import ors
+
+
+MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned by itself"}
+PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig. 5, speech"}
+COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
+"""The task of each figure that the comparison of the tuning modes shows."""
+SPEECH_RATE = 16_000
+"""Samples per second of the speech (other rates are refused when it is read)."""
+ROUNDS: dict[str, Any] = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
+
+
+@panels.figure
+def regression_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+    """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
+    own = results.settings
+    rows = {MODES.get(mode, mode): {"setting": mode} for mode in own.modes}
+    return _curves(results, rows, _sides(own.methods), **ROUNDS)
+
+
+@panels.figure
+def equalizer_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+    """Fig. 4: cumulative error; rows: told the variance or not, columns: the largest variance M."""
+    own = results.settings
+    rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own.methods).items()}
+    columns = {task: {"noise": task} for task in own.tasks}
+    return _curves(results, rows, columns, **ROUNDS, share_y="none")
+
+
+@panels.figure
+def speech_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+    """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
+    own = results.settings
+    rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
+    y_label = "cumulative MSE / speech power"
+    return _curves(
+        results, rows, _sides(own.methods), x_label="time / s", y_label=y_label, x_unit=SPEECH_RATE
+    )
+
+
+def _sides(rules: names.Methods) -> dict[str, dict[str, Any]]:
+    """Rules that are told the variance and rules that are not; what is neither stands on both sides."""
+    return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
+
+
+def _in_figures(rules: names.Methods) -> list[str]:
+    """All rules but those that only tables show."""
+    return [rule for rule, spec in rules.items() if spec.shown != "tables"]
+
+
+def _curves(
+    results: "panels.Results[ors.CurvesSettings]",
+    rows: Mapping[str, dict[str, Any]],
+    columns: Mapping[str, dict[str, Any]],
+    *,
+    x_label: str,
+    y_label: str,
+    x_unit: float,
+    share_y: str = "row",
+) -> "Figure":
+    """Learning curves in a grid: a panel shows the results that fit its row and its column."""
+    figure, axes = panels.grid_of_panels(
+        list(rows), list(columns), x_label=x_label, y_label=y_label, share_y=share_y
+    )
+    pairs = itertools.product(rows.values(), columns.values())
+    drawn: dict[str, None] = {}
+    final = np.inf
+    for ax, (row, column) in zip(axes.flat, pairs, strict=True):
+        where = row | column
+        selected = results.select(metric="mse", **where)
+        panels.learning_curves(ax, selected, x_unit=x_unit)
+        drawn |= dict.fromkeys(where["method"])
+        final = min(final, selected.loc[selected["x"] == selected["x"].max(), "value"].min())
+    for ax in axes.flat if share_y == "none" else axes[:, 0]:
+        panels.log_axis(ax.yaxis, low=0.6 * final)  # lower values are silence before the first word
+    panels.shared_legend(figure, panels.handles(drawn))
+    return figure
+
+
+@panels.figure
+def label_budgets(results: "panels.Results[ors.BudgetSettings]") -> "Figure":
+    """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
+    own = results.settings
+    figure, axes = panels.grid_of_panels(
+        [""],
+        [f"{noise} variance" for noise in own.noise],
+        x_label="budget B / labels per round",
+        y_label="MSE, all rounds",
+        height=2.9,
+        share_y="all",
+    )
+    dashes = {"scaling": "-", "no scaling": style.DASHES["short"]}
+    for ax, noise in zip(axes.flat, own.noise, strict=True):
+        for setting, dash in dashes.items():
+            where = {"noise": noise, "setting": setting, "metric": "mse", "method": own.strategies}
+            rows = results.select(**where)
+            panels.learning_curves(ax, rows, hollow=setting == "no scaling", linestyle=dash)
+        ax.set_xticks(np.arange(1, max(own.budgets) + 1))
+    panels.log_axis(axes[0, 0].yaxis)
+    kinds = panels.full_and_hollow("scaling", "no scaling", linestyles=list(dashes.values()))
+    panels.shared_legend(figure, panels.handles(own.strategies) + kinds)
+    return figure
+
+
+@panels.figure
+def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
+    """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
+    budget = results.settings.budgets[0]
+    where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
+    figure, axes = panels.grid_of_panels(
+        [""],
+        ["", ""],
+        x_label="round t / 1000",
+        y_label=["labels per round so far, b", "threshold a (squared error)"],
+        share_y="none",
+    )
+    spent, threshold = axes.flat
+    looks: dict[str, Any] = {"color": style.colour("self_tuned")}
+    first, others = looks | {"linewidth": 1.6}, looks | {"linewidth": 0.5, "alpha": 0.4}
+    for ax, metric, drawstyle in ((spent, "labels_per_round", "default"), (threshold, "a", "steps-pre")):
+        runs = results.select(metric=metric, **where)
+        for repetition, run in sorted(runs.groupby("repetition"), reverse=True):
+            chosen = others if repetition else first
+            ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **chosen)
+    threshold.set_yscale("log", base=2)
+    entries = [panels.plain_handle("first run", **first), panels.plain_handle("other runs", **others)]
+    for level, name, dash in ((budget, "budget B", "dash"), (0.95 * budget, "0.95 B", "dot")):
+        line: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
+        spent.axhline(level, **line)
+        entries.append(panels.plain_handle(f"{name} = {level:g}", **line))
+    panels.shared_legend(figure, entries)
+    return figure
+
+
+@panels.figure
+def tuning_modes(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+    """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
+    rules = {rule: None for each in results.each() for rule in _in_figures(each.settings.methods)}
+    places = {rule: float(place) for place, rule in enumerate(rules)}
+    titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results.tables]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="MSE, all rounds", y_label="", height=3.0, left=2.6
+    )
+    for ax, each in zip(axes.flat, results.each(), strict=True):
+        shown = {rule: place for rule, place in places.items() if rule in each.settings.methods}
+        where = {"noise": COMPARED[each.artifact], "metric": "mse", "method": list(shown)}
+        for mode in MODES:
+            rows = each.select(setting=mode, **where)
+            panels.final_dots(ax, rows, shown, along="x", hollow=mode != "shared_r")
+        panels.log_axis(ax.xaxis)
+    axes[0, 0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
+    axes[0, 0].invert_yaxis()
+    panels.shared_legend(figure, panels.full_and_hollow(*MODES.values()), handle=1)
+    return figure
+
+
+@panels.figure
+def conditions(results: "panels.Results[ors.ConditionsSettings]") -> "Figure":
+    """Final error of every rule under every condition, with the reference as a dashed line."""
+    own = results.settings
+    wrong_labels = any(condition.labels for condition in own.conditions.values())
+    figure, axes = panels.grid_of_panels(
+        [""],
+        [""],
+        x_label="corruption of the labels" if wrong_labels else "variance told to the rules",
+        y_label="MSE, all rounds",
+        height=3.0,
+        width=style.WIDTH[2],
+        bottom=0.6,
+    )
+    ax = axes[0, 0]
+    dashes = names.reference(own.methods)
+    dotted = [method for method in own.methods if method != dashes]
+    offsets = np.linspace(-0.3, 0.3, len(dotted))
+    dashed: dict[str, Any] = {"marker": "", "linestyle": style.DASHES["dash"]}
+    for place, condition in enumerate(own.conditions):
+        rows = results.select(setting=condition, metric="mse", method=list(own.methods))
+        panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
+        level = panels.mean_interval(rows, ["method"]).loc[[dashes, dashes]]
+        ends = [place - 0.42, place + 0.42]
+        panels.curve(ax, ends, level["mean"], level["half_width"], dashes, **dashed)
+    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own.conditions]
+    ax.set_xticks(range(len(wrapped)), wrapped)
+    ax.grid(visible=False, axis="x")
+    panels.log_axis(ax.yaxis)
+    panels.shared_legend(figure, panels.handles([dashes], **dashed) + panels.dot_handles(dotted), handle=2)
+    return figure
+
+
+@panels.figure
+def vss(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+    """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
+    own = results.settings
+    rules = list(own.methods)
+    figure, axes = panels.grid_of_panels(
+        list(own.tasks) if len(own.tasks) > 1 else [""],
+        ["learning curves", "errors at the end"],
+        x_label="",
+        y_label="MSE",
+        height=2.8,
+    )
+    places = {rule: float(place) for place, rule in enumerate(rules)}
+    for (curves, errors), task in zip(axes, own.tasks, strict=True):
+        where = {"noise": task, "setting": own.modes[0], "method": rules}
+        rows = results.select(metric="mse", **where)
+        panels.learning_curves(curves, rows, x_unit=1e3)
+        panels.final_dots(errors, rows, places)
+        rows = results.select(metric="mse_tail", **where)
+        panels.final_dots(errors, rows, places, hollow=True)
+        errors.set_xticks([])  # the legend names the markers
+        panels.log_axis(curves.yaxis)
+    axes[-1, 0].set_xlabel("round t / 1000")
+    axes[-1, 1].set_xlabel("rules, as in the legend")
+    kinds = panels.full_and_hollow("all rounds", "last fifth")
+    panels.shared_legend(figure, panels.handles(rules) + kinds)
+    return figure
+
+
+Point = tuple[float, float]
+_LINE: dict[str, Any] = {"color": "black", "linewidth": 1.1}
+_RADIUS = 0.13
+
+
+class _Diagram:
+    """Boxes, sums and arrows; coordinates are inches from the lower left corner."""
+
+    def __init__(self, width: float, height: float) -> None:
+        from matplotlib.figure import Figure
+
+        self.figure = Figure(figsize=(width, height))
+        self._ax = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
+        self._ax.set_axis_off()
+
+    def box(self, centre: Point, text: str, *, width: float, colour: str, height: float = 0.6) -> None:
+        """A block with round corners around its text."""
+        from matplotlib.patches import FancyBboxPatch
+
+        corner, shape = (centre[0] - width / 2, centre[1] - height / 2), "round,pad=0,rounding_size=0.07"
+        looks: dict[str, Any] = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
+        self._ax.add_patch(FancyBboxPatch(corner, width, height, shape, **looks))
+        self.text(centre, text, ha="center", va="center")
+
+    def sum(self, centre: Point) -> None:
+        """A circle with a cross, where signals are added."""
+        from matplotlib.patches import Circle
+
+        x, y = centre
+        arm = 0.6 * _RADIUS
+        self._ax.add_patch(Circle(centre, _RADIUS, facecolor="white", edgecolor="black", zorder=3))
+        self._ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
+        self._ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
+
+    def fork(self, point: Point) -> None:
+        """A dot, where a signal goes two ways."""
+        self._ax.plot(*point, marker="o", markersize=4, color="black", zorder=3)
+
+    def arrow(self, *points: Point, **looks: Any) -> None:
+        """A polyline with a head at its last point."""
+        looks = _LINE | looks
+        self._ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **looks)
+        head: dict[str, Any] = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
+        head |= {"color": looks["color"], "shrinkA": 0, "shrinkB": 0}
+        self._ax.annotate("", points[-1], points[-2], arrowprops=head, zorder=2)
+
+    def text(self, point: Point, text: str, **looks: Any) -> None:
+        """A symbol or a label."""
+        self._ax.text(*point, text, **({"fontsize": 10, "zorder": 4} | looks))
+
+
+@panels.figure
+def scheme(results: panels.Results[Any]) -> "Figure":
+    """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
+    draw = _Diagram(style.WIDTH[2], 2.75)
+    fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
+    signal, step, label = 2.1, 1.2, 0.42
+    sent, taught = "#E3ECF5", "#FBE6D8"
+    draw.box((channel, signal), "channel $h$", width=1.1, colour=sent)
+    draw.box((equaliser, signal), "equaliser $w_{t-1}$", width=1.5, colour=taught)
+    draw.box((equaliser, step), "ORS step $r_t$", width=1.5, colour=taught)
+    draw.arrow((0.35, signal), (channel - 0.55, signal))
+    draw.arrow((channel + 0.55, signal), (noise - 0.13, signal))
+    draw.arrow((noise, signal + 0.42), (noise, signal + 0.13))
+    draw.arrow((noise + 0.13, signal), (equaliser - 0.75, signal))
+    draw.arrow((equaliser + 0.75, signal), (end, signal))
+    draw.arrow((fork, signal), (fork, label), (noise - 0.13, label))
+    draw.arrow((noise, label + 0.42), (noise, label + 0.13))
+    draw.arrow((noise + 0.13, label), (error, label), (error, step - 0.13))
+    draw.arrow((error, signal), (error, step + 0.13))
+    draw.arrow((error - 0.13, step), (equaliser + 0.75, step))
+    draw.arrow((equaliser, step + 0.3), (equaliser, signal - 0.3))
+    draw.arrow((noise + 0.5, step), (equaliser - 0.75, step), linestyle=style.DASHES["dash"])
+    for point in [(fork, signal), (error, signal)]:
+        draw.fork(point)
+    for point in [(noise, signal), (noise, label), (error, step)]:
+        draw.sum(point)
+    for point, text in {
+        (0.4, signal + 0.1): "$s(t)$",
+        (noise + 0.08, signal + 0.36): "noise $n(t)$",
+        (noise + 0.35, signal + 0.1): "$x(t)$",
+        (error + 0.1, signal + 0.1): "$\\hat s(t)$",
+        (noise + 0.08, label + 0.32): "label noise $\\epsilon_t$",
+        (noise + 0.35, label + 0.1): "$\\tilde s_t=s(t)+\\epsilon_t$",
+        (noise - 1.12, step - 0.05): "variance $v_t$, if known",
+        (error + 0.1, step + 0.17): "$-$",
+        (error - 0.42, step + 0.1): "$e_t$",
+        (equaliser + 0.08, (signal + step) / 2 - 0.05): "$w_t$",
+    }.items():
+        draw.text(point, text)
+    return draw.figure
+
+
+@panels.table
+def final_errors(results: "panels.Results[ors.CurvesSettings]") -> "pd.DataFrame":
+    """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
+    import pandas as pd
+
+    rows: list[dict[str, str]] = []
+    for each in results.each():
+        own = each.settings
+        for task, mode in itertools.product(own.tasks, own.modes):
+            where = {"noise": task, "setting": mode, "method": list(own.methods)}
+            errors = _errors(each.select(metric="mse", **where))
+            controls = names.with_role(own.methods, "control")
+            cells = {title: tables.mean_se_cells(values, controls) for title, values in errors.items()}
+            section = {"figure": PAPER[each.artifact], "task": task, "tuning": MODES[mode]}
+            for rule in own.methods:
+                rows.append(section | {"rule": rule} | {title: text[rule] for title, text in cells.items()})
+    frame = pd.DataFrame(rows).set_index(["figure", "task", "tuning"])
+    frame.attrs["note"] = (
+        "Mean squared error against the clean label, mean ± standard error over the repetitions; "
+        "the lowest mean of the rules that see no clean label is bold."
+    )
+    return frame
+
+
+def _errors(rows: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
+    """Title of a column -> errors (method, repetition); t m_t is the sum of the first t squared errors."""
+    wide = rows.pivot(index=["method", "repetition"], columns="x", values="value")
+    x = wide.columns.to_numpy(dtype=float)
+    start, last = int(np.searchsorted(x, 0.2 * x[-1])), len(x) - 1
+    end = wide.iloc[:, last]
+    tail = (x[last] * end - x[start] * wide.iloc[:, start]) / (x[last] - x[start])
+    return {"MSE, all rounds": end.unstack(), "MSE, last 80 %": tail.unstack()}

@@ -1,1 +1,0 @@
-"""One module or two per paper: its figures and tables."""

@@ -1,0 +1,398 @@
+"""Figures of the p-norm LMS slides (Kivinen, Warmuth, Hassibi): losses and bounds, and who wins where."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reproduction.figures import names, panels, style
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from reproduction.protocols import pnorm
+
+AUTO_P = {"pnorm_lms": "p-norm LMS, p = 2 ln n"}
+"""The algorithm of the theorems, with the p of the slides."""
+EXACT: dict[str, Any] = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
+Point = tuple[float, float]
+THIN: dict[str, Any] = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
+
+
+def entries(filters: list[str], named: names.Methods | None = None) -> list[Any]:
+    """Legend entries with the artifact's labels, else those of the algorithms of the theorems."""
+    own = named or {}
+    labels = {f: names.label(own, f) if f in own else AUTO_P.get(f, style.label(f)) for f in filters}
+    return [panels.handles([f], label=label)[0] for f, label in labels.items()]
+
+
+def _against_n(ax: "Axes", rows: "pd.DataFrame") -> None:
+    """Loss against n with intervals, its bound as a thin line."""
+    for metric, looks in (("filtering_bound", THIN), ("filtering_loss", {})):
+        panels.learning_curves(ax, rows[rows["metric"] == metric], **looks)
+    ax.set_xscale("log", base=2)
+    sizes = sorted(rows["x"].unique())
+    ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
+    ax.minorticks_off()
+
+
+@panels.figure
+def sparsity(results: "panels.Results[pnorm.SparsitySettings]") -> "Figure":
+    """Filtering loss against n for two tasks, and over p and the sparsity of the target."""
+    settings = results.settings
+    between = settings.interpolation
+    tasks = list(settings.comparison.tasks)
+    known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
+    titles = [*(known.get(t, t) for t in tasks), f"k equal weights, n = {between.n}"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="inputs n", y_label="filtering loss", height=2.9, left=0.8, share_y="none",
+        width=style.WIDTH[3] + 1.0,
+    )  # fmt: skip
+    for ax, task in zip(axes[0], tasks, strict=False):
+        _against_n(ax, results.select(setting=task))
+        panels.log_axis(ax.yaxis)
+    losses = results.select(metric="filtering_loss", setting=[f"k={k}" for k in between.ones])
+    _heat_map(axes[0, -1], losses, between.n, between.ones)
+    compared = panels.methods_in(results.select(metric="filtering_loss", setting=tasks))
+    bound = panels.plain_handle("bound", linewidth=0.8)
+    panels.shared_legend(figure, [*entries(compared), bound])
+    return figure
+
+
+def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> None:
+    """Mean filtering loss over p and sparsity; colours relative to the smallest of the column."""
+    means = losses.pivot_table(index="x", columns="setting", values="value", aggfunc="mean").sort_index()
+    values = means[[f"k={k}" for k in ones]].to_numpy()
+    relative = np.log2(values / values.min(axis=0))
+    ax.grid(False)
+    image = ax.imshow(relative, cmap="cividis_r", aspect="auto", origin="lower", vmin=0, vmax=4)
+    for (i, j), value in np.ndenumerate(values):
+        best = relative[i, j] == 0
+        frame = {"boxstyle": "square,pad=0.2", "fill": False, "linewidth": 1.2} if best else None
+        looks: dict[str, Any] = {"color": "white" if relative[i, j] > 2 else "black", "bbox": frame}
+        text = f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+        ax.text(j, i, text, ha="center", va="center", fontsize=7.5, **looks)
+    auto = 2 * math.log(n)
+    ax.set_yticks(range(len(values)), ["2 ln n" if abs(p - auto) < 1e-6 else f"{p:g}" for p in means.index])
+    ax.set_xticks(range(len(ones)), [str(k) for k in ones])
+    ax.set(xlabel="non-zero weights k")
+    ax.set_ylabel("p", labelpad=-8)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_visible(False)
+    box = ax.get_position()
+    ax.set_position((box.x0, box.y0, box.width * 0.84, box.height))
+    figure = ax.figure
+    place = (box.x0 + box.width * 0.87, box.y0, box.width * 0.035, box.height)
+    bar = figure.colorbar(image, cax=figure.add_axes(place))
+    bar.set_ticks(range(5), labels=["best", "2×", "4×", "8×", "16×"])
+    bar.ax.tick_params(length=2, pad=2)
+    bar.outline.set_visible(False)
+
+
+def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int) -> None:
+    """Error after k rows with the exact line of LMS and ln n / k."""
+    k = np.arange(1, n + 1)
+    ax.plot(k, np.minimum(math.log(n) / k, 2), color="black", linewidth=0.9, linestyle=style.DASHES["dot"])
+    for method in panels.methods_in(rows):
+        chosen = rows[rows["method"] == method]
+        means = panels.mean_interval(chosen[chosen["x"] >= 1], ["x"]).sort_index()
+        panels.curve(ax, means.index, means["mean"], means["half_width"], method)
+    ax.plot(k, 1 - k / n, **EXACT)
+    ax.set_xscale("log", base=2)
+    ax.set_ylim(-0.03, 1.1)
+    ticks = [2**i for i in range(0, int(math.log2(n)) + 1, 2 if n > 64 else 1)]
+    ax.set_xticks(ticks, [str(t) for t in ticks])
+    ax.minorticks_off()
+
+
+@panels.figure
+def hadamard(results: "panels.Results[pnorm.HadamardSettings]") -> "Figure":
+    """Error over all rows after k of them; a panel for each n."""
+    sizes = results.settings.sizes
+    figure, axes = panels.grid_of_panels(
+        [""], [f"n = {n}" for n in sizes], x_label="rows seen k", y_label="error on all rows", height=2.5,
+        width=style.WIDTH[3], share_y="row",
+    )  # fmt: skip
+    for ax, n in zip(axes[0], sizes, strict=True):
+        _hadamard_panel(ax, results.select(metric="error", setting=f"n={n}"), n)
+    lines = [panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"])]
+    exact = panels.plain_handle("1 − k/n", **EXACT)
+    compared = panels.methods_in(results.select(metric="error"))
+    panels.shared_legend(figure, [*entries(compared), *lines, exact])
+    return figure
+
+
+def _room_panel(ax: "Axes", rows: "pd.DataFrame") -> None:
+    """Misalignment in dB against the seconds of speech heard."""
+    for method in panels.methods_in(rows):
+        means = panels.mean_interval(rows[rows["method"] == method], ["x"]).sort_index()
+        panels.curve(ax, means.index, means["mean"], means["half_width"], method)
+
+
+@panels.figure
+def room(results: "panels.Results[pnorm.RoomSettings]") -> "Figure":
+    """Misalignment over time, a column for each room; below, the responses looked for."""
+    rooms = list(results.settings.rooms)
+    figure, axes = panels.grid_of_panels(
+        [""], rooms, x_label="speech heard / s", y_label="misalignment / dB", height=2.6, bottom=1.55
+    )
+    height = figure.get_size_inches()[1]
+    for ax, place in zip(axes[0], rooms, strict=True):
+        rows = results.select(noise=place)
+        _room_panel(ax, rows[rows["metric"] == "misalignment"])
+        response = rows[rows["metric"] == "tap"].sort_values("x")
+        box = ax.get_position()
+        below = figure.add_axes((box.x0, 0.42 / height, box.width, 0.62 / height))
+        below.vlines(response["x"], 0, response["value"], color="black", linewidth=0.8)
+        below.set_xlabel("tap of the response")
+        below.set_ylim(-1, 1)
+        below.tick_params(labelleft=ax is axes[0, 0])
+        below.set_ylabel("response" if ax is axes[0, 0] else "")
+    named = results.settings.methods
+    panels.shared_legend(figure, entries(list(named), named))
+    return figure
+
+
+@panels.figure
+def overview(results: panels.Results[Any]) -> "Figure":
+    """The picture to share: Hadamard rows, a sparse target against n, and a room response from speech."""
+    n = max(results.settings_of["hadamard"].sizes)
+    place = next(iter(results.settings_of["room"].rooms))
+    titles = [
+        f"error on all {n} Hadamard rows",
+        "filtering loss, sparse target",
+        f"misalignment / dB, {place}",
+    ]
+    figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="", height=2.7, share_y="none")
+    left, middle, right = axes[0]
+    errors = panels.select(results.tables["hadamard"], "hadamard", metric="error", setting=f"n={n}")
+    _hadamard_panel(left, errors, n)
+    left.set(xlabel="rows seen k")
+    sparse = panels.select(results.tables["sparsity"], "sparsity", setting="sparse target")
+    _against_n(middle, sparse)
+    panels.log_axis(middle.yaxis)
+    middle.set(xlabel="inputs n; thin: bounds")
+    _room_panel(right, panels.select(results.tables["room"], "room", metric="misalignment", noise=place))
+    right.set(xlabel="speech heard / s")
+    lines = [
+        panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"]),
+        panels.plain_handle("1 − k/n", **EXACT),
+    ]
+    losses, named = sparse[sparse["metric"] == "filtering_loss"], results.settings_of["room"].methods
+    drawn = dict.fromkeys([*panels.methods_in(errors), *panels.methods_in(losses), *named])
+    panels.shared_legend(figure, [*entries(list(drawn), named), *lines])
+    return figure
+
+
+KINDS = {"gaussian": "Gaussian rows", "signs": "±1 rows", "heavy": "heavy-tailed rows", "unit": "unit rows"}
+
+
+@panels.figure
+def bounds(results: "panels.Results[pnorm.BoundsSettings]") -> "Figure":
+    """Histograms of ratio and slack, expected bound; below: prediction loss over alpha."""
+    from matplotlib.figure import Figure
+
+    own, expected = results.settings, results.select(setting="expected")
+    figure = Figure(figsize=(style.WIDTH[3], 5.2))
+    top = _strip(figure, 3, 0.60)
+    kinds = own.filtering.instances
+    _histograms(top[0], top[1], results, kinds)
+    _expected(top[2], expected, own.expected.noise**2)
+    noises = [f"sd {sd:g}" for sd in own.prediction.noises]
+    for ax, noise in zip(_strip(figure, len(noises), 0.09), noises, strict=True):
+        _prediction(
+            ax,
+            results.select(noise=noise, setting=["grid", "tuned"]),
+            own.prediction.rounds,
+        )
+        ax.set(title=f"prediction, noise {noise}", xlabel="α")
+    square: dict[str, Any] = {"marker": "s", "linestyle": "none"}
+    patches = [panels.plain_handle(KINDS[k], color=c, **square) for k, c in _shades(kinds)]
+    thin = panels.plain_handle("bound", linewidth=0.8)
+    dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
+    panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *patches])
+    return figure
+
+
+def _strip(figure: "Figure", count: int, bottom: float) -> list["Axes"]:
+    """A row of `count` panels from `bottom` (share of the height), each with room for its own labels."""
+    left, right, gap = 0.06, 0.99, 0.055
+    width = (right - left - gap * (count - 1)) / count
+    return [figure.add_axes((left + i * (width + gap), bottom, width, 0.345)) for i in range(count)]
+
+
+def _shades(kinds: Sequence[str]) -> list[tuple[str, str]]:
+    return [
+        (k, style.COLOURS[c]) for k, c in zip(kinds, ("indigo", "teal", "orange", "silver"), strict=False)
+    ]
+
+
+def _histograms(left: "Axes", right: "Axes", results: panels.Results[Any], kinds: Sequence[str]) -> None:
+    """Configurations by loss / bound, and by the smallest slack of a step; stacked by the kind of rows."""
+    ratios = results.select(metric="filtering_ratio", setting=kinds)
+    slack = results.select(metric="smallest_step_slack")
+    logs = slack.assign(value=np.log10(np.maximum(slack["value"], 1e-16)))
+    for ax, rows, bins in ((left, ratios, np.linspace(0, 1.05, 43)), (right, logs, np.linspace(-16, 0, 33))):
+        groups = [rows.loc[rows["setting"] == kind, "value"] for kind in kinds]
+        bars: Any = ax.hist(groups, bins=list(bins), stacked=True, color=[c for _, c in _shades(kinds)])[2]
+        for container, hatch in zip(bars, ("", "////", "....", "xx"), strict=False):
+            for bar in container:
+                bar.set(hatch=hatch, edgecolor="white", linewidth=0.3)
+    left.axvline(1, color="black", linewidth=1.1)
+    most, largest = left.get_ylim()[1], float(ratios["value"].max())
+    _note(left, "bound", (0.985, most * 0.93), ha="right")
+    _note(left, f"largest {largest:.2f}", (largest, most * 0.45), ha="right", arrow=(largest, most * 0.03))
+    left.set(title="filtering loss / bound", xlabel="ratio of a run", ylabel="configurations")
+    right.set(title="smallest slack of a step", xlabel="log10 (slack / initial divergence)")
+
+
+def _prediction(ax: "Axes", rows: "pd.DataFrame", rounds: int) -> None:
+    """Prediction loss per round and its bound over alpha."""
+    rows = rows.assign(value=rows["value"].where(rows["metric"] == "alpha", rows["value"] / rounds))
+    for metric, looks in (("prediction_bound", THIN), ("prediction_loss", {})):
+        panels.learning_curves(ax, rows[(rows["metric"] == metric) & (rows["setting"] == "grid")], **looks)
+    for method in rows["method"].unique():
+        best = rows.loc[(rows["metric"] == "alpha") & (rows["method"] == method), "value"].mean()
+        ax.axvline(best, color=style.colour(method), linewidth=0.9, linestyle=style.DASHES["dot"])
+    ax.set_xscale("log")
+    panels.log_axis(ax.yaxis)
+    ax.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+
+
+def _expected(ax: "Axes", rows: "pd.DataFrame", eps: float) -> None:
+    """Mean filtering loss up to T over the noise, and its bound."""
+    for metric, looks in (("expected_bound", THIN), ("mean_loss", {})):
+        panels.learning_curves(ax, rows[rows["metric"] == metric], **looks)
+    ax.set_xscale("log")
+    panels.log_axis(ax.yaxis)
+    ax.axhline(eps, color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
+    _note(ax, "noise variance", (2.2, eps * 0.45))
+    ax.set(title="mean filtering loss, white noise", xlabel="rounds T")
+
+
+def _note(ax: "Axes", text: str, at: Point, *, ha: str = "left", arrow: Point | None = None) -> None:
+    """Small text at a place of the data, with an arrow to another place."""
+    looks: dict[str, Any] = {"ha": ha, "fontsize": 8}
+    if arrow is None:
+        ax.text(*at, text, **looks)
+    else:
+        ax.annotate(text, arrow, at, arrowprops={"arrowstyle": "->", "linewidth": 0.7}, **looks)
+
+
+@panels.figure
+def hinfinity(results: "panels.Results[pnorm.HInfinitySettings]") -> "Figure":
+    """Exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
+    own = results.settings
+    titles = ["all targets and noise (exact)", "silent adversary", "gradient ascent, p > 2"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="", y_label="ratio", height=2.5, share_y="none"
+    )
+    exact = results.select(setting="worst u and noise")
+    looks = _step_looks(own.steps)
+    for method, line in looks.items():
+        _plain_curve(axes[0, 0], exact[exact["method"] == method], line)
+    axes[0, 0].set(xlabel="rows T", ylim=(0, None))
+    axes[0, 0].legend(loc="lower left", fontsize=7.5, handlelength=2.6)
+    silent = results.select(setting="silent adversary")
+    for method, line in _power_looks(silent["method"].unique()).items():
+        _plain_curve(axes[0, 1], silent[silent["method"] == method], line)
+    axes[0, 1].set(xlabel="rows T")
+    axes[0, 1].legend(loc="lower right", fontsize=7.5, handlelength=2.6)
+    ascent = results.select(setting="ascent")
+    filters = panels.methods_in(ascent)
+    for place, (method, line) in enumerate(_power_looks(filters).items()):
+        values = ascent.loc[ascent["method"] == method, "value"].to_numpy()
+        x = place + np.linspace(-0.18, 0.18, len(values))
+        dots: dict[str, Any] = {"linestyle": "none", "marker": line["marker"], "color": line["color"]}
+        axes[0, 2].plot(x, values, markersize=4.2, **dots)
+    axes[0, 2].set(xlabel=f"best of {own.starts} starts, T = {own.ascent_rounds}", ylim=(0, 1.08))
+    axes[0, 2].set_xticks(range(len(filters)), [style.label(each) for each in filters])
+    axes[0, 2].set_xlim(-0.5, len(filters) - 0.5)
+    for ax in axes[0]:
+        ax.axhline(1, color="black", linewidth=0.9, linestyle=style.DASHES["dash"], zorder=1.2)
+    for ax in axes[0, :2]:
+        ax.set_xscale("log")
+    axes[0, 1].set_ylim(0, 1.08)
+    axes[0, 0].set_xticks(own.rounds, [str(t) for t in own.rounds])
+    axes[0, 0].minorticks_off()
+    return figure
+
+
+def _step_looks(steps: list[float]) -> dict[str, dict[str, Any]]:
+    base = style.line("lms")
+    marks = iter(("^", "v", "D"))
+    looks = {}
+    for s in steps:
+        if s == 1:
+            looks["lms"] = base | {"label": "LMS, η = 1/X²"}
+        else:
+            colour = style.COLOURS["violet" if s > 1 else "sky"]
+            dash = style.DASHES["dash" if s > 1 else "short"]
+            looks[f"lms x {s:g}"] = base | {
+                "label": f"LMS, η = {s:g}/X²", "color": colour, "linestyle": dash, "marker": next(marks),
+            }  # fmt: skip
+    return looks | {"rls": style.line("rls") | {"label": "RLS"}}
+
+
+def _power_looks(filters: Any) -> dict[str, dict[str, Any]]:
+    looks = {"lms": style.line("lms") | {"label": "LMS (p = 2)"}} if "lms" in filters else {}
+    choices = (
+        ("orange", "dash", "^"),
+        ("vermillion", "solid", "o"),
+        ("wine", "short", "D"),
+        ("indigo", "dot", "v"),
+    )
+    for f, (colour, dash, marker) in zip((f for f in filters if f != "lms"), choices, strict=False):
+        line = {"color": style.COLOURS[colour], "linestyle": style.DASHES[dash], "marker": marker}
+        looks[f] = style.line("pnorm_lms") | line | {"label": f.replace("=", " = ")}
+    return looks
+
+
+def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: dict[str, Any]) -> None:
+    """Mean over x with its interval, in a look that no method has by its label."""
+    means = panels.mean_interval(rows, ["x"]).sort_index()
+    x, mean, half = means.index.to_numpy(), means["mean"].to_numpy(), means["half_width"].to_numpy()
+    ax.plot(x, mean, **line)
+    ax.fill_between(x, mean - half, mean + half, color=line["color"], alpha=0.18, linewidth=0)
+
+
+@panels.figure
+def moving_targets(results: "panels.Results[pnorm.MovingSettings]") -> "Figure":
+    """Tracking error for jump and drift; loss less noise against the price of the path."""
+    table = results.table
+    titles = ["jump: tracking error", "drift: tracking error", "1 to 16 jumps: (loss − noise) / 1000"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="round t", y_label="", height=2.5, share_y="none"
+    )
+    tracking = results.select(metric="tracking_error")
+    for ax, scenario in zip(axes[0], ("jumps 1", "drift"), strict=False):
+        for setting, looks in (("U=1 eta=0.2", THIN), ("U=1 eta=1", {})):
+            rows = panels.select(tracking, results.artifact, noise=scenario, setting=setting)
+            panels.learning_curves(ax, rows, **looks)
+        panels.log_axis(ax.yaxis)
+    ax = axes[0, 2]
+    own = table[(table["setting"] == "U=1 eta=1") & table["noise"].str.startswith("jumps")]
+    for method in panels.methods_in(own):
+        rows = own[own["method"] == method]
+        means = {
+            m: panels.mean_interval(rows[rows["metric"] == m], ["noise"])
+            for m in ("path_price", "excess_loss")
+        }
+        order = means["path_price"]["mean"].sort_values().index
+        x = means["path_price"]["mean"][order].to_numpy() / 1000
+        excess = means["excess_loss"].loc[order] / 1000
+        panels.curve(ax, x, excess["mean"], excess["half_width"], method)
+    limit = ax.get_xlim()[1]
+    ax.plot([0, limit], [0, limit], color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
+    _note(ax, "slope of the bound", (limit * 0.52, limit * 0.56), ha="right")
+    ax.set(xlabel="the bound's term for the path / 1000")
+    for panel in axes[0, :2]:
+        panel.ticklabel_format(axis="x", useOffset=False)
+        panel.tick_params(axis="x", labelrotation=0)
+        panel.locator_params(axis="x", nbins=4)
+    fifth = panels.plain_handle("a fifth of the theorem's step", linewidth=0.8)
+    panels.shared_legend(figure, [*entries(panels.methods_in(tracking)), fifth])
+    return figure

@@ -1,0 +1,206 @@
+"""What an audit of labels reports, where it is known which labels are wrong.
+
+All classifiers see the same rows, flips and folds; probabilities of the observed labels are cross-fitted.
+
+Sources: Northcutt, Jiang and Chuang, Confident learning, JAIR 2021; Kaban and Bootkrajang, LABELNOISE 2017;
+Liu and Tao, IEEE TPAMI 2016 (anchor points). What is compared is our choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, PositiveInt
+
+from noisylabels.auditing import confident_joint
+from noisylabels.auditing import flip_rates as rates
+from noisylabels.auditing.confident_joint import Classes
+from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted, probabilities
+from noisylabels.noise.crowd import subset
+from noisylabels.solvers.dawid_skene import majority_vote
+from reproduction.protocols.settings import (
+    Distinct,
+    Folds,
+    Method,
+    Methods,
+    OnDataSets,
+    Share,
+    SplitSettings,
+)
+from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
+
+
+class AuditSettings(OnDataSets):
+    """What the three experiments share."""
+
+    cross_fits: PositiveInt = Field(
+        description="how often the rows are cross-fitted; probabilities are averaged"
+    )
+    folds: Folds
+    methods: Methods[Method] = Field(description="classifiers with predict_proba")
+
+
+class FlipsSettings(SplitSettings, AuditSettings):
+    """Settings of `finding_flips` and `flip_rates`."""
+
+
+class ErrorsSettings(AuditSettings):
+    """Settings of `finding_errors`."""
+
+    share: Share = Field(description="share of the rows that a repetition draws")
+    annotators: Distinct[PositiveInt] = Field(
+        description="labels per item of a crowd, whose majority is observed"
+    )
+
+
+class Audited(NamedTuple):
+    """One data set with its flips, as one classifier sees it.
+
+    at : the place of its rows.   X (n, d), standardised; true and observed classes y (n,).
+    cross : cross-fitted probabilities.   model : the classifier, not fitted.
+    """
+
+    at: At
+    X: Floats
+    true: Classes
+    observed: Classes
+    cross: CrossFit
+    model: Any
+
+
+METRICS = ("average_precision", "precision", "recall", "f1", "found", "flipped")
+
+
+@protocol(FlipsSettings, labels=METRICS)
+def finding_flips(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
+    """How well confident learning finds the flipped labels, by the classifier whose probabilities it has.
+
+    Labels are ranked by the margin p_observed - p_other, and those that the confident joint calls wrong are
+    compared with those that were flipped. Metrics: average_precision of the ranking; precision, recall and f1
+    of the labels found; found and flipped, shares of the labels.
+    """
+    for each in on_splits(settings, walk):
+        yield from each.at.rows(scores(each))
+
+
+@protocol(ErrorsSettings, labels=(*METRICS, "as they come", "vote of *"))
+def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
+    """How well confident learning finds labels that people got wrong, by the source of its probabilities.
+
+    A repetition draws a share of the rows. Observed labels: of a crowd, the majority vote of m labels drawn
+    for each row, ties by coins; else the labels y_noisy that the data set comes with. The true ones are those
+    of experts. Metrics: those of `finding_flips`; column noise says where the labels are from.
+    """
+    for at, dataset in walk.each(settings.datasets):
+        X, y = dataset.arrays["X"], dataset.arrays["y"]
+        drawn, _ = random_split(y, 1 - settings.share, True, at.rng("split"))
+        Z = standardised(X[drawn], X[:0])[0]
+        true = (y[drawn] > 0).astype(int)
+        for noise, labels in observed(dataset.arrays, settings.annotators, at):
+            for each in audited(settings, at.on(noise=noise), Z, true, labels[drawn]):
+                yield from each.at.rows(scores(each))
+
+
+ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
+
+
+@protocol(FlipsSettings, labels=(*ESTIMATES, "omega01", "omega10", "share", "bias", "absolute_error"))
+def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
+    """Estimated against true flip rates of the robust classifiers, by five estimates.
+
+    setting "own": the model's flip matrix, fitted to all rows; "cross-fitted": the mean of those of the
+    folds; "confident joint", "anchor" (97 % quantiles) and "surest rows" (labels of the fifth of a class that
+    is most probable): from the cross-fitted probabilities of the observed label.
+    Metrics: omega01 and omega10, P(observed 1 | true 0) and P(observed 0 | true 1) as estimated; share, the
+    share of wrong labels that they imply; bias, that share minus the true one; and absolute_error, its size.
+    """
+    for each in on_splits(settings, walk):
+        wrong = float(np.mean(each.observed != each.true))
+        for setting, omega in estimates(each).items():
+            share = rates.wrong_share_of(omega, each.observed)
+            values = {"omega01": omega[0, 1], "omega10": omega[1, 0], "share": share, "bias": share - wrong}
+            yield from each.at.rows(values | {"absolute_error": abs(share - wrong)}, setting=setting)
+
+
+def on_splits(settings: FlipsSettings, walk: Walk) -> Iterator[Audited]:
+    """Every method on the training rows of every split and noise; a model is built for each."""
+    for at, split, noisy in walk.problems(settings):
+        true = split.clean.astype(int)
+        for noise, labels in zip(settings.noise, noisy.T, strict=True):
+            yield from audited(settings, at.on(noise=noise.label), split.X, true, labels.astype(int))
+
+
+def audited(
+    settings: AuditSettings, at: At, X: Floats, true: Classes, observed: Classes
+) -> Iterator[Audited]:
+    """Every method on the same rows, labels and folds."""
+    state = int(at.rng("folds").integers(2**31))
+    for label, method in settings.methods.items():
+        model = method.build()
+        cross = cross_fitted(
+            X,
+            observed,
+            model,
+            random_state=state,
+            repetitions=settings.cross_fits,
+            folds=settings.folds,
+        )
+        yield Audited(at.on(method=label), X, true, observed, cross, model)
+
+
+def scores(each: Audited) -> dict[str, float]:
+    """The metrics of `finding_flips`."""
+    p, y = each.cross.mean, each.observed
+    wrong = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
+    return scores_of(wrong, -confident_joint.margins(p, y), each.observed != each.true)
+
+
+def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_]) -> dict[str, float]:
+    """The metrics, each in [0, 1]; nothing found has precision 0; nothing flipped leaves the shares only."""
+    shares = {"found": float(wrong.mean()), "flipped": float(flipped.mean())}
+    if not flipped.any():
+        return shares
+    from sklearn.metrics import average_precision_score
+
+    hits, called, there = (int(each.sum()) for each in (wrong & flipped, wrong, flipped))
+    return {
+        "average_precision": float(average_precision_score(flipped, doubt)),
+        "precision": hits / max(called, 1),
+        "recall": hits / there,
+        "f1": 2 * hits / (called + there),
+    } | shares
+
+
+def estimates(each: Audited) -> dict[str, Floats]:
+    """Omega (2, 2) by each estimate; the model's own only of a model that has one."""
+    p, y = each.cross.mean, each.observed
+    found = (
+        probabilities(each.model.fit(each.X, y), each.X[:1])[2],
+        each.cross.omega.mean(axis=0),
+        rates.from_joint(p, y),
+        rates.anchor(p, y),
+        rates.surest(p, y).omega,
+    )
+    return {
+        setting: omega for setting, omega in zip(ESTIMATES, found, strict=True) if not np.isnan(omega).any()
+    }
+
+
+def observed(arrays: dict[str, Any], annotators: list[int], at: At) -> Iterator[tuple[str, Classes]]:
+    """(where the labels are from, labels 0 or 1 of all rows).
+
+    Raises ValueError : a data set without labels by people.
+    """
+    if "y_noisy" in arrays:
+        yield "as they come", (arrays["y_noisy"] > 0).astype(int)
+        return
+    if "response" not in arrays:
+        raise ValueError("settings.datasets: a data set with labels by people is needed, such as rte")
+    for m in annotators:
+        chosen = subset(arrays["item"], m, at.rng("annotators"))
+        n = len(arrays["y"])
+        vote = majority_vote(arrays["item"][chosen], arrays["response"][chosen], n, at.rng("ties"))
+        yield f"vote of {m}", np.asarray(vote > 0, dtype=int)

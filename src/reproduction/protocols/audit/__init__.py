@@ -1,1 +1,0 @@
-"""What an audit of labels says, where it is known which labels are wrong."""

@@ -1,1 +1,0 @@
-"""Experiments on boosting under label noise."""

@@ -1,1 +1,0 @@
-"""Experiments on generalisation bounds by random projections."""

@@ -1,1 +1,0 @@
-"""Experiments with labels from several annotators."""

@@ -1,1 +1,0 @@
-"""Protocols on images found by a web search, whose search term is their noisy label."""

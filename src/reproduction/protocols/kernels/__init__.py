@@ -1,1 +1,0 @@
-"""Experiments on kernel classifiers under label noise."""

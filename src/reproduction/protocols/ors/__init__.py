@@ -1,1 +1,0 @@
-"""Experiments on online regression with a controlled rate of label noise."""

@@ -1,1 +1,0 @@
-"""Experiments on the p-norm LMS algorithm."""

@@ -1,1 +1,0 @@
-"""Experiments on robust losses for stochastic gradient descent."""

@@ -1,0 +1,337 @@
+"""Settings of protocols as types: parsed once, checked before the first job, with one line for a mistake.
+
+A protocol's model derives from `Settings`, those of its methods from `Method`. Keys that a model does not
+declare are errors. The classes of library methods are imported when settings are validated; a user's own
+``package.module:Class`` is imported only by `Settings.check_custom`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import CoreSchema, core_schema
+
+from noisylabels import METHODS
+from noisylabels.bases.contracts import require
+from noisylabels.noise import flips
+from reproduction import methods
+from reproduction.strict_yaml import Model as Model
+from reproduction.strict_yaml import near
+
+T = TypeVar("T")
+
+
+def among(place: str, names: Iterable[object], known: Iterable[object]) -> None:
+    """Raise ValueError for the first of ``names`` that is not among the ``known`` ones."""
+    words = [str(word) for word in known]
+    for name in map(str, names):
+        if name not in words:
+            raise ValueError(f"{place}: {name!r} is unknown here{near(name, words)}")
+
+
+def _distinct(values: list[T]) -> list[T]:
+    repeated = [value for number, value in enumerate(values) if value in values[:number]]
+    if repeated:
+        raise ValueError(f"{repeated[0]} is listed twice; keep one")
+    return values
+
+
+def _plain(label: str) -> str:
+    if not label or label != label.strip() or set(label) & set(',"\r\n'):
+        raise ValueError(f"{label!r} is empty or has a comma, a quote or a space at an end")
+    return label
+
+
+Some = Annotated[list[T], Field(min_length=1)]
+"""A list with an entry."""
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+"""A list with an entry and without repetition."""
+Label = Annotated[str, AfterValidator(_plain)]
+"""A name that can be written to a result table."""
+Experiment = Annotated[
+    str,
+    Field(
+        min_length=1,
+        description="name under which random numbers are drawn; artifacts that share it share data",
+    ),
+]
+Repetitions = Annotated[int, Field(ge=1, le=1_000_000)]
+Folds = Annotated[int, Field(ge=2, description="of the cross-validation")]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Exponents = Annotated[
+    list[float], Field(min_length=1, description="exponents of 2"), AfterValidator(_distinct)
+]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Flips of labels as settings name them, such as ``independent 0.3``, parsed.
+
+    label : as written, the word in tables and names of streams.
+    model : key of `noisylabels.noise.flips.MODELS`.
+    """
+
+    label: str
+    model: str
+    parameters: Mapping[str, float] = field(hash=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.label
+
+    @classmethod
+    def parse(cls, label: object) -> Self:
+        """The noise of a label. Raises ValueError : an unknown model, numbers that flip nothing sensible."""
+        if isinstance(label, cls):
+            return label
+        if not isinstance(label, str):
+            raise ValueError(f"{label!r}: a label such as `independent 0.3` is expected")
+        if reason := _impossible(label):
+            raise ValueError(reason)
+        return cls(label, *flips.parse(label))
+
+    def corrupt(
+        self, y: NDArray[np.int8], rng: np.random.Generator, f: NDArray[np.float64] | None = None
+    ) -> NDArray[np.int8]:
+        """Labels y (n,) of -1 and +1 after the flips; f (n,): decision values, for ``far_outliers``."""
+        more = {} if f is None else {"f": f}
+        return flips.MODELS[self.model](y, rng, **self.parameters, **more)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse,
+            json_schema_input_schema=core_schema.str_schema(),
+            serialization=core_schema.to_string_ser_schema(),
+        )
+
+
+def labels(noise: Iterable[Noise]) -> list[str]:
+    """The labels, as written."""
+    return [each.label for each in noise]
+
+
+def only(*models: str) -> AfterValidator:
+    """Annotation of a `Noise` that must be of one of these models."""
+
+    def check(noise: Noise) -> Noise:
+        if noise.model not in models:
+            raise ValueError(f"noise {noise.label!r}: use {' or '.join(models)} here")
+        return noise
+
+    return AfterValidator(check)
+
+
+@cache
+def _impossible(label: str) -> str:
+    """Why no labels can be flipped like this, or "": it is tried on ten thousand."""
+    try:
+        y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
+        f = np.zeros(len(y)) if flips.parse(label)[0] == "far_outliers" else None
+        if label.split() != label.split(" "):
+            return f"noise {label!r}: separate words by one space"
+        flips.corrupt(y, label, np.random.default_rng(0), f)
+    except ValueError as error:
+        return str(error) if label in str(error) else f"noise {label!r}: {error}"
+    return ""
+
+
+class Method(Model):
+    """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
+
+    kind: ClassVar[str] = "classifiers"
+    """The package of the library that the method is from."""
+
+    method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
+    parameters: dict[str, Any] = Field({}, description="keyword arguments")
+    label: str | None = Field(None, description="name in running text, such as the label of an axis")
+    role: Literal["control", "reference"] | None = Field(
+        None,
+        description="control: sees what no other method can; reference: the one others are compared with",
+    )
+    shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
+    note: str | None = Field(None, description="a sentence below the tables that show it")
+
+    @property
+    def custom(self) -> bool:
+        """Is it a user's class, ``package.module:Class``?"""
+        return ":" in self.method
+
+    @property
+    def cls(self) -> Any:
+        """The class, imported when asked for. Raises ValueError : a user's module or class is missing."""
+        return methods.find(self.method)
+
+    def build(self, **chosen: Any) -> Any:
+        """An instance with the fixed parameters and the chosen ones, which win."""
+        return self.cls(**(self.parameters | chosen))
+
+    def check(self) -> None:
+        """Check what needs the class: contracts and parameters. Override for more than its constructor.
+
+        Raises ValueError : what is wrong, and what is possible.
+        """
+        self.check_parameters(self.cls)
+
+    def require(self, contract: type, user: str, otherwise: str = "") -> None:
+        """Raise ValueError unless the class keeps a contract of `noisylabels.bases.contracts`."""
+        require(self.cls, contract, self.method, user, otherwise)
+
+    def check_parameters(
+        self, function: Callable[..., Any], more: Iterable[str] = (), also: Iterable[str] = ()
+    ) -> None:
+        """Check the parameters, and the names ``more``, against the keywords of a class or function.
+
+        also : names that are parameters too.
+        Raises ValueError : an unknown name, a value of another type, a word that an annotation does not list.
+        """
+        check_keywords(function, self.parameters, more, also)
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.custom:
+            if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
+                raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
+        elif self.method not in METHODS:
+            raise ValueError(methods.unknown(self.method))
+        elif not METHODS[self.method].startswith(f"{self.kind}."):
+            known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
+            raise ValueError(f"method: {self.method!r} is not one of the {self.kind}: {', '.join(known)}")
+        if not self.custom:
+            self.check()
+        return self
+
+
+M = TypeVar("M", bound=Method)
+Methods = Annotated[dict[Label, M], Field(min_length=1)]
+"""Label -> method."""
+
+
+def check_keywords(
+    function: Callable[..., Any], given: Mapping[str, Any], more: Iterable[str] = (), also: Iterable[str] = ()
+) -> None:
+    """Check keyword arguments against a signature: names, plain types, words of a ``Literal``.
+
+    more : names that are given elsewhere.   also : names that are known beside those of the function.
+    Raises ValueError : the name or value, and what is possible.
+    """
+    keywords = inspect.signature(function).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in keywords.values()):
+        return
+    options = [*(key for key, each in keywords.items() if each.default is not each.empty), *also]
+    for name in (*given, *more):
+        if name not in keywords and name not in also:
+            raise ValueError(f"no parameter {name!r}{near(name, options)}")
+    for name, value in given.items():
+        if name in keywords:
+            _check_value(name, value, _hint(function, keywords[name]))
+
+
+def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """Its annotation; without one, that of a number if its default is one; else None.
+
+    A text is one of the words of a constant beside the function, if there is one: ``solver`` of SOLVERS.
+    """
+    if parameter.annotation is parameter.empty:
+        number = isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool)
+        return int | float | None if number else None
+    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    scope = getattr(getattr(code, "__func__", code), "__globals__", {})
+    if parameter.annotation in (str, "str"):
+        name = parameter.name.upper()
+        plurals = (f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES")
+        words = next((tuple(scope[each]) for each in plurals if each in scope), ())
+        return Literal[words] if words else str
+    if not isinstance(parameter.annotation, str):
+        return parameter.annotation
+    try:
+        return eval(parameter.annotation, scope)
+    except NameError:  # imported for type checkers alone
+        return None
+
+
+def _check_value(name: str, value: Any, hint: Any) -> None:
+    if isinstance(value, list) and (strange := [entry for entry in value if isinstance(entry, Mapping)]):
+        raise ValueError(f"parameter {name}: {strange[0]!r} in a list; numbers or words are expected")
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    words = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
+    kinds = {part for part in parts if get_origin(part) is not Literal}
+    if value in words or hint is None or not kinds <= {int, float, str, bool, type(None)}:
+        return
+    if words and not kinds - {type(None)}:
+        raise ValueError(f"parameter {name}: {value!r} is unknown{near(value, words)}")
+    if type(value) not in kinds and not (type(value) is int and float in kinds):
+        wanted = " or ".join(sorted("None" if kind is type(None) else kind.__name__ for kind in kinds))
+        found = "None" if value is None else type(value).__name__
+        raise ValueError(f"parameter {name}: {value!r} is of type {found}; {wanted} is expected")
+
+
+class Settings(Model):
+    """Base of the settings of every protocol."""
+
+    def check_data(self, listed: Iterable[str]) -> None:
+        """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
+
+    def check_custom(self) -> None:
+        """Import the user's classes that the settings name, and check them as those of the library are.
+
+        Raises ValueError : a class or parameter that does not exist, a contract that is not kept.
+        """
+        for label, method in getattr(self, "methods", {}).items():
+            if isinstance(method, Method) and method.custom:
+                try:
+                    method.check()
+                except ValueError as error:
+                    raise ValueError(f"settings.methods.{label}: {error}") from None
+
+
+class Repeated(Settings):
+    """Settings of an experiment that is repeated, its random numbers drawn under a name."""
+
+    experiment: Experiment
+    repetitions: Repetitions
+
+
+class OnDataSets(Repeated):
+    """Settings of an experiment on data sets."""
+
+    datasets: Distinct[str]
+
+
+class Drawn(Model):
+    """How to split a data set that has no official splits."""
+
+    test: Share = Field(description="share of the rows for the test")
+    stratified: bool = Field(description="the same share of every class")
+
+
+class SplitSettings(OnDataSets):
+    """Settings of an experiment on splits of data sets, with flipped labels of the training rows."""
+
+    repetitions: Repetitions = Field(
+        description="the first splits of each data set; one with fewer gives fewer"
+    )
+    first_split: int = Field(
+        0,
+        ge=0,
+        description="number of the first split; a data set with fewer than twice as many begins at its half",
+    )
+    splits: Drawn | None = Field(None, description="how to split the data sets that have no official splits")
+    noise: Distinct[
+        Annotated[
+            Noise,
+            only(
+                "independent", "negative_only", "positive_only", "symmetric", "uniform", "class_conditional"
+            ),
+        ]
+    ] = Field(description="labels such as `independent 0.2`; see noisylabels.noise.flips.parse")

@@ -1,0 +1,79 @@
+"""The last lines of a run, for a person: what was made, judged and left out, and where to look."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from reproduction.plan import Plan
+from reproduction.targets import scopes
+from reproduction.verdicts.names import VERDICTS
+
+CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
+"""The last line of the log of a failed job, and what of it is told."""
+
+REFUSING = ("draw", "verdicts")
+"""Logs of scripts that say nothing but why they refuse a table."""
+
+MOST = 5
+"""Causes that are told; the logs have all."""
+
+
+def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
+    """A few lines about the files that the targets promise (none: everything).
+
+    failed: the run broke off, and what is missing is named.
+    """
+    asked = _asked(plan, list(targets))
+    if not asked:
+        return ""
+    names = list(dict.fromkeys(name for scope in asked for name in plan.below(scope)))
+    made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
+    lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
+    pages = dict.fromkeys(page for scope in asked for page in plan.pages(scope))
+    lines += [line for page in pages if (line := _verdicts(plan, page))]
+    if failed:
+        missing = [name for name in names if name not in made]
+        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
+    lines += [f"left out: {name}: {why}" for name, why in plan.left_out.items() if _within(name, asked)]
+    return "\n".join(lines)
+
+
+def causes(logs: Path, since: float) -> list[str]:
+    """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
+    told: dict[str, Path] = {}
+    for file in sorted(logs.rglob("*.log")):
+        last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        found = CAUSE.match(last)
+        if file.stat().st_mtime >= since and last and (found or file.stem in REFUSING):
+            told.setdefault(f"why: {found[1] if found else last}", file)
+    return [f"{line} ({file})" for line, file in told.items()][:MOST]
+
+
+def _asked(plan: Plan, targets: list[str]) -> list[str]:
+    """Scopes of the targets; files and other targets have none."""
+    if not targets or "all" in targets:
+        return [""]
+    known = scopes(plan)
+    return [known[target] for target in targets if target in known]
+
+
+def _within(name: str, asked: list[str]) -> bool:
+    return any(f"{name}/".startswith(scope) for scope in asked)
+
+
+def _counted(plan: Plan, names: list[str]) -> str:
+    kinds = Counter(plan.artifacts[name].content["kind"] for name in names)
+    return " and ".join(f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
+
+
+def _verdicts(plan: Plan, scope: str) -> str:
+    file = Path(f"{plan.results}/{scope}verdicts.csv")
+    if not plan.judged(scope) or not file.is_file():
+        return ""
+    with file.open(encoding="utf-8", newline="") as lines:
+        found = Counter(row["verdict"] for row in csv.DictReader(lines))
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    reduced = "" if plan.config["scale"] == "full" else " (a reduced scale judges nothing)"
+    return f"verdicts: {counts}{reduced}; see {file.with_suffix('.html')}"

@@ -1,0 +1,214 @@
+"""The figures and tables of kernel_boost draw what is in the tables."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from kernel_boost_inputs import ARTIFACTS, NAMES, SCALES, Inputs, draw
+
+from noisylabels import rank_tests
+from reproduction.figures import boosting, kernels, panels, style, tables
+
+FIGURES, TABLES = (
+    [name for name in NAMES if ARTIFACTS[name, "full"].content["kind"] == kind]
+    for kind in ("figure", "table")
+)
+
+
+def ours(inputs, artifact, **where):
+    """Rows of the made-up table of an artifact."""
+    frame = inputs.tables[artifact]
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+@pytest.mark.usefixtures("look")
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_draws_without_a_warning(name, scale, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = draw(name, scale=scale)
+        style.save(figure, [tmp_path / "figure.png"])
+    width, height = figure.get_size_inches()
+    assert 4 < width < 9.5
+    assert 2 < height < 8
+
+
+@pytest.mark.parametrize(("scale", "splits"), [("full", 1), ("full", 6), ("quick", 6), ("smoke", 6)])
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_is_written(name, scale, splits, tmp_path):
+    frame = draw(name, scale=scale, splits=splits)
+    tables.save(frame, [tmp_path / f"t.{suffix}" for suffix in ("csv", "md", "tex", "html")])
+    if splits > 1 or name not in ("klr_vs_rklr", "klr_vs_rklr_high", "rivals", "rivals_high", "cv_vs_mkl"):
+        assert not frame.map(lambda cell: "nan" in cell.split()).any().any()
+
+
+@pytest.mark.usefixtures("look")
+def test_the_bars_are_the_means_of_klr():
+    inputs = Inputs("noise_harm")
+    figure = inputs.draw()
+    bars = [container for container in figure.axes[0].containers if hasattr(container, "patches")]
+    heart = inputs.settings["klr_vs_rklr"]["datasets"].index("ida_heart")
+    for container, noise in zip(bars, kernels.HARM, strict=True):
+        where = {"metric": "error", "method": "klr", "dataset": "ida_heart", "noise": noise}
+        mean = ours(inputs, "klr_vs_rklr", **where)["value"].mean()
+        assert container.patches[heart].get_height() == pytest.approx(mean)
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["clean labels", "30 % symmetric", "30 % asymmetric"]
+
+
+@pytest.mark.usefixtures("look")
+def test_thirteen_sets_have_a_panel_each_and_a_label_below_every_column():
+    shown = draw("kernel_count").axes
+    assert len(shown) == 13
+    assert sum(bool(ax.get_xlabel()) for ax in shown) == 5
+    assert [tick.get_text() for tick in shown[0].get_xticklabels()] == ["3", "5", "7", "11", "15", "21", "41"]
+
+
+def test_pooled_cells_hold_both_kinds_of_noise_beside_the_published_values():
+    inputs = Inputs("klr_vs_rklr")
+    frame = inputs.draw()
+    assert list(frame.index.unique()) == [
+        *("10 % pooled", "20 % pooled"),
+        *("10 % symmetric", "10 % asymmetric", "20 % symmetric", "20 % asymmetric"),
+    ]
+    row = frame.loc["20 % pooled"].set_index("data set").loc["twonorm"]
+    table = ours(inputs, "klr_vs_rklr", dataset="ida_twonorm", metric="error")
+    pooled = table[table["noise"].isin(["independent 0.2", "negative_only 0.2"])]
+    klr, rklr = (pooled[pooled["method"] == method] for method in ("klr", "rklr"))
+    assert row["klr"].strip("*") == f"{klr['value'].mean():.2f} ± {klr['value'].std():.2f}"
+    assert row["klr, printed"] == "7.82 ± 1.88"
+    assert row["p unpaired"] == f"{rank_tests.mann_whitney(klr['value'], rklr['value']):.2g}"
+    means = [each.groupby("repetition")["value"].mean() for each in (klr, rklr)]
+    assert row["p paired"] == f"{rank_tests.signed_rank(*means):.2g}"
+    assert set(frame.loc["20 % symmetric", "klr, printed"]) == {""}
+
+
+def test_the_slides_have_no_row_for_twonorm_at_forty_percent():
+    printed = draw("klr_vs_rklr_high").loc["40 % pooled"].set_index("data set")["rklr, printed"]
+    assert printed["twonorm"] == ""
+    assert printed["titanic"] == "29.47 ± 11.39"
+
+
+def test_rmklr_is_tested_against_the_better_of_two():
+    inputs = Inputs("rivals")
+    frame = inputs.draw()
+    assert set(frame["rMKLR against"]) <= {"svm", "rkfd"}
+    found = ours(inputs, "rivals", metric="error", dataset="ida_heart", noise="independent 0.1")
+    expected = found[found["method"] != "rmklr"].groupby("method")["value"].mean().idxmin()
+    assert frame.loc["10 % symmetric"].set_index("data set").loc["heart", "rMKLR against"] == expected
+    assert "no independent evidence" in frame.attrs["note"]
+
+
+def test_notes_count_splits_and_doubtful_runs_and_name_rebuilt_data():
+    sources = {"ida_ringnorm": "rebuilt", "ida_waveform": "generated"}
+    note = draw("cv_vs_mkl", sources=sources).attrs["note"]
+    assert "6 splits (image 3, splice 3)" in note
+    assert "rKLR 13 of 72" in note
+    both = "rebuilt points and our own splits (ringnorm); points drawn anew, our own splits (waveform)"
+    assert both in note
+    assert "genuine" not in draw("cv_vs_mkl").attrs["note"]
+
+
+def test_times_are_divided_as_the_columns_say():
+    inputs = Inputs("cpu_time")
+    row = inputs.draw().set_index("data set").loc["banana"]
+    means = ours(inputs, "cpu_time", dataset="ida_banana").groupby("method")["value"].mean()
+    assert row["rKLR / rMKLR"] == f"{means['rklr'] / means['rmklr']:.1f}"
+    assert row["the same, printed"] == "4.77"
+    assert row["rMKLR: printed / ours"] == f"{10.16 / means['rmklr']:.3g}"
+
+
+def test_a_level_that_was_not_run_is_left_out_and_none_is_an_error():
+    assert not any(title.startswith("20 %") for title in draw("klr_vs_rklr", scale="smoke").index)
+    inputs = Inputs("klr_vs_rklr")
+    inputs.settings["klr_vs_rklr"]["noise"] = ["independent 0"]
+    with pytest.raises(panels.RenderError, match="none of the noise rates"):
+        inputs.draw()
+
+
+def test_published_values_belong_to_the_artifact_that_computes_them():
+    contents = {name: ARTIFACTS[name, "full"].content for name in NAMES}
+    counts = {name: len(content.get("published", [])) for name, content in contents.items()}
+    expected = {"klr_vs_rklr": 96, "cv_vs_mkl": 26, "rivals": 78, "cpu_time": 26}
+    assert {name: n for name, n in counts.items() if name in expected} == expected
+    for name in expected:
+        own = contents[name]["settings"]
+        for cell in contents[name]["published"]:
+            assert cell["where"]["dataset"] in own["datasets"]
+            if cell["where"]["metric"] == "error":
+                noise = cell["where"]["noise"]
+                assert set([noise] if isinstance(noise, str) else noise) <= set(own["noise"])
+                assert cell["margin"] == pytest.approx(max(0.5, 0.1 * cell["value"]), abs=0.0051)
+                assert cell["n"] == (20 if cell["where"]["dataset"] in ("ida_image", "ida_splice") else 100)
+
+
+def test_a_table_of_any_methods_shows_the_mean_of_each():
+    inputs = Inputs("rivals")
+    own = inputs.settings["rivals"]
+    own["datasets"] = [name for name in own["datasets"] if name not in ("ida_image", "ida_splice")]
+    own["methods"] = {label: own["methods"][label] for label in ("svm", "rmklr")}
+    table = kernels.errors(inputs.results())
+    assert list(table.columns) == ["flips", "svm", "rmklr"]
+    assert list(table.index.unique())[:2] == ["banana", "breast cancer"]
+    where = {"dataset": "ida_banana", "method": "svm", "noise": "independent 0.1", "metric": "error"}
+    values = ours(inputs, "rivals", **where)["value"]
+    cell = table.loc["banana"].set_index("flips").loc[kernels.flips("independent 0.1"), "svm"]
+    assert cell == f"{values.mean():.2f} ± {values.std():.2f}"
+
+
+@pytest.mark.parametrize(("a", "text"), [(2.0, "2"), (999.4, "999"), (1033.25, "1033"), (float("nan"), "")])
+def test_ratios_are_written_without_an_exponent(a, text):
+    assert kernels._ratio(a, 1.0) == text
+
+
+def test_the_last_rows_are_means_over_the_sets_beside_the_published_ones():
+    inputs = Inputs("boosters")
+    where = {"noise": "independent 0.3", "method": "GentleBoost"}
+    inputs.published["boosters"] = [
+        {"value": 21.12, "where": where | {"dataset": inputs.settings["boosters"]["datasets"]}},
+        {"value": 20.62, "sd": 1.6, "where": where | {"dataset": "ida_banana"}},
+    ]
+    frame = inputs.draw()
+    by_set = ours(inputs, "boosters", metric="error", **where).groupby("dataset")["value"]
+    cells = frame.loc[boosting.ALL].set_index("error")["GentleBoost"]
+    assert cells["ours"].strip("*") == f"{by_set.mean().mean():.2f} ± {by_set.std().mean():.2f}"
+    assert cells["printed"] == "21.12"
+    assert frame.loc["banana"].set_index("error").loc["printed", "GentleBoost"] == "20.62 ± 1.60"
+    assert "rBoost/LR 0." in frame.attrs["note"]
+
+
+def test_the_second_table_shows_the_other_noise():
+    inputs = Inputs("boosters_asymmetric")
+    where = {"metric": "error", "noise": "negative_only 0.3", "dataset": "ida_heart", "method": "AdaBoost/LR"}
+    mean = ours(inputs, "boosters", **where)["value"].mean()
+    cell = inputs.draw().loc["heart"].set_index("error").loc["ours", "AdaBoost/LR"]
+    assert cell.strip("*")[:4] == f"{mean:.2f}"
+
+
+def test_a_clear_difference_is_marked_and_a_constant_one_too():
+    rng = np.random.default_rng(0)
+    worse, same = 0.1 + 0.01 * rng.standard_normal(20), 0.01 * rng.standard_normal(20)
+    found = boosting._marks({("a", "svm"): pd.Series(worse), ("a", "ldm"): pd.Series(same - same.mean())})
+    assert found == {("a", "svm"): " (+)"}
+    assert boosting._marks({("a", "svm"): pd.Series(-worse)}) == {("a", "svm"): " (-)"}
+
+
+@pytest.mark.usefixtures("look")
+def test_squares_of_the_ranked_lists_are_the_truth():
+    inputs = Inputs("images_ranked")
+    table = inputs.tables["images"]
+    table.loc[table["metric"] == "positive", "value"] = (table["x"] % 2).astype(float)
+    figure = inputs.draw()
+    mesh = figure.axes[0].collections[0].get_array()
+    assert np.asarray(mesh)[0].tolist() == [float(x % 2) for x in range(1, 41)]
+    assert "50 % bikes" in figure.axes[0].get_title()
+
+
+@pytest.mark.usefixtures("look")
+def test_the_grey_lines_are_the_true_rates():
+    levels = [ax.lines[0].get_ydata()[0] for ax in draw("boost_gamma").axes]
+    assert levels == [0.3, 0.3, 0.0, 0.0]

@@ -1,0 +1,112 @@
+"""The study of the audit: the same rows, flips and folds for all methods, and figures that are right."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from running import here, table, typed, values
+
+from noisylabels.noise.crowd import simulate
+from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.protocols.audit import ESTIMATES, observed, on_splits, scores_of
+from reproduction.protocols.walk import Walk
+
+ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
+PLAIN = {"method": "sklearn.linear_model:LogisticRegression"}
+SETTINGS = {
+    "datasets": ["clouds"],
+    "noise": ["independent 0.2", "negative_only 0.4"],
+    "splits": {"test": 0.2, "stratified": True},
+    "cross_fits": 1,
+    "folds": 5,
+    "methods": {"rlr": ROBUST, "logistic": PLAIN},
+}
+PEOPLE = {key: SETTINGS[key] for key in ("datasets", "cross_fits", "folds", "methods")} | {
+    "share": 0.8,
+    "annotators": [1, 5],
+}
+
+
+def clouds(n=160, apart=4.0, **more):
+    y = np.where(np.arange(n) % 2, 1, -1).astype(np.int8)
+    X = np.random.default_rng(0).normal(y[:, None] * apart / 2, 1, (n, 2))
+    return Dataset("clouds", "test", "v", {"X": X, "y": y} | more, "")
+
+
+def run(protocol, data, repetitions=range(2), **changes):
+    settings = (PEOPLE if protocol == "finding_errors" else SETTINGS) | changes
+    return table(f"audit.{protocol}", settings, data, repetitions)
+
+
+def test_every_method_sees_the_same_rows_flips_and_folds():
+    settings = typed("audit.finding_flips", SETTINGS | {"methods": {"one": PLAIN, "two": PLAIN}})
+    found = list(on_splits(settings, Walk({"clouds": clouds()}, Seeds(1, "audit"), range(2))))
+    assert len(found) == 2 * 2 * 2
+    for one, two in zip(found[::2], found[1::2], strict=True):
+        np.testing.assert_array_equal(one.observed, two.observed)
+        np.testing.assert_array_equal(one.cross.p, two.cross.p)
+    assert (found[0].observed != found[4].observed).any()
+
+
+def test_flips_of_separate_clouds_are_found():
+    frame = run("finding_flips", clouds())
+    assert min(values(frame, metric="average_precision", noise="independent 0.2")) > 0.9
+    assert min(values(frame, metric="precision", noise="independent 0.2")) > 0.8
+    flipped = values(frame, metric="flipped", noise="negative_only 0.4")
+    assert np.mean(flipped) == pytest.approx(0.2, abs=0.06)
+    assert frame.equals(run("finding_flips", clouds()))
+
+
+def test_the_scores_are_those_of_the_labels_found():
+    wrong, flipped = np.array([1, 1, 1, 0, 0]) > 0, np.array([1, 1, 0, 1, 0]) > 0
+    found = scores_of(wrong, np.array([5, 4, 3, 2, 1]), flipped)
+    assert found["precision"] == found["recall"] == found["f1"] == pytest.approx(2 / 3)
+    assert found["average_precision"] == pytest.approx((1 + 1 + 3 / 4) / 3)
+    none = scores_of(~flipped & wrong, np.arange(5.0), flipped & ~flipped)
+    assert none == {"found": 0.2, "flipped": 0.0}
+    assert scores_of(wrong & ~wrong, np.arange(5.0), flipped)["precision"] == 0
+
+
+def test_rates_of_separate_clouds_are_right_by_every_estimate():
+    frame = run("flip_rates", clouds(1500, 6.0), methods={"rlr": ROBUST})
+    assert set(frame["setting"]) == set(ESTIMATES)
+    off = frame[frame["metric"].isin(["bias", "absolute_error"])]
+    assert (off["value"].abs() < 0.1).all()
+    rates = [np.mean(values(frame, metric=m, noise="negative_only 0.4")) for m in ("omega01", "omega10")]
+    assert rates[0] == pytest.approx(0.4, abs=0.08)
+    assert rates[1] < 0.08
+
+
+def test_a_model_without_flip_matrix_has_no_own_estimate():
+    frame = run("flip_rates", clouds(), range(1), methods={"logistic": PLAIN})
+    assert set(frame["setting"]) == {"confident joint", "anchor", "surest rows"}
+
+
+def crowd():
+    plain = clouds()
+    made = simulate(plain.arrays["y"], np.random.default_rng(1), workers=20, per_item=5)
+    labels = {"item": made.item, "worker": made.worker, "response": made.response}
+    return dataclasses.replace(plain, arrays=plain.arrays | labels)
+
+
+def test_wrong_votes_of_a_crowd_are_found_and_more_votes_are_wrong_less_often():
+    frame = run("finding_errors", crowd(), range(3))
+    assert min(values(frame, metric="average_precision", noise="vote of 1")) > 0.8
+    one, five = (np.mean(values(frame, metric="flipped", noise=f"vote of {m}")) for m in (1, 5))
+    assert five < one - 0.1
+    assert frame.equals(run("finding_errors", crowd(), range(3)))
+
+
+def test_labels_that_come_with_a_set_are_taken_as_they_are():
+    y = clouds().arrays["y"]
+    data = clouds(y_noisy=np.where(np.arange(len(y)) % 7 == 0, -1, y))
+    labels = dict(observed(data.arrays, [1], here()))
+    np.testing.assert_array_equal(labels["as they come"], data.arrays["y_noisy"] > 0)
+    frame = run("finding_errors", data, range(1))
+    assert values(frame, metric="flipped") == pytest.approx([1 / 14] * 2, abs=0.02)
+
+
+def test_a_set_without_labels_of_people_is_refused():
+    with pytest.raises(ValueError, match=r"settings\.datasets: a data set with labels by people"):
+        run("finding_errors", clouds())

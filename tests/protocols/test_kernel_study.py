@@ -1,0 +1,476 @@
+"""The kernel study: selection, errors, choices, flip rates, CPU times, kernels on single features."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import SETTINGS, dataset
+from running import here, rows, table, two_classes, typed, values
+
+from noisylabels.bases.fits import Fits
+from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
+from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from reproduction import results
+from reproduction.protocols import kernels
+from reproduction.protocols import walk as walks
+from reproduction.protocols.walk import noisy_labels, split_of
+
+TYPED = typed("kernels.errors", SETTINGS)
+ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}
+
+
+# Selection
+
+
+class Recorder(KernelLogisticRegression):
+    """Kernel logistic regression that remembers the labels and kernels it was trained on."""
+
+    seen: list = []  # noqa: RUF012
+    grams: list = []  # noqa: RUF012
+
+    @classmethod
+    def fit_many(cls, gram, labels, grid):
+        cls.seen.append(labels.copy())
+        cls.grams.append(gram)
+        return super().fit_many(gram, labels, grid)
+
+
+def constant(scores_of):
+    """A method whose decision values do not depend on the labels."""
+
+    class Constant:
+        @classmethod
+        def fit_many(cls, gram, labels, grid):
+            shape = (labels.shape[1], len(grid))
+            scores = np.broadcast_to(scores_of(len(gram.K_out)), (*shape, len(gram.K_out)))
+            nothing = np.full(shape, np.nan)
+            return Fits(scores, nothing, nothing, np.zeros(shape, bool))
+
+    return Constant
+
+
+def candidate(kind, cls=KernelLogisticRegression, label="m"):
+    return kernels.Candidate(label, cls, {}, kind, np.array([0.25, 1.0, 4.0]), np.array([0.25, 4.0]))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    split = split_of(dataset(), here())
+    return split, noisy_labels(split.clean, TYPED.noise, here())
+
+
+def select(problem, cls=KernelLogisticRegression, kind="trusted", clean=None, parametrisation="sigma2"):
+    split, noisy = problem
+    folds = kernels.validation(kind, split.clean if clean is None else clean, noisy, TYPED, here())
+    D = squared_distances(split.X)
+    return kernels.select([candidate(kind, cls)], D, noisy, folds, parametrisation)["m"]
+
+
+def slow_choice(kind, split, noisy, k):
+    """Every candidate by one fit of the estimator per fold, as the slides describe it."""
+    n, at = len(split.clean), here()
+    trusted = np.zeros(n, bool)
+    trusted[at.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
+    used = np.arange(n) if kind == "cv" else np.flatnonzero(~trusted)
+    number = np.empty(len(used), int)
+    number[at.rng("folds").permutation(len(used))] = np.arange(len(used)) % 3
+    best, chosen = None, None
+    for width in (0.25, 1.0, 4.0):
+        for zeta in (0.25, 4.0):
+            errors, losses = [], []
+            for fold in [None] if kind == "trusted_holdout" else range(3):
+                inside = used if fold is None else used[number != fold]
+                held = used[number == fold] if kind == "cv" else np.flatnonzero(trusted)
+                truth = noisy[held, k] if kind == "cv" else split.clean[held]
+                model = KernelLogisticRegression(width, zeta).fit(split.X[inside], noisy[inside, k])
+                f = model.decision_function(split.X[held])
+                errors += ((f > 0) != truth).tolist()
+                losses += np.log1p(np.exp(-np.where(truth == 1, f, -f))).tolist()
+            key = (sum(errors), round(sum(losses), 6), -width, -zeta)
+            if best is None or key < best:
+                best, chosen = key, (width, zeta)
+    return chosen
+
+
+@pytest.mark.parametrize("kind", kernels.SELECTIONS)
+def test_the_choice_is_that_of_a_plain_search(kind, problem):
+    chosen = select(problem, kind=kind)
+    assert [tuple(chosen[k]) for k in range(3)] == [slow_choice(kind, *problem, k) for k in range(3)]
+
+
+def test_folds_are_a_partition_and_trusted_rows_are_never_trained_on(problem):
+    split, noisy = problem
+    n = len(split.clean)
+    cv, trusted, holdout = (
+        kernels.validation(kind, split.clean, noisy, TYPED, here())
+        for kind in ("cv", "trusted", "trusted_holdout")
+    )
+    assert sorted(np.concatenate([fold.held for fold in cv])) == list(range(n))
+    for fold in cv:
+        assert sorted(np.concatenate([fold.train, fold.held])) == list(range(n))
+        np.testing.assert_array_equal(fold.labels, noisy[fold.held])
+    assert (len(trusted), len(holdout)) == (3, 1)
+    for fold in [*trusted, *holdout]:
+        assert len(fold.held) == round(0.2 * n)
+        assert not set(fold.held) & set(fold.train)
+        np.testing.assert_array_equal(fold.labels, np.repeat(split.clean[fold.held, None], 3, axis=1))
+    assert sorted(np.concatenate([holdout[0].train, holdout[0].held])) == list(range(n))
+
+
+def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
+    split, noisy = problem
+    other = dataclasses.replace(split, clean=1 - split.clean, truth=1 - split.truth)
+    seen = []
+    for given in (split, other):
+        Recorder.seen = []
+        kernels.train([candidate("trusted", Recorder)], given, noisy, TYPED, here())
+        seen.append(Recorder.seen)
+    for labels, others in zip(seen[0][:9], seen[1][:9], strict=True):  # widths x folds
+        np.testing.assert_array_equal(labels, others)
+    for final in (seen[0][9:], seen[1][9:]):  # on all rows, with the noisy label of each
+        assert sorted(labels[:, 0].tolist() for labels in final) == sorted(noisy.T.tolist())
+
+
+def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
+    for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
+        chosen = select(problem, constant(np.ones), parametrisation=parametrisation)
+        assert {tuple(choice) for choice in chosen.values()} == {(widest, 4.0)}
+
+
+def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem):
+    def graded(m):
+        """Of the first parameter one error and a small loss, of the second no error and a large loss."""
+        return np.stack([np.where(np.arange(m) == 0, -0.1, 5.0), np.full(m, 0.01)])
+
+    ones = np.ones_like(problem[0].clean)
+    held = kernels.validation("trusted_holdout", ones, problem[1], TYPED, here())[0].held
+    mixed = np.where(np.arange(len(ones)) == held[1], 0, 1).astype(np.int8)
+    for clean, parameter in ((ones, 0.25), (mixed, 4.0)):
+        chosen = select(problem, constant(graded), "trusted_holdout", clean)
+        assert {choice.parameter for choice in chosen.values()} == {parameter}
+
+
+def test_methods_share_one_kernel_matrix_and_its_basis(problem):
+    split, noisy = problem
+    Recorder.grams = []
+    folds = kernels.validation("trusted_holdout", split.clean, noisy, TYPED, here())
+    watched = [candidate("trusted_holdout", Recorder, label) for label in "ab"]
+    kernels.select(watched, squared_distances(split.X), noisy, folds, "sigma2")
+    assert len({id(gram) for gram in Recorder.grams}) == len(Recorder.grams) / 2
+    assert isinstance(Recorder.grams[0], Gram)
+    K = rbf(squared_distances(split.X[folds[0].train]), 0.25)
+    np.testing.assert_array_equal(Recorder.grams[0].K, K)
+
+
+@pytest.mark.parametrize("conditions", [(2,), (1,), (0, 2)])
+def test_a_condition_does_not_depend_on_the_others(conditions, problem):
+    split, noisy = problem
+    every = kernels.train([candidate("trusted")], split, noisy, TYPED, here())["m"]
+    some = dataclasses.replace(candidate("trusted"), conditions=conditions)
+    found = kernels.train([some], split, noisy, TYPED, here())["m"]
+    alone = kernels.train([candidate("trusted")], split, noisy[:, list(conditions)], TYPED, here())["m"]
+    assert tuple(sorted(found)) == conditions
+    for number, k in enumerate(conditions):
+        for outcome in (found[k], alone[number]):
+            assert outcome.choice == every[k].choice
+            np.testing.assert_array_equal(outcome.scores, every[k].scores)
+
+
+# Errors
+
+
+def errors(settings=SETTINGS, repetitions=range(2), data=None):
+    return table("kernels.errors", settings, data or dataset(), repetitions)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return errors()
+
+
+def test_rows_of_every_method(frame, tmp_path):
+    assert not frame.duplicated([c for c in results.COLUMNS if c != "value"]).any()
+    counts = frame.groupby(["method", "metric"]).size().unstack()
+    assert set(counts.columns) == set(kernels.METRICS)
+    assert (counts[["error", "width", "parameter", "flagged"]] == 3 * 2).all(axis=None)
+    assert counts.loc["rkfd", "omega01"] == 3 * 2
+    assert np.isnan(counts.loc["svm", "omega01"])
+    assert (values(frame, metric="validation_size") == 14).all()
+    assert set(frame["setting"]) == {"trusted"}
+    assert set(values(frame, metric="width")) <= {0.25, 1.0, 4.0}
+    results.write_rows(frame.to_dict("records"), tmp_path / "table.csv")
+
+
+def test_clean_labels_are_learned_and_noise_hurts():
+    found = errors(
+        SETTINGS | {"noise": ["independent 0", "independent 0.4"]}, data=dataset(n=1000, train=120)
+    )
+    mean = found[found["metric"] == "error"].groupby(["method", "noise"])["value"].mean().unstack()
+    assert (mean["independent 0"] < 30).all()
+    assert (mean["independent 0.4"] > mean["independent 0"]).all()
+
+
+def test_results_repeat_and_depend_neither_on_the_block_nor_on_the_other_methods(frame):
+    pd.testing.assert_frame_equal(frame, errors())
+    kept = frame[frame["repetition"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, errors(repetitions=range(1, 2)))
+    alone = errors(SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}})
+    pd.testing.assert_frame_equal(frame[frame["method"] == "svm"].reset_index(drop=True), alone)
+
+
+def test_all_methods_see_the_same_flipped_labels(monkeypatch):
+    seen = {}
+    original = walks.noisy_labels
+
+    def watched(clean, noise, at):
+        noisy = original(clean, noise, at)
+        for k, each in enumerate(noise):
+            seen.setdefault((at.repetition, each.label), []).append(noisy[:, k].tobytes())
+        return noisy
+
+    monkeypatch.setattr(walks, "noisy_labels", watched)
+    for name in SETTINGS["methods"]:
+        errors(SETTINGS | {"methods": {name: SETTINGS["methods"][name]}})
+    assert all(len(labels) == 3 and len(set(labels)) == 1 for labels in seen.values())
+    assert len(set.union(*(set(labels) for labels in seen.values()))) == len(seen)
+
+
+def test_test_labels_change_the_error_only(frame):
+    changed = dataset()
+    train = set(changed.arrays["train"][0])
+    outside = [row for row in range(120) if row not in train]
+    changed.arrays["y"][outside] *= -1
+    mirrored = errors(repetitions=range(1), data=changed)
+    before = frame[frame["repetition"] == 0].reset_index(drop=True)
+    error = before["metric"] == "error"
+    pd.testing.assert_frame_equal(before[~error], mirrored[~error])
+    np.testing.assert_allclose(before[error]["value"], 100 - mirrored[error]["value"])
+
+
+def test_later_splits_are_the_same_as_without_an_offset():
+    every = errors(ONE, range(5), dataset(splits=5))
+    later = errors(ONE | {"first_split": 2}, range(3), dataset(splits=5))
+    kept = every[every["repetition"] >= 2].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, later)
+    few = errors(ONE | {"first_split": 20}, range(9), dataset(splits=5))  # it begins at its half
+    pd.testing.assert_frame_equal(kept, few)
+    drawn = dataset()
+    del drawn.arrays["train"], drawn.arrays["test"]
+    again = ONE | {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
+    assert set(errors(again, range(2), drawn)["repetition"]) == {7, 8}
+    assert set(errors(ONE, range(2, 6))["repetition"]) == {2}  # beyond the last split there are no rows
+
+
+def test_a_method_with_noise_of_its_own_has_rows_of_it_only(frame):
+    klr = SETTINGS["methods"]["klr"] | {"noise": ["negative_only 0.3", "independent 0.4"]}
+    settings = SETTINGS | {"methods": SETTINGS["methods"] | {"klr": klr}}
+    dropped = (frame["method"] == "klr") & (frame["noise"] != "negative_only 0.3")
+    pd.testing.assert_frame_equal(frame[~dropped].reset_index(drop=True), errors(settings))
+
+
+class Nearest:
+    """A user's method without selection: the class of the nearest training point."""
+
+    @classmethod
+    def fit_distances(cls, D, D_out, labels, widths, *, parametrisation, sign=1.0):
+        assert parametrisation == SETTINGS["parametrisation"]
+        scores = sign * (2.0 * labels[D_out.argmin(axis=1)].T[:, np.newaxis] - 1)
+        rates = np.full((labels.shape[1], 1), 0.25)
+        return Fits(scores, rates, rates, np.zeros(rates.shape, bool))
+
+
+def test_users_methods_take_part():
+    methods = {
+        "nearest": {"method": "test_kernel_study:Nearest"},
+        "reversed": {"method": "test_kernel_study:Nearest", "parameters": {"sign": -1.0}},
+        "neighbours": {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"n_neighbors": 1}},
+        "forest": {"method": "sklearn.ensemble:RandomForestClassifier", "parameters": {"n_estimators": 3}},
+    }
+    found = errors(SETTINGS | {"methods": methods})
+    wide = found[found["metric"] == "error"].pivot_table(
+        index=["noise", "repetition"], columns="method", values="value"
+    )
+    np.testing.assert_allclose(wide["nearest"], wide["neighbours"])
+    np.testing.assert_allclose(wide["nearest"], 100 - wide["reversed"])
+    assert set(found["setting"]) == {""}
+    assert set(found[found["method"] == "nearest"]["metric"]) == {"error", "omega01", "omega10", "flagged"}
+    pd.testing.assert_frame_equal(found, errors(SETTINGS | {"methods": methods}))
+
+
+def test_widths_of_a_method_replace_those_of_the_settings():
+    spec = {"method": "kernel_logistic", "selection": "cv", "parameters": {"widths": [-0.5, 0.5]}}
+    resolved = kernels.resolve(typed("kernels.errors", SETTINGS | {"methods": {"m": spec}}))[0]
+    np.testing.assert_allclose(resolved.widths, [2**-0.5, 2**0.5])
+    np.testing.assert_array_equal(resolved.grid, KernelLogisticRegression.GRID)
+    assert resolved.parameters == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            {"method": "kernel_logistic"},
+            "selection: kernel_logistic needs one of trusted, trusted_holdout, cv",
+        ),
+        ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
+        ({"method": "kernel_logistic", "selection": "cv_noisy"}, "selection"),
+        ({"method": "kernel_logistic", "grids": [1]}, "there is no key 'grids'; did you mean grid"),
+        (
+            {"method": "kernel_logistic", "selection": "cv", "noise": ["independent 0.3"]},
+            r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
+        ),
+        (
+            {"method": "sklearn.dummy:DummyClassifier", "selection": "cv"},
+            r"methods\.m: .*has no fit_many, which selection by cross-validation needs; "
+            r"implement fit_many\(gram, labels, grid\) -> Fits, or drop `selection` and `grid`",
+        ),
+        ({"method": "problems:WithoutGrid", "selection": "cv"}, "has no GRID; give it a grid"),
+        (
+            {"method": "kernel_svm", "selection": "cv", "parameters": {"tolerence": 1}},
+            "no parameter 'tolerence'; did you mean tolerance",
+        ),
+        (
+            {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"k": 1}},
+            r"methods\.m: no parameter 'k'; known: n_neighbors, ",
+        ),
+    ],
+)
+def test_mistakes_of_methods_are_named(spec, message):
+    with pytest.raises(ValueError, match=message):
+        typed("kernels.errors", SETTINGS | {"methods": {"m": spec}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise": ["asymmetric 0.1"]}, r"noise\.0"),
+        ({"folds": 1}, "folds"),
+        ({"trusted": 0}, "trusted"),
+        ({"trusted": None}, "trusted: missing, and method klr is selected by trusted labels"),
+        ({"parametrisation": "sigma"}, "parametrisation"),
+    ],
+)
+def test_wrong_settings_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        typed("kernels.errors", {k: v for k, v in (SETTINGS | change).items() if v is not None})
+
+
+# CPU times
+
+
+def test_rows_are_medians_of_process_time(monkeypatch):
+    spec = {"selection": "cv", "grid": [0]}
+    methods = {"klr": {"method": "kernel_logistic"} | spec, "svm": {"method": "kernel_svm"} | spec}
+    timed = SETTINGS | {"timings": 3, "noise": ["independent 0"], "methods": methods}
+    measured = rows("kernels.timing", timed | {"timings": 1}, dataset(), range(2, 9))
+    assert {row["repetition"] for row in measured} == {2}
+    assert all(row["value"] > 0 for row in measured)
+    ticks = [t for seconds in (3.0, 1.0, 2.0) for t in (0.0, seconds)] * 4  # two methods, two splits
+    monkeypatch.setattr(kernels.time, "process_time", lambda: ticks.pop(0))
+    calls = []
+    original = kernels.train
+
+    def watched(candidates, split, noisy, *rest):
+        calls.append((candidates[0].label, len(candidates), len(split.X_test), noisy.shape[1]))
+        return original(candidates, split, noisy, *rest)
+
+    monkeypatch.setattr(kernels, "train", watched)
+    found = rows("kernels.timing", timed, dataset())
+    assert [(row["method"], row["repetition"], row["metric"], row["value"]) for row in found] == [
+        (method, repetition, "cpu_seconds", 2.0) for repetition in (0, 1) for method in ("klr", "svm")
+    ]
+    assert calls[0][1:] == (2, 1, 1)  # both methods, to compile
+    assert len(calls) == 1 + 4 * 3
+    assert {call[1:] for call in calls[1:]} == {(1, 1, 1)}
+    assert not ticks
+    assert {row["setting"] for row in found} == {"cv"}
+
+
+# Kernels on single features
+
+FEATURES = {
+    "datasets": ["toy"], "train": 0.8, "widths": [-1, 0, 1, 2], "noise": ["independent 0", "independent 0.3"],
+    "methods": {
+        "rmklr": {"method": "robust_multi_kernel"},
+        "stpmkl": {"method": "stpmkl_like", "parameters": {"tolerance": 0.02}},
+    },
+}  # fmt: skip
+TOY = two_classes(n=120, apart=1.2, d=3)
+
+
+def features(repetitions=range(2), **changes):
+    return table("kernels.features", FEATURES | changes, TOY, repetitions)
+
+
+@pytest.fixture(scope="module")
+def accuracies():
+    return features()
+
+
+def test_rows_and_bytes(accuracies):
+    assert len(accuracies) == 2 * 2 * 2 * 2  # repetitions, noise, methods, metrics
+    assert set(accuracies["metric"]) == {"accuracy", "flagged"}
+    assert (values(accuracies, metric="accuracy", noise="independent 0") > 0.85).all()
+    second = accuracies[accuracies["repetition"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(second, features(range(1, 2)))
+
+
+@pytest.mark.parametrize(
+    "fewer",
+    [{"methods": {"stpmkl": FEATURES["methods"]["stpmkl"]}}, {"noise": ["independent 0.3"]}],
+    ids=list,
+)
+def test_methods_and_conditions_do_not_change_each_other(fewer, accuracies):
+    part = features(**fewer)
+    both = part.merge(accuracies, on=[c for c in results.COLUMNS if c not in ("value", "x")])
+    assert len(both) == len(part)
+    np.testing.assert_array_equal(both["value_x"], both["value_y"])
+
+
+def test_distances_of_single_features_add_up():
+    A = np.random.default_rng(0).standard_normal((5, 4))
+    D = kernels.feature_distances(A, A[:3])
+    assert D.shape == (5, 5, 3)
+    np.testing.assert_allclose(D[:-1].sum(axis=0), D[-1])
+
+
+def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
+    from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
+
+    given = []
+    original = StPMKLLikeClassifier.fit_bank
+
+    def fit_bank(bank, D, D_out, labels, **parameters):
+        given.append(parameters["rho"])
+        return original(bank, D, D_out, labels, **parameters)
+
+    monkeypatch.setattr(StPMKLLikeClassifier, "fit_bank", fit_bank)
+    features(range(1))
+    features(
+        range(1), methods={"stpmkl": {"method": "stpmkl_like", "parameters": {"rho": 0.1, "max_iter": 5}}}
+    )
+    assert given == [[0.0, 0.3], 0.1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise": ["negative_only 0.1"]}, "noise 'negative_only 0.1': use independent here"),
+        ({"train": 0.999}, "leaves a part empty"),
+        ({"datasets": ["heart"]}, "'heart' is not among the artifact's datasets: toy"),
+        (
+            {"methods": {"svm": {"method": "kernel_svm"}}},
+            "KernelSVMClassifier has no fit_bank, which .* needs",
+        ),
+    ],
+)
+def test_mistakes_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        features(**change)
+
+
+def test_settings_survive_json():
+    again = json.loads(json.dumps(TYPED.model_dump(mode="json", exclude_unset=True)))
+    assert typed("kernels.errors", again) == TYPED

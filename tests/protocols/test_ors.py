@@ -1,0 +1,312 @@
+"""The sequences are what the ORS paper describes; the protocols return complete, finite, paired rows."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.protocols import ors
+from reproduction.protocols.walk import Walk
+from reproduction.results import read_table, write_rows
+from reproduction.strict_yaml import read
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "config/experiments/ors"
+SEEDS = Seeds(1, "test")
+GRID = {"r": [1.0, 10.0, 100.0], "beta": [1.0, 10.0]}
+TASK = {"kind": "regression", "T": 1000, "d": 5, "M": 5, "process_noise": 0.01}
+LINEAR = ors.Linear(T=4000, d=5, M=5.0, process_noise=0.01)
+
+
+def settings(protocol, name, **changes):
+    """The settings of an artifact with changes; the tasks of a regression are made small."""
+    content = read(EXPERIMENTS / f"{name}.yaml")["settings"] | {"repetitions": 2, "grids": GRID} | changes
+    return protocol.protocol.settings.model_validate(content)
+
+
+def tune(protocol, chosen, seeds=SEEDS, data=None):
+    return protocol.protocol.tune(chosen, Walk(data or {}, seeds))
+
+
+def rows(protocol, chosen, tuned=None, repetitions=range(2), data=None):
+    tuned = tune(protocol, chosen, data=data) if tuned is None else tuned
+    return list(protocol(chosen, Walk(data or {}, SEEDS, repetitions, tuned)))
+
+
+@pytest.fixture
+def table(tmp_path):
+    def written(*arguments, **options):
+        write_rows(rows(*arguments, **options), tmp_path / "t.csv")
+        return read_table(tmp_path / "t.csv")
+
+    return written
+
+
+# Sequences
+
+
+def test_regression_is_linear_up_to_its_noise_and_its_labels_have_independent_noise_of_known_variance():
+    sequence = LINEAR.draw(SEEDS, 0)
+    _, residual, *_ = np.linalg.lstsq(sequence.x, sequence.y, rcond=None)
+    assert residual[0] / (4000 - 5) == pytest.approx(0.01, rel=0.1)
+    g = (sequence.labels - sequence.y[:, None]) / np.sqrt(sequence.v)[:, None]
+    assert g.std(0) == pytest.approx([1, 1], abs=0.05)
+    assert abs(np.corrcoef(g.T)[0, 1]) < 0.07
+
+
+def test_more_labels_and_other_variances_leave_the_inputs_alone():
+    few, many = LINEAR.draw(SEEDS, 0), LINEAR.draw(SEEDS, 0, labels=4, model="increasing")
+    assert np.array_equal(few.x, many.x)
+    assert np.array_equal(few.y, many.y)
+    assert not np.array_equal(few.v, many.v)
+
+
+def test_a_new_target_in_every_repetition():
+    one, other = (np.linalg.lstsq(s.x, s.y, rcond=None)[0] for s in (LINEAR.draw(SEEDS, r) for r in (0, 1)))
+    assert np.linalg.norm(one - other) > 0.5
+
+
+def test_channel_values():
+    printed = [1, 0.6366, 0, -0.2122, 0, 0.1273, 0, -0.0909, 0, 0.0707]
+    assert pytest.approx(printed, abs=5e-5) == ors.CHANNEL
+    assert np.abs(np.roots(ors.CHANNEL)).max() == pytest.approx(0.816, abs=1e-3)
+
+
+def equalizer(T, noise):
+    task = ors.Equalizer(kind="equalizer", T=T, d=20, M=1.0, channel_noise=noise)
+    return task.sequence(Walk({}, SEEDS), 0)
+
+
+def test_the_equaliser_sees_the_filtered_source_newest_first():
+    sequence = equalizer(3000, 0.0)
+    assert isinstance(sequence.x, np.ndarray)
+    expected = sum(ors.CHANNEL[k] * sequence.y[100 - k] for k in range(10))
+    assert sequence.x[100, 0] == pytest.approx(expected)
+    assert sequence.x[101, 1] == sequence.x[100, 0]
+
+
+def test_the_wiener_equaliser_reaches_the_known_error():
+    sequence = equalizer(40_000, 4e-4)
+    w = np.linalg.lstsq(sequence.x, sequence.y, rcond=None)[0]
+    assert np.mean((sequence.x @ w - sequence.y) ** 2) == pytest.approx(6.8e-4, rel=0.05)
+
+
+def speech(repetition=0, signal=None, **changes):
+    signal = 3 + 2 * np.random.default_rng(0).standard_normal(8000) if signal is None else signal
+    room = np.zeros(32)
+    room[5] = 1.0
+    data = {
+        "speech": Dataset("speech", "local", "local", {"signal": signal, "rate": np.array(8000)}, ""),
+        "hall": Dataset("hall", "local", "local", {"signal": room, "rate": np.array(8000)}, ""),
+    }
+    options = {"kind": "speech", "d": 32, "delay": 5, "channel_noise": 0.0, "room": "hall", "room_taps": 32}
+    task = ors.Speech(**(options | {"tuning_fraction": 0.2} | changes))
+    return task.sequence(Walk(data, SEEDS), repetition)
+
+
+def test_speech_is_standardised_and_the_delay_aligns_the_direct_path():
+    sequence = speech()
+    assert (sequence.y.mean(), sequence.y.std()) == pytest.approx((0, 1))
+    assert sequence.x.rows(1000, 1001)[0, 0] == pytest.approx(sequence.y[1000])
+
+
+def test_the_tuning_part_is_the_beginning_of_the_signal():
+    whole, part = speech(), speech("tuning 0")
+    assert len(part) == 1600
+    assert np.array_equal(part.y, whole.y[:1600])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"signal": np.ones(100)}, "speech: the signal is silent"),
+        ({"tuning_fraction": 0.0}, "tuning_fraction"),
+        ({"d": 9000}, "signal: 8000 samples are fewer than the filter's d = 9000 taps"),
+    ],
+)
+def test_unusable_speech_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        speech(**changes)
+
+
+@pytest.mark.parametrize(
+    ("speech", "room", "used", "source"),
+    [
+        ("canonical", "canonical", "living_room", "canonical"),
+        ("stand-in", "canonical", "living_room", "stand-in"),
+        ("canonical", "stand-in", "living_room", "stand-in"),
+        ("stand-in", "stand-in", "living_room", "stand-in"),
+        ("local", "stand-in", "living_room", "local + stand-in"),
+        ("canonical", "local", "simulated", "canonical"),
+    ],
+)
+@pytest.mark.parametrize("place", ["mirror", "official"])
+def test_what_is_not_the_published_data_shows_wherever_it_came_from(speech, room, used, source, place):
+    data = {name: Dataset(name, place, v, {}, "") for name, v in (("speech", speech), ("living_room", room))}
+    options = {"d": 1, "delay": 0, "channel_noise": 0, "room_taps": 1, "tuning_fraction": 0.5}
+    task = ors.Speech(kind="speech", room=used, **options)
+    assert task.source(Walk(data, SEEDS)) == {"dataset": "speech", "source": source}
+
+
+# Learning curves
+
+
+@pytest.fixture
+def curves():
+    return settings(ors.filter_curves, "fig2", windows=10, tasks={"M=5": TASK})
+
+
+def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_the_windows(curves, table):
+    frame = table(ors.filter_curves, curves)
+    points = {"mse": 10, "mse_window": 10, "mse_tail": 1}
+    counts = frame.groupby(["setting", "method", "repetition", "metric"]).size()
+    assert len(counts) == 2 * len(curves.methods) * 2 * 3
+    assert all(count == points[metric] for (*_, metric), count in counts.items())
+    assert not frame.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
+    wide = frame[frame["metric"] != "mse_tail"].pivot_table(
+        index=["setting", "method", "repetition", "x"], columns="metric", values="value"
+    )
+    for _, group in wide.groupby(level=[0, 1, 2]):
+        expected = group["mse_window"].expanding().mean()
+        assert group["mse"].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-8)
+
+
+def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
+    tuned = tune(ors.filter_curves, curves.model_copy(update={"repetitions": 3}))
+    together = rows(ors.filter_curves, curves, tuned, range(3))
+    apart = [r for block in (range(1), range(1, 3)) for r in rows(ors.filter_curves, curves, tuned, block)]
+    key = ("noise", "setting", "method", "repetition", "metric", "x")
+    assert sorted(together, key=lambda r: [str(r[k]) for k in key]) == sorted(
+        apart, key=lambda r: [str(r[k]) for k in key]
+    )
+
+
+def test_a_half_step_is_what_one_pred_u_does(curves):
+    """g = 1/2: the same predictions as `noisy` only if r' = 2 r + X; at equal r the two differ."""
+    tuned = tune(ors.filter_curves, curves)["0"]["M=5"]
+    shared, per_variant = tuned["shared_r"], tuned["per_variant"]
+    assert shared["noisy"]["parameters"] == shared["one_pred_u"]["parameters"]
+    assert per_variant["noisy"]["parameters"]["r"] >= per_variant["one_pred_u"]["parameters"]["r"]
+
+
+def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curves, monkeypatch):
+    seen, original = [], ors.Regression.sequence
+    monkeypatch.setattr(
+        ors.Regression, "sequence", lambda task, walk, name: seen.append(name) or original(task, walk, name)
+    )
+    tuned = tune(ors.filter_curves, curves)
+    assert seen == ["tuning 0", "tuning 1"]
+    assert tuned["0"] != tuned["1"]
+    rows(ors.filter_curves, curves, tuned)
+    assert seen[2:] == [0, 1]
+
+
+def test_a_repetition_depends_on_its_own_tuning_only(curves):
+    tuned = tune(ors.filter_curves, curves)
+    other = tuned | {"0": tune(ors.filter_curves, curves, Seeds(2, "other"))["0"]}
+    found, same = (rows(ors.filter_curves, curves, t) for t in (tuned, other))
+    assert [r for r in found if r["repetition"] == 1] == [r for r in same if r["repetition"] == 1]
+
+
+def test_speech_rows_name_their_data_and_its_source(table):
+    rng = np.random.default_rng(0)
+    arrays = {"signal": rng.standard_normal(6000), "rate": np.array(16_000)}
+    room = {"signal": np.concatenate([[1.0], 0.3 * rng.standard_normal(200)]), "rate": np.array(16_000)}
+    data = {
+        "speech": Dataset("speech", "local", "local", arrays, ""),
+        "living_room": Dataset("living_room", "package", "canonical", room, ""),
+    }
+    tasks = {
+        name: task | {"seconds": 2, "d": 128, "room_taps": 128, "delay": 64}
+        for name, task in read(EXPERIMENTS / "fig5.yaml")["settings"]["tasks"].items()
+    }
+    chosen = settings(ors.filter_curves, "fig5", windows=4, repetitions=1, tasks=tasks)
+    frame = table(ors.filter_curves, chosen, repetitions=range(1), data=data)
+    assert set(frame["dataset"]) == {"speech"}
+    assert set(frame["source"]) == {"local"}
+    assert set(frame["noise"]) == set(tasks)
+
+
+# Budgets of labels
+
+
+def test_the_budgets_share_r_with_figure_2(curves):
+    """Same experiment, same tuning sequences: Figs. 2, 6 and 7 and our own artifacts agree on r."""
+    task = {"T": 500, "d": 5, "M": 5, "process_noise": 0.01}
+    traced = tune(ors.budget_trace, settings(ors.budget_trace, "fig7", task=task, tuning_rounds=1000))
+    for repetition, tuned in tune(ors.filter_curves, curves).items():
+        assert traced[repetition]["r"] == tuned["M=5"]["shared_r"]["clean"]["parameters"]["r"]
+
+
+def budgets(protocol, name, **changes):
+    task = {"T": 3000, "d": 20, "M": 5, "process_noise": 0.01}
+    return settings(protocol, name, task=task, tuning_rounds=3000, grids={"r": [10.0]}, **changes)
+
+
+def test_budgets_are_kept_and_strategies_coincide_at_integers(table):
+    chosen = budgets(ors.label_budget, "fig6", budgets=[1, 1.5, 2], noise=["uniform"])
+    tuned = tune(ors.label_budget, chosen)
+    assert tuned["0"]["r"] == 10.0
+    assert set(tuned["0"]["a"]["uniform"]["scaling"]) == {"1.5"}
+    frame = table(ors.label_budget, chosen, tuned)
+    wide = frame.pivot_table(index=["setting", "repetition", "x", "metric"], columns="method", values="value")
+    for B in (1, 2):
+        at = wide.xs(B, level="x")
+        assert (at.xs("labels_per_round", level="metric")[["const", "begin", "auto"]] == B).all().all()
+        errors = at.xs("mse", level="metric")
+        for other in ("begin", "auto"):
+            assert errors["const"].to_numpy() == pytest.approx(errors[other].to_numpy())
+    spent = wide.xs(1.5, level="x").xs("labels_per_round", level="metric")
+    assert np.abs(spent[["const", "begin", "auto"]].to_numpy() - 1.5).max() < 0.1
+
+
+def test_the_threshold_of_the_self_tuned_strategy_moves_by_factors_of_two(table):
+    frame = table(ors.budget_trace, budgets(ors.budget_trace, "fig7"))
+    a = frame[(frame["metric"] == "a") & (frame["repetition"] == 0)]["value"].to_numpy()
+    assert set(np.unique(a[1:] / a[:-1])) <= {0.5, 2.0}
+    spent = frame[frame["metric"] == "labels_per_round"]
+    assert spent["value"].between(1, 2).all()
+    assert spent["x"].max() == 3000
+
+
+# Wrong beliefs
+
+
+def beliefs(name="wrong_variance", **changes):
+    return settings(ors.conditions, name, task=TASK, **changes)
+
+
+def test_rules_that_use_no_variance_do_not_depend_on_the_given_one(table):
+    frame = table(ors.conditions, beliefs())
+    spread = frame.groupby(["method", "repetition"])["value"].agg(lambda v: v.max() - v.min())
+    assert (spread[["clean", "noisy"]] == 0).all()
+    assert (spread[["beta", "one"]] > 0).all()
+
+
+def test_the_true_condition_is_the_undisturbed_sequence():
+    found = pd.DataFrame(rows(ors.conditions, beliefs(), repetitions=range(1)))
+    same = pd.DataFrame(
+        rows(ors.conditions, beliefs(conditions={"one": {"factor": 1.0}}), repetitions=range(1))
+    )
+    truth = found[found["setting"] == "true"].set_index("method")["value"]
+    assert truth.equals(same.set_index("method")["value"])
+
+
+def test_other_labels_keep_the_clean_target(table):
+    frame = table(ors.conditions, beliefs("other_noise"))
+    clean = frame[frame["method"] == "clean"].groupby("repetition")["value"].nunique()
+    assert (clean == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ({"factor": 1, "constant": 2}, "constant and factor: a condition changes one thing"),
+        ({"labels": "clip"}, "'clip' is unknown here; did you mean clipped"),
+    ],
+)
+def test_a_condition_changes_one_known_thing(condition, message):
+    with pytest.raises(ValueError, match=message):
+        beliefs(conditions={"bad": condition})

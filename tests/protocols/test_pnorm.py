@@ -1,0 +1,89 @@
+"""The p-norm experiments: exact facts they rest on, and that a broken bound stops them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from noisylabels.filters.base import Sliding
+from noisylabels.filters.nlms import NLMS
+from noisylabels.seeding import Seeds
+from noisylabels.theory import loss_bounds
+from reproduction.protocols import pnorm
+from reproduction.protocols.pnorm import Theorem
+from reproduction.protocols.walk import At, Walk
+
+SEEDS = Seeds(1, "test")
+
+
+def test_hadamard_rows_are_orthogonal_and_the_error_is_a_distance():
+    H = pnorm.hadamard_matrix(32)
+    assert np.array_equal(H @ H.T, 32 * np.eye(32))
+    w, u = np.random.default_rng(0).standard_normal((2, 32))
+    assert np.isclose(((H @ (w - u)) ** 2).mean(), ((w - u) ** 2).sum())
+    assert {0, 8, 32} <= set(pnorm.marks(32))
+
+
+@pytest.mark.parametrize("n", [0, 2, 12])
+def test_hadamard_size_must_be_a_power_of_two(n):
+    with pytest.raises(ValueError, match="power of two"):
+        pnorm.HadamardSettings(repetitions=1, sizes=[n])
+
+
+def test_lms_is_exactly_on_the_line_and_the_rows_carry_their_bounds():
+    settings = pnorm.HadamardSettings(repetitions=2, sizes=[16])
+    rows = list(pnorm.hadamard(settings, Walk({}, SEEDS, range(2))))
+    errors = {r["x"]: r["value"] for r in rows if r["method"] == "lms" and r["metric"] == "error"}
+    assert all(abs(e - (1 - k / 16)) < 1e-12 for k, e in errors.items())
+    assert {"online_loss", "online_bound", "online_ratio"} <= {r["metric"] for r in rows}
+
+
+def test_a_broken_bound_is_an_error_not_a_data_point():
+    with pytest.raises(RuntimeError, match="method lms"):
+        list(pnorm.bounded(At(SEEDS, 0, {"method": "lms"}), "filtering", 1.1, 1.0))
+    at = At(SEEDS, 0, {"method": "lms", "setting": "ascent"})
+    with pytest.raises(RuntimeError, match=r"ascent, lms: the ratio 1\.1 exceeds 1"):
+        pnorm._ratio(at, 1.1)
+
+
+def test_a_step_without_the_progress_of_the_theorem_is_an_error():
+    rng = np.random.default_rng(0)
+    X, u = rng.standard_normal((30, 4)), np.ones(4)
+    size = Theorem.of(3.0, X).x_size
+    assert pnorm.smallest_slack(X, X @ u, u, np.zeros(30), Theorem(3.0, 100 * size)) > -1e-9
+    with pytest.raises(RuntimeError, match="less progress"):
+        pnorm.smallest_slack(X, X @ u, u, np.zeros(30), Theorem(3.0, 0.01 * size))
+
+
+@pytest.mark.parametrize(("scenario", "length"), [("jumps 1", 1), ("jumps 4", 4), ("drift", 1)])
+def test_path_lengths(scenario, length):
+    u = pnorm.targets(scenario, 50, 8)
+    assert np.isclose(pnorm.path_length(u, 1.0 + 1e-12), 6 * length)
+    assert np.isclose(pnorm.path_length(u, 2.0), np.sqrt(6) * length)
+    assert loss_bounds.moving(0.0, 2.0, 1.0, 1.0, 0.0) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["signs", "unit", "gaussian", "heavy"])
+def test_instances_are_rows_of_their_kind(kind):
+    X = pnorm.instances(np.random.default_rng(0), kind, 200, 7)
+    assert X.shape == (200, 7)
+    assert kind != "signs" or set(np.unique(X)) == {-1.0, 1.0}
+    assert kind != "unit" or np.allclose((X**2).sum(axis=1), 1)
+    assert Theorem.of("auto", X).x_size >= np.abs(X).max()
+
+
+def test_unknown_instances_are_refused():
+    with pytest.raises(ValueError, match="kinds are"):
+        pnorm.instances(np.random.default_rng(0), "sparse", 2, 3)
+
+
+def test_misalignment_in_parts_is_that_of_one_run():
+    rng = np.random.default_rng(0)
+    padded, h = np.concatenate([np.zeros(4), rng.standard_normal(60)]), rng.standard_normal(5)
+    task = pnorm.Echo(padded, np.convolve(padded, h, "valid"), h, 0.0)
+    f, whole = NLMS(0.5), NLMS(0.5)
+    seen, levels = task.misalignment(f, 6)
+    whole.run(Sliding(padded[4:], 5), task.heard)
+    assert np.allclose(f.w, whole.w)
+    assert all(b <= a + 1e-9 for a, b in itertools.pairwise(levels))
+    assert seen[-1] == 60

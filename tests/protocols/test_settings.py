@@ -1,0 +1,120 @@
+"""Settings are parsed once: types of noise and of methods, and one line for every mistake."""
+
+import sys
+from types import ModuleType
+from typing import Literal
+
+import numpy as np
+import pytest
+from pydantic import Field, ValidationError
+
+from noisylabels.filters.nlms import NLMS
+from reproduction.protocols.settings import Distinct, Method, Methods, Noise, Settings, check_keywords
+
+
+class Filter(Method):
+    kind = "filters"
+
+
+class Own(Settings):
+    methods: Methods[Filter] = Field({}, min_length=0)
+    noise: Distinct[Noise] = Field([])
+
+
+def filters(**methods):
+    return Own.model_validate({"methods": methods}).methods
+
+
+def test_parameters_are_fixed_and_what_was_chosen_wins():
+    built = filters(m={"method": "nlms", "parameters": {"mu": 0.2, "eps": 0.5}})["m"].build(mu=0.7)
+    assert isinstance(built, NLMS)
+    assert (built.mu, built.eps) == (0.7, 0.5)
+
+
+def test_labels_keep_their_order_and_users_classes_need_no_registration():
+    found = filters(b={"method": "sklearn.svm:SVC"}, a={"method": "nlms"})
+    assert list(found) == ["b", "a"]
+    assert found["b"].cls.__name__ == "SVC"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"m": {"method": "nmls"}}, r"'nmls' is unknown; did you mean nlms"),
+        ({"m": {"method": "nlms", "parameters": {"epsilon": 1}}}, "no parameter 'epsilon'; did you mean eps"),
+        ({"m": {"method": "nlms", "parameters": {"r": 1}}}, "no parameter 'r'; known: mu, eps"),
+        ({"m": {"method": "nlms", "labl": "x"}}, "there is no key 'labl'; did you mean label"),
+        ({"m": {"method": "kernel_svm"}}, "'kernel_svm' is not one of the filters: bounded_pnorm_lms, eg"),
+        ({"m": {"method": "a b:C"}}, "'a b:C' is not of the form package.module:Class"),
+        ({"a,b": {"method": "nlms"}}, "'a,b' is empty or has a comma"),
+    ],
+)
+def test_mistakes_of_methods_are_named_before_anything_runs(content, message):
+    with pytest.raises(ValidationError, match=message):
+        filters(**content)
+
+
+def test_a_users_class_is_imported_only_when_it_is_checked(monkeypatch):
+    methods = {"mine": {"method": "of_a_user:Mine", "parameters": {"rate": 1}}}
+    settings = Own.model_validate({"methods": methods})
+    with pytest.raises(ValueError, match=r"methods\.mine: method: no module 'of_a_user' .*PYTHONPATH"):
+        settings.check_custom()
+    module = ModuleType("of_a_user")
+    monkeypatch.setitem(sys.modules, "of_a_user", module)
+    with pytest.raises(ValueError, match=r"module 'of_a_user' has no class 'Mine'"):
+        settings.check_custom()
+    module.Mine = type("Mine", (), {"__init__": lambda self, rates=1: None})
+    with pytest.raises(ValueError, match=r"settings\.methods\.mine: no parameter 'rate'; did you mean rates"):
+        settings.check_custom()
+    module.Mine = type("Mine", (), {"__init__": lambda self, **anything: None})
+    settings.check_custom()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": "x"}, "parameter a: 'x' is of type str; float is expected"),
+        ({"a": True}, "parameter a: True is of type bool; float is expected"),
+        ({"word": "tow"}, "parameter word: 'tow' is unknown; did you mean two?"),
+        ({"plain": "x"}, "parameter plain: 'x' is of type str; None or float or int is expected"),
+        ({"rows": [{"a": 1}]}, "parameter rows: {'a': 1} in a list; numbers or words are expected"),
+        ({"maybe": 1.5}, "parameter maybe: 1.5 is of type float; None or int is expected"),
+    ],
+)
+def test_values_of_parameters_have_the_type_of_the_annotation(given, message):
+    def function(
+        a: float = 1.0,
+        word: Literal["one", "two"] = "one",
+        plain=0.5,
+        rows: list[float] | None = None,
+        maybe: "int | None" = None,
+    ) -> None: ...
+
+    check_keywords(function, {"a": 2, "word": "two", "plain": None, "rows": [1, 2], "maybe": 3})
+    with pytest.raises(ValueError, match=r"^" + message.replace("?", r"\?")):
+        check_keywords(function, given)
+
+
+def test_noise_is_parsed_once_and_flips_as_it_says():
+    noise = Noise.parse("independent 0.25")
+    assert (str(noise), noise.model, noise.parameters) == ("independent 0.25", "independent", {"rate": 0.25})
+    y = np.ones(4000, dtype=np.int8)
+    y[::2] = -1
+    flipped = noise.corrupt(y, np.random.default_rng(0)) != y
+    assert flipped.mean() == pytest.approx(0.25, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("simmetric 0.1", "unknown model 'simmetric'"),
+        ("independent 0.7", r"noise 'independent 0\.7': rate, .* must lie in \[0, 0\.5\)"),
+        ("independent  0.1", "separate words by one space"),
+        (0.1, "a label such as `independent 0.3` is expected"),
+    ],
+)
+def test_noise_that_cannot_flip_is_refused(label, message):
+    with pytest.raises(ValidationError, match=message):
+        Own.model_validate({"noise": [label]})
+    with pytest.raises(ValidationError, match="listed twice"):
+        Own.model_validate({"noise": ["independent 0.1"] * 2})

@@ -1,0 +1,178 @@
+"""The walk: splits, folds, points, and protocols by their names."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import SETTINGS, dataset
+from running import here, rows, two_classes
+
+from noisylabels.seeding import Seeds
+from reproduction.data.prepare import Dataset
+from reproduction.points import KEY, Points
+from reproduction.protocols import walk
+from reproduction.protocols.settings import Drawn, Noise
+from reproduction.protocols.walk import noisy_labels, random_folds, random_split, split_of, stratified_folds
+
+BOOSTERS = {
+    "ada": {"method": "adaboost", "parameters": {"rounds": 4}},
+    "learns": {"method": "rboost", "parameters": {"rounds": 4}},
+}
+COMMON = {key: SETTINGS[key] for key in ("repetitions", "datasets", "noise")}
+KERNELS = SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}}
+BOOSTING = COMMON | {"methods": BOOSTERS}
+LINEAR = COMMON | {
+    "epochs": 2, "folds": 2, "rule": "one_se", "lambdas": [1e-3], "multipliers": [1.0], "cv_rows": 100,
+    "rows": 0, "stand_in_rows": 0, "resample_noise": False, "official": [],
+    "noise": ["symmetric 0.2"], "objectives": [], "families": {},
+    "methods": {
+        "hinge": {"method": "robust_sgd", "losses": [{"loss": "hinge"}]}, "svm": {"method": "liblinear"},
+    },
+}  # fmt: skip
+
+
+def draw(y, test=0.3, stratified=True, seed=0):
+    return random_split(np.asarray(y), test, stratified, np.random.default_rng(seed))
+
+
+@given(st.lists(st.sampled_from([-1, 1]), min_size=4), st.floats(0.01, 0.99), st.booleans())
+def test_every_row_is_on_one_side_or_the_split_is_refused(y, test, stratified):
+    smallest = min(np.unique(y, return_counts=True)[1]) if stratified else len(y)
+    if max(1, round(test * smallest)) == smallest:
+        with pytest.raises(ValueError, match="none would be left"):
+            draw(y, test, stratified)
+        return
+    train, held = draw(y, test, stratified)
+    assert len(train) > 0
+    assert len(held) > 0
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(len(y)))
+
+
+def test_classes_keep_their_shares_if_stratified_and_only_then():
+    y = np.array([1] * 30 + [-1] * 170)
+    counts = {
+        stratified: {int((y[draw(y, 0.2, stratified, seed)[1]] > 0).sum()) for seed in range(20)}
+        for stratified in (True, False)
+    }
+    assert counts[True] == {6}
+    assert len(counts[False]) > 3
+
+
+def test_a_set_without_official_splits_is_split_as_the_settings_say():
+    rng = np.random.default_rng(1)
+    arrays = {"X": rng.standard_normal((50, 2)), "y": np.array([1, -1] * 25, dtype=np.int8)}
+    mine, how = Dataset("mine", "local", "local", arrays, ""), Drawn(test=0.4, stratified=True)
+    split = split_of(mine, here(), how)
+    assert (len(split.clean), len(split.truth), split.truth.sum()) == (30, 20, 10)
+    np.testing.assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_array_equal(split.X, split_of(mine, here(), how).X)
+    assert not np.array_equal(split.X, split_of(mine, here(1), how).X)
+    with pytest.raises(ValueError, match=r"mine has no official splits .*settings\.splits, such as"):
+        split_of(mine, here())
+
+
+def test_official_splits_go_before_drawn_ones():
+    official, how = two_classes(n=10, train=4, splits=1), Drawn(test=0.1, stratified=False)
+    assert len(split_of(official, here(), how).clean) == 4
+    assert split_of(official, here(1), how) is None
+
+
+def test_standardised_features_use_training_rows_only():
+    train, test = walk.standardised(np.array([[0.0, 0.1], [2.0, 0.1]]), np.array([[3.0, 7.0]]))
+    np.testing.assert_array_equal(train, [[-1, 0], [1, 0]])
+    np.testing.assert_array_equal(test, [[2, 0]])
+
+
+def test_flipped_labels_are_drawn_without_the_other_conditions():
+    clean = split_of(dataset(), here()).clean
+    noise = [Noise.parse(label) for label in SETTINGS["noise"]]
+    noisy = noisy_labels(clean, noise, here())
+    np.testing.assert_array_equal(noisy[:, 0], clean)
+    np.testing.assert_array_equal(noisy_labels(clean, noise[2:], here())[:, 0], noisy[:, 2])
+    assert (noisy[clean == 1, 2] == 1).all()
+    assert (noisy[clean == 0, 2] == 1).any()
+    assert (noisy_labels(clean, noise, here(1)) != noisy).any()
+
+
+def test_too_few_rows_for_folds_or_parts_are_refused():
+    y, rng = np.array([1, -1, -1, -1]), np.random.default_rng(0)
+    with pytest.raises(ValueError, match="class 1 has 1 rows only"):
+        walk.stratified_mask(y, 0.5, rng)
+    with pytest.raises(ValueError, match="class 1 has 1 rows, fewer than the 2 folds"):
+        stratified_folds(y, 2, rng)
+    with pytest.raises(ValueError, match="3 rows cannot make 5 folds; lower the setting folds"):
+        random_folds(3, 5, rng)
+
+
+def test_data_sets_that_the_artifact_does_not_list_are_refused():
+    handed = walk.Walk({"other.or_stand_in": dataset("other")}, Seeds(1, "test"))
+    assert [name for name, _, _ in handed.data_sets(["other"])] == ["other"]
+    with pytest.raises(ValueError, match="'toy' is not among the artifact's datasets: other"):
+        list(handed.each(["toy"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kernels.eror", "no protocol 'kernels.eror'; module kernels has errors"),
+        ("kernel.errors", "no module 'kernel'"),
+    ],
+)
+def test_protocols_are_found_by_name(name, message):
+    assert walk.find("kernels.errors").name == "kernels.errors"
+    with pytest.raises(ValueError, match=message):
+        walk.find(name)
+
+
+# Points tested
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "metric"),
+    [
+        ("kernels.errors", KERNELS, "error"),
+        ("boosting.errors", BOOSTING, "error"),
+        ("boosting.calibration", BOOSTING | {"trusted": [0, 20]}, "error"),
+        (
+            "boosting.curves",
+            BOOSTING | {"drawn": {"noise": ["independent 0"], "methods": ["ada"]}},
+            "test_error",
+        ),
+        ("robust_sgd.errors", LINEAR, "error"),
+    ],
+)
+def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
+    found = rows(protocol, settings, dataset(splits=3), range(3))
+    scored = [row for row in found if KEY in row]
+    assert {row["metric"] for row in scored} == {metric}
+    ends = {(row["method"], row["noise"], row["repetition"], row.get("x")) for row in scored}
+    assert len(ends) == len(scored)
+    assert {end[:3] for end in ends} == {
+        (row["method"], row["noise"], row["repetition"]) for row in found if row["metric"] == metric
+    }
+    for row in scored:
+        assert row["value"] == 100 * np.mean(row[KEY].wrong)
+        assert len(row[KEY].rows) == len(row[KEY].wrong)
+
+
+def test_points_are_the_test_rows_of_the_splits():
+    points, toy = Points(), dataset(splits=3)
+    points.take(rows("kernels.errors", KERNELS, toy, range(3)))
+    assert len(points.curves) == 3  # noise levels of one method
+    for curve in points.curves.values():
+        tests = np.bincount(toy.arrays["test"].ravel(), minlength=120)
+        np.testing.assert_array_equal(curve.tests, tests[: len(curve.tests)])
+        assert tests[len(curve.tests) :].sum() == 0
+        assert (curve.errors <= curve.tests).all()
+        assert curve.pool == 120
+
+
+def test_the_mean_over_equal_splits_is_that_over_the_points():
+    points = Points()
+    found = points.take(rows("boosting.errors", BOOSTING, dataset(splits=3), range(3)))
+    labels = [(method, noise) for noise in BOOSTING["noise"] for method in BOOSTERS]
+    for curve, (method, noise) in zip(points.curves.values(), labels, strict=True):
+        errors = [
+            r["value"] for r in found if (r["method"], r["noise"], r["metric"]) == (method, noise, "error")
+        ]
+        assert np.mean(errors) == pytest.approx(100 * curve.errors.sum() / curve.tests.sum())

@@ -1,0 +1,159 @@
+"""The digest of a job's code follows what the job reads, and neither comments nor other files."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from reproduction import code_digest
+
+
+def modules(*roots):
+    return set(code_digest.closure(roots))
+
+
+@pytest.fixture
+def user(tmp_path, monkeypatch):
+    """A folder of the user's with a package ``mine``; importing any of it would end the test."""
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('imported')")
+    (package / "filters.py").write_text(
+        "import numpy\nfrom . import steps\nfrom .deep.rates import mu\nimport helper\n"
+        "class Mine:\n    def predict(self):\n        from mine import late\n"
+    )
+    (package / "steps.py").write_text(
+        "from noisylabels import NLMS\nfrom noisylabels.filters.base import Filter"
+    )
+    (package / "late.py").write_text("")
+    (package / "deep").mkdir()
+    (package / "deep/__init__.py").write_text("")
+    (package / "deep/rates.py").write_text("from ..steps import Filter\nmu = 1")
+    (tmp_path / "helper.py").write_text("")
+    (tmp_path / "other.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    code_digest._forget()
+    return package
+
+
+def digest(*roots):
+    code_digest._forget()
+    return code_digest.digest(roots)
+
+
+def test_every_module_that_a_process_imports_is_part_of_the_code():
+    code = (
+        "import sys, reproduction.verdicts.judge, reproduction.protocols.walk;"
+        "names = [m for m in sys.modules if m.startswith(('noisylabels.', 'reproduction.'))];"
+        "print('\\n'.join(m for m in names if getattr(sys.modules[m], '__file__', None)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": "src"}
+    )
+    imported = set(done.stdout.split())
+    assert len(imported) > 10
+    assert imported <= modules("reproduction.verdicts.judge", "reproduction.protocols.walk")
+
+
+def test_a_method_brings_its_own_module_and_not_its_neighbours():
+    code = modules("noisylabels.filters.nlms")
+    assert {"noisylabels.filters.nlms", "noisylabels.filters.base"} <= code
+    assert "noisylabels.online.linear" not in code
+
+
+def test_data_files_that_code_names_belong_to_it(tmp_path, monkeypatch):
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts/rows.json").write_text("[1]")
+    (tmp_path / "names.yaml").write_text("a: b")
+    (tmp_path / "unread.yaml").write_text("a: b")
+    (tmp_path / "reader.py").write_text("fact('rows.json')\nopen('names.yaml')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert modules("reader") == {"reader", "facts/rows.json", f"{tmp_path.name}/names.yaml"}
+    before = digest("reader")
+    (tmp_path / "facts/rows.json").write_text("[2]")
+    assert digest("reader") != before
+
+
+def test_a_users_class_brings_its_package_with_relative_and_lazy_imports_and_is_not_imported(user):
+    code = modules("mine.filters")
+    own = {name for name in code if not name.startswith(("noisylabels", "reproduction"))}
+    assert own == {
+        "mine",
+        "mine.filters",
+        "mine.steps",
+        "mine.late",
+        "mine.deep",
+        "mine.deep.rates",
+        "helper",
+    }
+    assert {
+        "noisylabels.filters.base",
+        f"noisylabels.{code_digest.METHODS['nlms'].partition(':')[0]}",
+    } <= code
+    assert "mine" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("# a comment\nfrom ..steps import (\n    Filter,\n)\n\nmu = 1", False),
+        ('"""A docstring."""\nfrom ..steps import Filter\nmu = 1', False),
+        ("from ..steps import Filter\nmu = 2", True),
+    ],
+)
+def test_comments_docstrings_and_formatting_do_not_count_but_edits_with_an_old_time_do(user, text, counts):
+    before, file = digest("mine.filters"), user / "deep/rates.py"
+    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
+    file.write_text(text)
+    os.utime(file, ns=times)
+    assert (digest("mine.filters") != before) == counts
+
+
+def test_a_docstring_of_a_method_does_not_count_and_a_default_does(user):
+    file = user / "late.py"
+    file.write_text("class A:\n    def f(self, x=1):\n        return x\n")
+    before = digest("mine.filters")
+    file.write_text("class A:\n    'Doc.'\n\n    def f(self, x=1):\n        '''Doc.'''\n        return x\n")
+    assert digest("mine.filters") == before
+    file.write_text("class A:\n    def f(self, x=2):\n        return x\n")
+    assert digest("mine.filters") != before
+
+
+def test_what_only_a_type_checker_imports_does_not_count(user):
+    (user / "late.py").write_text("if TYPE_CHECKING:\n    import other\n")
+    code_digest._forget()
+    assert "other" not in modules("mine.filters")
+
+
+@pytest.mark.parametrize("missing", ["no_such_module", "no_such.module", "reproduction.nothing"])
+def test_a_module_that_does_not_exist_is_named(missing):
+    with pytest.raises(FileNotFoundError, match=f"no module '{missing}'; is its folder on PYTHONPATH"):
+        modules(missing)
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_a_job_whose_code_is_edited_fails_in_one_sentence(user, when):
+    stamp = code_digest.stamped("mine.filters")
+    edit = "mu = 3"
+    if when == "before":
+        (user / "deep/rates.py").write_text(edit)
+    message = f"the code was edited {when} this job ran; start the run again"
+    with pytest.raises(SystemExit, match=message), code_digest.unchanged(stamp):
+        (user / "deep/rates.py").write_text(edit)
+
+
+def test_kernels_are_kept_apart_by_their_code(tmp_path, monkeypatch):
+    kernel, other = tmp_path / "noisylabels/kernel.py", tmp_path / "noisylabels/other.py"
+    kernel.parent.mkdir()
+    kernel.write_text("from numba import njit")
+    other.write_text("x = 1")
+    monkeypatch.setattr(code_digest, "SOURCES", tmp_path)
+    code_digest._forget()
+    before = code_digest.kernel_digest()
+    other.write_text("x = 2")
+    code_digest._forget()
+    assert code_digest.kernel_digest() == before
+    kernel.write_text("from numba import njit, int64")
+    code_digest._forget()
+    assert code_digest.kernel_digest() != before
