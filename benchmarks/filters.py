@@ -26,15 +26,10 @@ import pyroomacoustics
 from numba import njit, types
 from numba.core import cgutils
 
-from noisylabels.compiled.simd import INT64, LANES, Emit, intrinsic
 from noisylabels.filters.base import Filter, NoisySequence, Sliding
-from noisylabels.filters.jo_nlms import JONLMS
-from noisylabels.filters.lms import LMS
-from noisylabels.filters.nlms import NLMS
-from noisylabels.filters.npvss_nlms import NPVSSNLMS
+from noisylabels.filters.lms import JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS
-from noisylabels.filters.rls import RLS
-from noisylabels.filters.sm_nlms import SMNLMS
+from noisylabels.fixed_order import INT64, LANES, Emit, intrinsic
 
 CHAINS, TURNS = 16, 1_000_000
 KNOWN = ("clean", "noisy", "beta", "opt", "one", "one_pred", "two")

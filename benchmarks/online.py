@@ -24,17 +24,16 @@ import numba
 import numpy as np
 from numba import njit
 
-from noisylabels.compiled.exponential import exp_of_negative
+from noisylabels.elementary import exp_of_negative
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.analytic_kernel import AnalyticKernel
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList
-from noisylabels.online.known_covariance import KnownCovariance
+from noisylabels.online.analytic import AnalyticKernel
+from noisylabels.online.estimators import AnalyticKernelList
+from noisylabels.online.kernel import SurrogateKernel
+from noisylabels.online.linear import KnownCovariance, TwoCopy
 from noisylabels.online.oracles import SimulatedOracle
-from noisylabels.online.surrogate_kernel import SurrogateKernel
-from noisylabels.online.two_copy import TwoCopy
 
 SLOW = 2000  # rounds of the NumPy loops
 

@@ -22,12 +22,11 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
 
 import numpy as np
 
-from noisylabels.arrays import Floats
-from noisylabels.filters.eg_pm import EGPlusMinus
+from noisylabels.filters.exponentiated import EGPlusMinus
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.theory.link import link, norm
-from noisylabels.theory.loss_bounds import rate
+from noisylabels.filters.pnorm import PNormLMS
+from noisylabels.theory.pnorm import link, norm, rate
+from noisylabels.validation import Floats
 
 
 def with_link(X: Floats, y: Floats, eta: float, p: float) -> Floats:

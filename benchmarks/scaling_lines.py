@@ -211,11 +211,11 @@ FEW = 3  # epochs
 
 
 def _models(M: int) -> Call:
-    from noisylabels.losses.margin import hinge
-    from noisylabels.solvers.sgd.many import Candidate, fit_models
+    from noisylabels.losses.margin import Hinge
+    from noisylabels.solvers.sgd_grid import Candidate, fit_models
 
     X, y = _points(N_FIXED, INPUTS)
-    candidates = [Candidate(hinge(), lam, 1.0) for lam in np.geomspace(1e-5, 1e-1, M)]
+    candidates = [Candidate(Hinge(), lam, 1.0) for lam in np.geomspace(1e-5, 1e-1, M)]
     return lambda: fit_models(
         X, 2.0 * y - 1, np.arange(len(y)), candidates, np.random.default_rng(0), epochs=FEW
     )

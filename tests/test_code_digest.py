@@ -57,8 +57,8 @@ def test_every_module_that_a_process_imports_is_part_of_the_code():
 
 
 def test_a_method_brings_its_own_module_and_not_its_neighbours():
-    code = modules("noisylabels.filters.nlms")
-    assert {"noisylabels.filters.nlms", "noisylabels.filters.base"} <= code
+    code = modules("noisylabels.filters.lms")
+    assert {"noisylabels.filters.lms", "noisylabels.filters.base"} <= code
     assert "noisylabels.online.linear" not in code
 
 

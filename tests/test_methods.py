@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from noisylabels import METHODS
 from noisylabels.filters.ors import ORS
 from reproduction.methods import find
 
@@ -12,10 +13,10 @@ from reproduction.methods import find
 @pytest.mark.parametrize(
     "name", ["ors", "lms", "nlms", "sm_nlms", "npvss_nlms", "jo_nlms", "inlms", "rls", "pnorm_lms"]
 )
-def test_a_method_is_the_class_of_its_file(name: str) -> None:
+def test_a_method_is_the_class_that_the_table_names(name: str) -> None:
     method = find(name)
     assert method.name == name
-    assert method.__module__.rsplit(".", 1)[1] == name
+    assert METHODS[name] == f"{method.__module__.removeprefix('noisylabels.')}:{method.__name__}"
 
 
 def test_a_users_own_class_needs_no_registration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

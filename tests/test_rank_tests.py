@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from noisylabels.rank_tests import mann_whitney, signed_rank
+from noisylabels.statistics import mann_whitney, signed_rank
 
 
 def test_mann_whitney_is_symmetric_and_sees_a_shift():

@@ -1,9 +1,12 @@
 """Files of the configuration: what YAML would pass over in silence is refused with its line or key."""
 
+from typing import Annotated, Literal
+
 import pytest
+from pydantic import Field
 
 from reproduction import strict_yaml as strict
-from reproduction.strict_yaml import ArtifactError, read
+from reproduction.strict_yaml import ArtifactError, Model, check, read
 
 BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
 
@@ -75,3 +78,46 @@ def test_numbers_may_be_keys_where_the_reader_says_so(tmp_path):
     file.write_text("a: {-1: 2}\n", encoding="utf-8")
     assert read(file, keys=str | int) == {"a": {-1: 2}}
     assert "must be text" in strict.untrue({"a": {-1: 2}})
+
+
+class Round(Model):
+    kind: Literal["round"]
+    radius: float = Field(gt=0)
+
+
+class Square(Model):
+    kind: Literal["square"]
+    side: float
+
+
+class Page(Model):
+    shapes: dict[str, Annotated[Round | Square, Field(discriminator="kind")]] = Field(default={})
+    sizes: list[int] | Literal["all"] = "all"
+    grid: list[float] | Round = Field(default=[])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"shapse": {}}, "there is no key 'shapse'; did you mean shapes?"),
+        ({"colour": 1}, "there is no key 'colour'; known: shapes, sizes, grid"),
+        ({"shapes": None}, "shapes: is empty; give a value or drop the key"),
+        ({"shapes": {"a": {"kind": "rund"}}}, "shapes.a: .*'round', 'square'.*got {'kind': 'rund'}"),
+        ({"shapes": {"a": {"kind": "round"}}}, "shapes.a.radius: this key is required"),
+        (
+            {"shapes": {"a": {"kind": "round", "radius": 0}}},
+            "shapes.a.radius: should be greater than 0, got 0",
+        ),
+        ({"shapes": {"a": {"kind": "square", "side": "1e3"}}}, "shapes.a.side: .*1e3 is text .* write 1000"),
+        ({"sizes": [1, 2.0]}, r"sizes.1: should be a valid integer, got 2\.0; write 2"),
+        ({"sizes": "al"}, "sizes: should be 'all', got 'al'"),
+        ({"sizes": {}}, "sizes: should be a valid list or should be 'all', got {}|sizes: .*got {}"),
+        ({"grid": {"kind": "round"}}, "grid.radius: this key is required"),
+        ({"grid": ["x" * 900]}, r"^here: grid.0: .{,300} \.\.\. .{,120}$"),
+    ],
+)
+def test_a_broken_rule_is_one_line_with_key_rule_and_value(content, message):
+    with pytest.raises(ArtifactError, match=message) as error:
+        check(Page, content, "here")
+    assert str(error.value).startswith("here: ")
+    assert "\n" not in str(error.value)

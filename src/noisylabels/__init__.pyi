@@ -31,17 +31,20 @@ from noisylabels.classifiers.robust_nystrom_logistic import (
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier as RobustSGDClassifier
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
 from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier as ZeroOneLossClassifier
-from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS as BoundedPNormLMS
-from noisylabels.filters.eg import EG as EG
-from noisylabels.filters.eg_pm import EGPlusMinus as EGPlusMinus
-from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS as ImplicitPNormLMS
-from noisylabels.filters.inlms import INLMS as INLMS
-from noisylabels.filters.jo_nlms import JONLMS as JONLMS
+from noisylabels.filters.exponentiated import EG as EG
+from noisylabels.filters.exponentiated import EGPlusMinus as EGPlusMinus
+from noisylabels.filters.exponentiated import UnnormalizedEG as UnnormalizedEG
+from noisylabels.filters.lms import INLMS as INLMS
+from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS
-from noisylabels.filters.nlms import NLMS as NLMS
-from noisylabels.filters.normalized_pnorm_lms import NormalizedPNormLMS as NormalizedPNormLMS
-from noisylabels.filters.npvss_nlms import NPVSSNLMS as NPVSSNLMS
+from noisylabels.filters.lms import NLMS as NLMS
+from noisylabels.filters.lms import NPVSSNLMS as NPVSSNLMS
+from noisylabels.filters.lms import PNLMS as PNLMS
+from noisylabels.filters.lms import RLS as RLS
+from noisylabels.filters.lms import SMNLMS as SMNLMS
+from noisylabels.filters.lms import ZALMS as ZALMS
 from noisylabels.filters.ors import ORS as ORS
+<<<<<<< HEAD
 from noisylabels.filters.pnlms import PNLMS as PNLMS
 from noisylabels.filters.pnorm_lms import PNormLMS as PNormLMS
 from noisylabels.filters.rls import RLS as RLS
@@ -58,6 +61,21 @@ from noisylabels.online.oracle_ogd import OracleOGD as OracleOGD
 from noisylabels.online.surrogate_kernel import SurrogateKernel as SurrogateKernel
 from noisylabels.online.two_copy import TwoCopy as TwoCopy
 from noisylabels.out_of_core import chunks as chunks
+=======
+from noisylabels.filters.pnorm import BoundedPNormLMS as BoundedPNormLMS
+from noisylabels.filters.pnorm import ImplicitPNormLMS as ImplicitPNormLMS
+from noisylabels.filters.pnorm import NormalizedPNormLMS as NormalizedPNormLMS
+from noisylabels.filters.pnorm import PNormLMS as PNormLMS
+from noisylabels.online.analytic import AnalyticKernel as AnalyticKernel
+from noisylabels.online.analytic import NaiveFeatureOGD as NaiveFeatureOGD
+from noisylabels.online.estimators import AnalyticKernelList as AnalyticKernelList
+from noisylabels.online.kernel import NaiveKernelOGD as NaiveKernelOGD
+from noisylabels.online.kernel import SurrogateKernel as SurrogateKernel
+from noisylabels.online.linear import KnownCovariance as KnownCovariance
+from noisylabels.online.linear import NaiveOGD as NaiveOGD
+from noisylabels.online.linear import OracleOGD as OracleOGD
+from noisylabels.online.linear import TwoCopy as TwoCopy
+>>>>>>> main
 
 METHODS: dict[str, str]
 __version__: str

@@ -154,13 +154,10 @@ class Artifact(Model):
             raise ValueError(f"{given[0].removeprefix('full_')}: goes with a protocol, which is not given")
         if not self.protocol and (extra := set(self.full_settings) - {"drawn"}):
             raise ValueError(f"settings: there is no key {min(extra)!r} without a protocol; known: drawn")
-        seen: dict[str, int] = {}
-        for number, claim in enumerate(self.claims):
-            if claim.id in seen:
-                raise ValueError(
-                    f"claims.{number}.id: {claim.id!r} is also claims.{seen[claim.id]}.id; ids are unique"
-                )
-            seen[claim.id] = number
+        ids = [claim.id for claim in self.claims]
+        for number, name in enumerate(ids):
+            if (first := ids.index(name)) < number:
+                raise ValueError(f"claims.{number}.id: {name!r} is also claims.{first}.id; ids are unique")
         return self
 
     @property
@@ -264,7 +261,8 @@ def load(path: Path, scale: str) -> Artifact:
     content = expanded(path)
     artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
-    for what, name in (("paper", artifact.paper), ("artifact", artifact.name)):
+    data_sets = (("data set", name) for name in artifact.datasets)
+    for what, name in (("paper", artifact.paper), ("artifact", artifact.name), *data_sets):
         check_name(what, name, path)
     try:
         rendering.find(artifact.render)
@@ -414,11 +412,16 @@ def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[tuple[str,
     files = [file for paper in papers for file in artifact_files(folder, paper)]
     found = {(file.parent.name, file.stem): load(file, scale) for file in files}
     for artifact in found.values():
-        _check_uses(
-            artifact, {name: each for (paper, name), each in found.items() if paper == artifact.paper}
-        )
+        own = {name: each for (paper, name), each in found.items() if paper == artifact.paper}
+        _check_uses(artifact, own)
     for paper in papers:
-        _check_title(folder / paper / "TITLE")
+        file = folder / paper / "TITLE"
+        try:
+            title = file.read_bytes().decode("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
+        if not title:
+            raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
     return found
 
 
@@ -445,15 +448,6 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
         for name in wanted:
             if name not in there:
                 raise ArtifactError(f"{where}settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
-
-
-def _check_title(file: Path) -> None:
-    try:
-        title = file.read_bytes().decode("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
-    if not title:
-        raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
 
 
 def _fitting(full: Mapping[str, Any], reduction: Mapping[str, Any]) -> dict[str, Any]:
@@ -503,13 +497,8 @@ def _shortened(name: str) -> str:
     return f"{encoded[: LONGEST - 13].decode(errors='ignore')}-{hashlib.sha256(encoded).hexdigest()[:12]}"
 
 
-def allowed(name: str) -> bool:
-    """Letters, digits and . _ - +, no leading dot or dash, at most `LONGEST` characters."""
-    return len(name) <= LONGEST and NAME.fullmatch(name) is not None
-
-
 def check_name(what: str, name: str, where: object) -> None:
-    """Raise an ArtifactError if ``name`` of ``what`` (a paper, a data set) cannot be part of a path."""
-    if not allowed(name):
+    """Raise ArtifactError if the name of ``what`` (a paper, a data set) cannot be part of a path."""
+    if len(name) > LONGEST or not NAME.fullmatch(name):
         rule = f"letters (a-z, A-Z), digits and . _ - +, no dot or dash first, at most {LONGEST} characters"
         raise ArtifactError(f"{where}: {what} {name!r} cannot be a name: use {rule}")

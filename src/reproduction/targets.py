@@ -4,24 +4,8 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from reproduction.artifact import allowed, check_name
+from reproduction.artifact import NAME
 from reproduction.plan import Plan
-
-
-def check_names(plan: Plan) -> None:
-    """Every name that becomes part of a path or a command is a plain word, and cells have different ones.
-
-    Raises
-    ------
-    ValueError : one line with the file, the name and what is allowed.
-    """
-    for artifact in plan.artifacts.values():
-        check_name("the paper", artifact.paper, artifact.file.parent)
-        check_name("the artifact", artifact.name, artifact.file)
-        for dataset in artifact.datasets:
-            check_name("the data set", dataset, artifact.file)
-        if artifact.protocol:
-            _ = artifact.cells  # raises if two have the same name
 
 
 def scopes(plan: Plan) -> dict[str, str]:
@@ -38,11 +22,11 @@ def refusals(plan: Plan, folder: Path) -> dict[str, str]:
     reasons = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in plan.left_out.items()}
     listed = plan.config["papers"]
     folders = (path.name for path in folder.iterdir() if path.is_dir() and path.name not in listed)
-    for paper in sorted(filter(allowed, folders)):
+    for paper in sorted(filter(NAME.fullmatch, folders)):
         for_one_run = f"--config 'papers=[{','.join([*listed, paper])}]'"
         why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {for_one_run}"
         stems = [file.stem for file in sorted((folder / paper).glob("*.yaml"))]
-        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if allowed(stem))], why)
+        reasons |= dict.fromkeys([paper, *(f"{paper}_{stem}" for stem in stems if NAME.fullmatch(stem))], why)
     return reasons
 
 

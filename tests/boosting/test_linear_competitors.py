@@ -23,8 +23,7 @@ from noisylabels.solvers.margin_descent import (
     loss,
 )
 from noisylabels.solvers.margin_distribution import dual, interior_point, primal, quadratic
-from noisylabels.theory.compressive_bounds import margins, uniform_bound
-from noisylabels.theory.flip_probability import flip_probability, slope
+from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 
 LDM = LargeMarginDistributionClassifier
 

@@ -21,7 +21,7 @@ from noisylabels.classifiers.robust_nystrom_logistic import RobustNystromLogisti
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
 from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
-from noisylabels.losses.margin import smooth_ramp
+from noisylabels.losses.margin import SmoothRamp
 from reproduction import methods
 
 CLASSIFIERS = [
@@ -31,7 +31,7 @@ OTHER_PARAMETERS = [
     RobustKernelLogisticRegression(regularisation="bayes"),
     RobustKernelLogisticRegression(solver="em_newton"),
     RobustMultiKernelLogisticRegression(2.0 ** np.arange(-2, 3), w_solver="newton", prior_factor="exact"),
-    RobustSGDClassifier(smooth_ramp(-2.0, 1.5, 0.5), average="epoch", random_state=0),
+    RobustSGDClassifier(SmoothRamp(-2.0, 1.5, 0.5), average="epoch", random_state=0),
     RobustSGDClassifier("log", schedule="asgd", average="run", random_state=0),
     StPMKLLikeClassifier([0.5, 2.0], rho=0.2, max_iter=30),
     AdaBoostClassifier("robust_logistic", weighting="reweight", rounds=3),

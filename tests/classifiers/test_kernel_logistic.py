@@ -363,4 +363,4 @@ def test_classes_that_swap_names_are_reset_and_flagged():
     start = 5.0 * np.array([0.0, -1.0, -1.0])  # predicts the opposite
     em = em_newton(Z, noisy, np.full(3, 1e-3), flip_matrix.from_rates(0.49, 0.49), start=start)
     assert np.isfinite(em.v).all()
-    assert not flip_matrix.swapped(em.omega)
+    assert not flip_matrix.permuted(em.omega)

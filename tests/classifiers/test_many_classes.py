@@ -6,7 +6,7 @@ import pytest
 from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import basis, rbf, squared_distances
-from noisylabels.noise import flip_classes
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.readings import columns
 from noisylabels.solvers.flipped_softmax.em_newton import em_newton
 
@@ -65,7 +65,7 @@ def test_two_classes_by_the_general_way_are_the_kernel_model_itself():
     K = rbf(squared_distances(X), 2.0)
     space = basis(K)
     reading = columns(space, "none", "weights")
-    fit = em_newton(reading.Z, (y == "elm").astype(int), 0.1 * reading.mask, flip_classes.start(2))
+    fit = em_newton(reading.Z, (y == "elm").astype(int), 0.1 * reading.mask, flip_matrix.start(2))
     f = reading.Z @ (fit.W[:, 1] - fit.W[:, 0])
     assert f == pytest.approx(binary.decision_function(X), abs=1e-9)
     assert fit.omega == pytest.approx(binary.flip_matrix_, abs=1e-9)

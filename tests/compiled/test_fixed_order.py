@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.normal_equations import normal_equations, scores
-from noisylabels.compiled.products import combined, times
-from noisylabels.compiled.simd import dot_lanes, sum_lanes
+from noisylabels.fixed_order import combined, dot_lanes, fma, normal_equations, scores, sum_lanes, times
 
 
 @njit

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from kernel_boost_inputs import ARTIFACTS, NAMES, SCALES, Inputs, draw
 
-from noisylabels import rank_tests
+from noisylabels import statistics as rank_tests
 from reproduction.figures import boosting, kernels, panels, style, tables
 
 FIGURES, TABLES = (

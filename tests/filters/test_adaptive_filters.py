@@ -7,14 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import sequence
 
-from noisylabels.filters.inlms import INLMS
-from noisylabels.filters.jo_nlms import JONLMS
-from noisylabels.filters.lms import LMS
-from noisylabels.filters.nlms import NLMS
-from noisylabels.filters.npvss_nlms import NPVSSNLMS
+from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS
-from noisylabels.filters.rls import RLS
-from noisylabels.filters.sm_nlms import SMNLMS
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 20)

@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 from reference import as_rows, sequence, told
 
 from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
-from noisylabels.filters.inlms import INLMS
-from noisylabels.filters.jo_nlms import JONLMS
-from noisylabels.filters.lms import LMS
-from noisylabels.filters.nlms import NLMS
-from noisylabels.filters.npvss_nlms import NPVSSNLMS
+from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS, VARIANTS
-from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.filters.rls import RLS
-from noisylabels.filters.sm_nlms import SMNLMS
+from noisylabels.filters.pnorm import PNormLMS
 from reproduction.methods import find, known
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]

@@ -8,10 +8,8 @@ from reference import sequence, told
 from sklearn.base import clone
 
 from noisylabels.filters.base import Filter, Sliding
-from noisylabels.filters.lms import LMS
-from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.lms import LMS, NLMS, RLS
 from noisylabels.filters.ors import ORS
-from noisylabels.filters.rls import RLS
 from reproduction.methods import find, known
 
 FILTERS = [find(name) for name in known() if ".filters." in known()[name]]

@@ -5,10 +5,8 @@ import pytest
 from bad_values import check_answers
 
 from noisylabels.filters.base import Sliding
-from noisylabels.filters.inlms import INLMS
-from noisylabels.filters.nlms import NLMS
-from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.filters.rls import RLS
+from noisylabels.filters.lms import INLMS, NLMS, RLS
+from noisylabels.filters.pnorm import PNormLMS
 from reproduction.methods import find, known
 
 FILTERS = [find(name) for name in known() if ".filters." in known()[name]]

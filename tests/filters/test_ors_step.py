@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import alpha
 from scipy.optimize import minimize_scalar
 
-from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.lms import NLMS
 from noisylabels.filters.ors import ORS, VARIANTS
 
 positive = st.floats(0.05, 20.0)

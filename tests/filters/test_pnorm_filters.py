@@ -3,21 +3,23 @@
 import numpy as np
 import pytest
 
-from noisylabels.compiled.powers import power_inplace
+from noisylabels.elementary import power_inplace
 from noisylabels.filters.base import Sliding
-from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS
-from noisylabels.filters.eg import EG
-from noisylabels.filters.eg_pm import EGPlusMinus
-from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS
-from noisylabels.filters.lms import LMS
-from noisylabels.filters.nlms import NLMS
-from noisylabels.filters.normalized_pnorm_lms import NormalizedPNormLMS
-from noisylabels.filters.pnlms import PNLMS
-from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.filters.unnormalized_eg import UnnormalizedEG
-from noisylabels.filters.za_lms import ZALMS
-from noisylabels.theory.link import dual, exponent, link, norm
-from noisylabels.theory.loss_bounds import best_alpha, checked_ratio, filtering, moving, prediction, rate
+from noisylabels.filters.exponentiated import EG, EGPlusMinus, UnnormalizedEG
+from noisylabels.filters.lms import LMS, NLMS, PNLMS, ZALMS
+from noisylabels.filters.pnorm import BoundedPNormLMS, ImplicitPNormLMS, NormalizedPNormLMS, PNormLMS
+from noisylabels.theory.pnorm import (
+    best_alpha,
+    checked_ratio,
+    dual,
+    exponent,
+    filtering,
+    link,
+    moving,
+    norm,
+    prediction,
+    rate,
+)
 
 ALL = [
     PNormLMS(0.02, 3.0),

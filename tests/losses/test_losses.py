@@ -10,22 +10,15 @@ from hypothesis import strategies as st
 
 from noisylabels.losses import margin as losses
 
-EVERY = [make() for make in losses.CONSTRUCTORS.values()]
-EVERY += [losses.ramp(-2.0), losses.smooth_ramp(-0.7, 3.0, -0.15), losses.rgomp(0.5), losses.rgomp(4.0)]
-KINKS = {
-    "hinge": [1.0],
-    "ramp": [-2.0, -1.0, 1.0],
-    "perceptron": [0.0],
-    "squared_hinge": [1.0],
-    "modified_huber": [-1.0, 1.0],
-}
+EVERY = [make() for make in losses.LOSSES.values()]
+EVERY += [losses.Ramp(-2.0), losses.SmoothRamp(-0.7, 3.0, -0.15), losses.RGomp(0.5), losses.RGomp(4.0)]
 each_loss = pytest.mark.parametrize("loss", EVERY, ids=lambda loss: f"{loss.name}{loss.parameters}")
 
 
 @each_loss
 def test_slope_is_the_central_difference(loss):
     z = np.random.default_rng(1).uniform(-4, 4, 400)
-    z = z[np.all([np.abs(z - kink) > 1e-3 for kink in KINKS.get(loss.name, [9.0])], axis=0)]
+    z = z[np.all([np.abs(z - kink) > 1e-3 for kink in (*loss.kinks, 9.0)], axis=0)]
     h = 1e-6
     difference = (loss.value(z + h) - loss.value(z - h)) / (2 * h)
     np.testing.assert_allclose(loss.slope(z), difference, rtol=1e-7, atol=2e-8)
@@ -74,13 +67,13 @@ def test_bounded_losses_reach_their_bound_and_lose_their_slope_at_both_ends(loss
 def test_ramp_is_a_difference_of_hinges(s):
     z = np.linspace(-5, 5, 1001)
     np.testing.assert_allclose(
-        losses.ramp(s).value(z), np.maximum(1 - z, 0) - np.maximum(s - z, 0), atol=1e-15
+        losses.Ramp(s).value(z), np.maximum(1 - z, 0) - np.maximum(s - z, 0), atol=1e-15
     )
 
 
 @pytest.mark.parametrize("c", [0.5, 1.0, 2.0, 4.0])
 def test_reversed_gompertz_landmarks(c):
-    loss = losses.rgomp(c)
+    loss = losses.RGomp(c)
     assert float(loss.value(0.0)) == pytest.approx(1 / math.e, rel=1e-15)
     assert float(loss.slope(0.0)) == pytest.approx(-c / math.e, rel=1e-15)
     assert np.abs(loss.slope(np.linspace(-9, 9, 10_001))).max() == pytest.approx(c / math.e, rel=1e-12)
@@ -89,7 +82,7 @@ def test_reversed_gompertz_landmarks(c):
 
 @pytest.mark.parametrize(("s", "alpha", "beta"), [(-0.7, 3.0, -0.15), (-1.0, 2.0, -0.03), (-2.0, 1.5, 0.5)])
 def test_smooth_ramp_landmarks(s, alpha, beta):
-    loss = losses.smooth_ramp(s, alpha, beta)
+    loss = losses.SmoothRamp(s, alpha, beta)
     assert float(loss.value(-beta)) == pytest.approx((1 - s) / 2, rel=1e-14)
     assert float(loss.slope(-beta)) == pytest.approx(-(1 - s) * alpha / 4, rel=1e-14)
     assert loss.curvature == pytest.approx(0.09623 * (1 - s) * alpha**2, rel=1e-4)
@@ -97,7 +90,7 @@ def test_smooth_ramp_landmarks(s, alpha, beta):
 
 def test_sigmoid_is_a_smooth_ramp():
     z = np.linspace(-9, 9, 91)
-    np.testing.assert_allclose(losses.sigmoid().value(z), 1 / (1 + np.exp(z)), rtol=1e-14)
+    np.testing.assert_allclose(losses.Sigmoid().value(z), 1 / (1 + np.exp(z)), rtol=1e-14)
 
 
 @pytest.mark.parametrize("update", ["smooth_ramp", "rgomp"])
@@ -105,23 +98,23 @@ def test_updates_are_those_of_algorithm_1(update):
     g = np.linspace(-8, 2, 101)
     if update == "smooth_ramp":
         phi = np.exp(2.0 * (g - 0.03))
-        typed, slope = 2.0 * 2.0 * phi / (1 + phi) ** 2, losses.smooth_ramp(-1.0, 2.0, -0.03).slope(g)
+        typed, slope = 2.0 * 2.0 * phi / (1 + phi) ** 2, losses.SmoothRamp(-1.0, 2.0, -0.03).slope(g)
     else:
-        typed, slope = 2.0 * np.exp(2.0 * g - np.exp(2.0 * g)), losses.rgomp(2.0).slope(g)
+        typed, slope = 2.0 * np.exp(2.0 * g - np.exp(2.0 * g)), losses.RGomp(2.0).slope(g)
     np.testing.assert_allclose(-slope, typed, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("loss", "symmetric"),
     [
-        (losses.smooth_ramp(-1.0, 2.0, 0.0), True),
-        (losses.sigmoid(), True),
-        (losses.unhinged(), True),
-        (losses.ramp(-1.0), True),
-        (losses.smooth_ramp(-2.0, 1.5, 0.5), False),
-        (losses.rgomp(2.0), False),
-        (losses.hinge(), False),
-        (losses.log(), False),
+        (losses.SmoothRamp(-1.0, 2.0, 0.0), True),
+        (losses.Sigmoid(), True),
+        (losses.Unhinged(), True),
+        (losses.Ramp(-1.0), True),
+        (losses.SmoothRamp(-2.0, 1.5, 0.5), False),
+        (losses.RGomp(2.0), False),
+        (losses.Hinge(), False),
+        (losses.Log(), False),
     ],
     ids=lambda item: getattr(item, "name", item),
 )
@@ -133,8 +126,8 @@ def test_symmetric_loss_condition(loss, symmetric):
 
 @pytest.mark.parametrize(
     "loss",
-    [losses.smooth_ramp(-0.7, 3.0, -0.15), losses.smooth_ramp(), losses.smooth_ramp(-2.0, 1.5, 0.5)]
-    + [losses.rgomp(c) for c in (0.1, 0.5, 1.0, 2.0, 4.0, 10.0)],
+    [losses.SmoothRamp(-0.7, 3.0, -0.15), losses.SmoothRamp(), losses.SmoothRamp(-2.0, 1.5, 0.5)]
+    + [losses.RGomp(c) for c in (0.1, 0.5, 1.0, 2.0, 4.0, 10.0)],
     ids=lambda loss: f"{loss.name}{loss.parameters}",
 )
 def test_rs_10_the_weight_of_a_wrong_label_falls_with_its_distance(loss):
@@ -145,8 +138,8 @@ def test_rs_10_the_weight_of_a_wrong_label_falls_with_its_distance(loss):
 
 def test_rs_10_robust_weights_vanish_faster_than_the_hinge():
     far = -20.0
-    assert losses.hinge().weight(far) == pytest.approx(1 / 21)
-    for loss in (losses.smooth_ramp(), losses.rgomp()):
+    assert losses.Hinge().weight(far) == pytest.approx(1 / 21)
+    for loss in (losses.SmoothRamp(), losses.RGomp()):
         assert loss.weight(far) < 1e-10
 
 
@@ -155,26 +148,26 @@ def test_theorem_2_formulas():
     s, alpha, beta, c = -1.0, 2.0, -0.03, 2.0
     delta = np.exp(alpha * beta)
     printed = (1 - s) * alpha * delta * np.exp(alpha * z) / ((1 - z) * (1 + delta * np.exp(alpha * z)) ** 2)
-    np.testing.assert_allclose(losses.smooth_ramp(s, alpha, beta).weight(z), printed, rtol=1e-12)
+    np.testing.assert_allclose(losses.SmoothRamp(s, alpha, beta).weight(z), printed, rtol=1e-12)
     np.testing.assert_allclose(
-        losses.rgomp(c).weight(z), c * np.exp(c * z - np.exp(c * z)) / (1 - z), rtol=1e-12
+        losses.RGomp(c).weight(z), c * np.exp(c * z - np.exp(c * z)) / (1 - z), rtol=1e-12
     )
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: losses.ramp(0.5), "s, the margin where the ramp becomes flat, must be <= 0, got 0.5"),
-        (lambda: losses.ramp(math.nan), "must be <= 0, got nan"),
-        (lambda: losses.ramp(-math.inf), "s must be a finite number"),
-        (lambda: losses.smooth_ramp(0.1), "must be <= 0"),
+        (lambda: losses.Ramp(0.5), "s, the margin where the ramp becomes flat, must be <= 0, got 0.5"),
+        (lambda: losses.Ramp(math.nan), "must be <= 0, got nan"),
+        (lambda: losses.Ramp(-math.inf), "s: must be a finite number"),
+        (lambda: losses.SmoothRamp(0.1), "must be <= 0"),
         (
-            lambda: losses.smooth_ramp(-1.0, 0.0, 0.0),
+            lambda: losses.SmoothRamp(-1.0, 0.0, 0.0),
             "alpha, the steepness of the smooth ramp, must be > 0, got 0",
         ),
-        (lambda: losses.smooth_ramp(-1.0, 1.0, math.nan), "beta must be a finite number"),
-        (lambda: losses.rgomp(0.0), "c, the steepness of the reversed Gompertz loss, must be > 0, got 0"),
-        (lambda: losses.rgomp(math.inf), "c must be a finite number"),
+        (lambda: losses.SmoothRamp(-1.0, 1.0, math.nan), "beta: must be a finite number"),
+        (lambda: losses.RGomp(0.0), "c, the steepness of the reversed Gompertz loss, must be > 0, got 0"),
+        (lambda: losses.RGomp(math.inf), "c: must be a finite number"),
         (lambda: losses.resolve("rgom"), "loss: 'rgom' is unknown; known: log, hinge"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from noisylabels.losses.margin import PRESETS, ramp, smooth_ramp
+from noisylabels.losses.margin import PRESETS, Ramp, SmoothRamp
 
 
 def nearest(s):
@@ -12,7 +12,7 @@ def nearest(s):
     z, beta = np.linspace(-30, 30, 120_001), -(1 + s) / 2
 
     def distance(k):
-        return ((smooth_ramp(s, k / (1 - s), beta).value(z) - ramp(s).value(z)) ** 2).sum()
+        return ((SmoothRamp(s, k / (1 - s), beta).value(z) - Ramp(s).value(z)) ** 2).sum()
 
     k = minimize_scalar(distance, bounds=(3.0, 8.0), method="bounded").x
     return k / (1 - s), beta
@@ -22,7 +22,7 @@ def test_the_steepness_scales_with_the_width_of_the_ramp():
     assert [nearest(s)[0] * (1 - s) for s in PRESETS] == pytest.approx([5.3011] * 3, abs=1e-3)
 
 
-def test_only_the_first_preset_rounds_the_nearest_smooth_ramp():
+def test_only_the_first_preset_rounds_the_nearest_SmoothRamp():
     fits = {s: nearest(s) for s in PRESETS}
     assert [round(fits[s][0], 3) for s in PRESETS] == [3.118, 2.651, 1.767]
     assert PRESETS[-0.7] == (round(fits[-0.7][0]), round(fits[-0.7][1], 2))
@@ -31,8 +31,8 @@ def test_only_the_first_preset_rounds_the_nearest_smooth_ramp():
 
 @pytest.mark.parametrize("s", PRESETS)
 def test_without_alpha_and_beta_the_preset_is_taken(s):
-    assert smooth_ramp(s) == smooth_ramp(s, *PRESETS[s])
-    assert smooth_ramp(int(s) if s == int(s) else s).parameters == (s, *PRESETS[s])
+    assert SmoothRamp(s) == SmoothRamp(s, *PRESETS[s])
+    assert SmoothRamp(int(s) if s == int(s) else s).parameters == (s, *PRESETS[s])
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_without_alpha_and_beta_the_preset_is_taken(s):
 )
 def test_mistakes_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        smooth_ramp(*arguments)
+        SmoothRamp(*arguments)

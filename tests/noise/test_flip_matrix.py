@@ -129,5 +129,5 @@ def test_a_wrong_flip_matrix_is_refused(omega, message):
 
 
 def test_a_swap_is_seen_and_projected():
-    assert flip_matrix.swapped(flip_matrix.from_rates(0.6, 0.5))
-    assert not flip_matrix.swapped(flip_matrix.projected(flip_matrix.from_rates(0.6, 0.5)))
+    assert flip_matrix.permuted(flip_matrix.from_rates(0.6, 0.5))
+    assert not flip_matrix.permuted(flip_matrix.projected())

@@ -9,14 +9,10 @@ from scipy.stats import chisquare
 from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.analytic_kernel import AnalyticKernel
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList
-from noisylabels.online.estimators import Feature, map_estimate, product, product_with
-from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD
+from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
+from noisylabels.online.estimators import AnalyticKernelList, Feature, map_estimate, product, product_with
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
-from noisylabels.online.tensors import draw_plan
-from noisylabels.theory.query_laws import mean_queries, pmf, tail
-from noisylabels.theory.randomised_estimates import degrees, largest_degree
+from noisylabels.theory.estimates import degrees, largest_degree, mean_queries, pmf, tail
 
 CASES = {
     "linear, squared": (tensor.linear(), analytic.squared(), 2, 2.0, 0.02),

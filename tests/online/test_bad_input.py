@@ -10,18 +10,13 @@ from noisylabels.kernels.radial import rational_pair, truncated_rational
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.analytic_kernel import AnalyticKernel
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList
-from noisylabels.online.known_covariance import KnownCovariance
-from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD
-from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD
-from noisylabels.online.naive_ogd import NaiveOGD
+from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD
+from noisylabels.online.estimators import AnalyticKernelList
+from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
-from noisylabels.online.surrogate_kernel import SurrogateKernel
-from noisylabels.online.two_copy import TwoCopy
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.query_laws import pmf
-from noisylabels.theory.randomised_estimates import checked_p, feature_moment
+from noisylabels.theory.estimates import checked_p, feature_moment, pmf
 
 X, Y = np.ones((4, 2)), np.ones(4)
 PAIR = gaussian_pair(1.0, [0.1, 0.1])

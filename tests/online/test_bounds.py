@@ -8,8 +8,8 @@ import pytest
 from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.theory import impossibility, regret_bounds
-from noisylabels.theory.randomised_estimates import (
+from noisylabels.theory import regret_bounds
+from noisylabels.theory.estimates import (
     feature_moment,
     feature_moment_bound,
     second_moment,
@@ -110,12 +110,12 @@ def test_a_vacuous_bound_is_a_number_in_logs():
 
 def test_no_single_copy_learner_avoids_the_worse_world():
     found = {
-        "squared": impossibility.worlds(lambda a: (a - 1) ** 2),
-        "exponential": impossibility.worlds(lambda a: np.exp(-a)),
-        "logistic": impossibility.worlds(lambda a: np.logaddexp(0, -a)),
-        "hinge": impossibility.worlds(lambda a: np.maximum(1 - a, 0)),
-        "smoothed hinge": impossibility.worlds(lambda a: analytic.smoothed_hinge(1.0).loss(a, 1.0)),
-        "smoothed absolute": impossibility.worlds(lambda a: analytic.smoothed_absolute(1.0).loss(a, 1.0)),
+        "squared": regret_bounds.worlds(lambda a: (a - 1) ** 2),
+        "exponential": regret_bounds.worlds(lambda a: np.exp(-a)),
+        "logistic": regret_bounds.worlds(lambda a: np.logaddexp(0, -a)),
+        "hinge": regret_bounds.worlds(lambda a: np.maximum(1 - a, 0)),
+        "smoothed hinge": regret_bounds.worlds(lambda a: analytic.smoothed_hinge(1.0).loss(a, 1.0)),
+        "smoothed absolute": regret_bounds.worlds(lambda a: analytic.smoothed_absolute(1.0).loss(a, 1.0)),
     }
     expected = {
         "squared": (0.2, 1.0, (1 - 1 / math.sqrt(5)) ** 2),
@@ -128,7 +128,7 @@ def test_no_single_copy_learner_avoids_the_worse_world():
     for name, values in expected.items():
         np.testing.assert_allclose(found[name][:3], values, atol=1e-3, err_msg=name)
     assert found["squared"].compromise == pytest.approx(1 / math.sqrt(5), abs=1e-5)
-    copies = impossibility.copies(np.random.default_rng(0), 10_000)
+    copies = regret_bounds.copies(np.random.default_rng(0), 10_000)
     assert set(np.unique(copies)) == {3.0, -1.0}
     assert copies.mean() == pytest.approx(1.0, abs=0.1)
 
@@ -139,4 +139,4 @@ def test_noisy_inputs_cost_what_appendix_a_says():
     noisy = w / size + FeatureNoise(variances=[v, v]).draw(np.random.default_rng(0), 200_000)
     best, *_ = np.linalg.lstsq(noisy, np.full(len(noisy), size))
     loss = np.square(noisy @ best - size).mean()
-    assert loss == pytest.approx(impossibility.scored_on_noise(w, v), rel=0.02)
+    assert loss == pytest.approx(regret_bounds.scored_on_noise(w, v), rel=0.02)

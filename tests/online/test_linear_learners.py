@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 from sequences import linear_sequence
 
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.known_covariance import KnownCovariance
-from noisylabels.online.naive_ogd import NaiveOGD
-from noisylabels.online.oracle_ogd import OracleOGD
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
-from noisylabels.online.two_copy import TwoCopy
 from noisylabels.theory.regret_bounds import best_step, naive_limit, regret, two_copy_moment
 from reproduction.methods import find
 

@@ -10,10 +10,9 @@ from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.analytic_kernel import AnalyticKernel
-from noisylabels.online.naive_ogd import NaiveOGD
+from noisylabels.online.analytic import AnalyticKernel
+from noisylabels.online.linear import NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
-from noisylabels.online.two_copy import TwoCopy
 from reproduction.methods import find, known
 
 LEARNERS = [find(name) for name in known() if ".online." in known()[name]]

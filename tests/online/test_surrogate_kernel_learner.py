@@ -5,9 +5,8 @@ import pytest
 
 from noisylabels.kernels.radial import rational_pair
 from noisylabels.kernels.surrogate import gaussian_pair
-from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD
+from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import ArrayOracle
-from noisylabels.online.surrogate_kernel import SurrogateKernel
 from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment
 from reproduction.methods import find
 

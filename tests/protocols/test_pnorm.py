@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from noisylabels.filters.base import Sliding
-from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.lms import NLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory import loss_bounds
+from noisylabels.theory import pnorm as loss_bounds
 from reproduction.protocols import pnorm
 from reproduction.protocols.pnorm import Theorem
 from reproduction.protocols.walk import At, Walk

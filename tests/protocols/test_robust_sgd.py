@@ -190,7 +190,7 @@ def test_minimiser_has_no_gradient():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((80, 4)), np.where(rng.random(80) < 0.5, 1.0, -1.0)
     w = robust_sgd.minimiser(X, y, 0.01)
-    gradient = X.T @ (losses.log().slope(y * (X @ w)) * y) / 80 + 0.01 * w
+    gradient = X.T @ (losses.Log().slope(y * (X @ w)) * y) / 80 + 0.01 * w
     assert np.abs(gradient).max() < 1e-14
 
 

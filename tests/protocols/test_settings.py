@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import Field, ValidationError
 
-from noisylabels.filters.nlms import NLMS
+from noisylabels.filters.lms import NLMS
 from reproduction.protocols.settings import Distinct, Method, Methods, Noise, Settings, check_keywords
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.noise import flip_classes, flip_matrix
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton as two_classes
 from noisylabels.solvers.flipped_softmax.em_newton import em_newton
 from noisylabels.solvers.flipped_softmax.fits import contrasts
@@ -35,7 +35,7 @@ def test_two_classes_are_the_binary_solver_iterate_by_iterate(learn):
         old = two_classes(
             Z, y.astype(float), penalty, flip_matrix.START, learn_omega=learn, weights=a, rounds=200
         )
-        new = em_newton(Z, y, penalty, flip_classes.start(2), learn_omega=learn, weights=a, rounds=200)
+        new = em_newton(Z, y, penalty, flip_matrix.start(2), learn_omega=learn, weights=a, rounds=200)
         assert new.W[:, 1] - new.W[:, 0] == pytest.approx(old.v, rel=1e-9, abs=1e-9)
         assert new.omega == pytest.approx(old.omega, abs=1e-9)
         assert new.objectives == pytest.approx(old.objectives, rel=1e-9)
@@ -63,8 +63,8 @@ def test_gradients_are_finite_differences(K):
 @pytest.mark.parametrize("K", [2, 3])
 def test_both_solvers_find_the_same_maximum(K):
     Z, y, penalty = problem(K)
-    plain = em_newton(Z, y, penalty, flip_classes.start(K), rounds=3000)
-    joint = lbfgs(Z, y, penalty, flip_classes.start(K), tolerance=1e-12)
+    plain = em_newton(Z, y, penalty, flip_matrix.start(K), rounds=3000)
+    joint = lbfgs(Z, y, penalty, flip_matrix.start(K), tolerance=1e-12)
     assert plain.converged
     assert joint.converged
     assert joint.objectives[-1] == pytest.approx(plain.objectives[-1], rel=1e-6)
@@ -86,7 +86,7 @@ def test_without_flips_it_is_multinomial_logistic_regression():
 
 def test_em_never_lowers_the_likelihood():
     Z, y, penalty = problem(3)
-    objectives = em_newton(Z, y, penalty, flip_classes.start(3), rounds=200).objectives
+    objectives = em_newton(Z, y, penalty, flip_matrix.start(3), rounds=200).objectives
     assert np.diff(objectives).min() >= -1e-9
 
 
@@ -94,14 +94,14 @@ def test_em_never_lowers_the_likelihood():
 def test_a_permutation_of_the_classes_permutes_everything(solver):
     Z, y, penalty = problem(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
-    first, second = (solver(Z, labels, penalty, flip_classes.start(3)) for labels in (y, new[y]))
+    first, second = (solver(Z, labels, penalty, flip_matrix.start(3)) for labels in (y, new[y]))
     assert second.W[:, new] == pytest.approx(first.W, abs=1e-6)
     assert second.omega[np.ix_(new, new)] == pytest.approx(first.omega, abs=1e-6)
 
 
 def test_omega_is_recovered_from_simulated_labels():
     Z, y, penalty = problem(3, n=6000)
-    fit = lbfgs(Z, y, penalty, flip_classes.start(3))
+    fit = lbfgs(Z, y, penalty, flip_matrix.start(3))
     assert fit.omega == pytest.approx(OMEGA[3], abs=0.04)
 
 
@@ -109,8 +109,8 @@ def test_weights_are_repetitions():
     Z, y, penalty = problem(3, n=80)
     times = np.random.default_rng(3).integers(1, 4, len(y))
     for solver in (em_newton, lbfgs):
-        heavy = solver(Z, y, penalty, flip_classes.start(3), weights=times.astype(float))
-        many = solver(np.repeat(Z, times, axis=0), np.repeat(y, times), penalty, flip_classes.start(3))
+        heavy = solver(Z, y, penalty, flip_matrix.start(3), weights=times.astype(float))
+        many = solver(np.repeat(Z, times, axis=0), np.repeat(y, times), penalty, flip_matrix.start(3))
         assert pytest.approx(many.W, abs=1e-5) == heavy.W
         assert heavy.omega == pytest.approx(many.omega, abs=1e-5)
 
@@ -121,26 +121,26 @@ def test_names_that_change_places_are_reset_and_flagged(solver):
     wrong = np.array([[0.05, 0.9, 0.05], [0.9, 0.05, 0.05], [0.05, 0.05, 0.9]])
     fit = solver(Z, y, penalty, wrong)
     assert fit.permuted
-    assert not flip_classes.permuted(fit.omega)
+    assert not flip_matrix.permuted(fit.omega)
 
 
 def test_flip_matrices_of_many_classes():
-    assert np.array_equal(flip_classes.start(2), flip_matrix.START)
-    assert flip_classes.projected(2) == pytest.approx(flip_matrix.projected(np.eye(2)))
+    assert np.array_equal(flip_matrix.start(2), flip_matrix.START)
+    assert flip_matrix.projected(2) == pytest.approx(flip_matrix.from_rates(0.49, 0.49))
     for K in (2, 3, 7):
-        assert flip_classes.projected(K).sum(axis=1) == pytest.approx(np.ones(K))
-        assert not flip_classes.permuted(flip_classes.projected(K))
+        assert flip_matrix.projected(K).sum(axis=1) == pytest.approx(np.ones(K))
+        assert not flip_matrix.permuted(flip_matrix.projected(K))
         C = contrasts(K)
         assert pytest.approx(np.eye(K - 1), abs=1e-12) == C.T @ C
         assert np.abs(C.sum(axis=0)).max() < 1e-12
-    assert flip_classes.permuted(np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
-    assert flip_classes.permuted(np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]]))  # by its column
-    assert not flip_classes.permuted(np.array([[0.4, 0.6], [0.1, 0.9]]))  # two classes: the sum is below 1
-    assert np.array_equal(flip_classes.checked(flip_matrix.START, 4), flip_classes.start(4))
+    assert flip_matrix.permuted(np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
+    assert flip_matrix.permuted(np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]]))  # by its column
+    assert not flip_matrix.permuted(np.array([[0.4, 0.6], [0.1, 0.9]]))  # two classes: the sum is below 1
+    assert np.array_equal(flip_matrix.checked(flip_matrix.START, 4), flip_matrix.start(4))
     for bad, message in [
         (np.eye(3), r"shape \(4, 4\)"),
         (np.full((4, 4), 0.3), "sum to 1"),
         (np.eye(4)[::-1], "change names"),
     ]:
         with pytest.raises(ValueError, match=message):
-            flip_classes.checked(bad, 4)
+            flip_matrix.checked(bad, 4)

@@ -10,10 +10,16 @@ from sklearn.linear_model import SGDClassifier
 from noisylabels.classifiers.pegasos import PegasosClassifier
 from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
 from noisylabels.losses import margin as losses
-from noisylabels.solvers.sgd.epoch import Schedule, step_size
-from noisylabels.solvers.sgd.many import Candidate, fit_models
-from noisylabels.solvers.sgd.orders import block_order, permutation
-from noisylabels.solvers.sgd.schedules import SCHEDULES, scaled_step, schedule
+from noisylabels.solvers.sgd import (
+    SCHEDULES,
+    Schedule,
+    block_order,
+    permutation,
+    scaled_step,
+    schedule,
+    step_size,
+)
+from noisylabels.solvers.sgd_grid import Candidate, fit_models
 
 SOME_LOSSES = ["log", "hinge", "ramp", "smooth_ramp", "rgomp", "squared_hinge", "savage"]
 
@@ -79,7 +85,7 @@ def test_schedules_equal_their_formulas(problem, name):
     for t in (0, 1, n // 2, n - 1, n, 17 * n):
         assert step_size(rule, t) == pytest.approx(formula(t), rel=1e-14)
     model = RobustSGDClassifier("log", lam=lam, epochs=3, schedule=name, eta0=eta0, shuffle=False).fit(X, y)
-    np.testing.assert_allclose(weights(model), plain_sgd(X, y, losses.log(), lam, formula, 3), atol=1e-13)
+    np.testing.assert_allclose(weights(model), plain_sgd(X, y, losses.Log(), lam, formula, 3), atol=1e-13)
 
 
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
@@ -95,7 +101,7 @@ def test_averages_equal_a_plain_loop(problem, average, eta0):
         "shuffle": False,
         "average": average,
     }
-    expected = plain_sgd(X, y, losses.hinge(), lam, lambda t: eta0, 4, average)
+    expected = plain_sgd(X, y, losses.Hinge(), lam, lambda t: eta0, 4, average)
     for given in (X, sp.csr_matrix(X)):
         np.testing.assert_allclose(
             weights(RobustSGDClassifier("hinge", **options).fit(given, y)), expected, rtol=1e-9, atol=1e-10
@@ -106,10 +112,10 @@ def test_unregularised_or_absent_intercept(problem):
     X, y = problem
     options = {"lam": 0.05, "epochs": 2, "schedule": "constant", "eta0": 0.1, "shuffle": False}
     free = RobustSGDClassifier("log", regularise_intercept=False, **options).fit(X, y)
-    expected = plain_sgd(X, y, losses.log(), 0.05, lambda t: 0.1, 2, bias_lam=0.0)
+    expected = plain_sgd(X, y, losses.Log(), 0.05, lambda t: 0.1, 2, bias_lam=0.0)
     np.testing.assert_allclose(weights(free), expected, rtol=1e-12)
     none = RobustSGDClassifier("log", fit_intercept=False, **options).fit(X, y)
-    expected = plain_sgd(X, y, losses.log(), 0.05, lambda t: 0.1, 2, bias=0.0)
+    expected = plain_sgd(X, y, losses.Log(), 0.05, lambda t: 0.1, 2, bias=0.0)
     np.testing.assert_allclose(weights(none), expected, atol=1e-13)
     assert none.intercept_ == 0
 
@@ -169,14 +175,14 @@ def test_natarajan_is_unbiased_and_equals_a_plain_loop(problem):
     left = 1 - up - down
     mix = {1: ((1 - down) / left, -up / left), -1: ((1 - up) / left, -down / left)}
     for z in np.linspace(-2, 2, 9):  # E over flips of the corrected loss = clean loss
-        loss = losses.log()
+        loss = losses.Log()
         for label, flip in ((1, up), (-1, down)):
             kept = mix[label][0] * loss.value(z) + mix[label][1] * loss.value(-z)
             flipped = mix[-label][0] * loss.value(-z) + mix[-label][1] * loss.value(z)
             assert (1 - flip) * kept + flip * flipped == pytest.approx(float(loss.value(z)))
     options = {"lam": 0.05, "epochs": 2, "schedule": "constant", "eta0": 0.1, "shuffle": False}
     model = RobustSGDClassifier("log", noise_rates=(up, down), **options).fit(X, y)
-    expected = plain_sgd(X, y, losses.log(), 0.05, lambda t: 0.1, 2, mix=mix)
+    expected = plain_sgd(X, y, losses.Log(), 0.05, lambda t: 0.1, 2, mix=mix)
     np.testing.assert_allclose(weights(model), expected, rtol=1e-11)
 
 
@@ -184,7 +190,7 @@ def test_natarajan_is_unbiased_and_equals_a_plain_loop(problem):
 def test_many_models_equal_single_ones(problem, average):
     X, y = problem
     grid = [
-        Candidate(losses.smooth_ramp(s, *preset), lam, m)
+        Candidate(losses.SmoothRamp(s, *preset), lam, m)
         for s, preset in ((-0.7, (3.0, -0.15)), (-2.0, (1.5, 0.5)))
         for lam in (0.0, 1e-3, 10.0)
         for m in (0.3, 3.0)
@@ -231,8 +237,8 @@ def test_bottou_search_finds_a_good_power_of_two(problem):
 
     def cost(step):
         rule = schedule("bottou", step, 1e-3, len(X))
-        w = plain_sgd(X, y, losses.log(), 1e-3, lambda t: step_size(rule, t), 1)
-        return losses.log().value(y * (X @ w[:-1] + w[-1])).mean() + 0.0005 * w[:-1] @ w[:-1]
+        w = plain_sgd(X, y, losses.Log(), 1e-3, lambda t: step_size(rule, t), 1)
+        return losses.Log().value(y * (X @ w[:-1] + w[-1])).mean() + 0.0005 * w[:-1] @ w[:-1]
 
     assert cost(eta0) <= min(cost(eta0 / 2), cost(eta0 * 2))
 
@@ -329,7 +335,7 @@ def test_wrong_data_are_refused(problem):
 
 def test_grids_refuse_what_they_cannot_share(problem):
     X, y = problem
-    grid = [Candidate(losses.log(), 0.1, 1.0), Candidate(losses.hinge(), 0.1, 1.0)]
+    grid = [Candidate(losses.Log(), 0.1, 1.0), Candidate(losses.Hinge(), 0.1, 1.0)]
     with pytest.raises(ValueError, match="must share the kind of loss"):
         fit_models(X, y.astype(float), np.arange(9), grid, np.random.default_rng(0), epochs=1)
     with pytest.raises(ValueError, match="'bottou' chooses its own step size"):

@@ -5,14 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from noisylabels.theory.compressive_bounds import (
+from noisylabels.theory.projections import (
     deviation,
+    flip_probability,
     flip_terms,
     margins,
+    sub_gaussian_bound,
     sufficient_k,
     uniform_bound,
 )
-from noisylabels.theory.flip_probability import flip_probability, sub_gaussian_bound
 
 
 def test_margins_are_cosines_whatever_the_scale():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from noisylabels.theory.flip_probability import (
+from noisylabels.theory.projections import (
     flip_probability,
     gaussian_bound,
     simulated,

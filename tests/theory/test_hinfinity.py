@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import PNormLMS
 from noisylabels.theory import hinfinity
-from noisylabels.theory.link import norm
-from noisylabels.theory.loss_bounds import rate
+from noisylabels.theory.pnorm import norm, rate
 
 
 def rows(T=12, n=4, seed=0):

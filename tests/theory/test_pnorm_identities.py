@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisylabels.filters.implicit_pnorm_lms import ImplicitPNormLMS
-from noisylabels.filters.pnorm_lms import PNormLMS
-from noisylabels.theory.bregman import divergence, divergence_dual, potential, project
-from noisylabels.theory.link import dual, link, norm
-from noisylabels.theory.loss_bounds import rate
+from noisylabels.filters.pnorm import ImplicitPNormLMS, PNormLMS
+from noisylabels.theory.pnorm import divergence, divergence_dual, dual, link, norm, potential, project, rate
 
 powers = st.floats(2.0, 14.0)
 seeds = st.integers(0, 2**32 - 1)

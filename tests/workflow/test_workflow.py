@@ -60,9 +60,9 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert f"verdicts: {judged}" in output
     assert "Nothing to be done" in planned()
 
-    copy.edit("src/noisylabels/filters/sm_nlms.py", '"""', '"""Edited. ')  # a docstring
+    copy.edit("src/noisylabels/filters/lms.py", '"""', '"""Edited. ')  # a docstring
     assert "Nothing to be done" in planned()
-    copy.edit("src/noisylabels/filters/sm_nlms.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
+    copy.edit("src/noisylabels/filters/lms.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
     output = planned()
     assert (jobs(output)["tune"], jobs(output)["run"]) == (1, 1)
     assert "methods=sm_nlms" in output

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.arrays import choice, number, whole
 from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import two_classes
 from noisylabels.bases.random_state import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.additive import Loss, additive
+from noisylabels.validation import choice, number, whole
 
 Array = NDArray[np.float64]
 

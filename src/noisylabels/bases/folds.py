@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import whole
+from noisylabels.validation import whole
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intp]

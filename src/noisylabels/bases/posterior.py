@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from noisylabels.bases.doubts import Doubts
-from noisylabels.noise import flip_classes, flip_matrix
+from noisylabels.noise import flip_matrix
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class TrueLabelPosterior(Doubts):
             raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
         if len(self.classes_) > 2:
             labels = np.searchsorted(self.classes_, y)
-            return flip_classes.posterior(self.decision_function(X), labels, self.flip_matrix_)
+            return flip_matrix.posterior(self.decision_function(X), labels, self.flip_matrix_)
         return flip_matrix.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
 
     def _log_odds(self, X: Any) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from noisylabels.arrays import shown
+from noisylabels.validation import shown
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from noisylabels.arrays import choice
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import classes_of, example_weights
-from noisylabels.noise import flip_classes
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_softmax.em_newton import em_newton
 from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit
 from noisylabels.solvers.flipped_softmax.lbfgs import lbfgs
+from noisylabels.validation import choice
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ class SoftmaxModel(Doubts):
         Sets flip_matrix_, objective_, converged_ and the flags.
         """
         K = len(self.classes_)
-        omega = flip_classes.start(K) if self.robust else np.eye(K)
+        omega = flip_matrix.start(K) if self.robust else np.eye(K)
         method = lbfgs if solver == "lbfgs" else em_newton
         fit: SoftmaxFit = method(Z, labels, penalty, omega, learn_omega=self.robust, weights=weights)
         self.objective_, self.converged_ = fit.objectives[-1], fit.converged

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import whole
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.margin_distribution import interior_point
+from noisylabels.validation import whole
 
 Array = NDArray[np.float64]
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import choice, number, whole
 from noisylabels.bases.folds import fold_numbers, with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.bases.starts import start_points
 from noisylabels.solvers.margin_descent import descend
-from noisylabels.theory.compressive_bounds import margins, uniform_bound
-from noisylabels.theory.flip_probability import flip_probability, slope
+from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
+from noisylabels.validation import choice, number, whole
 
 Array = NDArray[np.float64]
 

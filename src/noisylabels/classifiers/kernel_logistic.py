@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import number, numbers
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, settled, silent
 from noisylabels.bases.softmax import SoftmaxModel, check_solver
@@ -15,6 +14,7 @@ from noisylabels.kernels.gaussian import Basis, Gram, basis
 from noisylabels.solvers.flipped_logistic.batch import Solution, fit_batch
 from noisylabels.solvers.flipped_logistic.em_newton import EMFit, em_newton
 from noisylabels.solvers.flipped_logistic.readings import Columns, check, columns
+from noisylabels.validation import number, numbers
 
 Array = NDArray[np.float64]
 

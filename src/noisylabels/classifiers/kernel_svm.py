@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import number, numbers, whole
 from noisylabels.bases.doubts import Doubts
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier, majority
 from noisylabels.kernels.gaussian import Gram
 from noisylabels.solvers.svm_path import padded, path
+from noisylabels.validation import number, numbers, whole
 
 Array = NDArray[np.float64]
 

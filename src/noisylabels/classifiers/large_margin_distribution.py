@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import numbers, whole
 from noisylabels.bases.folds import fold_numbers, with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.solvers.margin_distribution import interior_point, quadratic
+from noisylabels.validation import numbers, whole
 
 Array = NDArray[np.float64]
 Choice = tuple[float, float, float]  # lam1, lam2, C

@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import choice, flag, number, whole
 from noisylabels.bases.linear import LinearBinaryClassifier
+from noisylabels.validation import choice, flag, number, whole
 
 
 class LiblinearClassifier(LinearBinaryClassifier):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import number, whole
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers.margin_lbfgs import minimise
+from noisylabels.validation import number, whole
 
 
 class MarginMinimiser(LinearBinaryClassifier):

@@ -9,12 +9,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import flag, number
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
-from noisylabels.losses.compiled import hinge_slope
-from noisylabels.solvers.sgd.epoch import AHEAD, SMALLEST_SCALE
-from noisylabels.solvers.sgd.rows import Rows, add, as_rows, dot, energy, fetch
+from noisylabels.solvers.sgd import AHEAD, SMALLEST_SCALE, Rows, add, as_rows, dot, energy, fetch
+from noisylabels.validation import flag, number
 
 _PIECE = 1 << 20  # row numbers drawn at a time
 
@@ -116,7 +114,7 @@ def _pegasos(
         i = order[k]
         t = done + k + 1.0
         f = scale * dot(rows, i, w) + constant * b
-        step = -hinge_slope(y[i] * f) * y[i] / (lam * t)
+        step = y[i] / (lam * t) if y[i] * f < 1.0 else 0.0  # of the hinge loss
         shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 anyway
         if t > 1.0:
             scale *= shrink

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from noisylabels.arrays import flag, shown
 from noisylabels.bases.boosting import LinearBoostingClassifier
 from noisylabels.bases.features import bounded
 from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.losses.exponential import FlippedExponential
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.platt import platt
+from noisylabels.validation import flag, shown
 
 Array = NDArray[np.float64]
 

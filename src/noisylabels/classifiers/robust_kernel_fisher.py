@@ -9,12 +9,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import choice, number, numbers, whole
 from noisylabels.bases.fits import Fits
 from noisylabels.bases.kernel import KernelClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.kernels.gaussian import Basis, Gram, basis
 from noisylabels.noise import flip_matrix
+from noisylabels.validation import choice, number, numbers, whole
 
 Array = NDArray[np.float64]
 

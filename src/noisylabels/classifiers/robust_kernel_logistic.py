@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import choice
 from noisylabels.bases.posterior import TrueLabelPosterior
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import Basis
@@ -15,6 +14,7 @@ from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.em_newton import em_newton
 from noisylabels.solvers.flipped_logistic.priors import marginal_zeta, prior_factor_value
 from noisylabels.solvers.flipped_logistic.readings import columns
+from noisylabels.validation import choice
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         if self.solver == "lbfgs" and self.regularisation == "fixed":
             batch = self._from_batch(basis, labels, self.zeta_)
             self.flip_matrix_ = flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
-            swapped = flip_matrix.swapped(self.flip_matrix_)
+            swapped = flip_matrix.permuted(self.flip_matrix_)
         if self.solver == "em_newton" or self.regularisation == "bayes" or swapped:
             swapped |= self._em_newton(basis, labels, factor)
         self._doubt(not_converged=not self.converged_, classes_swapped=swapped)

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.arrays import flag, number, whole
 from noisylabels.bases.features import bounded
 from noisylabels.bases.labels import classes_of, example_weights
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.posterior import TrueLabelPosterior
-from noisylabels.noise import flip_classes, flip_matrix
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.em_newton import EMFit, em_newton
 from noisylabels.solvers.flipped_softmax.em_newton import em_newton as softmax_em_newton
 from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit
+from noisylabels.validation import flag, number, whole
 
 Array = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         bounded(X)
         self.classes_ = classes_of(y)
         K = len(self.classes_)
-        omega = flip_matrix.checked(self.omega) if K == 2 else flip_classes.checked(self.omega, K)
+        omega = flip_matrix.checked(self.omega, K)
         weights = example_weights(X, y, sample_weight)
         labels = np.searchsorted(self.classes_, y)
         Z = np.column_stack([np.ones(len(X)), X])

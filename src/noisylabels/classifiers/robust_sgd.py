@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import choice, finite, flag, number, whole
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.losses.margin import Loss, resolve
-from noisylabels.solvers.sgd import schedules as steps
-from noisylabels.solvers.sgd.epoch import Objective, epoch
-from noisylabels.solvers.sgd.many import Candidate, fit_models
-from noisylabels.solvers.sgd.orders import block_order, permutation
-from noisylabels.solvers.sgd.rows import as_rows, largest_square
+from noisylabels.solvers import sgd
+from noisylabels.solvers.sgd import Objective, as_rows, block_order, largest_square, permutation
+from noisylabels.solvers.sgd_grid import Candidate, fit_models
+from noisylabels.validation import choice, finite, flag, number, whole
 
 AVERAGES = ("none", "epoch", "run")
 BLOCKS = "blocks"
@@ -27,7 +25,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
 
     loss : name or `noisylabels.losses.margin.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
     lam : lambda >= 0.   epochs : passes over the data.
-    schedule : name of a step-size rule, see `noisylabels.solvers.sgd.schedules`.
+    schedule : name of a step-size rule, see `noisylabels.solvers.sgd`.
     eta0 : first step size; None: multiplier / (L max ||x||^2),
         for "constant" 1/(12 (L max ||x||^2 + lambda)),
         and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
@@ -37,7 +35,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
     noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
         unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.
-    shuffle : go through a copy of the rows in random order (`noisylabels.solvers.sgd.orders`);
+    shuffle : go through a copy of the rows in random order (`noisylabels.solvers.sgd.block_order`);
         "blocks": without a copy, in shuffled blocks of 64 neighbours, each block shuffled inside too, which
         is for `numpy.memmap`; else as given, without a copy.
     epoch_rows : of `partial_fit`, the rows of an epoch, by which step sizes and averages count.
@@ -160,11 +158,11 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         )
         return float(resolve(self.loss).value(signs * f).mean()) + 0.5 * self.lam * square
 
-    def _checked_objective(self) -> tuple[Loss, Objective]:
+    def _checked_objective(self) -> Objective:
         loss = resolve(self.loss)
         number("lam", self.lam, least=0)
         choice("average", self.average, AVERAGES)
-        choice("schedule", self.schedule, steps.SCHEDULES)
+        choice("schedule", self.schedule, sgd.SCHEDULES)
         whole("epochs", self.epochs, 1)
         number("multiplier", self.multiplier, above=0)
         flag("fit_intercept", self.fit_intercept)
@@ -187,11 +185,12 @@ class RobustSGDClassifier(LinearBinaryClassifier):
             positive, negative = ((1 - down) / left, -up / left), ((1 - up) / left, -down / left)
         bias = float(self.fit_intercept)
         bias_lam = self.lam if self.regularise_intercept else 0.0
-        return loss, Objective(*loss.code, positive, negative, float(self.lam), bias, float(bias_lam))
+        return Objective(loss, float(self.lam), bias, float(bias_lam), positive, negative)
 
     def _start(self, X: Any, labels: NDArray[np.float64], n: int) -> None:
         """Weights, sums and step sizes of a new run with n rows in an epoch."""
-        loss, self._objective = self._checked_objective()
+        self._objective = self._checked_objective()
+        loss = self._objective.loss
         d = X.shape[1]
         self._w, self._sum = np.zeros(d + 1), np.zeros(d + 1)
         self.t_ = self._summed = self.n_iter_ = 0
@@ -199,12 +198,12 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         if eta0 is None:
             size = largest_square(X) + self._objective.bias
             if self.schedule == "constant":
-                eta0 = steps.theorem_1_step(loss, size, self.lam)
+                eta0 = sgd.theorem_1_step(loss, size, self.lam)
             elif self.schedule == "bottou":
-                eta0 = self.multiplier * steps.searched_step(X, labels, self._objective, loss)
+                eta0 = self.multiplier * sgd.searched_step(X, labels, self._objective)
             else:
-                eta0 = steps.scaled_step(self.multiplier, loss, size, self.lam)
-        self.schedule_ = steps.schedule(self.schedule, eta0, self.lam, n)
+                eta0 = sgd.scaled_step(self.multiplier, loss, size, self.lam)
+        self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _pass(
         self,
@@ -222,7 +221,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         if self.average == "epoch" and begins:
             total[:] = 0.0
             self._summed = 0
-        epoch(rows, labels, order, w, total, averaged, self._objective, self.schedule_, self.t_)
+        sgd.epoch(rows, labels, order, w, total, averaged, self._objective, self.schedule_, self.t_)
         self.t_ += len(order)
         self.n_iter_ += ends
         if not np.isfinite(w).all():

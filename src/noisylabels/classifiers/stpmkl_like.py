@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import number, numbers, whole
 from noisylabels.bases.multi_kernel import Mixture, MultiKernelClassifier
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.solvers.mirror_prox import Factors, mirror_prox
+from noisylabels.validation import number, numbers, whole
 
 Array = NDArray[np.float64]
 

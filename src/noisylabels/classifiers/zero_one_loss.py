@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import whole
 from noisylabels.bases.folds import with_constant
 from noisylabels.bases.linear import LinearBinaryClassifier
 from noisylabels.bases.random_state import generator
 from noisylabels.bases.starts import start_points
 from noisylabels.solvers.margin_descent import NO_TABLE, coordinate_search, descend
+from noisylabels.validation import whole
 
 Array = NDArray[np.float64]
 

@@ -1,22 +1,22 @@
-"""The contract of all filters: see a row, predict, see the label, learn.
+"""The base of all filters: see a row, predict, see the label, learn.
 
-A new filter is one short file: its hyperparameters in ``__init__``, its update in a compiled loop, and
-`Filter._learn` that calls the loop. The rest (validation, sliding windows, chunks, losses) is inherited.
+A new filter has its hyperparameters in ``__init__``, its update in a compiled loop, and `Filter._learn` that
+calls the loop. The rest (validation, sliding windows, chunks, one row at a time, losses) is inherited.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, as_array, finite, first_index, nonnegative, number, whole
-from noisylabels.filters.habits import Habits
+from noisylabels.validation import Floats, Ints, as_array, finite, first_index, nonnegative, number, whole
 
 
 class Sliding:
@@ -151,22 +151,30 @@ def known_variance(filter_: Filter, side: Side) -> Floats:
     return side.v
 
 
-class Filter(Habits):
-    """yhat_t = w_{t-1}.x_t, then w_t from the label: the frame of every filter (w_0 = 0).
+class Filter:
+    """yhat_t = w_{t-1}.x_t, then w_t from the label (w_0 = 0).
 
-    A subclass sets `name` (the name of its module), keeps each hyperparameter of ``__init__`` under its own
-    name, and implements `_learn`; extra state is created in `_start`.
+    A subclass sets `name`, keeps each hyperparameter of ``__init__`` under its own name, and implements
+    `_learn`; extra state is created in `_start`. `_taps` names the state arrays with an entry for each tap.
+    Parameters go by `get_params` and `set_params`; `learn_one` takes one row, `update` one sample of a
+    signal; over a whole signal `run` is hundreds of times faster.
     """
 
     name: ClassVar[str]
+    _taps: ClassVar[tuple[str, ...]] = ()
     w: Floats
+    _keys: tuple[Any, ...]  # of a row that is a mapping, in the order of w
+    _line: Floats  # the last samples of `update`, newest first
 
     def _start(self, d: int) -> None:
         """State before the first row of d entries. Overrides call super()._start(d) and add theirs."""
         self.w = np.zeros(d)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        """Fill yhat[t] = w.x_t and update w in place, t = 0..n-1; w is reversed where `rows` are."""
+        """Fill yhat[t] = w.x_t and update w in place, t = 0..n-1.
+
+        w and the state in `_taps` are reversed where `rows` are.
+        """
         raise NotImplementedError
 
     def predict(self, X: ArrayLike | Sliding) -> Any:
@@ -215,7 +223,9 @@ class Filter(Habits):
         self._ready(rows.d)
         w = self.w[::-1].copy() if rows.reversed else self.w.copy()
         yhat = np.empty(n)
+        self._turn(rows)
         self._learn(rows, w, label, yhat, side)
+        self._turn(rows)
         if not w.any():  # as after steps divided by an x.x that overflowed
             _check_squares(rows)
         if not (np.isfinite(yhat).all() and np.isfinite(w).all()):
@@ -237,11 +247,9 @@ class Filter(Habits):
 
     @contextmanager
     def _unchanged_by_errors(self) -> Iterator[None]:
-        """Put the filter back as it was if the body raises."""
-        before = {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in vars(self).items()
-        }
+        """Let the body work on copies of the state; put the filter back as it was if it raises."""
+        before = dict(vars(self))
+        vars(self).update((k, value.copy()) for k, value in before.items() if isinstance(value, np.ndarray))
         try:
             yield
         except BaseException:
@@ -249,11 +257,97 @@ class Filter(Habits):
             vars(self).update(before)
             raise
 
+    def _turn(self, rows: Rows) -> None:
+        """The state of each tap in the order of `rows`, and back."""
+        if rows.reversed:
+            for name in self._taps:
+                setattr(self, name, np.ascontiguousarray(np.flip(getattr(self, name))))
+
     def _ready(self, d: int) -> None:
         if not hasattr(self, "w"):
             self._start(d)
         elif len(self.w) != d:
             raise ValueError(f"X: rows have {d} entries, the filter has {len(self.w)}; use fit to restart")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The hyperparameters by name; ``deep`` changes nothing."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change hyperparameters and keep the weights. Raises ValueError: an unknown name, a wrong value."""
+        known = self.get_params()
+        for name in parameters:
+            if name not in known:
+                raise ValueError(f"{name}: {type(self).__name__} has the parameters {', '.join(known)}")
+        vars(self).update(vars(type(self)(**{**known, **parameters})))
+        return self
+
+    def predict_one(self, x: Mapping[Any, float] | ArrayLike) -> float:
+        """w.x of one row x, (d,) or {name: value}; 0 before anything was learned."""
+        return float(self.predict(self._row(x)[1]))
+
+    def learn_one(self, x: Mapping[Any, float] | ArrayLike, y: float, **side: float | None) -> Self:
+        """`partial_fit` on one row x, (d,) or {name: value}, and its label y.
+
+        side : v, second, clean of `run`, one number each.
+        Raises ValueError : names other than those of the first row; see `run`.
+        """
+        keys, row = self._row(x)
+        self.run(row[np.newaxis], [y], **_one_row(side))
+        self._keys = keys
+        return self
+
+    def delay_line(self, taps: int) -> Self:
+        """w = 0 and ``taps`` samples of silence, from where `update` starts."""
+        taps = whole("taps", taps, 1)
+        self._start(taps)
+        self._line = np.zeros(taps)
+        return self
+
+    def update(self, x: float, d: float, **side: float | None) -> float:
+        """Take the next sample x of the input, predict the sample d of the output, learn from it.
+
+        The prediction is returned. A signal, sample by sample, gives what `run` gives on its `Sliding`.
+        side : v, second, clean of `run`, one number each.
+        Raises ValueError : no `delay_line`; see `run`.
+        """
+        if not hasattr(self, "_line"):
+            raise ValueError("update: say how many samples the filter sees, delay_line(taps), first")
+        line = np.append(finite("x", [x], (1,)), self._line[:-1])
+        yhat = self.run(line[np.newaxis], [d], **_one_row(side))
+        self._line = line
+        return float(yhat[0])
+
+    def history(
+        self, X: ArrayLike | Sliding, y: ArrayLike, *, every: int = 1, **side: ArrayLike | None
+    ) -> tuple[Floats, Floats]:
+        """`run` that also keeps the weights after ``every``, 2 ``every``, ... rows and after the last one.
+
+        Returns yhat (n,) and W (ceil(n / every), d). Memory: 8 d bytes for each row of W.
+        Raises ValueError : every < 1; see `run`. A call that raises leaves the filter as it was.
+        """
+        every = whole("every", every, 1)
+        rows = Rows.of(X)
+        label = finite("y", y, (rows.n,))
+        full = {name: None if value is None else spread(name, value, rows.n) for name, value in side.items()}
+        yhat, W = np.empty(rows.n), np.empty((-(-rows.n // every), rows.d))
+        with self._unchanged_by_errors():
+            for k, at in enumerate(range(0, rows.n, every)):
+                part = slice(at, min(at + every, rows.n))
+                given = (full.get(name) for name in ("v", "second", "clean"))
+                piece = [None if value is None else value[part] for value in given]
+                yhat[part] = self._run(rows.part(part.start, part.stop), label[part], *piece)
+                W[k] = self.w
+        return yhat, W
+
+    def _row(self, x: Mapping[Any, float] | ArrayLike) -> tuple[tuple[Any, ...], Floats]:
+        """The names of a row, () if it has none, and the row."""
+        if not isinstance(x, Mapping):
+            return (), finite("x", x, (None,))
+        keys = getattr(self, "_keys", ()) or tuple(x)
+        if set(keys) != set(x):
+            raise ValueError(f"x: has the names {sorted(map(str, x))}, the filter {sorted(map(str, keys))}")
+        return keys, finite("x", [x[key] for key in keys], (None,))
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -272,12 +366,16 @@ class Filter(Habits):
         return result
 
 
-def window_starts(T: int, windows: int) -> NDArray[np.int64]:
+def window_starts(T: int, windows: int) -> Ints:
     """First round of each of `windows` equal windows of T rounds; the last one takes the remainder."""
     windows = whole("windows", windows, 1, T)
     return np.arange(windows, dtype=np.int64) * (T // windows)
 
 
-def window_means(values: Floats, starts: NDArray[np.int64]) -> Floats:
+def window_means(values: Floats, starts: Ints) -> Floats:
     """Mean of `values` over the windows that begin at `starts`."""
     return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
+
+
+def _one_row(side: Mapping[str, float | None]) -> dict[str, ArrayLike | None]:
+    return {name: None if value is None else [value] for name, value in side.items()}

@@ -9,11 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, choice, finite, flag, number
-from noisylabels.compiled.arithmetic import add, dot, energy
 from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import ORS
 from noisylabels.filters.ors_step import MEAN, ONE, SPREAD, step_one
+from noisylabels.fixed_order import add, dot, energy
+from noisylabels.validation import Floats, choice, finite, flag, number
 
 STRATEGIES = ("const", "begin", "auto", "self_tuned")
 VARIANCES = ("mean_var", "biased", "unbiased")

@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import Floats, choice, number
-from noisylabels.compiled.simd import LANES
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
 from noisylabels.filters.ors_kernels import BLOCK, look, losses_rows, run_rows, run_windows
-from noisylabels.filters.ors_step import Rule, Seen
+from noisylabels.filters.ors_step import Rule
+from noisylabels.fixed_order import LANES
+from noisylabels.validation import Floats, choice, number
 
 Told = tuple[Floats, Floats, Floats, Floats]
 """y_t, label 1, label 2 and v_t."""
@@ -151,7 +151,7 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
 
 def _seen(told: Told) -> Floats:
     """`look` at all rounds at once."""
-    seen = np.zeros((len(told[0]), len(Seen._fields)))
+    seen = np.zeros((len(told[0]), 6))
     look(told, 0, seen)
     return seen
 

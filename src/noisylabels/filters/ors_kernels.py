@@ -1,12 +1,18 @@
-"""Compiled loops of ORS: one filter on any rows, eight filters on shared rows, a sliding window."""
+"""Compiled loops of ORS: one filter on any rows, eight filters on shared rows, a sliding window.
+
+The two passes over the taps of a sliding window, and the one of eight filters side by side, are written as
+vectors (`noisylabels.fixed_order`): they keep up to 32 sums in registers, which a plain loop spills.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from noisylabels.compiled.arithmetic import add, dot, energy
-from noisylabels.compiled.simd import LANES, add_windows, advance_lanes, dot_windows, lag_lanes
+import numpy as np
+from numba import njit, types
+
 from noisylabels.filters.ors_step import (
     CLEAN,
     ENERGY,
@@ -18,6 +24,8 @@ from noisylabels.filters.ors_step import (
     step_lanes,
     step_one,
 )
+from noisylabels.fixed_order import INT64, LANES, Emit, add, dot, energy, fma, intrinsic
+from noisylabels.validation import Floats, Ints
 
 BLOCK = 16  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them
@@ -25,20 +33,119 @@ REFRESH = 4096  # rounds between two exact computations of the lag products
 QUIET = 1e-3  # a fall of the energy to this share of its past calls for one, too
 
 
-@njit(cache=True)
-def look(told, t, seen):  # type: ignore[no-untyped-def]
-    """seen[i] = the columns of `ors_step.Seen` for round t+i; the loops know the energies.
+@intrinsic
+def advance_lanes(typingctx, w, c, old, new, yhat, d):  # type: ignore[no-untyped-def]
+    """Eight filters at once: w[k] += c old[k], then yhat = sum_k w[k] new[k]; w (d, 8), c and yhat (8,)."""
 
-    told: y_t, label 1, label 2 and v_t, four arrays (n,).
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        w, c, old, new, yhat = (emit.data(t, v) for t, v in zip(signature.args[:5], args[:5], strict=True))
+        coefficient = emit.load(c)
+        sums = [emit.variable(emit.zero()) for _ in range(4)]
+        d = args[5]
+        fours = builder.and_(d, INT64(-4))
+        for start, stop, totals in ((INT64(0), fours, sums), (fours, d, sums[:1])):
+            with emit.steps(start, stop, len(totals)) as k:
+                for i, total in enumerate(totals):
+                    at = builder.mul(builder.add(k, INT64(i)), INT64(LANES))
+                    weights = emit.fma(coefficient, emit.one(old, k, i), emit.load(w, at))
+                    emit.store(weights, w, at)
+                    builder.store(emit.fma(weights, emit.one(new, k, i), builder.load(total)), total)
+        a, b, x, y = (builder.load(total) for total in sums)
+        emit.store(builder.fadd(builder.fadd(a, b), builder.fadd(x, y)), yhat)
+
+    return types.void(w, c, old, new, yhat, types.int64), codegen
+
+
+def _panel(emit, literals, signature, args):  # type: ignore[no-untyped-def]
+    """F, A, and the addresses of the weights, of the coefficients or sums, and of the signal at lag j."""
+    n_filters, n_lags = (literal.literal_value for literal in literals)
+    weights, table, signal = (emit.data(signature.args[i], args[i]) for i in (2, 3, 5))
+    j, at = args[4], args[6]
+    return n_filters, n_lags, weights, table, emit.offset(signal, at, j)
+
+
+@contextmanager
+def _vectors(emit: Emit, signal: Any, n_lags: int, start: Any, stop: Any) -> Iterator[Any]:
+    """Steps of two vectors of taps: yields k and, for each of the two, the windows of lags i and i+8.
+
+    Lag i+8 at taps k is lag i at taps k+8, so each window is loaded once and kept for one step.
     """
-    clean, one, two, v = told
+    kept = [emit.variable(emit.load(signal, start, i)) for i in range(n_lags)]
+    with emit.steps(start, stop, 2 * LANES) as k:
+        rows = [[emit.builder.load(window) for window in kept]]
+        rows += [[emit.load(signal, k, i + LANES * u) for i in range(n_lags)] for u in (1, 2)]
+        yield k, [rows[0] + rows[1], rows[1] + rows[2]]
+        for window, value in zip(kept, rows[2], strict=True):
+            emit.builder.store(value, window)
+
+
+@intrinsic(prefer_literal=True)
+def add_windows(typingctx, F, A, w, c, j, s, at, start, stop):  # type: ignore[no-untyped-def]
+    """w_f[k] += sum_i c[i, f] s[at+i+k], start <= k < stop, over the lags i = j..j+A-1 and j+8..j+A+7.
+
+    w (D/8, F, 8): eight taps of each filter in turn.  c (16, 8).  start and stop are multiples of 16.
+    F and A are written as numbers in the call, 2 F A coefficients stay in registers.
+    """
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        n_filters, n_lags, weights, c, signal = _panel(emit, (F, A), signature, args)
+        c = emit.offset(c, builder.mul(args[4], INT64(LANES)))
+        lags = [i + half for half in (0, LANES) for i in range(n_lags)]
+        c = [[emit.one(c, i * LANES + f) for i in lags] for f in range(n_filters)]
+        with _vectors(emit, signal, n_lags, args[7], args[8]) as (k, pairs):
+            line = emit.offset(weights, builder.mul(k, INT64(n_filters)))
+            for u, windows in enumerate(pairs):
+                for f in range(n_filters):
+                    at = LANES * (u * n_filters + f)
+                    total = emit.load(line, at)
+                    for coefficient, window in zip(c[f], windows, strict=True):
+                        total = emit.fma(coefficient, window, total)
+                    emit.store(total, line, at)
+
+    int64 = types.int64
+    return types.void(F, A, w, c, int64, s, int64, int64, int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def dot_windows(typingctx, F, A, w, sums, j, s, at, start, stop):  # type: ignore[no-untyped-def]
+    """sums[i, f] += w_f.x_{at+i} over start <= k < stop for the lags i of `add_windows`; sums (16, F, 8)."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        emit = Emit(context, builder)
+        n_filters, n_lags, weights, sums, signal = _panel(emit, (F, A), signature, args)
+        sums = emit.offset(sums, builder.mul(args[4], INT64(LANES * n_filters)))
+        lags = [i + half for half in (0, LANES) for i in range(n_lags)]
+        cells = {(f, n): (i * n_filters + f) * LANES for f in range(n_filters) for n, i in enumerate(lags)}
+        totals = {cell: emit.variable(emit.load(sums, place)) for cell, place in cells.items()}
+        with _vectors(emit, signal, n_lags, args[7], args[8]) as (k, pairs):
+            line = emit.offset(weights, builder.mul(k, INT64(n_filters)))
+            for u, windows in enumerate(pairs):
+                taps = [emit.load(line, LANES * (u * n_filters + f)) for f in range(n_filters)]
+                for (f, n), total in totals.items():
+                    builder.store(emit.fma(taps[f], windows[n], builder.load(total)), total)
+        for cell, place in cells.items():
+            emit.store(builder.load(totals[cell]), sums, place)
+
+    int64 = types.int64
+    return types.void(F, A, w, sums, int64, s, int64, int64, int64), codegen
+
+
+@njit(cache=True)
+def look(labels: Any, t: int, seen: Floats) -> None:
+    """seen[i] = what round t+i shows, but its energy, which the loops know.
+
+    labels: y_t, label 1, label 2 and v_t, four arrays (n,).
+    """
+    clean, one, two, v = labels
     for i in range(min(len(seen), len(clean) - t)):
         seen[i, CLEAN], seen[i, ONE], seen[i, MEAN] = clean[t + i], one[t + i], (one[t + i] + two[t + i]) / 2
         seen[i, VARIANCE], seen[i, SPREAD] = v[t + i], (one[t + i] - two[t + i]) ** 2 / 4
 
 
 @njit(cache=True)
-def run_rows(x, step, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
+def run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
     """One filter, row by row: the definition."""
     for t in range(len(yhat)):
         yhat[t] = dot(x, t * step, w)
@@ -47,7 +154,9 @@ def run_rows(x, step, seen, rules, w, yhat):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-untyped-def]
+def losses_rows(
+    x: Floats, step: int, d: int, seen: Floats, rules: Floats, bounds: Ints, losses: Floats
+) -> None:
     """Eight filters side by side: losses[f, i] = mean of (yhat_t - y_t)^2 for bounds[i] <= t < bounds[i+1].
 
     The update of round t-1 and the prediction of round t share one pass over the taps.
@@ -66,13 +175,15 @@ def losses_rows(x, step, d, seen, rules, bounds, losses):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def run_windows(s, d, told, rules, w, bounds, losses, yhat):  # type: ignore[no-untyped-def]
+def run_windows(
+    s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
+) -> None:
     """Filters on one sliding window, x_t = s[t : t+d], in blocks of 16 rounds; the algebra of `run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
     w: (D/8, F, 8), eight taps of each filter in turn; F = 1 or 4, D is d rounded up to 16, zero beyond d.
-    s: n + D + 32 samples.  told: see `look`.
+    s: n + D + 32 samples.  labels: see `look`.
     rules: (12, 8), the first F columns count.  losses: (8, windows), as in `losses_rows`.
     yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
@@ -86,14 +197,14 @@ def run_windows(s, d, told, rules, w, bounds, losses, yhat):  # type: ignore[no-
         if t - refreshed >= REFRESH:
             refreshed, highest = t, 0.0
             _exact_lags(s, d, t, lags)
-        lag_lanes(lags, s, t, d, G)
+        _lag_products(lags, s, t, d, G)
         low, high = G[0, 0], G[0, 0]
         for i in range(1, BLOCK):
             low, high = min(low, G[i, 0]), max(high, G[i, 0])
         highest = max(highest, high)
         if low < QUIET * highest:
             refreshed, highest = t, _exact_block(s, d, t, lags, G)
-        look(told, t, seen)
+        look(labels, t, seen)
         if F == 1:
             step_block(1, rules, seen, G, sums, p, c)
         else:
@@ -118,7 +229,20 @@ def run_windows(s, d, told, rules, w, bounds, losses, yhat):  # type: ignore[no-
 
 
 @njit(cache=True)
-def _advance(w, d, c, s, old, sums, new):  # type: ignore[no-untyped-def]
+def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
+    """G[j] = lags, then lags[i] += s[t+j+d] s[t+j+d+i] - s[t+j] s[t+j+i], j = 0..15; lags (16,), G (16, 16).
+
+    One round takes one product out and one in: from lags[i] = x_t.x_{t+i} to the same of t+1.
+    """
+    for j in range(BLOCK):
+        leaves, enters = -s[t + j], s[t + j + d]
+        for i in range(BLOCK):
+            G[j, i] = lags[i]
+            lags[i] = fma(leaves, s[t + j + i], fma(enters, s[t + j + d + i], lags[i]))
+
+
+@njit(cache=True)
+def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, new: int) -> None:
     """w += sum_j c_j x_{old+j}; sums[j, f] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
 
     Every other block goes from the last tile to the first: it begins with the taps still in the cache.
@@ -144,14 +268,14 @@ def _advance(w, d, c, s, old, sums, new):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _exact_lags(s, d, t, lags):  # type: ignore[no-untyped-def]
-    """lags[l] = x_t.x_{t+l}, free of the errors of `lag_lanes`: those of the loudest past."""
+def _exact_lags(s: Floats, d: int, t: int, lags: Floats) -> None:
+    """lags[l] = x_t.x_{t+l}, free of the errors of `_lag_products`: those of the loudest past."""
     for lag in range(BLOCK):
         lags[lag] = dot(s, t + lag, s[t : t + d])
 
 
 @njit(cache=True)
-def _exact_block(s, d, t, lags, G):  # type: ignore[no-untyped-def]
+def _exact_block(s: Floats, d: int, t: int, lags: Floats, G: Floats) -> Any:
     """All of G, and lags for the next block; returns the last energy."""
     for j in range(BLOCK):
         _exact_lags(s, d, t + j, lags)

@@ -13,11 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import numbers
-from noisylabels.compiled.exponential import LARGEST, exp_of_negative
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.simd import dot_lanes
+from noisylabels.elementary import LARGEST, exp_of_negative
+from noisylabels.fixed_order import dot_lanes, fma
 from noisylabels.kernels.gaussian import rate
+from noisylabels.validation import numbers
 
 Array = NDArray[np.float64]
 

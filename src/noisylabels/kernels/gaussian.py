@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from noisylabels.arrays import choice, number
 from noisylabels.kernels.pivoted_cholesky import pivoted_cholesky
+from noisylabels.validation import choice, number
 
 Array = NDArray[np.float64]
 

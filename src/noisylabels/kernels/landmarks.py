@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from noisylabels.arrays import choice, whole
 from noisylabels.kernels.gaussian import squared_distances
+from noisylabels.validation import choice, whole
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number, whole
 from noisylabels.kernels.surrogate import SurrogatePair, pair, variances_of
+from noisylabels.validation import Floats, number, whole
 
 NODES = 10
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, nonnegative, number
 from noisylabels.noise.features import real
+from noisylabels.validation import Floats, nonnegative, number
 
 LARGE = 100.0  # a constant C above this makes the estimates too wild to learn from
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number, whole
 from noisylabels.noise.features import real
+from noisylabels.validation import Floats, number, whole
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import choice
 from noisylabels.kernels.gaussian import PARAMETRISATIONS, rate
+from noisylabels.validation import choice
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, number
+from noisylabels.validation import Floats, number
 
 DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
 """What b is: a - y, y a, y a - 1."""

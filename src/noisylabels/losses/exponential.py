@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import choice, numbers, shown
-from noisylabels.compiled.exponential import LARGEST, exp_of_negative
+from noisylabels.elementary import LARGEST, exp_of_negative
+from noisylabels.validation import choice, numbers, shown
 
 Array = NDArray[np.float64]
 

@@ -1,58 +1,80 @@
 """Margin losses r(z), z = y f(x): robust ones, convex ones, and what is known about each.
 
-A constructor such as ``rgomp(c=2)`` returns a `Loss`: the code and the parameters that the compiled learners
-take, its curvature, its bound. The formulas themselves are in `noisylabels.losses.compiled`.
+A loss is one class: the formulas of r and r' for one margin, and its constants. The formulas are compiled,
+each by itself, when they are first used; the learners are compiled once and call them.
 
-Source: Han, Tsang, Chen, ECML PKDD 2016, Sections 3-4; the other losses are named at their constructors.
+Source: Han, Tsang, Chen, ECML PKDD 2016, Sections 3-4; the other losses are named at their classes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numba import cfunc, njit, types
+from numpy.typing import ArrayLike
 
-from noisylabels.arrays import choice
-from noisylabels.losses import compiled
+from noisylabels.validation import Floats, choice, number
 
-Array = NDArray[np.float64]
+LOSSES: dict[str, type[Loss]] = {}
+"""name -> class; its arguments are the parameters of the loss."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A margin loss: what the compiled learners need (`code`) and what is known about it.
+    """A margin loss r(z). A loss with parameters is a frozen dataclass of them, at most three.
 
-    kind, parameters : arguments of the compiled `value` and `slope`.
+    name : what settings call it, the key in `LOSSES`.
+    _value, _slope : static methods (z, *parameters), r(z) and r'(z) of one margin, in what Numba compiles.
     curvature : L = max |r''|, or 1 by convention for a loss with kinks; step sizes are scaled by it.
-    bound : sup r, inf if unbounded.   smooth : r'' exists.   decreasing : r' <= 0 everywhere.
+    bound : sup r.   smooth : r'' exists.   convex : r' never falls.   decreasing : r' <= 0 everywhere.
+    kinks : where r'' does not exist.
     """
 
-    name: str
-    kind: int
-    parameters: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    curvature: float = 1.0
-    bound: float = math.inf
-    smooth: bool = False
-    decreasing: bool = True
+    name: ClassVar[str]
+    smooth: ClassVar[bool] = False
+    convex: ClassVar[bool] = False
+    decreasing: ClassVar[bool] = True
+    _value: ClassVar[Callable[..., float]]
+    _slope: ClassVar[Callable[..., float]]
+
+    def __init_subclass__(cls) -> None:
+        LOSSES[cls.name] = cls
 
     @property
-    def code(self) -> tuple[int, float, float, float]:
-        """(kind, a, b, c), the leading arguments of `value` and `slope`."""
-        return (self.kind, *self.parameters)
+    def curvature(self) -> float:
+        """L."""
+        return 1.0
 
-    def value(self, z: ArrayLike) -> Array:
+    @property
+    def bound(self) -> float:
+        """sup r, inf if unbounded."""
+        return math.inf
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Margins without a second derivative."""
+        return ()
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """What `_value` and `_slope` take after z."""
+        return tuple(float(value) for value in vars(self).values())
+
+    def value(self, z: ArrayLike) -> Floats:
         """r(z), elementwise."""
-        margins = np.asarray(z, dtype=np.float64)
-        return compiled.values(*self.code, margins.ravel()).reshape(margins.shape)
+        return self._each(type(self)._value, z)
 
-    def slope(self, z: ArrayLike) -> Array:
+    def slope(self, z: ArrayLike) -> Floats:
         """r'(z), elementwise."""
-        margins = np.asarray(z, dtype=np.float64)
-        return compiled.slopes(*self.code, margins.ravel()).reshape(margins.shape)
+        return self._each(type(self)._slope, z)
 
-    def weight(self, z: ArrayLike) -> Array:
+    def weight(self, z: ArrayLike) -> Floats:
         """phi(z) = -r'(z) / (1 - z), z < 1: the weight of an example in the equivalent least-squares problem.
 
         Source: Theorem 2 of Han, Tsang, Chen; for a wrong label z = -|f(x)|.
@@ -60,139 +82,343 @@ class Loss:
         margins = np.asarray(z, dtype=np.float64)
         return -self.slope(margins) / (1.0 - margins)
 
-
-def _finite(name: str, number: float) -> float:
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, got {number}")
-    return float(number)
-
-
-def log() -> Loss:
-    """r(z) = ln(1 + e^-z), the logistic loss."""
-    return Loss("log", compiled.LOG, curvature=0.25, smooth=True)
+    def _each(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
+        margins = np.asarray(z, dtype=np.float64)
+        out = np.empty(margins.size)
+        _apply(compiled(formula), margins.ravel(), columns([self] * min(256, margins.size)), out)
+        return out.reshape(margins.shape)
 
 
-def hinge() -> Loss:
-    """r(z) = max(0, 1 - z)."""
-    return Loss("hinge", compiled.HINGE)
+def columns(losses: Sequence[Loss]) -> Floats:
+    """The parameters of n losses, (3, n); 0 where a loss has fewer."""
+    return np.array([(*loss.parameters, 0.0, 0.0, 0.0)[:3] for loss in losses]).reshape(-1, 3).T.copy()
 
 
-def ramp(s: float = -1.0) -> Loss:
-    """r(z) = min(1 - s, max(0, 1 - z)) with s <= 0; the difference of two hinges.
+def compiled_slope(loss: Loss) -> Any:
+    """r' over arrays, see `compiled`."""
+    return compiled(type(loss)._slope)
 
-    Raises ValueError : s > 0.
+
+# A formula over arrays: (z, parameters (3, width), width, out, n), by its number of parameters.
+_DOUBLES, _SIZE = types.CPointer(types.float64), types.int64
+_OVER_ARRAYS = types.void(_DOUBLES, _DOUBLES, _SIZE, _DOUBLES, _SIZE)
+formula: Any = None  # what the loops call, see `compiled`
+
+
+def _over_0(z: Any, p: Any, width: int, out: Any, n: int) -> None:
+    for m in range(n):
+        out[m] = formula(z[m])
+
+
+def _over_1(z: Any, p: Any, width: int, out: Any, n: int) -> None:
+    for m in range(n):
+        out[m] = formula(z[m], p[m])
+
+
+def _over_2(z: Any, p: Any, width: int, out: Any, n: int) -> None:
+    for m in range(n):
+        out[m] = formula(z[m], p[m], p[width + m])
+
+
+def _over_3(z: Any, p: Any, width: int, out: Any, n: int) -> None:
+    for m in range(n):
+        out[m] = formula(z[m], p[m], p[width + m], p[2 * width + m])
+
+
+@cache
+def compiled(function: Callable[..., float]) -> Any:
+    """A formula (z, *parameters) over arrays, as a function that compiled code takes as an argument.
+
+    It is kept on disk as if the loop were beside the formula: an edit of that file compiles it again.
     """
-    return Loss("ramp", compiled.RAMP, (_ramp_end(s), 0.0, 0.0), bound=1.0 - s)
+    source = function.__code__
+    code = (_over_0, _over_1, _over_2, _over_3)[source.co_argcount - 1].__code__
+    code = code.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
+    loop = FunctionType(code, {"range": range, "formula": njit(inline="always")(function)})
+    loop.__module__, loop.__qualname__ = function.__module__, f"{function.__qualname__}.over_arrays"
+    try:
+        return cfunc(_OVER_ARRAYS, cache=True, error_model="numpy")(loop)
+    except RuntimeError:  # typed at a prompt: no file to keep it beside
+        return cfunc(_OVER_ARRAYS, error_model="numpy")(loop)
+
+
+@njit(cache=True)
+def _apply(over_arrays: Any, z: Floats, parameters: Floats, out: Floats) -> None:
+    width = parameters.shape[1]
+    for start in range(0, len(z), width):
+        part, values = z[start : start + width], out[start : start + width]
+        over_arrays(part.ctypes, parameters.ctypes, width, values.ctypes, len(part))
+
+
+@njit(inline="always")
+def falling_sigmoid(u: float) -> float:
+    """1 / (1 + e^u), without overflow."""
+    e = math.exp(-abs(u))
+    return e / (1.0 + e) if u > 0 else 1.0 / (1.0 + e)
+
+
+class Log(Loss):
+    """r(z) = ln(1 + e^-z), the logistic loss."""
+
+    name, curvature, smooth, convex = "log", 0.25, True, True
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -falling_sigmoid(z)
+
+
+class Hinge(Loss):
+    """r(z) = max(0, 1 - z)."""
+
+    name, convex, kinks = "hinge", True, (1.0,)
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return max(1.0 - z, 0.0)
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -1.0 if z < 1.0 else 0.0
+
+
+def _ramp_end(s: float) -> None:
+    if not s <= 0:
+        raise ValueError(f"s, the margin where the ramp becomes flat, must be <= 0, got {s}")
+    number("s", s)
+
+
+@dataclass(frozen=True)
+class Ramp(Loss):
+    """r(z) = min(1 - s, max(0, 1 - z)), s <= 0; the difference of two hinges. Raises ValueError : s > 0."""
+
+    name = "ramp"
+    s: float = -1.0
+
+    def __post_init__(self) -> None:
+        _ramp_end(self.s)
+
+    @property
+    def bound(self) -> float:
+        """1 - s."""
+        return 1.0 - self.s
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """s and 1."""
+        return (self.s, 1.0)
+
+    @staticmethod
+    def _value(z: float, s: float) -> float:
+        return min(1.0 - s, max(1.0 - z, 0.0))
+
+    @staticmethod
+    def _slope(z: float, s: float) -> float:
+        return -1.0 if s < z < 1.0 else 0.0
 
 
 PRESETS = {-0.7: (3.0, -0.15), -1.0: (2.0, -0.03), -2.0: (1.5, 0.5)}
-"""s -> (alpha, beta) of the smooth ramp, as printed in Section 5.1 of Han, Tsang, Chen."""
+"""s -> (alpha, beta) of the smooth ramp, as in Section 5.1 of Han, Tsang, Chen."""
 
 
-def smooth_ramp(s: float = -1.0, alpha: float | None = None, beta: float | None = None) -> Loss:
+@dataclass(frozen=True)
+class SmoothRamp(Loss):
     """r(z) = (1 - s) / (1 + e^(alpha (z + beta))), s <= 0 < alpha; without alpha and beta the preset for s.
 
     Raises ValueError : s > 0 or alpha <= 0; one of alpha and beta without the other; no preset for s.
     """
-    end = _ramp_end(s)
-    if alpha is None and beta is None:
-        if s not in PRESETS:
-            known = ", ".join(map(str, PRESETS))
-            raise ValueError(f"smooth_ramp has presets for s = {known} only; for s = {s} give alpha and beta")
-        alpha, beta = PRESETS[s]
-    if alpha is None or beta is None:
-        raise ValueError(f"smooth_ramp: give both alpha and beta, or neither; got {alpha} and {beta}")
-    if not alpha > 0:
-        raise ValueError(f"alpha, the steepness of the smooth ramp, must be > 0, got {alpha}")
-    parameters = (end, _finite("alpha", alpha), _finite("beta", beta))
-    curvature = (1.0 - s) * alpha**2 / (6.0 * math.sqrt(3.0))
-    return Loss("smooth_ramp", compiled.SMOOTH_RAMP, parameters, curvature, bound=1.0 - s, smooth=True)
+
+    name, smooth = "smooth_ramp", True
+    s: float = -1.0
+    alpha: float | None = None
+    beta: float | None = None
+
+    def __post_init__(self) -> None:
+        _ramp_end(self.s)
+        alpha, beta = self.alpha, self.beta
+        if alpha is None and beta is None:
+            if self.s not in PRESETS:
+                known = ", ".join(map(str, PRESETS))
+                raise ValueError(
+                    f"smooth_ramp has presets for s = {known} only; for s = {self.s} give alpha and beta"
+                )
+            alpha, beta = PRESETS[self.s]
+        if alpha is None or beta is None:
+            raise ValueError(f"smooth_ramp: give both alpha and beta, or neither; got {alpha} and {beta}")
+        if not alpha > 0:
+            raise ValueError(f"alpha, the steepness of the smooth ramp, must be > 0, got {alpha}")
+        object.__setattr__(self, "alpha", number("alpha", alpha))
+        object.__setattr__(self, "beta", number("beta", beta))
+
+    @property
+    def bound(self) -> float:
+        """1 - s."""
+        return 1.0 - self.s
+
+    @property
+    def curvature(self) -> float:
+        """(1 - s) alpha^2 / (6 sqrt 3)."""
+        s, alpha, _ = self.parameters
+        return (1.0 - s) * alpha**2 / (6.0 * math.sqrt(3.0))
+
+    @staticmethod
+    def _value(z: float, s: float, alpha: float, beta: float) -> float:
+        return (1.0 - s) * falling_sigmoid(alpha * (z + beta))
+
+    @staticmethod
+    def _slope(z: float, s: float, alpha: float, beta: float) -> float:
+        # phi / (1 + phi)^2 with phi = e^(alpha (z + beta)) is even in the exponent: e^-|.| serves both sides
+        e = math.exp(-abs(alpha * (z + beta)))
+        return -(1.0 - s) * alpha * e / ((1.0 + e) * (1.0 + e))
 
 
-def _ramp_end(s: float) -> float:
-    if not s <= 0:
-        raise ValueError(f"s, the margin where the ramp becomes flat, must be <= 0, got {s}")
-    return _finite("s", s)
+_GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
+_FLAT = 6.0  # beyond c z = 6 the reversed Gompertz loss is below e^-403: taken as 0
 
 
-def rgomp(c: float = 2.0) -> Loss:
-    """r(z) = e^(-e^(c z)), the reversed Gompertz loss, c > 0.
+@dataclass(frozen=True)
+class RGomp(Loss):
+    """r(z) = e^(-e^(c z)), the reversed Gompertz loss, c > 0. Raises ValueError : c <= 0."""
 
-    max |r''| = c^2 g^3 e^(-g^2) with the golden ratio g.  Raises ValueError : c <= 0.
-    """
-    if not c > 0:
-        raise ValueError(f"c, the steepness of the reversed Gompertz loss, must be > 0, got {c}")
-    golden = (1.0 + math.sqrt(5.0)) / 2.0
-    curvature = _finite("c", c) ** 2 * golden**3 * math.exp(-(golden**2))
-    return Loss("rgomp", compiled.RGOMP, (float(c), 0.0, 0.0), curvature, bound=1.0, smooth=True)
+    name, bound, smooth = "rgomp", 1.0, True
+    c: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.c > 0:
+            raise ValueError(f"c, the steepness of the reversed Gompertz loss, must be > 0, got {self.c}")
+        number("c", self.c)
+
+    @property
+    def curvature(self) -> float:
+        """c^2 g^3 e^(-g^2) with the golden ratio g."""
+        return float(self.c) ** 2 * _GOLDEN**3 * math.exp(-(_GOLDEN**2))
+
+    @staticmethod
+    def _value(z: float, c: float) -> float:
+        return math.exp(-math.exp(min(c * z, _FLAT))) if c * z <= _FLAT else 0.0
+
+    @staticmethod
+    def _slope(z: float, c: float) -> float:
+        u = min(c * z, _FLAT)
+        return -c * math.exp(u - math.exp(u)) if c * z <= _FLAT else 0.0
 
 
-def squared_hinge() -> Loss:
+class SquaredHinge(Loss):
     """r(z) = max(0, 1 - z)^2, LIBLINEAR's loss."""
-    return Loss("squared_hinge", compiled.SQUARED_HINGE, curvature=2.0)
+
+    name, curvature, convex, kinks = "squared_hinge", 2.0, True, (1.0,)
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return max(1.0 - z, 0.0) ** 2
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -2.0 * max(1.0 - z, 0.0)
 
 
-def modified_huber() -> Loss:
+class ModifiedHuber(Loss):
     """r(z) = max(0, 1 - z)^2 for z >= -1, else -4 z (T. Zhang, Annals of Statistics 32, 2004)."""
-    return Loss("modified_huber", compiled.MODIFIED_HUBER, curvature=2.0)
+
+    name, curvature, convex, kinks = "modified_huber", 2.0, True, (-1.0, 1.0)
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return max(1.0 - z, 0.0) ** 2 if z >= -1.0 else -4.0 * z
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -2.0 * max(1.0 - max(z, -1.0), 0.0)
 
 
-def perceptron() -> Loss:
-    """r(z) = max(0, -z)."""
-    return Loss("perceptron", compiled.PERCEPTRON)
+class Perceptron(Loss):
+    """r(z) = max(0, -z), with r'(0) = -1, so that learning can start from w = 0."""
+
+    name, convex, kinks = "perceptron", True, (0.0,)
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return max(-z, 0.0)
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -1.0 if z <= 0.0 else 0.0
 
 
-def sigmoid() -> Loss:
+class Sigmoid(Loss):
     """r(z) = 1 / (1 + e^z), the smooth ramp with s = 0, alpha = 1, beta = 0."""
-    return smooth_ramp(0.0, 1.0, 0.0)
+
+    name, curvature, bound, smooth = "sigmoid", 1.0 / (6.0 * math.sqrt(3.0)), 1.0, True
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return falling_sigmoid(z)
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        e = math.exp(-abs(z))
+        return -e / ((1.0 + e) * (1.0 + e))
 
 
-def savage() -> Loss:
-    """r(z) = 1 / (1 + e^z)^2 (Masnadi-Shirazi, Vasconcelos, NIPS 2008)."""
-    p = (15.0 - math.sqrt(33.0)) / 24.0  # 1 / (1 + e^z) where |r''| = 2 p^2 (1 - p) |2 - 3 p| is largest
-    return Loss(
-        "savage", compiled.SAVAGE, curvature=2.0 * p**2 * (1.0 - p) * (2.0 - 3.0 * p), bound=1.0, smooth=True
-    )
+_STEEPEST = (15.0 - math.sqrt(33.0)) / 24.0  # 1 / (1 + e^z) where |r''| of the Savage loss is largest
 
 
-def tangent() -> Loss:
+class Savage(Loss):
+    """r(z) = 1 / (1 + e^z)^2; |r''| = 2 p^2 (1 - p) |2 - 3 p|, p = 1 / (1 + e^z).
+
+    Source: Masnadi-Shirazi, Vasconcelos, NIPS 2008.
+    """
+
+    name, bound, smooth = "savage", 1.0, True
+    curvature = 2.0 * _STEEPEST**2 * (1.0 - _STEEPEST) * (2.0 - 3.0 * _STEEPEST)
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return falling_sigmoid(z) ** 2
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -2.0 * falling_sigmoid(z) ** 2 * falling_sigmoid(-z)
+
+
+class Tangent(Loss):
     """r(z) = (2 arctan z - 1)^2; increases beyond z = tan(1/2).
 
     Source: Masnadi-Shirazi, Mahadevan, Vasconcelos, CVPR 2010.
     """
-    # |r''| is largest at z = 0.12097934
-    return Loss(
-        "tangent",
-        compiled.TANGENT,
-        curvature=8.484612157278837,
-        bound=(math.pi + 1.0) ** 2,
-        smooth=True,
-        decreasing=False,
-    )
+
+    name, bound, smooth, decreasing = "tangent", (math.pi + 1.0) ** 2, True, False
+    curvature = 8.484612157278837  # |r''| at z = 0.12097934
+
+    @staticmethod
+    def _value(z: float) -> float:
+        return (2.0 * math.atan(z) - 1.0) ** 2
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return 4.0 * (2.0 * math.atan(z) - 1.0) / (1.0 + z * z)
 
 
-def unhinged() -> Loss:
+class Unhinged(Loss):
     """r(z) = 1 - z, not bounded below (van Rooyen, Menon, Williamson, NIPS 2015)."""
-    return Loss("unhinged", compiled.UNHINGED, curvature=1.0, smooth=True)
 
+    name, smooth, convex = "unhinged", True, True
 
-CONSTRUCTORS = {
-    constructor.__name__: constructor
-    for constructor in (
-        log, hinge, ramp, smooth_ramp, rgomp, squared_hinge, modified_huber,
-        perceptron, sigmoid, savage, tangent, unhinged,
-    )
-}  # fmt: skip
-"""name -> constructor of a `Loss` with default parameters."""
+    @staticmethod
+    def _value(z: float) -> float:
+        return 1.0 - z
+
+    @staticmethod
+    def _slope(z: float) -> float:
+        return -1.0
 
 
 def resolve(loss: str | Loss) -> Loss:
     """A `Loss` as it is, or the one of that name with its default parameters.
 
-    Raises
-    ------
-    ValueError : an unknown name; the message lists the known ones.
+    Raises ValueError : an unknown name; the message lists the known ones.
     """
-    if isinstance(loss, Loss):
-        return loss
-    return CONSTRUCTORS[choice("loss", loss, CONSTRUCTORS)]()
+    return loss if isinstance(loss, Loss) else LOSSES[choice("loss", loss, LOSSES)]()

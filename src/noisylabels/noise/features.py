@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, as_array, finite, nonnegative, whole
+from noisylabels.validation import Floats, as_array, finite, nonnegative, whole
 
 SHAPES = ("gaussian", "rademacher", "uniform")
 TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0

@@ -1,100 +1,130 @@
 """Labels that were flipped at random: the matrix Omega = (omega_jk), omega_jk = P(observed k | true j).
 
-P~_n^k = omega_0k (1 - sigma(f_n)) + omega_1k sigma(f_n) is the probability of the observed label k.
-Rows of Omega are true classes and sum to one;
-omega_01 + omega_10 < 1, otherwise the two classes have changed names.
+P~_n^k = sum_j omega_jk s_j(f_n), s the softmax of K decision values F (n, K); for two classes also of one
+f (n,), s_1 = sigma(f). Rows of Omega are true classes and sum to one. Class names are taken to be right where
+omega_01 + omega_10 < 1, and for K > 2 where each omega_jj is the largest entry of its row and of its column.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
+Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); for K > 2 Bootkrajang and Kaban, ECML PKDD 2012,
+Section 3.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, log_softmax, logsumexp
 
-from noisylabels.arrays import finite
+from noisylabels.validation import Array, Floats, finite
 
-Array = NDArray[np.float64]
+START: Floats = np.array([[0.8, 0.2], [0.2, 0.8]])
+"""Where fits of two classes begin."""
 
-START: Array = np.array([[0.8, 0.2], [0.2, 0.8]])
-"""Where fits begin."""
-
+FLIPPED = 0.2  # 1 - omega_jj where fits begin
 SMALLEST_MASS = 1e-12  # a class with fewer examples than this keeps its row
-PROJECTED = 0.49  # both flip rates after a swap of the classes
+PROJECTED = 0.49  # both flip rates after the two classes have changed names
 
 
-def checked(omega: ArrayLike) -> Array:
-    """Omega as (2, 2) floats.
-
-    Raises ValueError : not (2, 2), entries outside [0, 1], rows that do not sum to 1,
-    omega_01 + omega_10 >= 1.
-    """
-    matrix = finite("omega", omega, (2, 2)).copy()
-    check_rows(matrix)
-    if swapped(matrix):
-        raise ValueError(
-            "omega: the flip rates omega_01 + omega_10 must be less than 1, else the classes change names; "
-            f"got {matrix[0, 1]:g} + {matrix[1, 0]:g}"
-        )
-    return matrix
+def start(K: int) -> Floats:
+    """omega_jj = 0.8, the rest of each row in equal parts."""
+    return np.where(np.eye(K, dtype=bool), 1.0 - FLIPPED, FLIPPED / (K - 1))
 
 
-def check_rows(matrix: Array) -> None:
-    """ValueError: entries below 0, rows that do not sum to 1."""
-    if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
-        raise ValueError(
-            f"omega: the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
-        )
-
-
-def from_rates(omega01: float, omega10: float) -> Array:
+def from_rates(omega01: float, omega10: float) -> Floats:
     """[[1 - omega01, omega01], [omega10, 1 - omega10]]."""
     return np.array([[1.0 - omega01, omega01], [omega10, 1.0 - omega10]])
 
 
-def _joint(f: Array, labels: Array, omega: Array) -> tuple[Array, Array]:
-    """log P(y = 0, y~ | x) and log P(y = 1, y~ | x), each (n,); -inf where Omega has a zero."""
+def checked(omega: ArrayLike, K: int = 2) -> Floats:
+    """Omega as (K, K) floats; for K > 2, `START` means `start` (K).
+
+    Raises ValueError : not (K, K), entries outside [0, 1], rows that do not sum to 1, permuted class names.
+    """
+    matrix = finite("omega", omega, (2, 2) if K == 2 else (None, None)).copy()
+    if K > 2 and matrix.shape == (2, 2) and np.array_equal(matrix, START):
+        return start(K)
+    if matrix.shape != (K, K):
+        raise ValueError(
+            f"omega: the flip matrix of {K} classes must have shape ({K}, {K}), got {matrix.shape}"
+        )
+    if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
+        raise ValueError(
+            f"omega: the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
+        )
+    if not permuted(matrix):
+        return matrix
+    if K == 2:
+        raise ValueError(
+            "omega: the flip rates omega_01 + omega_10 must be less than 1, else the classes change names; "
+            f"got {matrix[0, 1]:g} + {matrix[1, 0]:g}"
+        )
+    raise ValueError(
+        "omega: the diagonal of the flip matrix must hold the largest entry of each row and column, "
+        f"else the classes change names; got {matrix.tolist()}"
+    )
+
+
+def _joint(f: Floats, labels: ArrayLike, omega: Floats) -> tuple[Floats, Floats]:
+    """log P(y = 0, y~ | x) and log P(y = 1, y~ | x) at f (n,), each (n,); -inf where Omega has a zero."""
     with np.errstate(divide="ignore"):
         log_omega = np.log(omega)
     observed = np.asarray(labels).astype(np.intp)
     return log_omega[0, observed] + log_expit(-f), log_omega[1, observed] + log_expit(f)
 
 
-def log_likelihood(f: Array, labels: Array, omega: Array) -> Array:
-    """log P~_n of the observed labels (n,), 0 or 1, at decision values f (n,): (n,)."""
-    zero, one = _joint(f, labels, omega)
-    return np.logaddexp(zero, one)
+def _joint_classes(F: Floats, labels: NDArray[np.intp], omega: Floats) -> Floats:
+    """log P(y = j, y~ | x) = log s_j + log omega_j,y~ (n, K); -inf where Omega has a zero."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(log_softmax(F, axis=1) + np.log(omega).T[labels])
 
 
-def posterior(f: Array, labels: Array, omega: Array) -> Array:
-    """q_n = P(y_n = 1 | x_n, y~_n) = omega_{1 y~} sigma(f) / P~ (n,), computed in logs."""
-    zero, one = _joint(f, labels, omega)
-    return expit(one - zero)
+def log_likelihood(f: Floats, labels: Array, omega: Floats) -> Floats:
+    """log P~_n of the observed labels (n,), 0..K-1, at decision values f (n,) or (n, K): (n,)."""
+    if f.ndim == 1:
+        return np.logaddexp(*_joint(f, labels, omega))
+    return np.asarray(logsumexp(_joint_classes(f, labels, omega), axis=1))
 
 
-def updated(q: Array, labels: Array, omega: Array, weights: Array | None = None) -> Array:
-    """omega_11 = sum q 1(y~ = 1) / sum q, omega_00 = sum (1 - q) 1(y~ = 0) / sum (1 - q).
+def posterior(f: Floats, labels: Array, omega: Floats) -> Floats:
+    """q_nj = P(y_n = j | x_n, y~_n) = omega_j,y~ s_j / P~ (n, K), computed in logs; of f (n,), q_n1 (n,)."""
+    if f.ndim == 1:
+        zero, one = _joint(f, labels, omega)
+        return np.asarray(expit(one - zero))
+    log_q = _joint_classes(f, labels, omega)
+    return np.asarray(np.exp(log_q - logsumexp(log_q, axis=1, keepdims=True)))
 
-    One such update never decreases the likelihood. weights (n,): of the examples in all sums. A row without
-    mass is left as it is.
+
+def updated(q: Floats, labels: Array, omega: Floats, weights: Floats | None = None) -> Floats:
+    """omega_jk = sum_n a_n q_nj 1(y~_n = k) / sum_n a_n q_nj for q (n, K), or (n,), which is q_n1.
+
+    One such update never decreases the likelihood. weights a (n,): of the examples. A row without mass is
+    left as it is.
     """
+    if q.ndim == 2:
+        share = q if weights is None else q * weights[:, np.newaxis]
+        counts = share.T @ np.eye(q.shape[1])[labels]
+        mass = counts.sum(axis=1, keepdims=True)
+        enough = mass > SMALLEST_MASS
+        return np.where(enough, counts / np.where(enough, mass, 1.0), omega)
     a = np.ones_like(q) if weights is None else weights
     one = np.asarray(labels) == 1
     result = omega.copy()
-    for true, share in ((0, a * (1.0 - q)), (1, a * q)):
-        mass = share.sum()
-        if mass > SMALLEST_MASS:
-            flipped = min(share[one != bool(true)].sum() / mass, 1.0)
+    for true, part in ((0, a * (1.0 - q)), (1, a * q)):
+        total = part.sum()
+        if total > SMALLEST_MASS:
+            flipped = min(part[one != bool(true)].sum() / total, 1.0)
             result[true] = (1.0 - flipped, flipped) if true == 0 else (flipped, 1.0 - flipped)
     return result
 
 
-def swapped(omega: Array) -> bool:
-    """Whether omega_01 + omega_10 >= 1: class names have changed places."""
-    return bool(omega[0, 1] + omega[1, 0] >= 1.0)
+def permuted(omega: Floats) -> bool:
+    """Whether class names have changed places, see the top of this page."""
+    if len(omega) == 2:
+        return bool(omega[0, 1] + omega[1, 0] >= 1.0)
+    diagonal = np.diag(omega)
+    return bool((diagonal < omega.max(axis=1)).any() or (diagonal < omega.max(axis=0)).any())
 
 
-def projected(omega: Array) -> Array:
-    """Omega after a swap: omega_01 = omega_10 = 0.49."""
-    return from_rates(PROJECTED, PROJECTED)
+def projected(K: int = 2) -> Floats:
+    """Omega after a permutation of the names: 0.98 / K off the diagonal, almost no information."""
+    off = 2.0 * PROJECTED / K
+    return np.where(np.eye(K, dtype=bool), 1.0 - (K - 1) * off, off)

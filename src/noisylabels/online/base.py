@@ -7,9 +7,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, as_array, number, of_class
 from noisylabels.noise.features import real
 from noisylabels.online.oracles import Oracle
+from noisylabels.validation import Floats, as_array, number, of_class
 
 
 class Run(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.arrays import Floats, as_array, number, of_class
 from noisylabels.noise.features import FeatureNoise, checked_covariance, real
+from noisylabels.validation import Floats, as_array, number, of_class
 
 
 class Round(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.compiled.normal_equations import scores
+from noisylabels.fixed_order import scores
 
 Array = NDArray[np.float64]
 

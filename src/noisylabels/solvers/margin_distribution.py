@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.compiled.normal_equations import normal_equations, scores, solve
+from noisylabels.fixed_order import normal_equations, scores, solve
 
 Array = NDArray[np.float64]
 

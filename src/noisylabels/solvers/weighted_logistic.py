@@ -14,10 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.compiled.exponential import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.normal_equations import normal_equations, scores, solve
-from noisylabels.compiled.simd import sum_lanes
+from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.fixed_order import fma, normal_equations, scores, solve, sum_lanes
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.arrays import Floats
-from noisylabels.theory.link import dual, link, norm
+from noisylabels.theory.pnorm import dual, link, norm
+from noisylabels.validation import Floats
 
 
 def lms_gains(X: Floats, eta: float) -> Floats:

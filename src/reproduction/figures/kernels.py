@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from noisylabels import rank_tests
+from noisylabels import statistics as rank_tests
 from reproduction.figures import names, panels, style, tables
 from reproduction.figures.names import KINDS, data_set, flips
 from reproduction.protocols.settings import labels

@@ -31,7 +31,7 @@ FAR_POINT = -2.2
 @panels.figure
 def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
-    from noisylabels.losses import margin as losses  # compiled: slow to load
+    from noisylabels.losses.margin import resolve  # compiled: slow to load
 
     figure, axes = panels.grid_of_panels(
         [""], ["", ""], x_label="", y_label=["feature 2", "loss r(z)"], share_y="none", height=2.6
@@ -39,13 +39,7 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     sketch, curves = axes.flat
     _sketch(sketch)
     z = np.linspace(-3, 3, 601)
-    shown = {
-        "log": losses.log(),
-        "hinge": losses.hinge(),
-        "ramp": losses.ramp(-1.0),
-        "smooth_ramp": losses.smooth_ramp(),
-        "rgomp": losses.rgomp(2.0),
-    }
+    shown = {name: resolve(name) for name in ("log", "hinge", "ramp", "smooth_ramp", "rgomp")}
     for method, loss in shown.items():
         curves.plot(z, loss.value(z), **(style.line(method) | {"marker": ""}))
     curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])

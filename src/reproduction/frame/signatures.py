@@ -132,9 +132,14 @@ def has(method: str, member: str) -> bool:
 
 
 def of_function(module: str, function: str) -> list[str]:
-    """Names of the arguments of a top-level function, ``("losses.margin", "ramp")``."""
-    tree = _tree(ROOT / f"{module.replace('.', '/')}.py")
-    return next(_names(node) for node in tree.body if isinstance(node, Arguments) and node.name == function)
+    """Names of the parameters of a loss, ``("losses.margin", "ramp")``."""
+    for node in _tree(ROOT / f"{module.replace('.', '/')}.py").body:
+        if isinstance(node, ast.ClassDef):  # a loss: a dataclass that says its name
+            words = [word for m in node.body if isinstance(m, ast.Assign) for word in ast.walk(m.value)]
+            if any(isinstance(word, ast.Constant) and word.value == function for word in words):
+                fields = (m.target for m in node.body if isinstance(m, ast.AnnAssign))
+                return [field.id for field in fields if isinstance(field, ast.Name)]
+    raise ValueError(f"{module} has no {function}")
 
 
 def _names(function: ast.FunctionDef) -> list[str]:

@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import Field, PositiveInt, model_validator
 
 from noisylabels.classifiers.bound_minimiser import BoundMinimiser
-from noisylabels.theory import flip_probability as theory
-from noisylabels.theory.compressive_bounds import margins, uniform_bound
+from noisylabels.theory import projections as theory
+from noisylabels.theory.projections import margins, uniform_bound
 from reproduction.protocols.settings import (
     Distinct,
     Method,

@@ -12,11 +12,11 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.base import NoisySequence, Sliding, window_starts
 from noisylabels.filters.label_budget import BudgetResult, run_budget, tune_a
 from noisylabels.noise.additive import OTHER_LABELS, hammer_variances, noisy_labels, variances
 from noisylabels.seeding import Seeds
+from noisylabels.validation import Floats
 from reproduction.protocols.settings import Distinct, Label, Model, NonNegative, Positive, Repeated, among
 from reproduction.protocols.tuning import (
     FilterMethod,

@@ -12,17 +12,14 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from noisylabels.arrays import Floats
 from noisylabels.filters.base import Filter, Sliding, window_means, window_starts
-from noisylabels.filters.bounded_pnorm_lms import BoundedPNormLMS
-from noisylabels.filters.eg import EG
-from noisylabels.filters.eg_pm import EGPlusMinus
+from noisylabels.filters.exponentiated import EG, EGPlusMinus
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm_lms import PNormLMS
+from noisylabels.filters.pnorm import BoundedPNormLMS, PNormLMS
 from noisylabels.theory import hinfinity as worst_case
-from noisylabels.theory import loss_bounds
-from noisylabels.theory.bregman import divergence_dual
-from noisylabels.theory.link import dual, exponent, norm
+from noisylabels.theory import pnorm as loss_bounds
+from noisylabels.theory.pnorm import divergence_dual, dual, exponent, norm
+from noisylabels.validation import Floats
 from reproduction.protocols.settings import (
     Distinct,
     Label,

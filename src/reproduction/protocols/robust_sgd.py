@@ -16,11 +16,10 @@ import numpy as np
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, WithJsonSchema, model_validator
 
 from noisylabels.bases.contracts import FitsEpochs, FitsGrid, HasObjective
-from noisylabels.losses.margin import CONSTRUCTORS, Loss, log
+from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.seeding import Seeds
-from noisylabels.solvers.sgd.epoch import Objective, Schedule, epoch
-from noisylabels.solvers.sgd.many import Candidate
-from noisylabels.solvers.sgd.rows import as_rows
+from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
+from noisylabels.solvers.sgd_grid import Candidate
 from reproduction.data.formats import unpack
 from reproduction.points import Scored
 from reproduction.protocols.settings import (
@@ -66,20 +65,20 @@ def make_loss(content: object) -> Loss:
             f"{content!r}: a loss with its parameters is expected, such as {{loss: ramp, s: -1}}"
         )
     name, parameters = content["loss"], {key: value for key, value in content.items() if key != "loss"}
-    if name not in CONSTRUCTORS:
-        raise ValueError(f"unknown loss {name!r}{near(name, CONSTRUCTORS)}")
+    if name not in LOSSES:
+        raise ValueError(f"unknown loss {name!r}{near(name, LOSSES)}")
     for key, value in parameters.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{key}: {value!r} is not a number")
     try:
-        return CONSTRUCTORS[name](**parameters)
+        return LOSSES[name](**parameters)
     except TypeError:
         raise ValueError(f"the loss {name} has no parameters {sorted(parameters)}") from None
 
 
 _LOSS_SCHEMA = {
     "type": "object",
-    "properties": {"loss": {"enum": list(CONSTRUCTORS)}},
+    "properties": {"loss": {"enum": list(LOSSES)}},
     "required": ["loss"],
     "additionalProperties": {"type": "number"},
 }
@@ -502,7 +501,7 @@ def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
     `stride`-th step), published, corrected, and excess_published = gap - published, excess_corrected.
     noise = flips, setting = eta in units of 1/(6 beta), method = where w starts.
     """
-    loss, lam = log(), settings.lam
+    loss, lam = Log(), settings.lam
     for at in walk.trials():
         for noise in settings.noise:
             X, y = _points(settings, noise, at)
@@ -533,7 +532,7 @@ def _points(settings: TheoremSettings, noise: Noise, at: At) -> tuple[Floats, Fl
 
 def minimiser(X: Floats, y: Floats, lam: float) -> Floats:
     """w* = argmin (1/n) sum_i ln(1 + e^(-y_i x_i.w)) + lambda/2 ||w||^2, by Newton's method."""
-    loss, w = log(), np.zeros(X.shape[1])
+    loss, w = Log(), np.zeros(X.shape[1])
     for _ in range(100):
         p = -loss.slope(y * (X @ w))  # r'' = p (1 - p)
         gradient = lam * w - X.T @ (p * y) / len(y)
@@ -554,9 +553,9 @@ def _mean_gap(
     rng: np.random.Generator,
 ) -> float:
     """Mean of G(w_t) - G(w*) over t = 1, 1 + stride, ... of one run of T constant steps."""
-    loss, lam = log(), settings.lam
+    loss, lam = Log(), settings.lam
     rows, w = as_rows(X), np.append(start, 0.0)
-    objective = Objective(*loss.code, (1.0, 0.0), (1.0, 0.0), lam, 0.0, 0.0)
+    objective = Objective(loss, lam, 0.0, 0.0)
     order = rng.integers(len(y), size=settings.T, dtype=np.uint32)
     steps = Schedule(eta, 0.0, 1.0, 1.0)
     unused = np.zeros_like(w)

@@ -16,9 +16,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, TypeVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from noisylabels.arrays import Floats
 from noisylabels.bases.contracts import RunsSequences
 from noisylabels.filters.base import NoisySequence
+from noisylabels.validation import Floats
 from reproduction.protocols.settings import Method, Methods, Model, Repeated, Some, among
 
 T = TypeVar("T")

@@ -14,8 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.compiled.arithmetic import dot
-from noisylabels.compiled.products import times
+from noisylabels.fixed_order import dot, times
 from noisylabels.solvers.flipped_logistic.likelihood import likelihood
 
 Array = NDArray[np.float64]

@@ -80,8 +80,8 @@ def em_newton(
         if learn_omega:
             q = flip_matrix.posterior(f, labels, omega)
             after = flip_matrix.updated(q, labels, omega, a)
-            if flip_matrix.swapped(after):
-                label_swap, after = True, flip_matrix.projected(after)
+            if flip_matrix.permuted(after):
+                label_swap, after = True, flip_matrix.projected()
             moved = float(np.abs(after - omega).max())
             omega = after
         objectives.append(objective(v, f))

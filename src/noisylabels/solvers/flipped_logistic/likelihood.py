@@ -11,9 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
-from noisylabels.compiled.exponential import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.compiled.fma import fma
-from noisylabels.compiled.simd import sum_lanes
+from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.fixed_order import fma, sum_lanes
 
 BLOCK = 128  # terms that are computed before they are summed
 

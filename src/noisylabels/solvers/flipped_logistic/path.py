@@ -28,14 +28,13 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from noisylabels.arrays import choice, number, whole
-from noisylabels.compiled.arithmetic import dot
-from noisylabels.compiled.products import combined, times
+from noisylabels.fixed_order import combined, dot, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.conjugate_gradient import conjugate_gradient
 from noisylabels.solvers.flipped_logistic.likelihood import likelihood, posterior
 from noisylabels.solvers.flipped_logistic.priors import marginal_zeta, prior_factor_value
+from noisylabels.validation import choice, number, whole
 
 Array = NDArray[np.float64]
 
@@ -181,9 +180,9 @@ class _Column:
             return
         q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
         omega = flip_matrix.updated(q, self.y, self.omega)
-        swapped = flip_matrix.swapped(omega)
+        swapped = flip_matrix.permuted(omega)
         if swapped:
-            omega = flip_matrix.projected(omega)
+            omega = flip_matrix.projected()
         self.rounds += 1
         self.done = bool(
             np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())

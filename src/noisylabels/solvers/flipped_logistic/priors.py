@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisylabels.arrays import choice
+from noisylabels.validation import choice
 
 BETA = 2.0  # rate of the exponential prior of zeta
 PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.arrays import choice
 from noisylabels.kernels.gaussian import Basis
+from noisylabels.validation import choice
 
 Array = NDArray[np.float64]
 

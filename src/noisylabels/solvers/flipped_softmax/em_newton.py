@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 from scipy.special import softmax
 
-from noisylabels.noise import flip_classes
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic.em_newton import SMALLEST_CURVATURE, TOLERANCE, longest_step
 from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit, contrasts
 
@@ -47,7 +47,7 @@ def em_newton(
     permuted = converged = False
 
     def objective(V: Array, F: Array) -> float:
-        return float(a @ flip_classes.log_likelihood(F, labels, omega) - 2.0 * penalty @ (V**2).sum(axis=1))
+        return float(a @ flip_matrix.log_likelihood(F, labels, omega) - 2.0 * penalty @ (V**2).sum(axis=1))
 
     F = Z @ V @ C.T
     for _ in range(rounds):
@@ -57,9 +57,9 @@ def em_newton(
         V, F = V + t * direction, F + t * along
         moved = 0.0
         if learn_omega:
-            after = flip_classes.updated(flip_classes.posterior(F, labels, omega), labels, omega, a)
-            if flip_classes.permuted(after):
-                permuted, after = True, flip_classes.projected(K)
+            after = flip_matrix.updated(flip_matrix.posterior(F, labels, omega), labels, omega, a)
+            if flip_matrix.permuted(after):
+                permuted, after = True, flip_matrix.projected(K)
             moved = float(np.abs(after - omega).max())
             omega = after
         objectives.append(objective(V, F))
@@ -82,7 +82,7 @@ def _newton_step(
 ) -> Array:
     """The direction in V (r, K-1)."""
     (r, k), s = V.shape, softmax(F, axis=1)
-    q = flip_classes.posterior(F, labels, omega)
+    q = flip_matrix.posterior(F, labels, omega)
     gradient = Z.T @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
     hessian = np.zeros((r, k, r, k))
     for i, j in combinations(range(k + 1), 2):

@@ -22,7 +22,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import log_softmax, logsumexp
 
-from noisylabels.noise import flip_classes
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit, contrasts
 
 Array = NDArray[np.float64]
@@ -89,8 +89,8 @@ def lbfgs(
     If the class names change places, Omega is reset and kept, and W is fitted to that.
     """
     fit = _Descent(Z, labels, penalty, omega, weights, learn_omega).run(tolerance)
-    if learn_omega and flip_classes.permuted(fit.omega):
-        reset = flip_classes.projected(len(omega))
+    if learn_omega and flip_matrix.permuted(fit.omega):
+        reset = flip_matrix.projected(len(omega))
         again = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
         return SoftmaxFit(again.W, again.omega, again.objectives, again.converged, True)
     return fit

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.analytic_kernel import AnalyticKernel, AnalyticRun
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList
-from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD
+from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
+from noisylabels.online.estimators import AnalyticKernelList
 from noisylabels.online.oracles import SimulatedOracle
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds

@@ -9,7 +9,7 @@ from noisylabels.kernels import tensor
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.randomised_estimates import feature_moment, feature_moment_bound
+from noisylabels.theory.estimates import feature_moment, feature_moment_bound
 from reproduction.protocols.noisy_online import comparators
 from reproduction.protocols.noisy_online.sequences import Clean, Floats
 

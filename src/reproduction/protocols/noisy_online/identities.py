@@ -10,12 +10,7 @@ import numpy as np
 
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.randomised_estimates import (
-    degrees,
-    estimates,
-    second_moment,
-    second_moment_bound,
-)
+from noisylabels.theory.estimates import degrees, estimates, second_moment, second_moment_bound
 from reproduction.protocols.noisy_online import identities_kernels, identities_lists
 from reproduction.protocols.noisy_online.regret import Row
 from reproduction.protocols.noisy_online.sequences import Floats

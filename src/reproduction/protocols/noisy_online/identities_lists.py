@@ -9,7 +9,7 @@ from noisylabels.losses.analytic import analytic_loss
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.estimators import Feature, gradient_length, map_estimate, product, product_with
 from noisylabels.online.oracles import SimulatedOracle
-from noisylabels.theory.randomised_estimates import feature_moment
+from noisylabels.theory.estimates import feature_moment
 from reproduction.protocols.noisy_online.sequences import Floats
 
 X, Z = np.array([0.5, -0.4]), np.array([0.3, 0.6])

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
-from noisylabels.online.known_covariance import KnownCovariance
-from noisylabels.online.naive_ogd import NaiveOGD
-from noisylabels.online.two_copy import TwoCopy
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.impossibility import copies, worlds
+from noisylabels.theory.regret_bounds import copies, worlds
 from reproduction.protocols.noisy_online.regret import Row, rows_of
 from reproduction.protocols.noisy_online.sequences import Floats
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.kernels.surrogate import SurrogatePair
-from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD
-from noisylabels.online.surrogate_kernel import SurrogateKernel
+from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
 from reproduction.protocols.noisy_online.kernel_tasks import KernelTask, Rival

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from noisylabels.seeding import Seeds
-from noisylabels.theory.randomised_estimates import estimates, second_moment, second_moment_bound
+from noisylabels.theory.estimates import estimates, second_moment, second_moment_bound
 from reproduction.protocols.noisy_online.regret import Row
 from reproduction.protocols.noisy_online.sequences import Floats
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from noisylabels.losses.analytic import analytic_loss, smoothing_gap
 from noisylabels.seeding import Seeds
-from noisylabels.theory.randomised_estimates import feature_moment
+from noisylabels.theory.estimates import feature_moment
 from noisylabels.theory.regret_bounds import log_gradient_moment
 from reproduction.protocols.noisy_online.analytic_tasks import kernel_of
 from reproduction.protocols.noisy_online.regret import Row

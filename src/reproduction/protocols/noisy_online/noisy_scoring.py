@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from noisylabels.online.two_copy import TwoCopy
+from noisylabels.online.linear import TwoCopy
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.impossibility import scored_on_noise
+from noisylabels.theory.regret_bounds import scored_on_noise
 from reproduction.protocols.noisy_online.regret import Row
 from reproduction.protocols.noisy_online.sequences import target
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.seeding import Seeds
-from noisylabels.theory.query_laws import mean_queries
+from noisylabels.theory.estimates import mean_queries
 from reproduction.protocols.noisy_online.analytic import Draws, step
 from reproduction.protocols.noisy_online.analytic_tasks import AnalyticTask
 from reproduction.protocols.noisy_online.regret import Row

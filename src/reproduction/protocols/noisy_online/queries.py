@@ -6,9 +6,9 @@ import numpy as np
 
 from noisylabels.kernels import tensor
 from noisylabels.losses.analytic import squared
-from noisylabels.online.analytic_kernel import AnalyticKernel
+from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.seeding import Seeds
-from noisylabels.theory.query_laws import mean_queries, pmf
+from noisylabels.theory.estimates import mean_queries, pmf
 from reproduction.protocols.noisy_online.regret import Row
 
 KERNELS = {"dot product": tensor.linear(), "gaussian": tensor.gaussian(4.0)}

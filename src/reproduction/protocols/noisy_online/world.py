@@ -5,10 +5,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.online.base import Run
-from noisylabels.online.known_covariance import KnownCovariance
-from noisylabels.online.naive_ogd import NaiveOGD
-from noisylabels.online.oracle_ogd import OracleOGD
-from noisylabels.online.two_copy import TwoCopy
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
 from reproduction.protocols.noisy_online import comparators

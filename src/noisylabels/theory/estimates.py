@@ -1,8 +1,9 @@
-"""Unbiased estimates of analytic functions from copies of unknown law: the sampler and the exact moments.
+"""Unbiased estimates of analytic functions from copies of unknown law: sampler, moments, number of copies.
 
 theta = gamma_n p^(n+1) / (p-1) X_1 ... X_n with P(n) = (p-1) / p^(n+1):  E theta = sum_n gamma_n (E X)^n =
-f(E X).
-Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 1; the exact second moments are ours.
+f(E X). A round of Algorithm 4 asks for N_0 + N_1 + ... + N_M copies: the stored feature, and M features in
+the gradient length, M geometric. The law of that number depends on p alone.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 1; exact second moments and law are ours.
 """
 
 from __future__ import annotations
@@ -14,9 +15,49 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.arrays import Floats, number
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.features import real
+from noisylabels.validation import Floats, number
+
+
+def mean_queries(p: float, *, gaussian: bool = False) -> float:
+    """p / (p-1)^2 for a dot-product kernel, three times that for the Gaussian kernel."""
+    p = number("p", p, above=1)
+    return (3.0 if gaussian else 1.0) * p / (p - 1.0) ** 2
+
+
+def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
+    """P(total = k), k = 0..highest: (highest + 1,).
+
+    Dot product: (1 - rho) rho^k, rho = p / (p^2 - p + 1).
+    Gaussian: with q = (p-1)/p, g(z) = q / (1 - z/p), H(z) = g(z^2) g(z), the series of H(z) q / (1 - H(z)/p).
+    """
+    p = number("p", p, above=1)
+    if highest < 0:
+        raise ValueError(f"highest: must be at least 0, got {highest}")
+    if not gaussian:
+        rho = p / (p * p - p + 1.0)
+        return (1.0 - rho) * rho ** np.arange(highest + 1.0)
+    H = _one_estimate(p, highest)
+    total = np.empty(highest + 1)
+    for k in range(highest + 1):  # F (1 - H/p) = q H
+        total[k] = ((p - 1.0) / p * H[k] + (H[1 : k + 1] @ total[k - 1 :: -1][:k]) / p) / (1.0 - H[0] / p)
+    return total
+
+
+def _one_estimate(p: float, highest: int) -> Floats:
+    """P(2 n_1 + n_2 = k) for independent geometric n_1, n_2: k = 0..highest."""
+    q = (p - 1.0) / p
+    k = np.arange(highest + 1)
+    single = q * p ** -k.astype(float)
+    double = np.where(k % 2 == 0, q * p ** -(k / 2.0), 0.0)
+    return np.convolve(single, double)[: highest + 1]
+
+
+def tail(p: float, z: int) -> float:
+    """P(total >= z) = rho^z, rho = p / (p^2 - p + 1), for a dot-product kernel."""
+    return (p / (p * p - p + 1.0)) ** z
+
 
 MANY_QUERIES = 1.05  # below this p a round of Algorithm 4 takes more than 400 queries
 

@@ -2,7 +2,7 @@
 
 The models see the same rows in the same order and differ in lambda, step size and the parameters of one
 loss. Their weights are the columns of W (d+1, M), one row of M neighbours per feature: each nonzero entry of
-an example is read once and used M times. Model m does what `epoch` does with its parameters.
+an example is read once and used M times. Model m does what `sgd.epoch` does with its parameters.
 """
 
 from __future__ import annotations
@@ -14,18 +14,25 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.losses.compiled import slopes_of_models
-from noisylabels.losses.margin import Loss
-from noisylabels.solvers.sgd.epoch import (
+from noisylabels.losses.margin import Loss, columns, compiled_slope
+from noisylabels.solvers.sgd import (
     AHEAD,
     SMALLEST_SCALE,
     SMALLEST_SCALE_OF_SUM,
+    Order,
+    Rows,
     Schedule,
+    adds,
+    as_rows,
+    dots,
+    fetch,
+    largest_square,
+    permutation,
+    scaled_step,
+    schedule,
     step_size,
 )
-from noisylabels.solvers.sgd.orders import permutation
-from noisylabels.solvers.sgd.rows import Rows, adds, as_rows, dots, fetch, largest_square
-from noisylabels.solvers.sgd.schedules import scaled_step, schedule
+from noisylabels.validation import Floats, Ints
 
 
 class Candidate(NamedTuple):
@@ -37,17 +44,16 @@ class Candidate(NamedTuple):
 
 
 class Models(NamedTuple):
-    """Parameters of M models, one entry (column) each; kind, power and warm are common to all.
+    """Parameters of M models, one entry (column) each; power and warm are common to all.
 
-    kind, parameters (3, M) : the losses, see `noisylabels.losses.margin.Loss`.   lam (M,) : lambda.
+    parameters (3, M) : of the losses.   lam (M,) : lambda.
     eta0 (M,), decay (M,), power, warm : see `Schedule`.   bias : value of the constant feature.
     """
 
-    kind: int
-    parameters: np.ndarray
-    lam: np.ndarray
-    eta0: np.ndarray
-    decay: np.ndarray
+    parameters: Floats
+    lam: Floats
+    eta0: Floats
+    decay: Floats
     power: float
     warm: float
     bias: float
@@ -55,7 +61,7 @@ class Models(NamedTuple):
 
 def fit_models(
     X: Any,
-    y: NDArray[np.float64],
+    y: Floats,
     train: NDArray[np.integer[Any]],
     candidates: Sequence[Candidate],
     rng: np.random.Generator,
@@ -63,20 +69,19 @@ def fit_models(
     epochs: int,
     schedule_name: str = "warm_inv_epoch",
     average: str = "none",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Weights (d+1, M), the bias last, of `RobustSGDClassifier` for each candidate.
 
     X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.
     The rows come in a new uniformly random order each epoch.
     A step size that makes weights overflow leaves NaN in its column.
 
-    Raises
-    ------
-    ValueError : losses of different kinds; a schedule that chooses its own first step.
+    Raises ValueError : losses of different classes; a schedule that chooses its own first step.
     """
-    kinds = {candidate.loss.kind for candidate in candidates}
+    kinds = {candidate.loss.name for candidate in candidates}
     if len(kinds) != 1:
         raise ValueError(f"the candidates of one pass must share the kind of loss, got {sorted(kinds)}")
+    slopes = compiled_slope(candidates[0].loss)
     if schedule_name in ("constant", "bottou"):
         raise ValueError(f"the schedule {schedule_name!r} chooses its own step size, so it has no grid")
     models = _models(candidates, schedule_name, largest_square(X[train]) + 1.0, len(train))
@@ -88,7 +93,7 @@ def fit_models(
         averaged = average == "epoch" or (average == "run" and number > 0)
         if average == "epoch":
             total[:] = 0.0
-        epoch_of_models(rows, y, order, W, total, averaged, models, number * len(train))
+        _epoch(rows, y, order, W, total, averaged, slopes, models, number * len(train))
         if average == "epoch":
             W[:] = total / len(train)
     return total / ((epochs - 1) * len(train)) if average == "run" and epochs > 1 else W
@@ -97,8 +102,7 @@ def fit_models(
 def _models(candidates: Sequence[Candidate], name: str, size: float, n: int) -> Models:
     steps = [schedule(name, scaled_step(c.multiplier, c.loss, size, c.lam), c.lam, n) for c in candidates]
     return Models(
-        candidates[0].loss.kind,
-        np.array([c.loss.parameters for c in candidates]).T.copy(),
+        columns([c.loss for c in candidates]),
         np.array([c.lam for c in candidates], float),
         np.array([s.eta0 for s in steps]),
         np.array([s.decay for s in steps]),
@@ -109,20 +113,12 @@ def _models(candidates: Sequence[Candidate], name: str, size: float, n: int) -> 
 
 
 @njit(cache=True, error_model="numpy")
-def epoch_of_models(
-    rows: Rows,
-    y: np.ndarray,
-    order: np.ndarray,
-    W: np.ndarray,
-    total: np.ndarray,
-    averaged: bool,
-    models: Models,
-    t: int,
-) -> None:
-    """`epoch` for every model at once; W, total (d+1, M)."""
-    d, M = W.shape[0] - 1, W.shape[1]
-    kind, bias = models.kind, models.bias
-    a, b, c = models.parameters[0], models.parameters[1], models.parameters[2]
+def _epoch(
+    rows: Rows, y: Floats, order: Order, W: Floats, total: Floats, averaged: bool,
+    slopes: Any, models: Models, t: int,
+) -> None:  # fmt: skip
+    """`sgd.epoch` for every model at once; slopes: r' over arrays; W, total (d+1, M)."""
+    d, M, bias = W.shape[0] - 1, W.shape[1], models.bias
     lam, eta0, decay = models.lam, models.eta0, models.decay
     scale, kappa, eta = np.ones(M), np.zeros(M), np.empty(M)
     z, step = np.empty(M), np.empty(M)
@@ -136,7 +132,7 @@ def epoch_of_models(
             eta[m] = step_size(Schedule(eta0[m], decay[m], models.power, models.warm), t + k)
         for m in range(M):
             z[m] = y[i] * (scale[m] * z[m] + bias * W[d, m])
-        slopes_of_models(kind, a, b, c, z, step)
+        slopes(z.ctypes, models.parameters.ctypes, M, step.ctypes, M)
         low = 0
         for m in range(M):
             moved = -eta[m] * y[i] * step[m]
@@ -154,21 +150,14 @@ def epoch_of_models(
             adds(rows, i, total, step)
         if low:
             small = np.flatnonzero(scale < floor)
-            _flush_models(W, total, averaged, small, scale, kappa)
+            _flush(W, total, averaged, small, scale, kappa)
             scale[small], kappa[small] = 1.0, 0.0
-    _flush_models(W, total, averaged, np.arange(M), scale, kappa)
+    _flush(W, total, averaged, np.arange(M), scale, kappa)
 
 
 @njit(cache=True)
-def _flush_models(
-    W: np.ndarray,
-    total: np.ndarray,
-    averaged: bool,
-    chosen: np.ndarray,
-    scale: np.ndarray,
-    kappa: np.ndarray,
-) -> None:
-    """`flush` for the chosen models; without averages there is no sum to touch."""
+def _flush(W: Floats, total: Floats, averaged: bool, chosen: Ints, scale: Floats, kappa: Floats) -> None:
+    """The end of the lazy form for the chosen models; without averages there is no sum to touch."""
     for j in range(W.shape[0] - 1):
         for m in chosen:
             if averaged:

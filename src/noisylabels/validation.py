@@ -1,4 +1,4 @@
-"""What users give, checked: arrays, numbers, words. A mistake is one line that names argument and place."""
+"""Checks of arguments, each error one line with the argument and the place, and the types of arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 

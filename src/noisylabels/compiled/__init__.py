@@ -1,1 +1,0 @@
-"""Small compiled functions that every loop may use."""

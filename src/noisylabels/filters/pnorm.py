@@ -1,0 +1,309 @@
+"""p-norm LMS and its relatives: additive updates of the dual weights, read through the p-norm link."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from noisylabels.elementary import lanes, power, power_inplace, wide
+from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
+from noisylabels.fixed_order import bits, dot_lanes, fma, from_bits
+from noisylabels.theory.pnorm import Power, exponent, link, norm
+from noisylabels.validation import Floats, as_array, finite, number
+
+TINY = 1e-290  # dual weights below count as 0
+
+
+class PNormLMS(Filter):
+    """theta_t = theta_{t-1} + eta (y_t - yhat_t) x_t,  w_t = f^-1(theta_t),  yhat_t = w_{t-1}.x_t.
+
+    theta_0 = 0; f^-1 is `link(theta, p)`. p = 2 is LMS; p = "auto" = 2 ln d suits sparse targets.
+    eta: step size, > 0; the bounds ask for `theory.pnorm.rate(p, X_p)` = 1/((p-1) X_p^2), ||x_t||_p <= X_p.
+    p: 2 <= p < infinity, or "auto".
+    State: theta (d,), updated exactly; w is computed from it, never the other way round.
+    Raises ValueError: eta <= 0, p < 2 or infinite; divergence, with the first row that is not finite.
+    Source: Kivinen, Warmuth, Hassibi, The p-norm generalization of the LMS algorithm,
+    IEEE Trans. SP 54(5), 2006.
+    """
+
+    name = "pnorm_lms"
+    _taps = ("theta",)
+    theta: Floats
+
+    def __init__(self, eta: float = 0.01, p: Power = "auto") -> None:
+        self.eta = number("eta", eta, above=0)
+        exponent(p, 3)
+        self.p = p
+
+    def _start(self, d: int) -> None:
+        super()._start(d)
+        self.theta = np.zeros(d)
+
+    def _radius(self) -> float:
+        return np.inf
+
+    def _rates(self, rows: Rows, p: float) -> Floats:
+        """Step sizes, (1,) for a constant one or (n,)."""
+        return np.array([self.eta])
+
+    def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
+        p = exponent(self.p, rows.d)
+        one = self._rates(rows, p)[None, :], np.array([p]), np.array([self._radius()])
+        _pnorm(rows.flat, rows.step, self.theta[None, :], y[None, :], yhat[None, :], *one)
+        w[:] = link(self.theta, p) if np.isfinite(self.theta).all() else np.nan  # nan: `run` reports it
+
+    @classmethod
+    def run_many(cls, filters: Sequence[Self], X: ArrayLike | Sliding, Y: ArrayLike) -> Floats:
+        """Predictions of several filters on the same rows in one pass, each from w = 0; (len(filters), n).
+
+        X: (n, d) or `Sliding`. Y: labels, (n,) for all or (len(filters), n), one sequence each.
+        The filters learn: afterwards each has the state of its run, or all are as they were if one diverged.
+        Raises ValueError: as `run`.
+        """
+        rows = Rows.of(X)
+        count = len(filters)
+        one = as_array("Y", Y).ndim < 2
+        given = finite("Y", Y, (rows.n,) if one else (count, rows.n))
+        labels = np.ascontiguousarray(np.broadcast_to(given, (count, rows.n)))
+        powers = np.array([exponent(f.p, rows.d) for f in filters])
+        rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
+        longest = max(len(r) for r in rates)
+        steps = np.array([np.broadcast_to(r, longest) for r in rates])
+        theta, yhat = np.zeros((count, rows.d)), np.empty((count, rows.n))
+        radii = np.array([f._radius() for f in filters])
+        _pnorm(rows.flat, rows.step, theta, labels, yhat, steps, powers, radii)
+        for f, state, values, p in zip(filters, theta, yhat, powers, strict=True):
+            if not (np.isfinite(values).all() and np.isfinite(state).all()):
+                raise ValueError(
+                    f"{f.name}: a filter with eta = {f.eta:g}, p = {p:g} diverged; use a smaller step size"
+                )
+        for f, state, p in zip(filters, theta, powers, strict=True):
+            f.theta = np.ascontiguousarray(state[::-1]) if rows.reversed else state.copy()
+            f.w = link(f.theta, p)
+        return yhat
+
+    @classmethod
+    def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
+        """As `Filter.losses`, in one pass over the rows."""
+        fresh = [copy.copy(f) for f in filters]
+        yhat = cls.run_many(fresh, data.x, data.labels[:, 0])  # type: ignore[arg-type]
+        starts = window_starts(len(data), windows)
+        return np.array([window_means((row - data.y) ** 2, starts) for row in yhat])
+
+
+@njit(cache=True, error_model="numpy")
+def step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
+    """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c.
+
+    theta (C, d).
+    """
+    wide()
+    for c in range(theta.shape[0]):
+        largest = np.int64(0)
+        k, g = keep[c], gain[c]
+        for i in range(x.shape[0]):
+            value = fma(k, theta[c, i], g * x[i])
+            theta[c, i] = value
+            size = bits(abs(value))
+            largest = size if size > largest else largest
+        top[c] = from_bits(largest)
+        factor = 1.0 / top[c] if top[c] > TINY else 0.0
+        for i in range(x.shape[0]):
+            z[c, i] = abs(theta[c, i]) * factor
+
+
+@njit(cache=True, error_model="numpy")
+def read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats) -> None:
+    """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
+
+    z = (|theta| / top)^(p-1), which gets the signs of theta.
+    """
+    wide()
+    d = x.shape[0]
+    for c in range(theta.shape[0]):
+        for i in range(d):
+            z[c, i] = math.copysign(z[c, i], theta[c, i])
+        total[c] = dot_lanes(z[c], 0, theta[c], 0, d)
+        inner[c] = dot_lanes(z[c], 0, x, 0, d)
+
+
+@njit(cache=True, error_model="numpy")
+def _pnorm(
+    x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
+    rates: Floats, p: Floats, radius: Floats,
+) -> None:  # fmt: skip
+    """C filters over n rows. theta (C, d), y and yhat (C, n), rates (C, 1) or (C, n), p and radius (C,).
+
+    One power per coordinate and step, z^(p-1) with z = |theta|/m: the norm needs z^p = z z^(p-1),
+    and yhat = m (sum z^p)^((2-p)/p) sum sign z^(p-1) x never needs the weights themselves.
+    The prediction of row t+1 is made in the pass that follows the update by row t.
+    A ball ||w||_q <= radius scales theta in the next update.
+    """
+    count, d = theta.shape
+    n = y.shape[1]
+    width = lanes_of(d)
+    z = np.zeros((count, width))
+    flat = z.reshape(-1)
+    power_of = np.repeat(p - 1.0, width)
+    every = 1 if rates.shape[1] > 1 else 0
+    top, keep, gain = np.zeros(count), np.ones(count), np.zeros(count)
+    total, inner = np.zeros(count), np.zeros(count)
+    for t in range(-1, n):
+        now, after = max(t, 0) * step, min(t + 1, n - 1) * step
+        step_dual(theta, keep, gain, x[now : now + d], z, top)
+        power_inplace(flat, power_of)
+        read_dual(theta, z, x[after : after + d], total, inner)
+        for c in range(count):
+            value = 0.0
+            keep[c] = 1.0
+            if total[c] > 0.0 and top[c] > TINY:
+                sum_z = total[c] / top[c]
+                root = power(sum_z, (2.0 - p[c]) / p[c])
+                value = top[c] * root * inner[c]
+                if radius[c] < np.inf:
+                    size = top[c] * np.sqrt(sum_z * root)  # ||theta||_p = ||w||_q
+                    if size > radius[c]:
+                        keep[c] = radius[c] / size
+                        value *= keep[c]
+            elif not total[c] >= 0.0:
+                value = np.nan
+            if t + 1 < n:
+                yhat[c, t + 1] = value
+                gain[c] = rates[c, (t + 1) * every] * (y[c, t + 1] - value)
+    for c in range(count):
+        for i in range(d):
+            theta[c, i] *= keep[c]
+
+
+lanes_of = njit(cache=True)(lanes)
+
+
+class BoundedPNormLMS(PNormLMS):
+    """`pnorm_lms`, and after each step (w_t, theta_t) <- (w_t, theta_t) min(1, U_q / ||w_t||_q).
+
+    The scaling is the Bregman projection on ||w||_q <= U_q; it keeps w = f^-1(theta), since f is homogeneous.
+    eta, p: as `pnorm_lms`.  radius: U_q >= ||u_t||_q of all targets, > 0; 1/p + 1/q = 1.
+    Raises ValueError: radius <= 0; as `pnorm_lms`.
+    Source: slides of Kivinen, Warmuth, Hassibi, "time-varying targets"; Herbster, Warmuth, JMLR 1, 2001.
+    """
+
+    name = "bounded_pnorm_lms"
+
+    def __init__(self, eta: float = 0.01, p: Power = "auto", radius: float = 1.0) -> None:
+        super().__init__(eta, p)
+        self.radius = number("radius", radius, above=0)
+
+    def _radius(self) -> float:
+        return self.radius
+
+
+class NormalizedPNormLMS(PNormLMS):
+    """`pnorm_lms` with eta_t = eta / (eps + (p - 1) ||x_t||_p^2): no bound on the rows has to be known.
+
+    eta: > 0, dimensionless; at eta = 1 no step makes more progress than the theorem counts.
+    eps: regularisation in units of ||x||^2, >= 0; a row with eps + ||x_t|| = 0 is skipped.
+    p = 2 is NLMS. Raises ValueError: eta <= 0, eps < 0; as `pnorm_lms`.
+    Source: an extension of Kivinen, Warmuth, Hassibi, not in the slides.
+    """
+
+    name = "normalized_pnorm_lms"
+
+    def __init__(self, eta: float = 1.0, p: Power = "auto", eps: float = 0.0) -> None:
+        super().__init__(eta, p)
+        self.eps = number("eps", eps, least=0)
+
+    def _rates(self, rows: Rows, p: float) -> Floats:
+        windows = np.lib.stride_tricks.sliding_window_view(rows.flat, rows.d)[:: rows.step]
+        block = max(1, 2**16 // rows.d)  # rows at a time: a sliding window is never stored whole
+        if rows.step == 1:  # each sample is raised to p once, over the largest of all
+            top = max(float(np.abs(rows.flat).max()), 1e-290)
+            windows = np.lib.stride_tricks.sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
+            total = np.concatenate([windows[i : i + block].sum(axis=1) for i in range(0, rows.n, block)])
+            size = top * total ** (1.0 / p)
+        else:
+            size = np.concatenate([norm(windows[i : i + block], p) for i in range(0, rows.n, block)])
+        energy = self.eps + (p - 1.0) * size**2
+        return np.divide(self.eta, energy, out=np.zeros(rows.n), where=energy > 0)
+
+
+class ImplicitPNormLMS(Filter):
+    """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
+
+    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `theory.pnorm.divergence`.
+    One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and y_t,
+    where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t - yhat_t)
+    x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.
+    eta: > 0, no upper limit.  p: 2 <= p < infinity, or "auto" = 2 ln d.  State: theta (d,).
+    At p = 2, sum (u.x_t - w_t.x_t)^2 <= sum (y_t - u.x_t)^2 + ||u||^2/eta
+    for every eta and u (a-posteriori filter).
+    Raises ValueError: eta <= 0, p < 2 or infinite.
+    Source: Kivinen, Warmuth, Hassibi, IEEE Trans. SP 54(5), 2006, implicit update.
+    """
+
+    name = "implicit_pnorm_lms"
+    _taps = ("theta",)
+    theta: Floats
+
+    def __init__(self, eta: float = 1.0, p: Power = "auto") -> None:
+        self.eta = number("eta", eta, above=0)
+        exponent(p, 3)
+        self.p = p
+
+    def _start(self, d: int) -> None:
+        super()._start(d)
+        self.theta = np.zeros(d)
+
+    def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
+        p = exponent(self.p, rows.d)
+        _implicit(rows.flat, rows.step, self.theta, y, yhat, self.eta, p)
+        w[:] = link(self.theta, p)
+
+
+@njit(cache=True, error_model="numpy")
+def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
+    """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
+    trial[0, :] = theta
+    one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
+    step_dual(trial, one, step, x, z, top)
+    power_inplace(z[0], np.full(z.shape[1], p - 1.0))
+    read_dual(trial, z, x, total, inner)
+    if top[0] <= TINY:
+        return 0.0
+    return top[0] * power(total[0] / top[0], (2.0 - p) / p) * inner[0]
+
+
+@njit(cache=True, error_model="numpy")
+def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta: float, p: float) -> None:
+    d = theta.shape[0]
+    trial, z = np.zeros((1, d)), np.zeros((1, lanes_of(d)))
+    for t in range(y.shape[0]):
+        row = x[t * step : t * step + d]
+        yhat[t] = _read(theta, 0.0, row, p, trial, z)
+        # Root of g(s) = s - f^-1(theta + eta (y - s) x).x by regula falsi with the Illinois rule,
+        # bisection as a guard.
+        low, high = yhat[t], y[t]
+        g_low, g_high = low - _read(theta, eta * (y[t] - low), row, p, trial, z), high - yhat[t]
+        s = high
+        for k in range(200):
+            if g_low == 0.0 or g_high == 0.0 or abs(high - low) <= 1e-15 * (abs(high) + abs(low)):
+                break
+            s = (low * g_high - high * g_low) / (g_high - g_low) if k % 4 < 3 else 0.5 * (low + high)
+            g = s - _read(theta, eta * (y[t] - s), row, p, trial, z)
+            if (g > 0.0) == (g_high > 0.0):
+                high, g_high = s, g
+                g_low *= 0.5
+            else:
+                low, g_low = s, g
+                g_high *= 0.5
+        if g_low == 0.0:
+            s = low
+        elif g_high == 0.0:
+            s = high
+        for i in range(d):
+            theta[i] += eta * (y[t] - s) * row[i]

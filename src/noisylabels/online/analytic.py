@@ -1,0 +1,563 @@
+"""Algorithm 4: kernels, analytic losses, noise of unknown law, a random number of copies; and its baseline.
+
+In linear time: estimates of different degrees are orthogonal, so w is known by
+W_n = sum_i alpha_i s_i x_i^(1) (x) ... (x) x_i^(n), d^n numbers for every degree n <= cut;
+the rare estimates of higher degree are kept one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from noisylabels.fixed_order import add, dot
+from noisylabels.kernels.tensor import TensorKernel
+from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
+from noisylabels.noise.features import real
+from noisylabels.online.base import LinearLearner, OnlineLearner
+from noisylabels.online.estimators import degree
+from noisylabels.online.linear import project
+from noisylabels.online.oracles import Oracle
+from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
+from noisylabels.validation import Array, Floats, Ints, number, of_class, shown, whole
+
+LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
+BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run
+
+
+class AnalyticRun(NamedTuple):
+    """predictions: (T,) f_t(x_t), each before its update.  queries: (T,) copies used.  norm: ||w||^2."""
+
+    predictions: Floats
+    queries: Ints
+    norm: float
+
+
+class AnalyticKernel(OnlineLearner):
+    """f_t(x) = sum_{i<t} alpha_i <Psi~_i, Psi(x)>,  alpha_t = -eta g~_t.
+
+    E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
+    The algorithm of `analytic_kernel_list` with the same coin,
+    but the estimates of one degree are summed up in one tensor, so that a round costs the same at any t.
+    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
+    B_w: squared radius, > 0.  rng: the learner's own coin.
+    Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies;
+    divergence.
+    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 4 and Subroutine 1.
+    """
+
+    name = "analytic_kernel"
+
+    def __init__(
+        self,
+        kernel: TensorKernel,
+        loss: AnalyticLoss,
+        eta: float,
+        rng: np.random.Generator,
+        p: float = 2.0,
+        B_w: float = 1.0,
+    ) -> None:
+        self.kernel = of_class("kernel", kernel, TensorKernel)
+        self.loss = of_class("loss", loss, AnalyticLoss)
+        self.rng = of_class("rng", rng, np.random.Generator)
+        self.eta = number("eta", eta, above=0)
+        self.p = checked_p(p)
+        self.B_w = number("B_w", B_w, above=0)
+
+    @property
+    def norm(self) -> float:
+        """||w||^2, carried along."""
+        return float(self._state.numbers[NORM])
+
+    def run(
+        self,
+        X: ArrayLike,
+        copies: Callable[[Ints], Floats],
+        y: ArrayLike,
+        *,
+        targets: Callable[[Ints], Floats] | None = None,
+    ) -> AnalyticRun:
+        """T rounds at once, the same numbers as `partial_fit` on the same copies and with the same coin.
+
+        X: (T, d) instances to predict, never learnt from.  copies(rounds): fresh copies (m,
+        d) of the instances of
+        these rounds, numbers from 0 to T - 1.  y: (T,) exact targets.
+        targets(rounds): fresh noisy targets (m,),
+        one per factor of the gradient length, instead of y (regression).
+        Raises ValueError: wrong shape, not finite, a label that is not -1 or 1 (classification), divergence.
+        """
+        clean = real("X", X, (None, None))
+        exact = real("y", y, (len(clean),))
+        self.loss.check_labels(exact)
+        for name, draw in (("copies", copies), ("targets", targets)):
+            if not (callable(draw) or (name == "targets" and draw is None)):
+                raise ValueError(f"{name}: must be a function, got {shown(draw)}")
+        self._ready(clean.shape[1])
+        block = max(1, int(BLOCK_QUERIES / mean_queries(self.p, gaussian=self._gaussian)))
+        predictions, queries = np.empty(len(exact)), np.empty(len(exact), np.int64)
+        for begin in range(0, len(exact), block):
+            rows = slice(begin, min(begin + block, len(exact)))
+            plan = self._plan(rows.stop - begin)
+            queries[rows] = np.diff(plan.start[plan.first])
+            t = np.arange(begin, rows.stop)
+            X_noisy = real(
+                "copies", copies(np.repeat(t, queries[rows])), (int(plan.start[-1]), clean.shape[1])
+            )
+            noisy = self._targets(plan, t, exact[rows], targets)
+            self._rounds(plan, clean[rows], X_noisy, noisy, predictions[rows])
+        return AnalyticRun(predictions, queries, self.norm)
+
+    def _targets(self, plan: Plan, t: Ints, y: Floats, draw: Callable[[Ints], Floats] | None) -> Floats:
+        """The target of every estimate of the plan."""
+        estimates = np.diff(plan.first)
+        if draw is None:
+            return np.repeat(y, estimates)
+        factors = np.repeat(t, estimates - 1)
+        values = np.zeros(len(plan.points))
+        values[np.delete(np.arange(len(values)), plan.first[:-1])] = real(
+            "targets", draw(factors), factors.shape
+        )
+        return values
+
+    @property
+    def _gaussian(self) -> bool:
+        return self.kernel.sigma2 is not None
+
+    def _plan(self, T: int) -> Plan:
+        return draw_plan(self.rng, T, math.log(self.p), self._gaussian)
+
+    def _rounds(self, plan: Plan, X: Floats, copies: Floats, y: Floats, predictions: Floats) -> None:
+        self._reserve(plan)
+        rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
+        parameters = self.loss.kind, self.eta, self.B_w, rate, predictions, self._buffer
+        _run(self._state, self._tables, plan, X, copies, y, *parameters)
+        if not (np.isfinite(self._state.numbers).all() and np.isfinite(predictions).all()):
+            raise ValueError(f"{self.name}: diverged; take a smaller step eta")
+
+    def _learn(self, oracle: Oracle) -> None:
+        self._ready(oracle.d)
+        plan = self._plan(1)
+        copies = np.empty((int(plan.start[-1]), oracle.d))
+        for i in range(len(copies)):
+            copies[i] = real("instance", oracle.instance(), (oracle.d,))
+        y = np.zeros(len(plan.points))
+        if self.loss.classification:
+            y[:] = oracle.target()
+            self.loss.check_labels(y)
+        else:
+            y[1:] = [oracle.target() for _ in y[1:]]
+        self._rounds(plan, np.empty((0, oracle.d)), copies, y, np.empty(0))
+
+    def _values(self, X: Floats) -> Floats:
+        rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
+        rows = np.ascontiguousarray(X)
+        return np.array([_predict(self._state, self._tables, z[None, :], rate, self._buffer) for z in rows])
+
+    def _start(self, d: int) -> None:
+        highest = largest_degree(self.p)
+        self._tables = _tables(self.kernel, self.loss, self.p, highest)
+        cut = highest if d == 1 else int(math.log(LARGEST_TENSOR) / math.log(d))
+        cut = min(cut, highest if self.kernel.degree is None else self.kernel.degree)
+        offset = np.concatenate([[0], np.cumsum([d**n for n in range(cut + 1)])]).astype(np.int64)
+        self._buffer = np.empty(d**cut)
+        numbers, counts = np.array([1.0, 0.0]), np.zeros(3, np.int64)
+        none = np.empty(0, np.int64)
+        self._state = State(
+            np.zeros(offset[-1]), offset, numbers, counts, none, np.empty(0), none, np.empty((0, d))
+        )
+
+    def _reserve(self, plan: Plan) -> None:
+        """Room for the estimates of this plan that are kept one by one."""
+        n = plan.points[plan.first[:-1]]
+        n = n[(n >= len(self._state.offset) - 1) & (self._tables.product[n] != 0.0)]
+        items = int(self._state.counts[ITEMS]) + len(n)
+        points = int(self._state.counts[POINTS]) + int(n.sum())
+        state = self._state
+        if items > len(state.item_weight) or points > len(state.item_points):
+            self._state = state._replace(
+                item_degree=_grown(state.item_degree, 2 * items),
+                item_weight=_grown(state.item_weight, 2 * items),
+                item_start=_grown(state.item_start, 2 * items),
+                item_points=_grown(state.item_points, 2 * points),
+            )
+
+
+def _grown(values: Array, length: int) -> Array:
+    longer = np.zeros((length, *values.shape[1:]), values.dtype)
+    longer[: len(values)] = values
+    return longer
+
+
+def _tables(kernel: TensorKernel, loss: AnalyticLoss, p: float, highest: int) -> Tables:
+    inverse = log_inverse_probabilities(p, highest)
+    beta = kernel.log_betas(highest)
+    signs, logs = loss.series(highest)
+    pairs = np.ones(1)
+    if kernel.sigma2 is not None:
+        n = np.arange(highest + 1)
+        factorials = np.array([math.lgamma(k + 1.0) for k in n])
+        pairs = (-1.0) ** n * np.exp(inverse - factorials - n * math.log(kernel.sigma2))
+    return Tables(np.exp(beta + 2.0 * inverse), np.exp(beta + inverse), pairs, signs * np.exp(logs + inverse))
+
+
+SCALE, NORM = 0, 1  # places in State.numbers
+TOP, ITEMS, POINTS = 0, 1, 2  # places in State.counts
+SMALL = 1e-150
+
+
+class Plan(NamedTuple):
+    """Which degrees are drawn in T rounds; it depends on p and the coin alone, never on data.
+
+    first: (T + 1,) the estimates of round t are first[t], ..., first[t+1] - 1, the stored one first.
+    pairs, points: (E,) n_1 and n_2 of each estimate.
+    start: (E + 1,) where its copies begin, pairs before points.
+    """
+
+    first: Ints
+    pairs: Ints
+    points: Ints
+    start: Ints
+
+
+class Tables(NamedTuple):
+    """Weights by degree: of Prod, of Prod with a known point, of the pairs, of the gradient length."""
+
+    product: Floats
+    point: Floats
+    pairs: Floats
+    slope: Floats
+
+
+class State(NamedTuple):
+    """W: the tensors, that of degree n from offset[n] on.  numbers: scale, squared norm.
+
+    counts: highest degree in W, number of estimates kept one by one, number of their points.
+    item_degree, item_weight, item_start: those estimates; item_points: their points, (.., d).
+    """
+
+    W: Floats
+    offset: Ints
+    numbers: Floats
+    counts: Ints
+    item_degree: Ints
+    item_weight: Floats
+    item_start: Ints
+    item_points: Floats
+
+
+@njit(cache=True)
+def _longer(values: Ints) -> Ints:
+    longer = np.empty(2 * len(values), values.dtype)
+    longer[: len(values)] = values
+    return longer
+
+
+@njit(cache=True)
+def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) -> Plan:
+    """The plan of T rounds, from the coin `rng` in the order of the algorithm."""
+    first = np.empty(T + 1, np.int64)
+    pairs, points = np.empty(4 * T + 4, np.int64), np.empty(4 * T + 4, np.int64)
+    estimates = 0
+    for t in range(T):
+        first[t] = estimates
+        wanted = 1
+        while estimates < first[t] + wanted:
+            if estimates == len(points):
+                pairs, points = _longer(pairs), _longer(points)
+            pairs[estimates] = degree(rng.random(), log_p) if gaussian else 0
+            points[estimates] = degree(rng.random(), log_p)
+            if estimates == first[t]:
+                wanted += degree(rng.random(), log_p)
+            estimates += 1
+    first[T] = estimates
+    start = np.empty(estimates + 1, np.int64)
+    start[0] = 0
+    for e in range(estimates):
+        start[e + 1] = start[e] + 2 * pairs[e] + points[e]
+    return Plan(first, pairs[:estimates], points[:estimates], start)
+
+
+@njit(cache=True)
+def _dot(x: Floats, z: Floats) -> float:
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k] * z[k]
+    return total
+
+
+@njit(cache=True)
+def _contracted(W: Floats, at: int, n: int, x: Floats, step: int, buffer: Floats) -> float:
+    """<W_n, x_1 (x) ... (x) x_n>, W_n = W[at : at + d^n], x_j = x[(j - 1) step]; step 0: x_1 n times."""
+    if n == 0:
+        return W[at]
+    d = x.shape[1]
+    size = d ** (n - 1)
+    for i in range(size):
+        buffer[i] = _dot(W[at + i * d : at + (i + 1) * d], x[(n - 1) * step])
+    for j in range(n - 2, -1, -1):
+        size //= d
+        for i in range(size):
+            total = 0.0
+            for k in range(d):
+                total += buffer[i * d + k] * x[j * step, k]
+            buffer[i] = total
+    return buffer[0]
+
+
+@njit(cache=True)
+def _add(W: Floats, at: int, n: int, weight: float, x: Floats, buffer: Floats) -> None:
+    """W_n += weight x_1 (x) ... (x) x_n."""
+    d = x.shape[1]
+    size = 1
+    buffer[0] = weight
+    for j in range(n):
+        for i in range(size - 1, -1, -1):
+            value = buffer[i]
+            for k in range(d):
+                buffer[i * d + k] = value * x[j, k]
+        size *= d
+    for i in range(size):
+        W[at + i] += buffer[i]
+
+
+@njit(cache=True)
+def _item_products(state: State, n: int, x: Floats, step: int) -> float:
+    """sum over the estimates of degree n that are kept one by one of weight prod_j <x_i^(j), x_j>."""
+    total = 0.0
+    for i in range(state.counts[ITEMS]):
+        if state.item_degree[i] == n:
+            value = state.item_weight[i]
+            for j in range(n):
+                value *= _dot(state.item_points[state.item_start[i] + j], x[j * step])
+            total += value
+    return total
+
+
+@njit(cache=True)
+def _inner(state: State, tables: Tables, scalar: float, x: Floats, buffer: Floats) -> float:
+    """<w, Psi~> for an estimate with points x (n, d)."""
+    n = len(x)
+    weight = tables.product[n]
+    if weight == 0.0:
+        return 0.0
+    if n < len(state.offset) - 1:
+        value = _contracted(state.W, state.offset[n], n, x, 1, buffer)
+    else:
+        value = _item_products(state, n, x, 1)
+    return state.numbers[SCALE] * weight * scalar * value
+
+
+@njit(cache=True)
+def _predict(state: State, tables: Tables, z: Floats, rate: float, buffer: Floats) -> float:
+    """<w, Psi(z)>; z: (1, d); rate: 1 / sigma2, 0 for dot-product kernels."""
+    total = 0.0
+    for n in range(state.counts[TOP] + 1):
+        if tables.point[n] != 0.0:
+            total += tables.point[n] * _contracted(state.W, state.offset[n], n, z, 0, buffer)
+    for i in range(state.counts[ITEMS]):
+        n = state.item_degree[i]
+        value = state.item_weight[i] * tables.point[n]
+        for j in range(n):
+            value *= _dot(state.item_points[state.item_start[i] + j], z[0])
+        total += value
+    if rate > 0.0:
+        total *= math.exp(-rate * _dot(z[0], z[0]))
+    return state.numbers[SCALE] * total
+
+
+@njit(cache=True)
+def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
+    """The estimate of exp(-||x||^2 / sigma2) from `pairs` pairs of copies; 1 for dot products."""
+    value = tables.pairs[pairs]
+    for j in range(pairs):
+        value *= _dot(copies[start + 2 * j], copies[start + 2 * j + 1])
+    return value
+
+
+@njit(cache=True)
+def _slope(
+    state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int, buffer: Floats
+) -> float:
+    """Subroutine 1 for round t; y: the targets of the estimates, y[e]."""
+    first, last = plan.first[t] + 1, plan.first[t + 1]
+    g = tables.slope[last - first]
+    label = y[first - 1]
+    if kind != DIFFERENCE:
+        g *= label
+    if g == 0.0:
+        return 0.0
+    for e in range(first, last):
+        at = plan.start[e] + 2 * plan.pairs[e]
+        scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
+        value = _inner(state, tables, scalar, copies[at : at + plan.points[e]], buffer)
+        if kind == DIFFERENCE:
+            g *= value - y[e]
+        elif kind == MARGIN_LESS_ONE:
+            g *= label * value - 1.0
+        else:
+            g *= label * value
+    return g
+
+
+@njit(cache=True)
+def _store(state: State, weight: float, x: Floats, buffer: Floats) -> None:
+    n = len(x)
+    if n < len(state.offset) - 1:
+        _add(state.W, state.offset[n], n, weight, x, buffer)
+        state.counts[TOP] = max(state.counts[TOP], n)
+        return
+    i, at = state.counts[ITEMS], state.counts[POINTS]
+    state.item_degree[i], state.item_weight[i], state.item_start[i] = n, weight, at
+    for j in range(n):
+        for k in range(x.shape[1]):
+            state.item_points[at + j, k] = x[j, k]
+    state.counts[ITEMS] += 1
+    state.counts[POINTS] += n
+
+
+@njit(cache=True)
+def _learn(
+    state: State,
+    tables: Tables,
+    plan: Plan,
+    t: int,
+    copies: Floats,
+    y: Floats,
+    kind: int,
+    eta: float,
+    B_w: float,
+    buffer: Floats,
+) -> None:
+    alpha = -eta * _slope(state, tables, plan, t, copies, y, kind, buffer)
+    e = plan.first[t]
+    x = copies[plan.start[e] + 2 * plan.pairs[e] : plan.start[e + 1]]
+    weight = tables.product[len(x)]
+    if alpha == 0.0 or weight == 0.0:
+        return
+    scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
+    square = weight * scalar * scalar
+    for j in range(len(x)):
+        square *= _dot(x[j], x[j])
+    h = _inner(state, tables, scalar, x, buffer)
+    norm = state.numbers[NORM] + 2.0 * alpha * h + alpha * alpha * square
+    _store(state, alpha / state.numbers[SCALE] * scalar, x, buffer)
+    state.numbers[NORM] = max(norm, 0.0)
+    if norm > B_w:
+        state.numbers[SCALE] *= math.sqrt(B_w / norm)
+        state.numbers[NORM] = B_w
+    if state.numbers[SCALE] < SMALL:
+        state.W[:] *= state.numbers[SCALE]
+        state.item_weight[:] *= state.numbers[SCALE]
+        state.numbers[SCALE] = 1.0
+
+
+@njit(cache=True)
+def _run(
+    state: State,
+    tables: Tables,
+    plan: Plan,
+    clean: Floats,
+    copies: Floats,
+    y: Floats,
+    kind: int,
+    eta: float,
+    B_w: float,
+    rate: float,
+    predictions: Floats,
+    buffer: Floats,
+) -> None:
+    """predictions[t] = <w_t, Psi(clean[t])>, if wanted, then one round of Algorithm 4; for every t."""
+    for t in range(len(plan.first) - 1):
+        if len(predictions):
+            predictions[t] = _predict(state, tables, clean[t : t + 1], rate, buffer)
+        _learn(state, tables, plan, t, copies, y, kind, eta, B_w, buffer)
+
+
+BLOCK = 16_384  # rows whose features are in memory at once
+
+
+class NaiveFeatureOGD(LinearLearner):
+    """w_{t+1} = P(w_t - eta l'(<w_t, Psi(x~_t)>, y_t) Psi(x~_t)),  one copy, Psi up to the degree `highest`.
+
+    On clean instances it is the noise-free control.
+    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  B_w: squared radius, > 0.
+    highest: degree at which the features of an infinite kernel are cut off.
+    Raises ValueError: eta or B_w not positive and finite; a label that is not -1 or 1 (classification).
+    """
+
+    name = "naive_feature_ogd"
+
+    def __init__(
+        self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, B_w: float = 1.0, highest: int = 30
+    ) -> None:
+        super().__init__(eta, B_w)
+        self.kernel = of_class("kernel", kernel, TensorKernel)
+        self.loss = of_class("loss", loss, AnalyticLoss)
+        highest = whole("highest", highest, 0)
+        self.highest = highest if kernel.degree is None else kernel.degree
+
+    def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> Floats:
+        """Predictions <w_t, Psi(x_t)> (T,), each before its update, from the present w.
+
+        X: (T, d) instances to predict, never learnt from.  X1: (T, d) one copy each.  y: (T,) targets.
+        Raises ValueError: wrong shape, not finite, a label that is not -1 or 1 (classification), divergence.
+        """
+        clean = real("X", X, (None, None))
+        noisy, targets = real("X1", X1, clean.shape), real("y", y, (len(clean),))
+        self.loss.check_labels(targets)
+        self._ready(clean.shape[1])
+        predictions = np.empty(len(targets))
+        for begin in range(0, len(targets), BLOCK):
+            rows = slice(begin, begin + BLOCK)
+            self._steps(clean[rows], noisy[rows], targets[rows], predictions[rows])
+        return predictions
+
+    def _start(self, d: int) -> None:
+        self.w = np.zeros(sum(d**n for n in range(self.highest + 1)))
+
+    def _values(self, X: Floats) -> Floats:
+        return self.kernel.features(X, self.highest) @ self.w
+
+    def _learn(self, oracle: Oracle) -> None:
+        x = self._copy(oracle)[None, :]
+        y = np.array([oracle.target()])
+        self.loss.check_labels(y)
+        self._steps(x, x, y, np.empty(1))
+
+    def _steps(self, clean: Floats, noisy: Floats, y: Floats, predictions: Floats) -> None:
+        Psi = self.kernel.features(clean, self.highest).ravel()
+        noisy_Psi = Psi if noisy is clean else self.kernel.features(noisy, self.highest).ravel()
+        loss = self.loss.kind, self.loss.code, self.loss.s
+        _steps(Psi, noisy_Psi, y, *loss, self.eta, self.B_w, self.w, predictions)
+        if not (np.isfinite(predictions).all() and np.isfinite(self.w).all()):
+            raise ValueError(f"{self.name}: diverged; take a smaller step eta or scale the instances")
+
+
+@njit(cache=True)
+def _steps(
+    clean: Floats,
+    noisy: Floats,
+    y: Floats,
+    kind: int,
+    code: int,
+    s: float,
+    eta: float,
+    B_w: float,
+    w: Floats,
+    predictions: Floats,
+) -> None:
+    d = len(w)
+    for t in range(len(y)):
+        predictions[t] = dot(clean, t * d, w)
+        a = dot(noisy, t * d, w)
+        if kind == DIFFERENCE:
+            g = compiled_slope(code, s, a - y[t])
+        else:
+            g = y[t] * compiled_slope(code, s, y[t] * a - (kind == MARGIN_LESS_ONE))
+        add(w, -eta * g, noisy, t * d)
+        project(w, B_w)

@@ -1,0 +1,318 @@
+"""Linear learners of instances seen through noise: Algorithms 1 and 2, their baseline and their control."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from noisylabels.fixed_order import add, dot
+from noisylabels.noise.features import checked_covariance, real
+from noisylabels.online.base import LinearLearner, Run
+from noisylabels.online.oracles import Oracle
+from noisylabels.validation import Floats, as_array, nonnegative, whole
+
+SHORT = 8  # rows shorter than this are summed in one plain loop
+
+
+@njit(cache=True)
+def project(w: Floats, B_w: float) -> None:
+    """w = w min(1, sqrt(B_w) / ||w||), in place."""
+    _shrink(w, dot(w, 0, w), B_w)
+
+
+@njit(cache=True)
+def _shrink(w: Floats, size: float, B_w: float) -> None:
+    """`project` where size = ||w||^2 is known."""
+    if size > B_w:
+        scale = math.sqrt(B_w / size)
+        for k in range(len(w)):
+            w[k] *= scale
+
+
+@njit(cache=True)
+def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_w: float) -> None:
+    """w = P(w - eta 2 (<w, x~> - y~) x~'), in place; x~ = x[at : at+d], x~' = second[at : at+d]."""
+    d = len(w)
+    if d >= SHORT:
+        add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
+        project(w, B_w)
+        return
+    inner = size = 0.0
+    for k in range(d):
+        inner += x[at + k] * w[k]
+    c = -eta * 2.0 * (inner - y)
+    for k in range(d):
+        w[k] += c * second[at + k]
+        size += w[k] * w[k]
+    _shrink(w, size, B_w)
+
+
+@njit(cache=True)
+def steps(
+    clean: Floats,
+    x: Floats,
+    second: Floats,
+    y: Floats,
+    eta: float,
+    B_w: float,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
+    since: int,
+) -> None:
+    """predictions[t] = <w, clean_t>, then `step`, for all t; total = sum of w over the rounds t >= since.
+
+    The instances are flat arrays of T d numbers.
+    """
+    d = len(w)
+    for t in range(len(y)):
+        predictions[t] = dot(clean, t * d, w)
+        if t >= since:
+            for k in range(d):
+                total[k] += w[k]
+        step(w, x, y[t], second, t * d, eta, B_w)
+
+
+def arrays(learner: LinearLearner, X: ArrayLike, y: ArrayLike, copies: Sequence[ArrayLike]) -> list[Floats]:
+    """The clean rows (T, d), the targets (T,) and the copies (T, d), checked; the learner is started."""
+    clean = real("X", X, (None, None))
+    learner._ready(clean.shape[1])
+    targets = real("y", y, (len(clean),))
+    return [clean, targets, *(real(f"copy {i}", copy, clean.shape) for i, copy in enumerate(copies, start=1))]
+
+
+def whole_run(
+    learner: LinearLearner, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, average_from: int = 0
+) -> Run:
+    """All rounds of `steps` from the learner's present w, which ends as that of the last round.
+
+    X: (T, d) instances to predict.  X1, X2: (T, d) copies for the residual and for the direction.  y: (T,).
+    Raises ValueError: wrong shape, not finite, `average_from` not in 0..T-1, divergence.
+    """
+    clean, targets, first = arrays(learner, X, y, [X1])
+    second = first if X2 is X1 else real("copy 2", X2, clean.shape)
+    predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
+    since = whole("average_from", average_from, 0, len(targets) - 1)
+    flat = clean.ravel(), first.ravel(), second.ravel()
+    steps(*flat, targets, learner.eta, learner.B_w, learner.w, predictions, total, since)
+    return finished(learner, predictions, total / (len(targets) - since))
+
+
+def finished(learner: LinearLearner, predictions: Floats, average: Floats) -> Run:
+    """The results as a `Run`, or a ValueError if they are not finite."""
+    if not (np.isfinite(predictions).all() and np.isfinite(learner.w).all()):
+        raise ValueError(f"{learner.name}: diverged; take a smaller step eta or scale the instances")
+    return Run(predictions, learner.w.copy(), average)
+
+
+class TwoCopy(LinearLearner):
+    """w_{t+1} = P(w_t - eta 2 (<w_t, x~_t> - y~_t) x~'_t),  x~_t and x~'_t independent copies of x_t.
+
+    The gradient estimate is unbiased, whatever the noise: its two factors are independent.
+    eta: step size, > 0, from `theory.regret_bounds.best_step`.  B_w: squared radius.
+    Raises ValueError: eta or B_w not positive and finite; fewer than two copies.
+    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 1 and Lemma 2.
+    """
+
+    name = "two_copy"
+
+    def _learn(self, oracle: Oracle) -> None:
+        first, second = self._copy(oracle), self._copy(oracle)
+        step(self.w, first, oracle.target(), second, 0, self.eta, self.B_w)
+
+    def run(self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
+        """T rounds at once, the same numbers as `partial_fit` on the same copies.
+
+        X: (T, d) instances to predict, never learnt from.  X1, X2: (T, d) independent copies.  y: (T,) noisy
+        targets.  Raises ValueError: wrong shape, not finite, X2 the same array as X1, divergence.
+        """
+        if X1 is X2:
+            raise ValueError("two_copy: X1 and X2 must be independent copies, got one array twice")
+        return whole_run(self, X, X1, X2, y, average_from)
+
+
+class KnownCovariance(LinearLearner):
+    """w_{t+1} = P(w_t - eta 2 ((<w_t, x~_t> - y~_t) x~_t - Sigma_t w_t)).
+
+    Sigma_t w_t is what the noise adds to the gradient on average; the noise of y~ needs no correction.
+    eta: step size, > 0.  B_w: squared radius.
+    covariance: (d, d), told to the learner here instead of by the oracle in every round.
+    Raises ValueError: eta or B_w not positive and finite; covariance missing, of the wrong size,
+    not symmetric or not positive semi-definite.
+    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 2 and Lemma 3.
+    """
+
+    name = "known_covariance"
+
+    def __init__(self, eta: float, B_w: float = 1.0, covariance: ArrayLike | None = None) -> None:
+        super().__init__(eta, B_w)
+        self.covariance = None if covariance is None else checked_covariance("covariance", covariance)
+
+    def _learn(self, oracle: Oracle) -> None:
+        x = self._copy(oracle)
+        Sigma = self.covariance if self.covariance is not None else oracle.covariance()
+        if Sigma.shape != (len(x), len(x)):
+            raise ValueError(f"covariance: expected shape ({len(x)}, {len(x)}), got {Sigma.shape}")
+        _step_full(self.w, x, 0, oracle.target(), Sigma.ravel(), 0, np.empty(len(x)), self.eta, self.B_w)
+
+    def run(
+        self,
+        X: ArrayLike,
+        X1: ArrayLike,
+        y: ArrayLike,
+        *,
+        covariance: ArrayLike | None = None,
+        variances: ArrayLike | None = None,
+        average_from: int = 0,
+    ) -> Run:
+        """T rounds at once, the same numbers as `partial_fit` on the same copies.
+
+        X: (T, d) instances to predict, never learnt from.  X1: (T, d) one copy each.  y: (T,) noisy targets.
+        covariance: (d, d) or (T, d, d); or variances of independent entries: (d,) or (T, d);
+        or neither, if the learner was told the covariance when it was made.
+        Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
+        """
+        clean, targets, first = arrays(self, X, y, [X1])
+        Sigma = self._known(covariance, variances, *clean.shape)
+        predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
+        since = whole("average_from", average_from, 0, len(targets) - 1)
+        run = _run_diagonal if variances is not None else _run_full
+        stride = Sigma[0].size if Sigma.ndim == (2 if variances is not None else 3) else 0
+        data = clean.ravel(), first.ravel(), targets, Sigma.ravel(), stride
+        run(*data, self.eta, self.B_w, self.w, predictions, total, since)
+        return finished(self, predictions, total / (len(targets) - since))
+
+    def _known(self, covariance: ArrayLike | None, variances: ArrayLike | None, T: int, d: int) -> Floats:
+        """The covariances (d, d) or (T, d, d), or the variances (d,) or (T, d) of the T rounds."""
+        if covariance is not None and variances is not None:
+            raise ValueError("known_covariance: give covariance or variances, not both")
+        if variances is not None:
+            shape = (d,) if as_array("variances", variances).ndim < 2 else (T, d)
+            return nonnegative("variances", real("variances", variances, shape), shape)
+        given = self.covariance if covariance is None else covariance
+        if given is None:
+            raise ValueError("covariance: known_covariance needs the covariance of the noise of every round")
+        Sigma = checked_covariance("covariance", given, d)
+        if Sigma.ndim == 3 and len(Sigma) != T:
+            raise ValueError(f"covariance: has {len(Sigma)} rounds, X has {T}")
+        return Sigma
+
+
+@njit(cache=True)
+def _step_full(
+    w: Floats, x: Floats, at: int, y: float, Sigma: Floats, start: int, bias: Floats, eta: float, B_w: float
+) -> None:
+    """One round, w in place; Sigma_t is Sigma[start : start + d d]."""
+    d = len(w)
+    for k in range(d):
+        bias[k] = dot(Sigma, start + k * d, w)
+    add(w, -eta * 2.0 * (dot(x, at, w) - y), x, at)
+    add(w, eta * 2.0, bias, 0)
+    project(w, B_w)
+
+
+@njit(cache=True)
+def _run_full(
+    clean: Floats,
+    x: Floats,
+    y: Floats,
+    Sigma: Floats,
+    stride: int,
+    eta: float,
+    B_w: float,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
+    since: int,
+) -> None:
+    d = len(w)
+    bias = np.empty(d)
+    for t in range(len(y)):
+        predictions[t] = dot(clean, t * d, w)
+        if t >= since:
+            for k in range(d):
+                total[k] += w[k]
+        _step_full(w, x, t * d, y[t], Sigma, t * stride, bias, eta, B_w)
+
+
+@njit(cache=True)
+def _run_diagonal(
+    clean: Floats,
+    x: Floats,
+    y: Floats,
+    v: Floats,
+    stride: int,
+    eta: float,
+    B_w: float,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
+    since: int,
+) -> None:
+    d = len(w)
+    for t in range(len(y)):
+        predictions[t] = dot(clean, t * d, w)
+        if t >= since:
+            for k in range(d):
+                total[k] += w[k]
+        slope = eta * 2.0 * (dot(x, t * d, w) - y[t])
+        row, variances = x[t * d : t * d + d], v[t * stride : t * stride + d]
+        for k in range(d):
+            w[k] = (w[k] - slope * row[k]) + eta * 2.0 * (variances[k] * w[k])
+        project(w, B_w)
+
+
+class NaiveOGD(LinearLearner):
+    """w_{t+1} = P(w_t - eta 2 (<w_t, x~_t> - y~_t) x~_t),  x~_t the mean of `copies` copies of x_t.
+
+    Biased by 2 Sigma w_t / copies: it converges to (Sigma_x + Sigma / copies)^-1 Sigma_x w*, not to w*.
+    eta: step size, > 0.  B_w: squared radius.  copies: m >= 1.
+    Raises ValueError: a parameter out of range; fewer than m copies.
+    """
+
+    name = "naive_ogd"
+
+    def __init__(self, eta: float, B_w: float = 1.0, copies: int = 1) -> None:
+        super().__init__(eta, B_w)
+        self.copies = whole("copies", copies, 1)
+
+    def _learn(self, oracle: Oracle) -> None:
+        x = np.mean([self._copy(oracle) for _ in range(self.copies)], axis=0)
+        step(self.w, x, oracle.target(), x, 0, self.eta, self.B_w)
+
+    def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
+        """T rounds at once, the same numbers as `partial_fit` on the same copies.
+
+        X: (T, d) instances to predict, never learnt from.  y: (T,) noisy targets.
+        X1: (T, m, d) the copies; or (T, d), one copy each or the mean of several.
+         Raises ValueError: wrong shape, not finite, divergence.
+        """
+        if as_array("X1", X1).ndim == 3:
+            X1 = np.mean(real("X1", X1, (None, self.copies, None)), axis=1)
+        return whole_run(self, X, X1, X1, y, average_from)
+
+
+class OracleOGD(LinearLearner):
+    """w_{t+1} = P(w_t - eta 2 (<w_t, x_t> - y_t) x_t) on the clean x_t.
+
+    eta: step size, > 0.  B_w: squared radius. To be fed by an oracle without noise.
+    Raises ValueError: eta or B_w not positive and finite.
+    Source: M. Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003.
+    """
+
+    name = "oracle_ogd"
+
+    def _learn(self, oracle: Oracle) -> None:
+        x = self._copy(oracle)
+        step(self.w, x, oracle.target(), x, 0, self.eta, self.B_w)
+
+    def run(self, X: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
+        """T rounds at once on clean X (T, d), y (T,).
+
+        Raises ValueError: wrong shape, not finite, divergence.
+        """
+        return whole_run(self, X, X, X, y, average_from)

@@ -1,0 +1,442 @@
+"""Stochastic gradient descent on G(w) = (1/n) sum_i [lambda/2 ||w||^2 + r(y_i (x_i.w + b))].
+
+w <- w - eta_t [lambda w + r'(z_i) y_i x_i],  z_i = y_i (x_i.w + b) before the step. The factors
+1 - eta_t lambda are kept apart from the weights, w = s v, so that a step costs only the nonzero entries of
+its example; the sum of the weights over the steps is kept in the same lazy way.
+
+Step sizes by name. The paper says "learning rate eta" only; these interpretations of it are ours.
+
+warm_inv_epoch   eta0 min(1, (t+1)/n) / (1 + t/n)   ramp-up over the first epoch, then 1/epoch (our default)
+inv_sqrt_epoch   eta0 / sqrt(1 + t/n)
+bottou           eta0 / (1 + lambda eta0 t)          Bottou, Neural Networks: Tricks of the Trade, 2012
+asgd             eta0 / (1 + lambda eta0 t)^(3/4)    Xu, arXiv:1107.2490, for averaging
+constant         eta0                                Algorithm 1 to the letter
+
+t = 0, 1, ... counts the steps of the run, n the examples of an epoch.
+
+Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1; lazy sums: W. Xu, arXiv:1107.2490, Section 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+from noisylabels.losses.margin import Loss, columns, compiled_slope
+from noisylabels.validation import Array, Floats, choice, number
+
+LINE = 64  # bytes of a cache line
+Order = NDArray[np.uint32]
+
+
+class DenseRows(NamedTuple):
+    """values: (n d,), row i at i d; d: number of features."""
+
+    values: Array
+    d: int
+
+
+class SparseRows(NamedTuple):
+    """CSR: row i has values data[k] in columns indices[k] (uint32), indptr[i] <= k < indptr[i+1] (int64)."""
+
+    data: Array
+    indices: Array
+    indptr: Array
+
+
+Rows = DenseRows | SparseRows
+
+
+def as_rows(X: Any) -> Rows:
+    """Rows of an ndarray (n, d) or a scipy.sparse matrix; C-contiguous and CSR values are not copied."""
+    if isinstance(X, np.ndarray):
+        return DenseRows(np.ascontiguousarray(X).reshape(-1), X.shape[1])
+    csr = X.tocsr()
+    # unsigned indices spare every access the test for negative ones
+    return SparseRows(csr.data, csr.indices.astype(np.uint32), csr.indptr.astype(np.int64))
+
+
+def largest_square(X: Any) -> float:
+    """max_i ||x_i||^2 of an ndarray or a scipy.sparse matrix."""
+    if isinstance(X, np.ndarray):
+        return float(np.einsum("ij,ij->i", X, X).max())
+    return float(X.multiply(X).sum(axis=1).max())
+
+
+def _dense_dot(rows: Any, i: Any, w: Any) -> Any:
+    x, d = rows.values, rows.d
+    at = np.intp(i) * d
+    a = b = c = e = 0.0
+    for k in range(0, d - 3, 4):
+        a += x[at + k] * w[k]
+        b += x[at + k + 1] * w[k + 1]
+        c += x[at + k + 2] * w[k + 2]
+        e += x[at + k + 3] * w[k + 3]
+    for k in range(d - d % 4, d):
+        a += x[at + k] * w[k]
+    return (a + b) + (c + e)
+
+
+def _sparse_dot(rows: Any, i: Any, w: Any) -> Any:
+    x, column = rows.data, rows.indices
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    a = b = c = e = 0.0
+    for k in range(start, stop - 3, 4):
+        a += x[k] * w[column[k]]
+        b += x[k + 1] * w[column[k + 1]]
+        c += x[k + 2] * w[column[k + 2]]
+        e += x[k + 3] * w[column[k + 3]]
+    for k in range(stop - (stop - start) % 4, stop):
+        a += x[k] * w[column[k]]
+    return (a + b) + (c + e)
+
+
+def _dense_add(rows: Any, i: Any, w: Any, c: Any) -> Any:
+    at = np.intp(i) * rows.d
+    for k in range(rows.d):
+        w[k] += c * rows.values[at + k]
+
+
+def _sparse_add(rows: Any, i: Any, w: Any, c: Any) -> Any:
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        w[rows.indices[k]] += c * rows.data[k]
+
+
+def _dense_energy(rows: Any, i: Any) -> Any:
+    at = np.intp(i) * rows.d
+    total = 0.0
+    for k in range(at, at + rows.d):
+        total += rows.values[k] * rows.values[k]
+    return total
+
+
+def _sparse_energy(rows: Any, i: Any) -> Any:
+    total = 0.0
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        total += rows.data[k] * rows.data[k]
+    return total
+
+
+def _dense_dots(rows: Any, i: Any, W: Any, z: Any) -> Any:
+    at = np.intp(i) * rows.d
+    z[:] = 0.0
+    for k in range(rows.d):
+        _gather(W[k], rows.values[at + k], z)
+
+
+def _sparse_dots(rows: Any, i: Any, W: Any, z: Any) -> Any:
+    z[:] = 0.0
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        _gather(W[rows.indices[k]], rows.data[k], z)
+
+
+def _dense_adds(rows: Any, i: Any, W: Any, c: Any) -> Any:
+    at = np.intp(i) * rows.d
+    for k in range(rows.d):
+        _gather(c, rows.values[at + k], W[k])
+
+
+def _sparse_adds(rows: Any, i: Any, W: Any, c: Any) -> Any:
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        _gather(c, rows.data[k], W[rows.indices[k]])
+
+
+@njit(inline="always")
+def _gather(source: Floats, x: float, target: Floats) -> None:
+    """target += x source, one entry per model."""
+    for m in range(len(target)):
+        target[m] += x * source[m]
+
+
+@intrinsic
+def _hint(typing_context: Any, array: Any, k: Any) -> Any:
+    """Hint that array[k] will be read soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [address, word(0), word(3), word(1)])  # read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+_prefetch: Any = _hint  # called without the typing context that numba adds
+
+
+def _dense_fetch(rows: Any, y: Any, i: Any) -> Any:
+    _prefetch(y, np.intp(i))
+    x, at = rows.values, np.intp(i) * rows.d
+    for k in range(0, rows.d, LINE // x.itemsize):
+        _prefetch(x, at + k)
+
+
+def _sparse_fetch(rows: Any, y: Any, i: Any) -> Any:
+    _prefetch(y, np.intp(i))
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    for k in range(start, stop, LINE // rows.data.itemsize):
+        _prefetch(rows.data, k)
+    for k in range(start, stop, LINE // rows.indices.itemsize):
+        _prefetch(rows.indices, k)
+
+
+def _either(dense: Callable[..., Any], sparse: Callable[..., Any]) -> Any:
+    """For compiled code: the one of two functions that suits the storage of their first argument, rows."""
+
+    def function(rows: Rows, *rest: Any) -> Any:
+        raise NotImplementedError
+
+    @overload(function, inline="always", strict=False)
+    def chosen(rows: Any, *rest: Any) -> Any:
+        return dense if rows.instance_class is DenseRows else sparse
+
+    return function
+
+
+dot = _either(_dense_dot, _sparse_dot)
+"""(rows, i, w): x_i.w in four interleaved partial sums."""
+add = _either(_dense_add, _sparse_add)
+"""(rows, i, w, c): w += c x_i."""
+energy = _either(_dense_energy, _sparse_energy)
+"""(rows, i): ||x_i||^2."""
+dots = _either(_dense_dots, _sparse_dots)
+"""(rows, i, W, z): z = x_i W for the models in the columns of W (d, M)."""
+adds = _either(_dense_adds, _sparse_adds)
+"""(rows, i, W, c): W += x_i (outer) c for the models in the columns of W (d, M)."""
+fetch = _either(_dense_fetch, _sparse_fetch)
+"""(rows, y, i): ask the memory for row i and its label, which are needed a few steps later."""
+
+AHEAD = 6  # rows between a read-ahead and its use
+SMALLEST_SCALE = 1e-200  # the lazy weights are then 1e200 times too large, with all their digits
+SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum cancels by about 1/scale
+
+
+class Schedule(NamedTuple):
+    """eta_t = eta0 min(1, (t+1)/warm) / (1 + decay t)^power at the global step t = 0, 1, ..."""
+
+    eta0: float
+    decay: float
+    power: float
+    warm: float
+
+
+class Objective(NamedTuple):
+    """The loss and what is added to it.
+
+    lam : lambda.   bias : value of the constant feature (0: no bias).   bias_lam : lambda of its weight.
+    positive, negative : (u, v) for the label +1 and -1: the loss is u r(z) + v r(-z); (1, 0) is r itself.
+    """
+
+    loss: Loss
+    lam: float
+    bias: float
+    bias_lam: float
+    positive: tuple[float, float] = (1.0, 0.0)
+    negative: tuple[float, float] = (1.0, 0.0)
+
+
+@njit(cache=True, error_model="numpy")
+def step_size(schedule: Schedule, t: int) -> float:
+    """eta_t of `Schedule`."""
+    eta = schedule.eta0
+    if t + 1 < schedule.warm:
+        eta *= (t + 1) / schedule.warm
+    grown = 1.0 + schedule.decay * t
+    if schedule.power == 1.0:
+        return eta / grown
+    if schedule.power == 0.75:
+        return eta / (math.sqrt(grown) * math.sqrt(math.sqrt(grown)))
+    return eta / grown**schedule.power
+
+
+def epoch(
+    rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
+    objective: Objective, schedule: Schedule, t: int,
+) -> None:  # fmt: skip
+    """Step through rows[order], changing w in place; if averaged, total += sum of the weights.
+
+    y (n,) of -1.0 and +1.0; order: row numbers; w, total (d+1,), the bias last; t: steps done before.
+    """
+    loss, lam, bias, bias_lam, *mixed = objective
+    terms = float(lam), float(bias), float(bias_lam), *mixed
+    _epoch(rows, y, order, w, total, averaged, compiled_slope(loss), columns([loss]), terms, schedule, t)
+
+
+@njit(cache=True, error_model="numpy")
+def _epoch(
+    rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
+    slopes: Any, parameters: Floats, terms: Any, schedule: Schedule, t: int,
+) -> None:  # fmt: skip
+    lam, constant, bias_lam, positive, negative = terms
+    d = len(w) - 1
+    scale, kappa, bias = 1.0, 0.0, w[d]  # lazily: weights = scale w, their sum = total + kappa w
+    floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
+    last = len(order) - 1
+    margin, slope = np.empty(1), np.empty(1)
+    for k in range(len(order)):
+        fetch(rows, y, order[min(k + AHEAD, last)])
+        i = order[k]
+        eta = step_size(schedule, t + k)
+        margin[0] = y[i] * (scale * dot(rows, i, w) + constant * bias)
+        u, v = positive if y[i] > 0 else negative
+        slopes(margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
+        g = u * slope[0]
+        if v != 0.0:
+            margin[0] = -margin[0]
+            slopes(margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
+            g -= v * slope[0]
+        step = -eta * y[i] * g
+        scale *= 1.0 - eta * lam
+        bias *= 1.0 - eta * bias_lam
+        if step != 0.0:
+            add(rows, i, w, step / scale)
+            bias += step * constant
+            if averaged:
+                add(rows, i, total, -kappa * step / scale)
+        if scale < floor:
+            _flush(w, total, scale, kappa)
+            scale, kappa = 1.0, 0.0
+        if averaged:
+            kappa += scale
+            total[d] += bias
+    _flush(w, total, scale, kappa)
+    w[d] = bias
+
+
+@njit(cache=True)
+def _flush(w: Floats, total: Floats, scale: float, kappa: float) -> None:
+    """End the lazy form of the weights (but the bias) and of their sum."""
+    for j in range(len(w) - 1):
+        total[j] += kappa * w[j]
+        w[j] *= scale
+
+
+BLOCK = 64  # neighbours that an epoch reads together
+_BUCKET = 8192  # rows whose numbers fit the first-level cache
+
+
+def permutation(n: int, rng: np.random.Generator) -> Order:
+    """Uniformly random permutation of 0..n-1: random buckets that fit the cache, each shuffled.
+
+    Source: C. R. Rao, Sankhya A 23, 1961; M. Sandelius, J. Royal Stat. Soc. B 24, 1962.
+    """
+    order = np.empty(n, np.uint32)
+    bucket = rng.integers(1 + n // _BUCKET, size=n, dtype=np.uint32)
+    _fill(order, bucket, np.zeros(2 + n // _BUCKET, np.int64), rng.random(n))
+    return order
+
+
+def block_order(n: int, rng: np.random.Generator) -> Order:
+    """0..n-1 in shuffled blocks of 64 consecutive numbers, each block shuffled inside too."""
+    order = np.empty(n, np.uint32)
+    _fill_blocks(order, permutation(-(-n // BLOCK), rng), rng.random(n))
+    return order
+
+
+@njit(cache=True)
+def _shuffle(order: Array, start: int, stop: int, u: Array) -> None:
+    """Fisher-Yates on order[start:stop] with the uniform numbers u[start:stop]."""
+    for i in range(stop - 1, start, -1):
+        j = start + int(u[i] * (i - start + 1))
+        order[i], order[j] = order[j], order[i]
+
+
+@njit(cache=True)
+def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
+    """Numbers sorted by their bucket, each bucket shuffled; ends: a zero per bucket and one more."""
+    for k in bucket:
+        ends[k + 1] += 1
+    for k in range(1, len(ends)):
+        ends[k] += ends[k - 1]
+    for i in range(len(bucket)):  # ends[k] moves from the start of bucket k to its end
+        order[ends[bucket[i]]] = i
+        ends[bucket[i]] += 1
+    start = 0
+    for stop in ends[:-1]:
+        _shuffle(order, start, stop, u)
+        start = stop
+
+
+@njit(cache=True)
+def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
+    """The blocks one after the other, each shuffled."""
+    at = 0
+    for block in blocks:
+        start = at
+        first = int(block) * BLOCK
+        for i in range(first, min(first + BLOCK, len(order))):
+            order[at] = i
+            at += 1
+        _shuffle(order, start, at, u)
+
+
+SCHEDULES = ("warm_inv_epoch", "inv_sqrt_epoch", "bottou", "asgd", "constant")
+_SAMPLE = 1000  # rows of Bottou's search
+
+
+def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
+    """The schedule of that name.
+
+    Raises ValueError : an unknown name; eta0 <= 0; eta0 lambda >= 1, which would reverse the weights.
+    """
+    choice("schedule", name, SCHEDULES)
+    number("eta0", eta0, above=0)
+    if eta0 * lam >= 1:
+        raise ValueError(f"eta0 lambda = {eta0:g} x {lam:g} must be < 1: such a step turns the weights round")
+    decay = {"warm_inv_epoch": 1 / n, "inv_sqrt_epoch": 1 / n, "constant": 0.0}.get(name, lam * eta0)
+    power = {"inv_sqrt_epoch": 0.5, "asgd": 0.75}.get(name, 1.0)
+    return Schedule(float(eta0), float(decay), power, float(n if name == "warm_inv_epoch" else 1))
+
+
+def scaled_step(multiplier: float, loss: Loss, size: float, lam: float) -> float:
+    """eta0 = multiplier / (L max_i ||x_i||^2), or 1/(2 lambda) where that would make eta0 lambda >= 1.
+
+    loss.curvature: L;  size: max_i ||x_i||^2, the constant feature included.
+    """
+    eta0 = multiplier / (loss.curvature * max(size, np.finfo(float).tiny))
+    return eta0 if eta0 * lam < 1 else 0.5 / lam
+
+
+def theorem_1_step(loss: Loss, size: float, lam: float) -> float:
+    """eta = 1/(12 beta), beta = L max_i ||x_i||^2 + lambda: the best constant step of Theorem 1."""
+    return 1.0 / (12.0 * (loss.curvature * size + lam))
+
+
+def searched_step(X: Any, y: Floats, objective: Objective) -> float:
+    """The power of two with the lowest objective after one "bottou" pass over (at most) the first 1000 rows.
+
+    Doubles from 1 while that helps, else halves; y of -1 and +1.
+    """
+    n = min(_SAMPLE, X.shape[0])
+    sample, labels, order = X[:n], y[:n], np.arange(n, dtype=np.uint32)
+    rows = as_rows(sample)
+
+    def cost(eta0: float) -> float:
+        if eta0 * objective.lam >= 1:
+            return np.inf
+        w = np.zeros(X.shape[1] + 1)
+        steps = schedule("bottou", eta0, objective.lam, n)
+        epoch(rows, labels, order, w, np.zeros_like(w), False, objective, steps, 0)
+        margins = labels * (sample @ w[:-1] + objective.bias * w[-1])
+        value = 0.5 * objective.lam * float(w[:-1] @ w[:-1]) + float(objective.loss.value(margins).mean())
+        return value if np.isfinite(value) else np.inf
+
+    eta0, best, factor = 1.0, cost(1.0), 2.0
+    if cost(2.0) >= best:
+        factor = 0.5
+    while (trial := cost(eta0 * factor)) < best or not np.isfinite(best):
+        eta0, best = eta0 * factor, trial
+        if not 2.0**-60 < eta0 < 2.0**60:
+            break
+    return eta0

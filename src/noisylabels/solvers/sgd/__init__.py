@@ -1,1 +1,0 @@
-"""Stochastic gradient descent: rows, orders, step sizes, one epoch, many models at once."""

@@ -1,0 +1,192 @@
+"""The geometry of the p-norm algorithms: link, divergence, loss bounds for every target and every data."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisylabels.validation import Floats, number
+
+Power = float | str  # a number, or "auto"
+
+
+def exponent(p: Power, n: int) -> float:
+    """p itself, or max(2, 2 ln n) for p = "auto": the exponent that suits a sparse target of n entries.
+
+    n: length of the instances; "auto" wants n >= 3 (2 ln n >= 2)
+    and falls back to p = 2 with a warning below.
+    Raises ValueError: p < 2, p infinite or not a number.
+    """
+    if isinstance(p, str) and p == "auto":
+        if n < 3:
+            warnings.warn(f'p="auto" is 2 ln n and needs n >= 3; p = 2 is used for n = {n}', stacklevel=2)
+        return max(2.0, 2.0 * math.log(n)) if n >= 1 else 2.0
+    return number('p, if not "auto"', p, least=2)
+
+
+def dual(p: float) -> float:
+    """q with 1/p + 1/q = 1; then (p - 1)(q - 1) = 1. Raises ValueError: p <= 1 or infinite."""
+    if not 1 < p < math.inf:
+        raise ValueError(f"p: must be a finite number > 1, got {p}")
+    return p / (p - 1.0)
+
+
+def _scaled(v: Floats) -> tuple[Floats, Floats]:
+    """z = |v| / m and m = max_i |v_i| along the last axis (kept); m = 1 where v = 0."""
+    size = np.abs(v)
+    top = size.max(axis=-1, keepdims=True)
+    top = np.where(top > 0, top, 1.0)
+    return size / top, top
+
+
+def norm(v: ArrayLike, s: float) -> Floats:
+    """||v||_s = m (sum_i z_i^s)^(1/s),  z = |v|/m,  m = max_i |v_i|; (..., n) -> (...)."""
+    z, top = _scaled(np.asarray(v, dtype=np.float64))
+    return np.asarray(top[..., 0] * np.sum(z**s, axis=-1) ** (1.0 / s))
+
+
+def link(v: ArrayLike, s: float) -> Floats:
+    """f_i(v) = sign(v_i) |v_i|^(s-1) / ||v||_s^(s-2), the gradient of ||v||_s^2 / 2; f(0) = 0.
+
+    link(w, q) is the map f from weights to their dual theta, link(theta, p) its inverse, with 1/p + 1/q = 1.
+    v: (..., n), every vector along the last axis.  s > 1.
+    Computed as m sign(v_i) z_i^(s-1) (sum z^s)^((2-s)/s) with z = |v|/m, m = max_i |v_i|, which neither
+    over- nor underflows. Near s = 1 the power z^(s-1) is about 1 for every z > 0: round-off in w is
+    amplified, so an algorithm keeps theta as its state and never recomputes it from w.
+    Raises ValueError: s <= 1 or infinite, values that are not finite.
+    Source: slides of Kivinen, Warmuth, Hassibi, "link function";
+    Gentile, The robustness of the p-norm algorithms, 2003.
+    """
+    dual(s)
+    v = np.asarray(v, dtype=np.float64)
+    if not np.isfinite(v).all():
+        raise ValueError("v: values must be finite")
+    z, top = _scaled(v)
+    total = np.sum(z**s, axis=-1, keepdims=True)
+    safe = np.where(total > 0, total, 1.0)
+    return top * np.copysign(z ** (s - 1.0), v) * safe ** ((2.0 - s) / s)
+
+
+def potential(w: ArrayLike, q: float) -> Floats:
+    """F(w) = ||w||_q^2 / 2; its conjugate is F*(theta) = ||theta||_p^2 / 2. w: (..., n) -> (...)."""
+    return 0.5 * norm(w, q) ** 2
+
+
+def divergence(u: ArrayLike, w: ArrayLike, q: float) -> Floats:
+    """d(u, w) = F(u) - F(w) - f(w).(u - w); at least 0, and 0 only at u = w. u, w: (..., n) -> (...).
+
+    q = 2: ||u - w||^2 / 2. Not symmetric for q != 2.
+    Source: slides of Kivinen, Warmuth, Hassibi, "Bregman divergence".
+    """
+    return divergence_dual(u, link(w, q), dual(q))
+
+
+def divergence_dual(u: ArrayLike, theta: ArrayLike, p: float) -> Floats:
+    """d(u, w) = ||u||_q^2 / 2 + ||theta||_p^2 / 2 - u.theta with theta = f(w), the state of the algorithms.
+
+    u, theta: (..., n) -> (...).
+    """
+    inner = np.sum(np.asarray(u) * np.asarray(theta), axis=-1)
+    return potential(u, dual(p)) + potential(theta, p) - inner
+
+
+def project(theta: ArrayLike, p: float, radius: float) -> Floats:
+    """theta min(1, U / ||theta||_p): the Bregman projection of w = f^-1(theta) on the ball ||w||_q <= U.
+
+    f is homogeneous and ||f(w)||_p = ||w||_q, so scaling w and scaling theta are the same;
+    d(u, w) <= d(u, w') holds for the projection w of w' and every ||u||_q <= U.  theta: (..., n).
+    Raises ValueError: U <= 0.
+    """
+    if not radius > 0:
+        raise ValueError(f"radius: must be > 0, got {radius}")
+    size = norm(theta, p)[..., None]
+    return np.asarray(theta) * np.minimum(1.0, radius / np.where(size > 0, size, radius))
+
+
+TOLERANCE = 1e-9  # a loss may exceed its bound by this relative amount of rounding
+
+
+def penalty(p: float, x_size: float, u_size: float) -> float:
+    """K = (p - 1) X_p^2 ||u||_q^2, the price of not knowing the target u."""
+    return (p - 1.0) * x_size**2 * u_size**2
+
+
+def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
+    """eta = alpha / ((p - 1) X_p^2) with ||x_t||_p <= X_p; alpha = 1 filters, alpha < 1 predicts.
+
+    p = 2 gives the rates of LMS. Raises ValueError: alpha not in (0, 1], X_p <= 0, p < 2.
+    """
+    number("p", p, least=2)
+    number("x_size", x_size, above=0)
+    return number("alpha", alpha, above=0, most=1) / ((p - 1.0) * x_size**2)
+
+
+def filtering(noise: ArrayLike, p: float, x_size: float, u_size: ArrayLike, alpha: float = 1.0) -> Floats:
+    """sum (u.x_t - yhat_t)^2 <= sum (y_t - u.x_t)^2 + (p-1) X_p^2 ||u||_q^2 / alpha, with the rate of `rate`.
+
+    noise: sum (y_t - u.x_t)^2.  u_size: ||u||_q.  Source: the slides' filtering theorem (printed there
+    for alpha = 1).
+    """
+    number("alpha", alpha, above=0, most=1)
+    return np.asarray(noise, dtype=float) + (p - 1.0) * x_size**2 * np.square(u_size) / alpha
+
+
+def prediction(noise: float, K: float, alpha: float) -> float:
+    """sum (y_t - yhat_t)^2 <= Loss_u / (1 - alpha) + K / alpha, at eta = rate(p, X_p, alpha), 0 < alpha < 1.
+
+    Loss_u = 0 and alpha = 1 is the limit K. Raises ValueError: alpha not in (0, 1).
+    Source: Cesa-Bianchi, Long, Warmuth 1996 for p = 2; the same computation for other p.
+    """
+    if noise == 0 and alpha == 1:
+        return K
+    if not 0 < alpha < 1:
+        raise ValueError(
+            f"alpha: must be in (0, 1), got {alpha}; only a target without loss allows alpha = 1"
+        )
+    return noise / (1.0 - alpha) + K / alpha
+
+
+def best_alpha(noise: float, K: float) -> float:
+    """alpha* = sqrt(K) / (sqrt(K) + sqrt(Loss_u)); then `prediction` is (sqrt(Loss_u) + sqrt(K))^2."""
+    return math.sqrt(number("K", K, above=0)) / (math.sqrt(K) + math.sqrt(number("noise", noise, least=0)))
+
+
+def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
+    """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X,
+    ||u||_1 <= U, at eta = 1/(3 U^2 X^2).
+
+    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
+    """
+    return 3.0 * (noise + (budget * x_top) ** 2 * math.log(2 * n))
+
+
+def eg(noise: float, spread: float, n: int) -> float:
+    """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex,
+    max x - min x <= R, at eta = 2/(3 R^2).
+
+    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
+    """
+    return 1.5 * (noise + spread**2 * math.log(n))
+
+
+def moving(noise: float, p: float, x_size: float, radius: float, path: float) -> float:
+    """sum (u_t.x_t - yhat_t)^2 <= Loss_u + (p-1) X_p^2 (U_q^2 + 2 U_q sum_t ||u_{t+1} - u_t||_q).
+
+    Loss_u = sum (y_t - u_t.x_t)^2. For `bounded_pnorm_lms` with radius U_q >= ||u_t||_q for all t.  path:
+    the sum of the moves.
+    """
+    return noise + (p - 1.0) * x_size**2 * (radius**2 + 2.0 * radius * path)
+
+
+def checked_ratio(loss: float, bound: float, what: str) -> float:
+    """loss / bound. A theorem cannot fail:
+    a ratio above 1 (beyond rounding) is a RuntimeError that says where."""
+    ratio = float(loss) / float(bound) if bound > 0 else float(loss > 0) * math.inf
+    if math.isnan(ratio) or ratio > 1.0 + TOLERANCE:
+        raise RuntimeError(
+            f"{what}: loss {loss:.10g} exceeds its bound {bound:.10g}; the code or the data is wrong"
+        )
+    return ratio
