@@ -1,6 +1,7 @@
 """Every artifact of the project runs from its file to its picture and its verdicts, on small made-up data."""
 
 import json
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from noisylabels.noise.crowd import simulate
 from reproduction import artifact as artifacts
-from reproduction import points, provenance
+from reproduction import provenance
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.data.registry import load_registry
 from reproduction.data_sources import DataSources as Supply
@@ -18,6 +19,7 @@ from reproduction.figures.rendering import render
 from reproduction.job import Job
 from reproduction.plan import Plan
 from reproduction.results import concatenate, write_rows
+from reproduction.verdicts import per_point_errors as points
 from reproduction.verdicts.judge import judge_files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -88,6 +90,9 @@ def workshop(tmp_path_factory):
             for number in range(len(artifact.blocks)):
                 parts.append(folder / f"{cell}.{number}.csv")
                 rows, tested = job.run(PLAN.repetitions(f"{paper}/{name}", number), tuned[cell])
+                found = {str(row.get(column, "")) for row in rows for column in artifacts.LABELS}
+                known = artifact.labels
+                assert not [label for label in found if not any(fnmatchcase(label, each) for each in known)]
                 write_rows(rows, parts[-1])
                 tested.write(parts[-1].with_suffix(".npz"))
         concatenate(parts, folder / "table.csv")
@@ -116,7 +121,7 @@ def test_an_artifact_runs_is_drawn_and_is_judged(paper, name, workshop, tmp_path
         tables.save(drawn, [tmp_path / f"t.{suffix}" for suffix in ("csv", "md", "tex", "html")])
         assert len((tmp_path / "t.csv").read_text().splitlines()) > 1
     if own and (artifact.content.get("claims") or artifact.content.get("published")):
-        verdicts = judge_files([artifact.file], [shown[name]], "smoke")
+        verdicts = judge_files([artifact.file], [shown[name]], "smoke").verdicts
         assert set(verdicts["verdict"]) <= {"ran", "not comparable"}
         assert len(verdicts) == len(artifact.content.get("claims", [])) + len(
             artifact.content.get("published", [])

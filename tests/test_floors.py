@@ -126,7 +126,7 @@ def jobs():
 @pytest.mark.parametrize("artifact", list(jobs()))
 def test_an_edit_re_runs_only_what_it_concerns(artifact):
     protocol = artifact.content["protocol"]
-    files = dependencies.library_files([f"protocols.{protocol}"])
+    files = dependencies.library_files([dependencies.protocol_module(protocol)])
     for spec in artifact.settings.get("methods", {}).values():
         files += dependencies.method_files(spec["method"])
     forbidden = [part for start, parts in NO_INPUT.items() if protocol.startswith(start) for part in parts]
@@ -136,7 +136,7 @@ def test_an_edit_re_runs_only_what_it_concerns(artifact):
 def test_a_protocol_is_no_input_of_another_paper_s_jobs():
     for protocol in ("ors.filter_curves", "pnorm.bounds", "robust_sgd.errors", "kernels.errors"):
         own = f"protocols/{protocol.partition('.')[0]}/"
-        used = touches(dependencies.library_files([f"protocols.{protocol}"]), ["protocols/"])
+        used = touches(dependencies.library_files([dependencies.protocol_module(protocol)]), ["protocols/"])
         assert all(place.startswith(own) or place.count("/") == 1 for place in used)
 
 

@@ -112,11 +112,11 @@ def test_a_scope_promises_figures_provenance_and_one_page_of_verdicts(make):
     promised = here.promised("ors/fig2/")
     assert "figures/smoke/ors/fig2.png" in promised
     assert "results/smoke/ors/fig2/provenance.json" in promised
-    assert promised[-1] == "results/smoke/ors/fig2/verdicts.html"
+    assert promised[-1] == "results/smoke/ors/fig2/verdicts.csv"
     assert (
         set(promised[:-1])
         < set(here.promised("ors/"))
-        < set(here.promised("")) | {"results/smoke/ors/verdicts.html"}
+        < set(here.promised("")) | {"results/smoke/ors/verdicts.csv"}
     )
     assert set(here.judged("ors/")) == {name for name in here.judged("") if name.startswith("ors/")}
     assert "ors/fig3" not in here.judged("ors/")
@@ -181,7 +181,7 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(make
     made, judged = summary.text(here, ["ors_fig2"]).splitlines()
     assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
     assert judged.startswith("verdicts: 1 holds, 2 ran")
-    assert judged.endswith("see results/smoke/ors/fig2/verdicts.html")
+    assert judged.endswith("see results/smoke/ors/fig2/verdicts.csv")
     broken = summary.text(here, ["ors_fig2", "ors_fig4"], failed=True)
     assert "not made: ors/fig4; why: logs/smoke" in broken
     assert summary.text(here, ["data"]) == ""
@@ -196,7 +196,7 @@ def test_a_summary_says_what_was_left_out(make, monkeypatch):
 
 def test_measured_times_are_judged_on_a_page_of_their_own(make):
     here = make()
-    page = "results/full/kernel_boost/cpu_time/verdicts.html"
+    page = "results/full/kernel_boost/cpu_time/verdicts.csv"
     assert "kernel_boost/cpu_time" not in here.judged("") | here.judged("kernel_boost/")
     assert set(here.judged("kernel_boost/cpu_time/")) == {"kernel_boost/cpu_time"}
     assert here.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]

@@ -44,24 +44,6 @@ from noisylabels.filters.lms import RLS as RLS
 from noisylabels.filters.lms import SMNLMS as SMNLMS
 from noisylabels.filters.lms import ZALMS as ZALMS
 from noisylabels.filters.ors import ORS as ORS
-<<<<<<< HEAD
-from noisylabels.filters.pnlms import PNLMS as PNLMS
-from noisylabels.filters.pnorm_lms import PNormLMS as PNormLMS
-from noisylabels.filters.rls import RLS as RLS
-from noisylabels.filters.sm_nlms import SMNLMS as SMNLMS
-from noisylabels.filters.unnormalized_eg import UnnormalizedEG as UnnormalizedEG
-from noisylabels.filters.za_lms import ZALMS as ZALMS
-from noisylabels.online.analytic_kernel import AnalyticKernel as AnalyticKernel
-from noisylabels.online.analytic_kernel_list import AnalyticKernelList as AnalyticKernelList
-from noisylabels.online.known_covariance import KnownCovariance as KnownCovariance
-from noisylabels.online.naive_feature_ogd import NaiveFeatureOGD as NaiveFeatureOGD
-from noisylabels.online.naive_kernel_ogd import NaiveKernelOGD as NaiveKernelOGD
-from noisylabels.online.naive_ogd import NaiveOGD as NaiveOGD
-from noisylabels.online.oracle_ogd import OracleOGD as OracleOGD
-from noisylabels.online.surrogate_kernel import SurrogateKernel as SurrogateKernel
-from noisylabels.online.two_copy import TwoCopy as TwoCopy
-from noisylabels.out_of_core import chunks as chunks
-=======
 from noisylabels.filters.pnorm import BoundedPNormLMS as BoundedPNormLMS
 from noisylabels.filters.pnorm import ImplicitPNormLMS as ImplicitPNormLMS
 from noisylabels.filters.pnorm import NormalizedPNormLMS as NormalizedPNormLMS
@@ -75,7 +57,7 @@ from noisylabels.online.linear import KnownCovariance as KnownCovariance
 from noisylabels.online.linear import NaiveOGD as NaiveOGD
 from noisylabels.online.linear import OracleOGD as OracleOGD
 from noisylabels.online.linear import TwoCopy as TwoCopy
->>>>>>> main
+from noisylabels.out_of_core import chunks as chunks
 
 METHODS: dict[str, str]
 __version__: str

@@ -234,8 +234,8 @@ class Artifact(Model):
 
     @cached_property
     def labels(self) -> list[str]:
-        """Patterns of the labels in its rows: words of the full settings, and what the protocol declares."""
-        words = (word.replace("[", "[[]") for word in _texts(self.full_settings))
+        """Patterns of the labels in its rows: words of the settings, and what the protocol declares."""
+        words = (word.replace("[", "[[]") for word in _texts([self.full_settings, self.settings]))
         return ["", *dict.fromkeys([*words, *walk.find(self.protocol).labels])]
 
     def shown(self, printed: bool) -> dict[str, Any]:

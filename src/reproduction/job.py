@@ -13,8 +13,8 @@ from typing import Any
 from noisylabels.seeding import Seeds
 from reproduction import code_digest
 from reproduction.frame import dependencies  # until every family is typed
-from reproduction.points import Points
 from reproduction.protocols import walk
+from reproduction.verdicts.per_point_errors import Points
 
 
 @contextmanager
@@ -61,6 +61,7 @@ class Job:
         if dependencies.is_typed(name):
             protocol: Any = walk.find(name)
             settings = protocol.settings.model_validate(settings)
+            settings.check_custom()
         else:
             protocol = importlib.import_module(f"reproduction.protocols.{name}")
         return cls(protocol, settings, Seeds(content["seed"], content["experiment"]), data)

@@ -311,7 +311,7 @@ class Plan:
         files = [file for name in self.below(scope) for file in self.outputs(name)]
         repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
         files += [f"{self.results}/{name}/seeds.html" for name in repeated]
-        return files + [f"{self.results}/{page}verdicts.html" for page in self.pages(scope)]
+        return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
 
     # Seeds
 

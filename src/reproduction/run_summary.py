@@ -76,4 +76,4 @@ def _verdicts(plan: Plan, scope: str) -> str:
         found = Counter(row["verdict"] for row in csv.DictReader(lines))
     counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
     reduced = "" if plan.config["scale"] == "full" else " (a reduced scale judges nothing)"
-    return f"verdicts: {counts}{reduced}; see {file.with_suffix('.html')}"
+    return f"verdicts: {counts}{reduced}; see {file}"

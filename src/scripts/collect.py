@@ -4,9 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from reproduction import points, provenance
+from reproduction import provenance
 from reproduction.atomic import replacing
 from reproduction.results import concatenate
+from reproduction.verdicts.per_point_errors import collect
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--parts", nargs="+", required=True, help="tables of the blocks, in order")
@@ -22,7 +23,7 @@ arguments = parser.parse_args()
 with replacing(arguments.table) as part:
     concatenate(arguments.parts, part)
 with replacing(arguments.points) as part:
-    points.collect(arguments.tested, part)
+    collect(arguments.tested, part)
 tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in arguments.tuned}
 with replacing(arguments.provenance) as part:
     provenance.write(arguments.about, tuned, arguments.data, arguments.table, arguments.points, part)

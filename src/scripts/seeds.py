@@ -13,19 +13,20 @@ parser.add_argument("--verdicts", type=Path, required=True, help="CSV")
 parser.add_argument("--html", type=Path, required=True, help="both, for the page of the artifact")
 arguments = parser.parse_args()
 
-from reproduction import spread  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.atomic import replacing  # noqa: E402
+from reproduction.atomic import replacing  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.results import read_table  # noqa: E402
-from reproduction.verdicts.judge import judge_files, write_verdicts  # noqa: E402
+from reproduction.verdicts import across_seeds  # noqa: E402
+from reproduction.verdicts.judge import judge_files, write  # noqa: E402
 
 tables = dict(zip(arguments.seeds, arguments.tables, strict=True))
-found = spread.over_seeds({seed: read_table(table) for seed, table in tables.items()})
+found = across_seeds.over_seeds({seed: read_table(table) for seed, table in tables.items()})
 judged = {seed: judge_files([arguments.artifact], [table], arguments.scale) for seed, table in tables.items()}
-agreed = spread.agreed(judged)
+agreed = across_seeds.agreed({seed: found.verdicts for seed, found in judged.items()})
 with replacing(arguments.spread) as part:
-    write_verdicts(found, part)
+    write(found, part)
 with replacing(arguments.verdicts) as part:
-    write_verdicts(agreed, part)
+    write(agreed, part)
 with replacing(arguments.html) as part:
-    shown = [table.to_html(index=False, border=0) for table in (agreed, spread.shown(found)) if len(table)]
+    tables_shown = filter(len, (agreed, across_seeds.shown(found)))
+    shown = [table.to_html(index=False, border=0) for table in tables_shown]
     part.write_text("\n".join(shown) + "\n", encoding="utf-8", newline="\n")

@@ -1,12 +1,13 @@
-"""Numbers of verdicts, means and distances to print in prose are those of the reference run."""
+"""What README and documentation quote is what the reference says."""
 
+import csv
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from reproduction.verdicts import distances, means
-from reproduction.verdicts.counts import MARK, filled, page
+from reproduction.verdicts.quoted import COUNT, MEAN, filled
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -40,38 +41,28 @@ def test_a_number_is_that_of_the_tables_and_stays_without_them(reference, mark, 
     assert text == f"Of 12, <!-- count {mark} -->{number} are so; 5 is not touched."
 
 
-def test_the_page_of_verdicts_is_that_of_the_reference_run():
-    text = (ROOT / "docs/reference/verdicts.md").read_text(encoding="utf-8")
-    assert text == page(ROOT / "results/reference"), "run: python src/scripts/counts.py"
-
-
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 def test_marked_numbers_are_those_of_the_reference_run(file):
     text = file.read_text(encoding="utf-8")
-    reference = ROOT / "results/reference"
-    quoted = means.filled(distances.filled(filled(text, reference), reference), reference)
-    assert text == quoted, "run: python src/scripts/counts.py"
+    assert text == filled(text, ROOT / "results/reference"), "run: python src/scripts/counts.py"
 
 
-def test_distances_to_print_by_hand_and_none_without_their_verdicts(tmp_path):
+def test_distances_by_hand_and_none_without_their_verdicts(tmp_path):
     folder = tmp_path / "paper/table"
     folder.mkdir(parents=True)
-    rows = [
-        "published,ida_heart,2.5,2",
-        "published,ida_flare_solar,1,4",
-        "claim,ida_heart,9,2",
-    ]
-    lines = ["kind,statement,estimate,published"]
-    for kind, dataset, ours, printed in (row.split(",") for row in rows):
-        lines.append(f'{kind},"{dataset}, independent 0.1 or negative_only 0.1, svm, error",{ours},{printed}')
-    (folder / "verdicts.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    where = {"noise": ["independent 0.1", "negative_only 0.1"], "method": "svm", "metric": "error"}
+    rows = [("published", "ida_heart", 0.5), ("published", "ida_flare_solar", -3), ("claim", "ida_heart", 7)]
+    with (folder / "verdicts.csv").open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(["kind", "where", "difference"])
+        writer.writerows([kind, json.dumps({"dataset": name} | where), gap] for kind, name, gap in rows)
     old = "<!-- distances: paper/table -->\nold\n<!-- end --> after"
-    new = distances.filled(old, tmp_path)
+    new = filled(old, tmp_path)
     assert "| svm | `table` | 10 | 2 | -1.2 | 1.8 | -3.0, flare solar |\n\n<!-- end --> after" in new
     assert "old" not in new
-    assert distances.filled(new, tmp_path) == new
+    assert filled(new, tmp_path) == new
     other = old.replace("paper/table", "paper/other")
-    assert distances.filled(other, tmp_path) == other
+    assert filled(other, tmp_path) == other
 
 
 @pytest.fixture
@@ -95,7 +86,7 @@ def summaries(tmp_path):
     ],
 )
 def test_a_mean_is_that_of_the_last_x_with_the_decimals_that_stand_there(summaries, mark, number):
-    text = means.filled(f"It has <!-- mean {mark} points.", summaries)
+    text = filled(f"It has <!-- mean {mark} points.", summaries)
     assert text == f"It has <!-- mean {mark.partition('-->')[0]}-->{number} points."
 
 
@@ -108,16 +99,16 @@ def test_a_mean_is_that_of_the_last_x_with_the_decimals_that_stand_there(summari
 )
 def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
     with pytest.raises(ValueError, match=message):
-        means.filled(f"<!-- mean paper/table: {words} -->1.0", summaries)
+        filled(f"<!-- mean paper/table: {words} -->1.0", summaries)
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
     from reproduction.verdicts.names import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
-    marks = list(MARK.finditer(text))
+    marks = list(COUNT.finditer(text))
     assert len(marks) == len(re.findall("(?<!`)<!-- count", text)) > 0
-    assert len(list(means.MARK.finditer(text))) == len(re.findall("(?<!`)<!-- mean", text)) > 0
+    assert len(list(MEAN.finditer(text))) == len(re.findall("(?<!`)<!-- mean", text)) > 0
     assert not re.search("^<!-- (count|mean)", text, re.MULTILINE), (
         "a comment that begins a line ends a paragraph"
     )

@@ -1,14 +1,9 @@
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-from figure_inputs import ARTIFACTS, ROOT, inputs, synthetic
+from figure_inputs import ARTIFACTS, inputs, synthetic
 
 from reproduction.figures import tables
 from reproduction.figures.panels import RenderError
-from reproduction.figures.rendering import WRITTEN, find, render
+from reproduction.figures.rendering import WRITTEN, draw, find, render
 from reproduction.results import COLUMNS
 
 
@@ -67,42 +62,15 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     assert render("ors:final_errors", "final_errors", paths, settings).attrs["note"].endswith(f"{note}.")
 
 
-def _script(name, tmp_path, suffixes, **changes):
+@pytest.mark.parametrize(("name", "suffixes"), [("fig3", ["png", "pdf"]), ("final_errors", WRITTEN)])
+def test_every_format_is_drawn(name, suffixes, tmp_path):
     results = inputs(name)
-    tables, settings = results.tables, {used: ARTIFACTS[used].shown(False) for used in results.settings_of}
-    paths = [_write(table, tmp_path / f"{used}.csv") for used, table in tables.items()]
-    options = {
-        "render": [ARTIFACTS[name].content["render"]],
-        "artifact": [name],
-        "settings": [json.dumps(settings)],
-        "names": list(tables),
-        "tables": paths,
-        "out": [tmp_path / "out" / f"{name}.{suffix}" for suffix in suffixes],
-    } | changes
+    paths = {used: _write(table, tmp_path / f"{used}.csv") for used, table in results.tables.items()}
+    settings = {used: ARTIFACTS[used].shown(False) for used in results.settings_of}
     (tmp_path / "out").mkdir()
-    arguments = [str(a) for option, values in options.items() for a in (f"--{option}", *values)]
-    command = [sys.executable, "-W", "error", str(ROOT / "src/scripts/render.py"), *arguments]
-    environment = {"PYTHONPATH": str(ROOT / "src"), "PATH": "", "HOME": str(Path.home())}
-    return subprocess.run(command, env=environment, capture_output=True, text=True)
-
-
-def test_the_script_draws_a_figure_without_tables(tmp_path):
-    done = _script("fig3", tmp_path, ["png", "pdf", "svg"])
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list((tmp_path / "out").iterdir())) == 3
-
-
-def test_the_script_writes_every_format_of_a_table(tmp_path):
-    done = _script("final_errors", tmp_path, ["csv", "md", "tex", "html"])
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list((tmp_path / "out").iterdir())) == 4
-
-
-def test_a_script_fails_with_one_line(tmp_path):
-    done = _script("fig3", tmp_path, ["png"], render=["ors:schema"])
-    assert done.returncode == 1
-    assert done.stderr == "render: 'ors:schema': no function 'schema'; close names: scheme\n"
-    assert list((tmp_path / "out").iterdir()) == []
+    out = [tmp_path / "out" / f"{name}.{suffix.removeprefix('.')}" for suffix in suffixes]
+    draw(ARTIFACTS[name].content["render"], name, paths, settings, out)
+    assert sorted((tmp_path / "out").iterdir()) == sorted(out)
 
 
 def test_the_formats_of_tables_are_known_before_their_writer_is_loaded():

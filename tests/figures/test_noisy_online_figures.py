@@ -5,8 +5,9 @@ import pytest
 import yaml
 
 from reproduction import artifact as artifacts
-from reproduction.figures import noisy_online, noisy_online_analytic, noisy_online_tables, panels, style
+from reproduction.figures import noisy_online, panels, style
 from reproduction.figures.panels import Results
+from reproduction.protocols.noisy_online_kernel import AnalyticProblem
 from reproduction.results import COLUMNS
 
 FOLDER = artifacts.Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"
@@ -65,12 +66,21 @@ def test_the_table_of_identities_has_the_largest_z_in_its_note():
         for name, z in (("a", -1.5), ("b", 0.25))
         for metric, value in (("predicted", 1.0), ("measured", 1.1), ("se", 0.1), ("z", z))
     ]
-    frame = noisy_online_tables.identities(Results({"identities": table(rows)}, {}))
+    frame = noisy_online.identities(Results({"identities": table(rows)}, {}))
     assert "1.50" in frame.attrs["note"]
     assert list(frame["z"]) == ["-1.50", "0.25"]
 
 
 def test_titles_of_the_panels_name_kernel_and_loss():
-    task = {"kernel": {"gaussian": 4}, "loss": "smoothed_hinge", "s": 0.5}
-    assert noisy_online_analytic.title("k", task) == "k: Gaussian, smooth hinge s = 0.5"
-    assert noisy_online_analytic.title("a", {"kernel": "linear", "loss": "squared"}) == "a: linear, squared"
+    task = {
+        "kernel": {"gaussian": 4},
+        "loss": "smoothed_hinge",
+        "s": 0.5,
+        "data": "sides",
+        "ball": 1,
+        "sd": 0,
+    }
+    problem = AnalyticProblem.model_validate
+    assert noisy_online.title("k", problem(task)) == "k: Gaussian, smooth hinge s = 0.5"
+    plain = {"kernel": "linear", "loss": "squared", "data": "line", "ball": 1, "sd": 0}
+    assert noisy_online.title("a", problem(plain)) == "a: linear, squared"

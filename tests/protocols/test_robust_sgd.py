@@ -207,7 +207,7 @@ def test_minimiser_has_no_gradient():
         ),
         (
             {"methods": {"rgomp": {"method": "robust_sgd", "losses": [{"loss": "rgomp", "d": 1}]}}},
-            r"the loss rgomp has no parameters \['d'\]",
+            "no parameter 'd'; known: c",
         ),
         (
             {"methods": {"rgomp": SETTINGS["methods"]["rgomp"] | {"parameters": {"fit_intercept": False}}}},

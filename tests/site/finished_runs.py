@@ -1,20 +1,21 @@
 """A finished run made by hand: pages and the reference need files, not hours."""
 
-import csv
 import itertools
+import json
 from pathlib import Path
 
 from PIL import Image
 
+from noisylabels.statistics import Estimate
 from reproduction import provenance
 from reproduction.reference import plans
 from reproduction.results import write_rows
-from reproduction.verdicts.findings import VERDICT_COLUMNS
+from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
+from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VERDICTS = ["holds", "contradicted", "not shown", "verified", "not comparable"]
 TABLE = "<html><body><table><tr><th>rule</th></tr><tr><td>1.0 ± 0.1</td></tr></table></body></html>"
-STATES = ["inside", "undecided", "outside", "not comparable"]
 
 
 def plan_of(scale, papers=("ors", "kernel_boost")):
@@ -30,21 +31,23 @@ def rows(artifact, offset=0.0):
             yield {"method": method, "repetition": repetition, "metric": "mse", "x": x, "value": value}
 
 
-def verdict_rows(artifact, scale):
-    """A row for each printed value and claim, all verdicts in turn."""
-    words = {"published": itertools.cycle(STATES), "claims": itertools.cycle(VERDICTS)}
-    for key, kind in (("published", "published"), ("claims", "claim")):
-        for place, entry in enumerate(artifact.content.get(key, [])):
-            row = dict.fromkeys(["paper", "artifact", *VERDICT_COLUMNS], "")
-            row |= {"paper": artifact.paper, "artifact": artifact.name, "id": entry["id"], "kind": kind}
-            row |= {"statement": entry.get("statement", str(entry.get("where"))), "evidence": "a < b & c"}
-            row["expected"] = entry.get("expected", "")
-            row["verdict"] = next(words[key]) if scale == "full" else "ran"
-            if kind == "published":
-                ours = entry["value"] + (place % 9 - 4) * entry["margin"]
-                row |= {"published": entry["value"], "margin": entry["margin"], "estimate": ours, "n": 5}
-                row |= {"ci_low": ours - entry["margin"] / 2, "ci_high": ours + entry["margin"] / 2}
-            yield row
+def judged(artifact, scale):
+    """Verdicts and estimates: claims with all verdicts in turn, published values at all distances."""
+    words, estimates, kept = itertools.cycle(VERDICTS), {}, []
+    for place, entry in enumerate(artifact.content.get("published", [])):
+        ours = entry["value"] + (place % 9 - 4) * entry["margin"]
+        cell = Cell({}, "mean", 5, 0, Estimate(ours, entry["margin"] / 4, 4))
+        estimates[entry["id"], 0] = Measured(digest({"where": entry["where"]}), [[cell]])
+    for claim in artifact.content.get("claims", []):
+        asked = {key: claim.get(key) for key in ("checks", "theorem", "not_comparable")}
+        row = {"id": claim["id"], "rule": digest(asked), "verdict": next(words)}
+        kept.append(dict.fromkeys(VERDICT_COLUMNS, "") | row | {"check": json.dumps(claim["checks"][0])})
+    frame = decide(artifact.content, estimates, scale, kept)
+    return Judged(*(_named(artifact, part) for part in (frame, frame_of(estimates))))
+
+
+def _named(artifact, frame):
+    return frame.assign(paper=artifact.paper, artifact=artifact.name)
 
 
 def finish(root, plan, names, offset=0.0):
@@ -59,11 +62,9 @@ def finish(root, plan, names, offset=0.0):
             write_rows(rows(artifact, offset), table)
             points.write_bytes(b"")
             provenance.write(plan.about(name), {}, [], table, points, results / "provenance.json")
-        if found := list(verdict_rows(artifact, plan.config["scale"])):
-            with (results / "verdicts.csv").open("w", newline="") as lines:
-                writer = csv.DictWriter(lines, list(found[0]))
-                writer.writeheader()
-                writer.writerows(found)
+        found = judged(artifact, plan.config["scale"])
+        write(found.verdicts, results / "verdicts.csv")
+        write(found.estimates, results / "estimates.csv", digits=None)
         if artifact.content["kind"] == "table":
             for suffix in ("html", "md"):
                 drawn.with_name(f"{drawn.name}.{suffix}").write_text(TABLE)

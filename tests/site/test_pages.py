@@ -6,17 +6,17 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
-import pandas as pd
 import pytest
 import yaml
-from finished_runs import CHECKOUT, NAMES, finish, plan_of
+from finished_runs import CHECKOUT, NAMES, finish, judged, plan_of
 
 from reproduction.reference import runs
 from reproduction.results import write_rows
 from reproduction.site import build, curves, forest, pages, states, text
+from reproduction.site.keys import Keys
 from reproduction.verdicts.agreement import agreement
+from reproduction.verdicts.judge import write
 
-FIGURES = ["estimate", "ci_low", "ci_high", "published", "margin"]
 KEYS = [name.replace("/", "_") for name in NAMES]
 
 
@@ -145,12 +145,12 @@ def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
 
 
 def test_a_reduced_run_without_rows_says_so():
-    evidence = ("reduced run (smoke): no rows for it: x", "reduced run (smoke): 1", "no rows for it: y")
-    rows = [{"verdict": "ran", "evidence": sentence} for sentence in evidence]
+    rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
     shown = pages._without_rows(runs.Run("smoke", verdicts=rows)).verdicts
-    assert [row["verdict"] for row in shown] == ["no rows", "ran", "no rows"]
+    assert [row["verdict"] for row in shown] == ["no rows", "ran"]
     assert not any(map(states.judges, shown))
-    judged = [{"verdict": "not comparable", "evidence": evidence[2]}]
+    assert "not part of this scale" in Keys({}, "").evidence(shown[0])
+    judged = [{"verdict": "not comparable", "missing": "no row has x = 15"}]
     assert pages._without_rows(runs.Run("full", verdicts=judged)).verdicts == judged
 
 
@@ -170,7 +170,7 @@ def test_a_page_has_what_a_reader_asks_for(site):
         "<math",
         "./run --configfile config/smoke.yaml --cores 2 -- ors_fig2",
         "source/config_experiments_ors_fig2.yaml.html",
-        "source/src_reproduction_protocols_ors_filter_curves.py.html#L-",
+        "source/src_reproduction_protocols_ors.py.html#L-",
         "source/src_reproduction_figures_ors.py.html#L-",
         "source/src_noisylabels_filters_ors.py.html#L-",
         "20170918",
@@ -202,10 +202,8 @@ def test_the_agreement_of_a_table_is_told_and_drawn(tmp_path):
     plan = plan_of("full", ["kernel_boost"])
     name = "kernel_boost/bound_table"
     finish(tmp_path, plan, [name])
-    file = tmp_path / "results/full" / name / "verdicts.csv"
-    verdicts = pd.read_csv(file, keep_default_na=False)
-    verdicts[FIGURES] = verdicts[FIGURES].replace("", "nan").astype(float)
-    agreement([plan.artifact(name).file], verdicts).to_csv(file.with_name("agreement.csv"), index=False)
+    verdicts = judged(plan.artifact(name), "full").verdicts
+    write(agreement(verdicts), tmp_path / "results/full" / name / "agreement.csv")
     build.write(plan, tmp_path, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/kernel_boost_bound_table.html").read_text()
     assert '<svg class="agreement"' in page
@@ -248,14 +246,6 @@ def test_the_formulas_of_every_caption_are_rendered(file):
     assert "system-message" not in html
 
 
-def test_evidence_of_a_reduced_run_is_short():
-    assert (
-        text.evidence("reduced run (smoke): a = 3, asked below 0 (n = 2)") == "a = 3, asked below 0 (n = 2)"
-    )
-    assert "not part of this scale" in text.evidence("reduced run (quick): no rows for it: no row has x = 15")
-    assert text.evidence("a = 3; p = 0.2") == "a = 3; p = 0.2"
-
-
 def test_an_index_stands_beside_an_accented_letter():
     assert "munderover" not in text.caption(r":math:`\sum_t(\hat y_t-\tilde{w}_s^2)^2`")
 
@@ -268,9 +258,10 @@ def test_a_caption_reads_no_file():
 # Numbers
 
 
-def line(ours, low, high, evidence="", printed=10.0, margin=2.0):
-    cells = {"estimate": ours, "ci_low": low, "ci_high": high, "published": printed, "margin": margin}
-    row = {"id": "a", "verdict": "inside", "where": {"method": "svm"}, "evidence": evidence}
+def line(ours, low, high, printed=10.0, margin=2.0):
+    cells = {"estimate": ours, "published": printed, "margin": margin}
+    cells |= {"difference_low": low - printed, "difference_high": high - printed}
+    row = {"id": "a", "verdict": "inside", "selector": {"method": "svm"}}
     row |= {key: str(value) for key, value in cells.items()}
     (block,) = forest.blocks([row])
     return block.lines[0]
@@ -283,11 +274,6 @@ def test_a_printed_value_is_placed_by_its_distance_in_margins():
     assert line(30, 29, 31).beyond == "right"
     assert line(-30, -31, -29).at == 0
     assert line(9, 8, 10).distance == "−0.50"
-
-
-def test_the_interval_is_that_of_the_difference_where_the_evidence_has_it():
-    evidence = "ours 12 [11, 13] (n = 9), printed 10 (se 1); difference 2 [-1e+00, 5], margin ±2"
-    assert (line(12, 11, 13, evidence).low, line(12, 11, 13, evidence).high) == pytest.approx((41.67, 91.67))
 
 
 def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from finished_runs import finish, plan_of
+from finished_runs import CHECKOUT, finish, plan_of
 
-from reproduction.reference import comparison, keeping, make, runs, summary
+from reproduction.reference import comparison, judging, keeping, make, runs, summary
 from reproduction.results import read_table, write_rows
 
 NAME = "ors/fig2"
@@ -95,11 +95,55 @@ def test_a_table_of_other_settings_is_not_kept(plan, tmp_path):
 def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
     finish(tmp_path, plan, [NAME])
     file = tmp_path / "results/full" / NAME / "verdicts.csv"
-    text = file.read_text()
-    for other in ("\n".join(text.splitlines()[:-1]) + "\n", text.replace("< 0.7", "< 0.8")):
-        file.write_text(other)
-        with pytest.raises(make.NotFinished, match="verdicts"):
-            make.keep(plan, NAME, tmp_path, tmp_path)
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(make.NotFinished, match="its verdicts are not those of its claims"):
+        make.keep(plan, NAME, tmp_path, tmp_path)
+
+
+def test_other_words_margins_and_bounds_are_judged_from_what_is_kept():
+    """The reference of the repository: no run, and only what its estimates cannot answer waits for one."""
+    plan = plan_of("full", ["kernel_boost", "ors"])
+    name, folder = "kernel_boost/rivals", CHECKOUT / "results/reference/kernel_boost/rivals"
+    content = plan.artifact(name).content
+    values = [entry | {"margin": 100 * entry["margin"]} for entry in content["published"]]
+    claims = [claim | {"statement": "in other words"} for claim in content["claims"]]
+    found = judging.again(content | {"published": values, "claims": claims}, folder).verdicts
+    before = judging.again(content, folder).verdicts
+    published = found["kind"] == "published"
+    inside = [(frame.loc[published, "verdict"] == "inside").sum() for frame in (before, found)]
+    assert inside[0] < inside[1] == published.sum()
+    assert set(found.loc[~published, "statement"]) == {"in other words"}
+    assert found.loc[~published, "verdict"].equals(before.loc[~published, "verdict"])
+    assert judging.moved(content, folder) == ([], [])
+    claims = [claim | {"checks": [claim["checks"][0] | {"where": {"x": 1}}]} for claim in content["claims"]]
+    found = judging.again(content | {"claims": claims}, folder).verdicts
+    assert set(found.loc[~published, "verdict"]) == {"not judged"}
+
+
+def test_another_bound_is_judged_from_kept_estimates():
+    plan = plan_of("full", ["ors"])
+    content, folder = plan.artifact("ors/fig6").content, CHECKOUT / "results/reference/ors/fig6"
+    claims = [
+        claim
+        | {"checks": [check | ({"below": -99} if "below" in check else {}) for check in claim["checks"]]}
+        for claim in content["claims"]
+    ]
+    before, found = (judging.again(c, folder).verdicts for c in (content, content | {"claims": claims}))
+    assert judging.moved(content, folder) == ([], [])
+    assert "not judged" not in set(found["verdict"])
+    assert (found["verdict"] == "contradicted").sum() > (before["verdict"] == "contradicted").sum()
+
+
+def test_a_new_published_value_is_judged_from_the_means():
+    plan = plan_of("full", ["kernel_boost"])
+    content = plan.artifact("kernel_boost/rivals").content
+    old = content["published"][0]
+    where = old["where"] | {"noise": "independent 0.1"}
+    new = {"id": "new", "value": old["value"], "where": where, "margin": 5.0, "reason": "r"}
+    found = judging.again(
+        {"published": [new]}, CHECKOUT / "results/reference/kernel_boost/rivals"
+    ).verdicts.iloc[0]
+    assert (found["verdict"], found["repetitions"]) == ("inside", 100)
 
 
 def test_a_table_changed_by_hand_is_not_kept(plan, tmp_path):
@@ -132,6 +176,17 @@ def test_other_settings_make_it_old(full):
     assert failed
     assert "other settings" in line
     assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
+
+
+def test_other_claims_are_named_with_the_command_that_judges_them(full):
+    changed = plan_of("full", ["ors"])
+    changed.artifacts[NAME].content["claims"][0]["statement"] = "in other words"
+    (line,), failed = keeping.old(changed, [NAME], full)
+    assert failed
+    assert "ORS-1" in line
+    assert "./run reference --judge ors_fig2" in line
+    keeping.judged(changed, [NAME], full)
+    assert not keeping.old(changed, [NAME], full)[1]
 
 
 def test_another_caption_does_not(full):

@@ -44,12 +44,3 @@ def test_a_run_is_compared_from_any_folder(tmp_path):
     status, output = run("compare", tmp_path / "results/full", folder=tmp_path)
     assert output.startswith("ors/fig2 ")
     assert (status != 0) == ("different" in output)
-
-
-@pytest.mark.workflow
-def test_a_report_of_a_scale_that_was_not_run_is_refused_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(CHECKOUT / "Snakefile")]
-    command += ["--directory", str(tmp_path), "--cores", "1", "--report", "report.html"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode
-    assert "nothing to report: the scale full has not been run (no tables in results/full)" in done.stderr

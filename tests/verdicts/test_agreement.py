@@ -1,4 +1,4 @@
-"""Agreement of whole tables with print, on tables with known truth."""
+"""Agreement of whole tables with the paper, on tables with known truth."""
 
 import csv
 import itertools
@@ -36,8 +36,10 @@ def files(folder, ours, stand_in=(), margin=0.5):
 
 def agreed(folder, ours, scale="full", labels=(), **changes):
     artifacts, tables = files(folder, ours, **changes)
-    frame = agreement(artifacts, judge_files(artifacts, tables, scale), labels, scale)
+    frame = agreement(judge_files(artifacts, tables, scale, labels).verdicts, scale)
     assert list(frame.columns) == COLUMNS
+    controls = frame["control"] + ": " + frame["state"]
+    frame["quantity"] = frame["quantity"].where(frame["control"] == "", controls)
     return frame.drop_duplicates(["metric", "noise", "method", "quantity"])
 
 
@@ -116,7 +118,7 @@ def test_a_reduced_run_measures_and_judges_nothing(tmp_path):
 def test_artifacts_without_printed_values_have_no_rows(tmp_path):
     artifacts, tables = files(tmp_path, PRINTED)
     artifacts[0].write_text("claims: []\n", encoding="utf-8")
-    assert agreement(artifacts, judge_files(artifacts, tables, "full")).empty
+    assert agreement(judge_files(artifacts, tables, "full").verdicts).empty
 
 
 @pytest.mark.slow
@@ -136,11 +138,11 @@ def test_intervals_over_sets_cover_at_their_level():
             exact = mean_se([printed])._replace(se=0.0, df=np.inf)
             order = exact._replace(mean=20.0 + j)
             cells.append((Cell((str(i),), str(i), "", f"m{j}", "error", ours, exact, 1.0, "inside"), order))
-        low, high = _over_sets([c for c, _ in cells], lambda c: c.ours - c.printed.mean)[1]
+        low, high = _over_sets([c for c, _ in cells], lambda c: c.ours - c.published.mean)[1]
         hits += low <= 0.3 <= high
-        low, high = t_interval(mean_se([c.ours - c.printed.mean for c, _ in cells]))
+        low, high = t_interval(mean_se([c.ours - c.published.mean for c, _ in cells]))
         naive += low <= 0.3 <= high
-        low, high = _share(_orders([c._replace(printed=order) for c, order in cells]))[1]
+        low, high = _share(_orders([c._replace(published=order) for c, order in cells]))[1]
         shares += low <= 0.7 <= high
     assert hits / runs == pytest.approx(0.95, abs=0.025)
     assert naive / runs < 0.8

@@ -2,17 +2,17 @@
 
 import hashlib
 import json
-import re
 
 import numpy as np
 import pytest
 from pools import drawn
 
 from noisylabels.statistics import for_new_points, mean_se, pool_error, t_interval
-from reproduction.points import Points, Scored
 from reproduction.results import read_table, write_rows
 from reproduction.verdicts.judge import judge_files
 from reproduction.verdicts.names import VerdictError
+from reproduction.verdicts.per_point_errors import Points, Scored
+from reproduction.verdicts.sentences import Sentences
 
 BEATS = {"statistic": "difference", "a": {"method": "wide"}, "b": {"method": "narrow"}}
 BEATS |= {"where": {"metric": "error"}}
@@ -54,7 +54,7 @@ def judged(tmp_path):
         claims = [{"id": f"C{i}", "statement": "s", "checks": [check]} for i, check in enumerate(checks)]
         (tmp_path / "artifact.yaml").write_text(json.dumps({"claims": claims}))
         before(tmp_path)
-        return judge_files([tmp_path / "artifact.yaml"], [tmp_path / "table.csv"], scale)
+        return judge_files([tmp_path / "artifact.yaml"], [tmp_path / "table.csv"], scale).verdicts
 
     return judged
 
@@ -74,9 +74,8 @@ def by_hand(errors, pools, noise):
 
 
 def shown(row):
-    """The figures that the evidence gives for new points."""
-    figures = row["evidence"].partition("for new points: ")[2].rpartition("; ")[2]
-    return [float(part) for part in re.findall(r"-?[0-9.]+", figures)]
+    """Estimate and interval for new points."""
+    return [row[f"new_points_{key}"] for key in ("estimate", "low", "high")]
 
 
 def test_the_figures_are_those_by_hand(judged):
@@ -86,7 +85,7 @@ def test_the_figures_are_those_by_hand(judged):
     ).iloc[0]
     splits, (pool,) = by_hand(errors, ["one"], NOISE[:1])
     estimate = for_new_points(splits, pool)
-    assert shown(row) == pytest.approx([estimate.mean, *t_interval(estimate)], rel=1e-3)
+    assert shown(row) == pytest.approx([estimate.mean, *t_interval(estimate)], rel=1e-9)
     assert row["estimate"] == pytest.approx(estimate.mean)
 
 
@@ -109,16 +108,18 @@ def test_what_holds_for_these_points_need_not_for_new_ones(judged):
     table = judged(rows, each | {"above": near}, each | {"above": far}, each | {"below": far})
     assert table["verdict"].tolist() == ["holds", "holds", "contradicted"]
     assert table["new_points"].tolist() == ["not shown", "holds", "contradicted"]
-    assert table["evidence"].str.contains("for new points: not shown, p = ").tolist() == [True, False, False]
-    assert table["evidence"].str.contains("at dataset one, noise independent 0.2").all()
+    says = [Sentences().evidence(row) for row in table.to_dict("records")]
+    assert ["for new points: not shown, p = " in sentence for sentence in says] == [True, False, False]
+    assert all("at dataset one, noise independent 0.2" in sentence for sentence in says)
 
 
 def test_a_reduced_run_judges_nothing(judged):
     rows, _ = study({"one": 1})
     row = judged(rows, BEATS | {"for_each": ["noise"], "above": 0}, scale="smoke").iloc[0]
     assert (row["verdict"], row["new_points"]) == ("ran", "ran")
-    assert "; for new points: " in row["evidence"]
-    assert "p = " not in row["evidence"]
+    assert np.isnan(row["new_points_p"])
+    assert "; for new points: " in Sentences().evidence(row)
+    assert "p = " not in Sentences().evidence(row)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_it_is_not_offered_for_other_checks(judged, check):
     row = judged(rows, check).iloc[0]
     assert row["verdict"] != ""
     assert row["new_points"] == ""
-    assert "new points" not in row["evidence"]
+    assert "new points" not in Sentences().evidence(row)
 
 
 def test_it_is_not_offered_on_points_that_were_not_tested_alike(judged):

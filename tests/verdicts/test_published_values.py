@@ -7,6 +7,9 @@ from synthetic_tables import curve, table
 from verdict_inputs import MARGIN, around, below, claim, one_verdict, printed
 
 from reproduction.verdicts.judge import judge
+from reproduction.verdicts.sentences import Sentences
+
+SAY = Sentences().evidence
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_
     assert together["p_adjusted"].to_list() == pytest.approx([8 * alone["p_agree"]] * 8)
     assert (together["holm"] == "").all(), "8 times the p-value is above 5 %"
     assert (together["bh"] == "inside").all(), "equal p-values stay what they are"
-    assert together["evidence"][0].endswith("; of 8: survives Benjamini-Hochberg")
+    assert SAY(together.iloc[0]).endswith("; of 8: survives Benjamini-Hochberg")
     assert (alone["holm"], alone["bh"]) == ("inside", "inside")
 
 
@@ -88,8 +91,8 @@ def _welch_interval(ours):
 def test_one_realisation_is_compared_but_shows_nothing():
     near, far = (one_verdict(printed(), table(curve([value]))) for value in (10.2, 12))
     assert (near["verdict"], far["verdict"]) == ("undecided", "undecided")
-    assert near["evidence"].endswith("one realisation, no test; it lies within the margin")
-    assert far["evidence"].endswith("one realisation, no test; it lies beyond the margin")
+    assert SAY(near).endswith("one realisation, no test; it lies within the margin")
+    assert SAY(far).endswith("one realisation, no test; it lies beyond the margin")
     assert np.isnan([near["p_adjusted"], near["p_agree"], near["p_contra"]]).all()
 
 
@@ -97,7 +100,7 @@ def test_equal_repetitions_count_as_one_and_are_compared_exactly():
     near, far = (one_verdict(printed(), table(curve([value] * 5))) for value in (10.2, 12))
     assert (near["verdict"], far["verdict"]) == ("inside", "outside")
     assert (near["n"], near["holm"], far["bh"]) == (1, "inside", "outside")
-    assert "all 5 repetitions are equal: they count as one; compared without a test" in near["evidence"]
+    assert "all 5 repetitions are equal: they count as one; compared without a test" in SAY(near)
 
 
 def test_equal_repetitions_are_tested_against_a_printed_mean_with_an_error():
@@ -117,7 +120,7 @@ def test_unequal_repetitions_use_the_common_ones_and_say_so():
     frame = table(curve(around(9), dataset="a"), curve(around(11, n=30), dataset="b"))
     row = one_verdict(printed(where={"method": "ours", "dataset": ["a", "b"]}), frame)
     assert row["n"] == 10
-    assert "20 incomplete repetitions left out" in row["evidence"]
+    assert "20 incomplete repetitions left out" in SAY(row)
 
 
 @pytest.mark.parametrize("entry", [printed(), claim(below())])
@@ -128,8 +131,8 @@ def test_stand_in_data_is_not_comparable(entry):
     )
     row = one_verdict(entry, frame)
     assert row["verdict"] == "not comparable"
-    assert "stand-in data for susy" in row["evidence"]
-    assert row["evidence"].endswith(("on these rows: inside", "on these rows: holds"))
+    assert "substitute data for susy" in SAY(row)
+    assert SAY(row).endswith(("on these rows: inside", "on these rows: holds"))
     assert np.isnan(row["p_adjusted"])
 
 
@@ -142,7 +145,7 @@ def test_declared_not_comparable_needs_no_rows():
     absent = printed(where={"method": "libsvm"}, not_comparable="the reference program is closed")
     row = one_verdict(absent, table(curve(around(10))))
     assert row["verdict"] == "not comparable"
-    assert row["evidence"].startswith("the reference program is closed: no rows for it")
+    assert SAY(row).startswith("the reference program is closed: no rows for it")
 
 
 @pytest.mark.parametrize(
@@ -151,6 +154,5 @@ def test_declared_not_comparable_needs_no_rows():
 def test_reduced_runs_only_ran(entry):
     row = one_verdict(entry, table(curve(around(10)), curve(around(12), method="theirs")), "quick")
     assert row["verdict"] == "ran"
-    assert row["evidence"].startswith("reduced run (quick): ")
     assert np.isnan(row["p_adjusted"])
-    assert ("no rows for it" in row["evidence"]) == np.isnan(row["estimate"])
+    assert ("no rows for it" in SAY(row)) == np.isnan(row["estimate"])

@@ -1,4 +1,4 @@
-"""The schema, the scripts and the pages of the verdicts."""
+"""The schema and the script of the verdicts."""
 
 import copy
 import os
@@ -19,10 +19,7 @@ from verdict_inputs import (
 
 from reproduction.results import write_rows
 from reproduction.strict_yaml import ArtifactError, check
-from reproduction.verdicts.agreement import agreement
-from reproduction.verdicts.judge import judge_files
 from reproduction.verdicts.models import Claim, PublishedRule
-from reproduction.verdicts.page import markdown, page
 
 
 def rule(**changes):
@@ -96,11 +93,11 @@ def test_the_script_writes_the_same_bytes_twice(tmp_path):
     artifact, table = write_inputs(tmp_path)
     made = []
     for name in ("1", "2"):
-        csv, html = tmp_path / f"{name}.csv", tmp_path / f"{name}.html"
+        csv, estimates = tmp_path / f"{name}.csv", tmp_path / f"{name}.estimates.csv"
         inputs = ["--artifacts", artifact, artifact, "--tables", table, table, "--scale", "full"]
-        done = run("verdicts.py", *inputs, "--csv", csv, "--html", html)
+        done = run("verdicts.py", *inputs, "--csv", csv, "--estimates", estimates)
         assert done.returncode == 0, done.stderr
-        made.append([csv.read_bytes(), html.read_bytes()])
+        made.append([csv.read_bytes(), estimates.read_bytes()])
     assert made[0] == made[1]
     assert made[0][0].startswith(b"paper,artifact,id,kind,statement,expected,verdict,")
     assert b"\nors,fig2," in made[0][0]
@@ -115,32 +112,3 @@ def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
     assert done.stderr.startswith(f"{artifact}: claim c: check 1: no row has method = our")
     assert done.stderr.count("\n") == 1
     assert not csv.exists()
-
-
-def shown(artifacts, tables, scale="full"):
-    verdicts = judge_files(artifacts, tables, scale)
-    return verdicts, agreement(artifacts, verdicts, scale=scale)
-
-
-def test_page_shows_every_verdict_in_words_and_escapes_text(tmp_path):
-    nasty = claim(below(), id="<b>", statement="a < b & <script>alert(1)</script>")
-    artifact, table = write_inputs(tmp_path, {"claims": [nasty]})
-    write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
-    html = page(*shown([artifact], [table]))
-    assert "a &lt; b &amp; &lt;script&gt;" in html
-    assert "<script>" not in html
-    assert "http" not in html
-    for word in ("inside", "holds", "ors · fig2"):
-        assert word in html
-
-
-def test_the_markdown_page_has_a_row_per_verdict_and_escapes_bars(tmp_path):
-    artifact, table = write_inputs(tmp_path, {"claims": [claim(below(), statement="|a| < b")]})
-    write_rows(everything(np.random.default_rng(0))[1].to_dict("records"), table)
-    text = markdown(*shown([artifact], [table]))
-    assert "## ors, fig2" in text
-    assert "| c | **holds** | \\|a\\| < b |" in text
-
-
-def test_page_without_verdicts_is_still_a_page():
-    assert "<h1>Verdicts</h1>" in page(*shown([], []))

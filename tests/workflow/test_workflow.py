@@ -56,7 +56,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
 
     output = copy.snakemake(*targets, cores=2)
     assert "smoke scale: 2 figures and 0 tables in figures/smoke" in output
-    judged = "1 ran (a reduced scale judges nothing); see results/smoke/ors/first/verdicts.html"
+    judged = "1 ran (a reduced scale judges nothing); see results/smoke/ors/first/verdicts.csv"
     assert f"verdicts: {judged}" in output
     assert "Nothing to be done" in planned()
 

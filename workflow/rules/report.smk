@@ -15,9 +15,8 @@ rule verdicts:
         data=lambda wildcards: PLAN.printed_data(wildcards.scope),
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
+        estimates=f"{RESULTS}/{{scope}}estimates.csv",
         agreement=f"{RESULTS}/{{scope}}agreement.csv",
-        md=f"{RESULTS}/{{scope}}verdicts.md",
-        html=f"{RESULTS}/{{scope}}verdicts.html",
     log:
         f"{LOGS}/{{scope}}verdicts.log",
     wildcard_constraints:
@@ -36,7 +35,7 @@ rule verdicts:
         ),
         expected=lambda wildcards: PLAN.expectations(wildcards.scope),
     message:
-        "Judge {wildcards.scope} against what was printed and claimed"
+        "Judge {wildcards.scope} against what was published and claimed"
     shell:
         "python {SCRIPTS:q}/verdicts.py --artifacts {params.files:q} --tables {input.tables:q}"
-        " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --agreement {output.agreement:q} --html {output.html:q} --md {output.md:q} > {log:q} 2>&1"
+        " --data {input.data:q} --scale {SCALE:q} --csv {output.csv:q} --estimates {output.estimates:q} --agreement {output.agreement:q} > {log:q} 2>&1"

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-<<<<<<< HEAD
-from noisylabels.arrays import whole
 from noisylabels.auditing import confident_joint, cross_fitting, flip_rates, report, tables
-=======
-from noisylabels.auditing import accuracies, confident_joint, flip_rates, models, report, tables
->>>>>>> main
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Interval, Sureness

@@ -1,16 +1,19 @@
-"""Figures of learning from noisy instances: names, looks and shared panels, and the linear learners."""
+"""Figures and tables of learning from noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011)."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import names, panels, style
+from noisylabels import statistics
+from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from reproduction.protocols import noisy_online, noisy_online_checks, noisy_online_kernel
 
 _LOOKS = {
     "two_copy": ("vermillion", "solid", "o"),
@@ -49,13 +52,13 @@ def looks(method: str) -> dict[str, Any]:
     } | thin  # fmt: skip
 
 
-def entries(methods: list[str], *, bound: bool = True) -> list[Any]:
+def entries(methods: Sequence[str], *, bound: bool = True) -> list[Any]:
     """Legend entries of the learners, and of what bounds look like."""
     found = [panels.handles([method], **looks(method))[0] for method in methods]
     return found + [panels.plain_handle("bound", **THIN)] * bound
 
 
-def curves(ax: "Axes", rows: "pd.DataFrame", metric: str, methods: list[str], **changes: Any) -> None:
+def curves(ax: "Axes", rows: "pd.DataFrame", metric: str, methods: Sequence[str], **changes: Any) -> None:
     """Mean and 95 % interval of a metric against x, for every method that has it."""
     chosen = rows[rows["metric"] == metric]
     for method in methods:
@@ -79,7 +82,7 @@ def decades(axis: Any) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str]) -> None:
+def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str]) -> None:
     """Regret against T on log axes, bounds dotted, and the slopes 1/2 and 1 for reference."""
     curves(ax, rows, "bound", methods, **THIN)
     curves(ax, rows, "regret", methods)
@@ -104,7 +107,7 @@ def _reference_slopes(ax: "Axes") -> None:
                     color=style.COLOURS["grey"])  # fmt: skip
 
 
-def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: list[str], limits: dict[str, float]) -> None:
+def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str], limits: dict[str, float]) -> None:
     """Regret per round against T, linear, with the limits that the theory of the naive learner gives."""
     curves(ax, rows, "regret_per_round", methods)
     decades(ax.xaxis)
@@ -124,11 +127,10 @@ def _of_table(rows: "pd.DataFrame", known: Any) -> list[str]:
 
 
 @panels.figure
-def linear(results: panels.Results[Any]) -> "Figure":
+def linear(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
-    name, table, settings = results.artifact, results.table, results.settings_of
-    own = settings[name]
-    methods = _of_table(table, own["learners"])
+    table, own = results.table, results.settings
+    methods = _of_table(table, own.learners)
     sets = list(table["dataset"].unique())
     figure, axes = panels.grid_of_panels(
         ["" if len(sets) == 1 else each for each in sets], ["regret on the clean data", "regret per round"],
@@ -146,10 +148,10 @@ def linear(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.figure
-def misreported(results: panels.Results[Any]) -> "Figure":
+def misreported(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
     """Algorithm 2: regret against T; what a wrong covariance does to weights and regret."""
-    name, table, settings = results.artifact, results.table, results.settings_of
-    methods = _of_table(table, [m for m in settings[name]["learners"] if not m.startswith("told ")])
+    table, own = results.table, results.settings
+    methods = _of_table(table, [m for m in own.learners if not m.startswith("told ")])
     titles = ["regret on the clean data", "weights at the end / w*", "regret per round"]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="", y_label="", height=2.9, width=10.2, share_y="none"
@@ -173,3 +175,621 @@ def misreported(results: panels.Results[Any]) -> "Figure":
     predicted = panels.plain_handle("predicted", marker="_", markersize=10, linestyle="none")
     panels.shared_legend(figure, [*entries(methods), predicted])
     return figure
+
+
+# Linear learners
+
+
+GREY = style.COLOURS["grey"]
+HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
+COUNTS = ("silver", "sky", "teal", "green", "blue", "indigo")
+
+
+@panels.figure
+def online_to_batch(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
+    """Excess risk of the mean weights against T, with bound / T and the limit of the naive learner."""
+    table, own = results.table, results.settings
+    methods = list(own.learners)
+    figure, axes = panels.grid_of_panels(
+        [""], [""], x_label="rounds T", y_label="excess risk of the mean weights", height=3.0, width=4.8
+    )
+    ax = axes[0, 0]
+    bounds = table[table["metric"] == "bound"]
+    scaled = bounds.assign(value=bounds["value"] / bounds["x"])
+    curves(ax, scaled, "bound", methods, **THIN)
+    curves(ax, table, "excess_risk", methods)
+    limit = table.loc[table["metric"] == "regret_per_round_predicted", "value"].mean()
+    ax.axhline(limit, color=GREY, linewidth=0.8, linestyle=style.DASHES["dash"], zorder=1.1)
+    decades(ax.yaxis)
+    decades(ax.xaxis)
+    panels.shared_legend(figure, entries(methods))
+    return figure
+
+
+@panels.figure
+def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
+    """Regret per round against the number of averaged copies, and against T."""
+    table, own = results.table, results.settings
+    horizons = own.horizons
+    figure, axes = panels.grid_of_panels(
+        [""], ["against the copies averaged", "against the rounds"], x_label="",
+        y_label="regret per round", height=3.0, width=8.8, share_y="row",
+    )  # fmt: skip
+    left, right = axes[0]
+    rows = table[table["metric"] == "regret_per_round"]
+    shown = sorted({horizons[0], horizons[len(horizons) // 2], horizons[-1]})
+    for T, (colour, marker) in zip(shown, HORIZONS, strict=False):
+        _against_copies(left, rows[rows["x"] == T], f"T = {T}", colour, marker)
+    panels.log_axis(left.yaxis)
+    means = [method for method in rows["method"].unique() if method.startswith("mean of")]
+    for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False):
+        looks: dict[str, Any] = {
+            "color": style.COLOURS[colour], "marker": marker, "linestyle": "-", "markersize": 5,
+            "label": method.replace("mean of", "naive, mean of"),
+        }  # fmt: skip
+        curves(right, rows[rows["method"] == method], "regret_per_round", [method], **looks)
+    curves(right, rows, "regret_per_round", ["two_copy"])
+    decades(right.xaxis)
+    left.set(xlabel="copies averaged m")
+    right.set(xlabel="rounds T")
+    lines = [
+        panels.plain_handle(f"T = {T}", color=style.COLOURS[colour], marker=marker, markersize=5)
+        for T, (colour, marker) in zip(shown, HORIZONS, strict=False)
+    ]
+    lines.append(panels.plain_handle("left, level lines: Algorithm 1", linewidth=1.3))
+    lines += [
+        panels.plain_handle(method.replace("mean of", "naive, mean of"), color=style.COLOURS[colour],
+                            marker=marker, markersize=5)
+        for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False)
+    ]  # fmt: skip
+    panels.shared_legend(figure, [*lines, *entries(["two_copy"], bound=False)])
+    return figure
+
+
+def _against_copies(ax: "Axes", rows: "pd.DataFrame", label: str, colour: str, marker: str) -> None:
+    """One horizon: dots of the means of m copies, a line for Algorithm 1."""
+    means = panels.mean_interval(rows, ["method"])
+    naive = means[means.index.str.startswith("mean of")]
+    m = [int(method.split()[-1]) for method in naive.index]
+    looks: dict[str, Any] = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
+    ax.errorbar(m, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, label=label, **looks)
+    ax.axhline(means["mean"]["two_copy"], color=style.COLOURS[colour], linewidth=1.3, zorder=1.3,
+               label="_")  # fmt: skip
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(m, [str(each) for each in m])
+    ax.minorticks_off()
+
+
+# Kernels: Algorithm 3
+
+
+STEPS = {1.0: "the theorem's step"}
+
+
+def _step_title(factor: float) -> str:
+    return STEPS.get(factor, f"{factor:g} × the theorem's step")
+
+
+@panels.figure
+def surrogate_kernel(results: "panels.Results[noisy_online_kernel.TunedKernelSettings]") -> "Figure":
+    """Regret for two steps and against the noise; below, what was learnt."""
+    table, own = results.table, results.settings
+    if own.variances is None or own.surface is None:
+        raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")
+    titles = [*map(_step_title, own.factors), f"T = {own.variances.horizon}, growing noise"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="rounds T", y_label="", height=2.7, width=10.0, share_y="none", bottom=3.35,
+    )  # fmt: skip
+    methods = [*own.learners, "naive_kernel_tuned"]
+    for ax, factor in zip(axes[0], own.factors, strict=False):
+        regret_panel(ax, table[table["setting"].isin([f"m = {factor:g}", "tuned"])], methods)
+    axes[0, 0].set_ylabel("regret on the clean data")
+    sweep = results.select(setting="sweep")
+    last = axes[0, -1]
+    curves(last, sweep, "sweep_bound", ["surrogate"], **THIN)
+    curves(last, sweep, "sweep_regret", methods)
+    decades(last.yaxis)
+    last.set(xlabel="variance of the noise, σ² = 1")
+    _constants_on_top(last, panels.select(sweep, results.artifact, metric="sweep_constant"))
+    _surfaces(figure, results.select(metric="surface"), own.surface.side)
+    panels.shared_legend(figure, entries(methods))
+    return figure
+
+
+def _constants_on_top(ax: "Axes", rows: "pd.DataFrame") -> None:
+    """The constant C of the surrogate kernel at every variance, as labels on the upper axis."""
+    constants = rows.groupby("x")["value"].first()
+    for x, value in constants.items():
+        ax.annotate(f"C = {value:.3g}", (float(str(x)), 1), (0, -3), xycoords=("data", "axes fraction"),
+                    textcoords="offset points", fontsize=7, ha="center", va="top")  # fmt: skip
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high * 2)
+    ax.margins(x=0.12)
+
+
+def _surfaces(figure: "Figure", rows: "pd.DataFrame", side: int) -> None:
+    """Three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
+    width, height = figure.get_size_inches()
+    largest = float(rows["value"].abs().max())
+    names = {"truth": "target f*", "surrogate": "Algorithm 3", "naive_kernel": "naive learner"}
+    for place, (method, title) in enumerate(names.items()):
+        values = rows[rows["method"] == method].sort_values("x")["value"].to_numpy().reshape(side, side)
+        box = ((0.66 + place * 3.0) / width, 0.5 / height, 2.2 / width, 2.2 / height)
+        ax = figure.add_axes(box)
+        image = ax.imshow(
+            values, origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu_r", vmin=-largest, vmax=largest
+        )
+        lines = np.linspace(-1, 1, side)
+        ax.contour(lines, lines, values, levels=np.arange(-1, 1.01, 0.2), colors="black", linewidths=0.4)
+        ax.grid(False)
+        ax.set_title(f"{title}")
+        ax.set(xlabel="x₁", ylabel="x₂" if place == 0 else "")
+    bar = figure.colorbar(
+        image, cax=figure.add_axes(((0.66 + 8.35) / width, 0.5 / height, 0.14 / width, 2.2 / height))
+    )
+    bar.outline.set_visible(False)
+
+
+@panels.figure
+def diabetes_kernel(results: "panels.Results[noisy_online_kernel.KernelSettings]") -> "Figure":
+    """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
+    table, own = results.table, results.settings
+    balls = list(dict.fromkeys(table.loc[table["metric"] == "cos_alpha", "setting"]))
+    figure, axes = panels.grid_of_panels(
+        [""] * len(own.factors), [*([" "] * len(balls)), "squared radius B̃"], x_label="rounds T",
+        y_label="regret on the clean data", height=2.2, width=9.6, share_y="none", between=0.5,
+    )  # fmt: skip
+    for i, factor in enumerate(own.factors):
+        for ax, ball in zip(axes[i], balls, strict=False):
+            rows = results.select(setting=f"{ball} m = {factor:g}")
+            regret_panel(ax, rows, own.learners)
+            ax.set_title(f"{ball}, {_step_title(factor)}")
+            ax.tick_params(labelbottom=True)
+    for ax in axes[1:, -1]:
+        ax.set_visible(False)
+    _radii(axes[0, -1], table, balls)
+    panels.shared_legend(figure, entries(own.learners))
+    return figure
+
+
+def _radii(ax: "Axes", table: "pd.DataFrame", balls: list[str]) -> None:
+    """Dots: gamma' K~ gamma and the ball of Theorem 3, for every comparator."""
+    for metric, marker, label in (
+        ("surrogate_norm", "o", "its own γᵀK̃γ"),
+        ("angle_ball", "^", "by the angle"),
+    ):
+        rows = table[table["metric"] == metric].set_index("setting")["value"]
+        ax.plot(range(len(balls)), [rows[b] for b in balls], linestyle="none", marker=marker, markersize=7,
+                color=style.COLOURS["blue" if marker == "o" else "wine"], label=label)  # fmt: skip
+    cosines = table[table["metric"] == "cos_alpha"].set_index("setting")["value"]
+    panels.log_axis(ax.yaxis, low=0.1)
+    ax.set_xticks(range(len(balls)), [f"{b}\ncos α = {cosines[b]:.3f}" for b in balls])
+    ax.set_xlim(-0.5, len(balls) - 0.5)
+    ax.tick_params(labelbottom=True)
+    ax.legend(fontsize=7.5, loc="center left")
+
+
+@panels.figure
+def radial_kernel(results: "panels.Results[noisy_online_kernel.KernelSettings]") -> "Figure":
+    """Regret for two steps; approximation error and constant of the bound against the truncation."""
+    table, own = results.table, results.settings
+    titles = [*map(_step_title, own.factors), "price of the truncation c"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="rounds T", y_label="", height=2.7, width=10.0, share_y="none"
+    )
+    for ax, factor in zip(axes[0], own.factors, strict=False):
+        regret_panel(ax, results.select(setting=f"m = {factor:g}"), own.learners)
+    axes[0, 0].set_ylabel("regret on the clean data")
+    last = axes[0, -1]
+    for metric, colour, marker, label in (
+        ("bound_over_root_T", "wine", "^", "bound / √T"),
+        ("truncation_error", "blue", "o", "largest error of the kernel"),
+    ):
+        rows = table[table["metric"] == metric].groupby("x")["value"].first()
+        last.plot(rows.index, rows, color=style.COLOURS[colour], marker=marker, label=label)
+    decades(last.yaxis)
+    last.set(xlabel="truncation c")
+    last.legend(fontsize=7.5, loc="center left")
+    panels.shared_legend(figure, entries(own.learners))
+    return figure
+
+
+@panels.figure
+def angle_lemma(results: panels.Results[Any]) -> "Figure":
+    """Squared surrogate norm of random expansions against the bound by their angle."""
+    figure, axes = panels.grid_of_panels(
+        [""], ["Gaussian kernel", "truncated radial kernel"], x_label="bound by the angle, 2CB / (1 − cos α)",
+        y_label="squared surrogate norm", height=2.9,
+    )  # fmt: skip
+    for ax, kernel in zip(axes[0], ("gaussian", "radial"), strict=True):
+        rows = results.select(method=kernel)
+        index = ["setting", "repetition", "x"]
+        bound, norm = (
+            rows[rows["metric"] == metric].set_index(index)["value"]
+            for metric in ("angle_bound", "surrogate_norm")
+        )
+        ax.plot(bound, norm[bound.index], linestyle="none", marker=".", markersize=2.5, alpha=0.5,
+                color=style.COLOURS["blue"], rasterized=True)  # fmt: skip
+        ends = np.array([bound.min(), bound.max()])
+        ax.plot(ends, ends, color="black", linewidth=1.0)
+        decades(ax.yaxis)
+        decades(ax.xaxis)
+    panels.shared_legend(figure, [panels.plain_handle("bound", color="black")])
+    return figure
+
+
+# Algorithm 4
+
+
+METHODS = ["analytic", "plug_in"]
+COLUMNS = 4
+
+
+def title(name: str, task: "noisy_online_kernel.AnalyticProblem") -> str:
+    """Row, kernel and loss of a task."""
+    kernel = str(task.kernel)
+    if not isinstance(task.kernel, str):
+        kernel = "(1 + a)²/4" if hasattr(task.kernel, "polynomial") else "Gaussian"
+    loss = task.loss.replace("smoothed_absolute", "smooth abs.").replace("smoothed_h", "smooth h")
+    return f"{name}: {kernel}, {loss}" + (f" s = {task.s:g}" if task.s is not None else "")
+
+
+@panels.figure
+def losses_and_kernels(results: "panels.Results[noisy_online_kernel.AnalyticSettings]") -> "Figure":
+    """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
+    own = results.settings
+    tasks = list(own.tasks)
+    lines = -(-len(tasks) // COLUMNS)
+    figure, axes = panels.grid_of_panels(
+        [""] * lines, [""] * COLUMNS, x_label="", y_label="regret", height=1.75, width=11.0,
+        share_y="none", between=0.62, left=0.8,
+    )  # fmt: skip
+    small, large = (f"m = {factor:g}" for factor in (min(own.factors), max(own.factors)))
+    for ax, task in zip(axes.flat, tasks, strict=False):
+        rows = results.select(noise=task)
+        thin = {"linewidth": 0.8, "marker": "", "alpha": 0.8}
+        curves(ax, rows[rows["setting"] == small], "regret", METHODS, **thin)
+        regret_panel(ax, rows[rows["setting"] == large], METHODS)
+        ax.set_title(title(task, own.tasks[task]), fontsize=8.5)
+        ax.tick_params(labelbottom=True)
+    panels.add_room(figure, above=0.22)  # for the titles of the first row
+    for ax in axes.flat[len(tasks) :]:
+        ax.set_visible(False)
+    for ax in axes.flat[max(0, len(tasks) - COLUMNS) : len(tasks)]:
+        ax.set_xlabel("rounds T")
+    thin_entry = panels.plain_handle("the theorem's step", linewidth=0.8)
+    panels.shared_legend(figure, [*entries(METHODS), thin_entry])
+    return figure
+
+
+# Figures 1 and 2 of the paper
+
+
+SMOOTHED = {"s = 1": ("vermillion", 1.8), "s = 2": ("orange", 0.9), "s = 4": ("olive", 0.9)}
+
+
+@panels.figure
+def kernels(results: "panels.Results[noisy_online_checks.CurvesSettings]") -> "Figure":
+    """Figure 1: the kernel (solid) and its truncation (dashed) against the distance, a panel for each c."""
+    own = results.settings
+    cuts = [f"c = {c:g}" for c in own.truncations or []]
+    figure, axes = panels.grid_of_panels(
+        [""], cuts, x_label="distance ||x − x′||", y_label="kernel", height=2.5
+    )
+    looks: dict[str, dict[str, Any]] = {
+        "k": {"color": style.COLOURS["black"], "linestyle": "-", "label": "k = 1 / (1 + ||x − x′||²)"},
+        "k_c": {
+            "color": style.COLOURS["vermillion"], "linestyle": style.DASHES["dash"], "label": "k cut at c",
+        },
+    }  # fmt: skip
+    for ax, cut in zip(axes[0], cuts, strict=True):
+        for method, look in looks.items():
+            rows = results.select(setting=cut, metric="kernel", method=method).sort_values("x")
+            ax.plot(rows["x"], rows["value"], linewidth=1.6, **look)
+    panels.shared_legend(figure, [panels.plain_handle(**look) for look in looks.values()])
+    return figure
+
+
+@panels.figure
+def losses(results: panels.Results[Any]) -> "Figure":
+    """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
+    titles = ["absolute loss", "hinge loss"]
+    figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="loss", height=2.6, share_y="none")
+    exact = {"color": style.COLOURS["black"], "linestyle": style.DASHES["dash"], "linewidth": 1.2}
+    drawn = list(dict.fromkeys(results.select(metric="loss")["method"]))
+    for ax, setting, x in zip(axes[0], ("absolute", "hinge"), ("a − y", "y a"), strict=True):
+        for method in drawn:
+            rows = results.select(setting=setting, metric="loss", method=method).sort_values("x")
+            ax.plot(rows["x"], rows["value"], **(exact if method == "exact" else _look(method)))
+        ax.set(xlabel=x, ylim=(0, None))
+    lines = [
+        panels.plain_handle("not smoothed" if m == "exact" else f"smoothed, {m}",
+                            **(exact if m == "exact" else _look(m)))
+        for m in drawn
+    ]  # fmt: skip
+    panels.shared_legend(figure, lines)
+    return figure
+
+
+def _look(method: str) -> dict[str, Any]:
+    colour, width = SMOOTHED.get(method, ("grey", 0.9))
+    return {"color": style.COLOURS[colour], "linewidth": width}
+
+
+# Randomised estimates, their parameter p, and what one copy cannot do
+
+
+FUNCTIONS = {"exp": "f = exp(a)", "erf 0.5": "f = erf(a/2)", "erf 1": "f = erf(a)", "bell": "f = exp(−a²)"}
+SHADES = ("sky", "blue", "indigo", "wine")
+LAWS = {"normal": "o", "bernoulli": "^", "student": "s"}
+WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth"]
+
+
+@panels.figure
+def lemma1(results: "panels.Results[noisy_online_checks.Lemma1Settings]") -> "Figure":
+    """Second moment of the estimate against p (top), and times the expected number of copies (bottom)."""
+    own = results.settings
+    functions, sizes = own.functions, own.second_moments
+    figure, axes = panels.grid_of_panels(
+        ["", ""], [FUNCTIONS.get(f, f) for f in functions], x_label="p", y_label="", height=2.3,
+        width=10.5, share_y="none",
+    )  # fmt: skip
+    for column, function in zip(axes.T, functions, strict=True):
+        for EX2, colour in zip(sizes, SHADES, strict=False):
+            rows = results.select(setting=function, noise=f"E X^2 = {EX2:g}")
+            _second_moments(column[0], rows, style.COLOURS[colour])
+            cost = rows[rows["metric"] == "cost"].sort_values("x")
+            column[1].plot(cost["x"], cost["value"], color=style.COLOURS[colour])
+        for ax in column:
+            decades(ax.yaxis)
+            panels.log_axis(ax.xaxis)
+    axes[0, 0].set_ylabel("second moment")
+    axes[1, 0].set_ylabel("second moment × copies")
+    lines = [
+        panels.plain_handle(f"E X² = {EX2:g}", color=style.COLOURS[colour])
+        for EX2, colour in zip(sizes, SHADES, strict=False)
+    ]
+    lines.append(panels.plain_handle("bound of Lemma 1", **THIN))
+    lines += [
+        panels.plain_handle(f"measured, {law}", marker=marker, linestyle="none", markersize=4)
+        for law, marker in LAWS.items()
+    ]
+    panels.shared_legend(figure, lines)
+    return figure
+
+
+def _second_moments(ax: "Axes", rows: "pd.DataFrame", colour: str) -> None:
+    """Exact series, bound and measured second moments of one function and size."""
+    series = rows[rows["method"] == "series"]
+    for metric, looks in (("second_moment", {}), ("bound", THIN)):
+        line = series[series["metric"] == metric].sort_values("x")
+        ax.plot(line["x"], line["value"], color=colour, **looks)
+    for law, marker in LAWS.items():
+        dots = rows[(rows["method"] == law) & (rows["metric"] == "second_moment")]
+        ax.plot(dots["x"], dots["value"], linestyle="none", marker=marker, markersize=3.5, color=colour,
+                markeredgecolor="white", markeredgewidth=0.4)  # fmt: skip
+
+
+@panels.figure
+def query_counts(results: "panels.Results[noisy_online_checks.QueriesSettings]") -> "Figure":
+    """Counted and exact probabilities of the numbers of copies, a panel for each kind of kernel."""
+    own = results.settings
+    powers = own.powers
+    titles = {"dot product": "dot-product kernel", "gaussian": "Gaussian kernel"}
+    figure, axes = panels.grid_of_panels(
+        [""], list(titles.values()), x_label="copies k of a round", y_label="share of rounds", height=2.8
+    )
+    for ax, kernel in zip(axes[0], titles, strict=True):
+        for p, colour, marker in zip(powers, SHADES, "os^D", strict=False):
+            rows = results.select(setting=kernel, method=f"p = {p:g}")
+            law = rows[rows["metric"] == "pmf"].groupby("x")["value"].first()
+            counted = rows[rows["metric"] == "frequency"].groupby("x")["value"].mean()
+            ax.plot(law.index, law, color=style.COLOURS[colour], linewidth=1.0)
+            ax.plot(counted.index, counted.where(counted > 0), linestyle="none", marker=marker, markersize=3,
+                    color=style.COLOURS[colour])  # fmt: skip
+        ax.set_ylim(1e-6, 2)
+        decades(ax.yaxis)
+    lines = [
+        panels.plain_handle(f"p = {p:g}", color=style.COLOURS[colour], marker=marker, markersize=4)
+        for p, colour, marker in zip(powers, SHADES, "os^D", strict=False)
+    ]
+    panels.shared_legend(figure, lines)
+    return figure
+
+
+@panels.figure
+def parameter_p(results: "panels.Results[noisy_online_kernel.ParameterSettings]") -> "Figure":
+    """Regret against p at equal rounds with its moment, and per round at equal copies."""
+    own = results.settings
+    titles = [f"T = {own.rounds} rounds", f"{own.queries} copies in total"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="p", y_label="", height=2.6, width=7.6, share_y="none"
+    )
+    left, right = axes[0]
+    rounds = results.select(setting="equal rounds")
+    curves(left, rounds, "regret", ["analytic"], label="regret")
+    moment = rounds[rounds["metric"] == "log10_nu"].groupby("x")["value"].first()
+    regret = rounds[rounds["metric"] == "regret"].groupby("x")["value"].mean()
+    middle = 2.0 if 2.0 in regret.index else regret.index[0]
+    scaled = regret[middle] * 10 ** ((moment - moment[middle]) / 2)
+    left.plot(scaled.index, scaled, color=style.COLOURS["grey"], linestyle=style.DASHES["dash"],
+              label="root of the moment, to scale")  # fmt: skip
+    left.set(ylabel="regret on the clean data", ylim=(0, None))
+    left.legend(fontsize=7.5, loc="upper center")
+    queries = results.select(setting="equal queries")
+    curves(right, queries, "regret_per_round", ["analytic"])
+    right.set(ylim=(0, None))
+    right.set_title(f"regret per round, {titles[1]}")
+    return figure
+
+
+@panels.figure
+def impossibility(results: panels.Results[Any]) -> "Figure":
+    """Regret per round of the worse world; both worlds at the end; constants of other losses."""
+    table = results.table
+    titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
+    figure, axes = panels.grid_of_panels(
+        [""], titles, x_label="", y_label=["expected regret per round", "in world B", ""],
+        height=2.9, width=10.5, share_y="none",
+    )  # fmt: skip
+    left, middle, right = axes[0]
+    floor = (1 - 1 / np.sqrt(5)) ** 2
+    curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
+    decades(left.yaxis)
+    decades(left.xaxis)
+    left.axhline(floor, color=style.COLOURS["grey"], linewidth=0.9, linestyle=style.DASHES["dash"])
+    left.set(xlabel="rounds T")
+    last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]
+    means = panels.mean_interval(last, ["method", "noise"])["mean"]
+    for method in WORLDS:
+        look = looks(method)
+        middle.plot(max(means[method, "A"], 1e-4), max(means[method, "B"], 1e-4), linestyle="none",
+                    marker=look["marker"], color=look["color"], markersize=7)  # fmt: skip
+    w = np.linspace(0.2, 1, 400)
+    middle.plot(5 * (w - 0.2) ** 2, (w - 1) ** 2, color=style.COLOURS["grey"], linewidth=0.9, zorder=1.1)
+    panels.log_axis(middle.yaxis, low=5e-5)
+    panels.log_axis(middle.xaxis, low=5e-5)
+    middle.set(xlabel="in world A")
+    prices = table[table["metric"] == "unavoidable"].sort_values("value")
+    right.barh(range(len(prices)), prices["value"], color=style.COLOURS["sky"], height=0.6)
+    for i, (label, value) in enumerate(zip(prices["setting"], prices["value"], strict=True)):
+        right.text(value + 0.005, i, f"{label}, {value:.3f}", va="center", fontsize=7.5)
+    right.set_yticks([])
+    right.set(xlabel="unavoidable regret per round", xlim=(0, 0.75))
+    right.grid(axis="y", visible=False)
+    fixed: Any = panels.plain_handle("the best of one copy", linewidth=0.9)
+    panels.shared_legend(figure, [*entries(WORLDS, bound=False), fixed])
+    return figure
+
+
+# Tables
+
+
+@panels.table
+def identities(results: panels.Results[Any]) -> "pd.DataFrame":
+    """Quantity, predicted, measured, z, and the share of its bound where there is one."""
+    import pandas as pd
+
+    table = results.table
+    rows = []
+    for (group, name), values in table.groupby(["setting", "method"], sort=False):
+        by_metric = values.set_index("metric")["value"]
+        share = by_metric.get("bound_ratio")
+        rows.append(
+            {
+                "group": group,
+                "quantity": name,
+                "predicted": f"{by_metric['predicted']:.5g}",
+                "measured": f"{by_metric['measured']:.5g}",
+                "z": f"{by_metric['z']:.2f}",
+                "predicted / bound": "" if share is None else f"{share:.3f}",
+            }
+        )
+    frame = pd.DataFrame(rows).set_index(["group"])
+    largest = table.loc[table["metric"] == "z", "value"].abs().max()
+    frame.attrs["note"] = f"Largest |z| of {len(rows)}: {largest:.2f}."
+    return frame
+
+
+@panels.table
+def noisy_scoring(results: "panels.Results[noisy_online_checks.ScoringSettings]") -> "pd.DataFrame":
+    """Mean loss per round, scored on noisy and on clean inputs, for every variance."""
+    import pandas as pd
+
+    table, own = results.table, results.settings
+    losses = table[table["metric"] == "mean_loss"]
+    methods = {"target": "w* itself", "best_fixed": "best fixed vector", "two_copy": "Algorithm 1"}
+    rows = []
+    for v in own.variances:
+        at = losses[losses["x"] == v]
+        floor = at.loc[at["method"] == "floor", "value"].iloc[0]
+        for method, predictor in methods.items():
+            cells = {"variance": f"{v:g}", "floor": f"{floor:.4f}", "predictor": predictor}
+            for setting in ("noisy", "clean"):
+                values = panels.select(at, results.artifact, method=method, setting=setting)["value"]
+                mean, se, _ = statistics.mean_se(values)
+                cells[f"scored on {setting} inputs"] = tables.mean_se(mean, se)
+            rows.append(cells)
+    frame = pd.DataFrame(rows).set_index(["variance", "floor"])
+    frame.attrs["note"] = (
+        "Mean squared loss per round, mean ± standard error over the repetitions. "
+        "floor: what nobody who sees noisy inputs of this variance can fall below."
+    )
+    return frame
+
+
+@panels.table
+def vacuous_bounds(results: "panels.Results[noisy_online_checks.MomentsSettings]") -> "pd.DataFrame":
+    """log10 of the rounds from which the bound is below one per round; a column for each sharpness."""
+    import pandas as pd
+
+    table, own = results.table, results.settings
+    rows = []
+    for loss in own.losses:
+        loss_name = loss.replace("_", " ")
+        gaps = table[(table["metric"] == "gap") & table["method"].str.startswith(loss)]
+        by_s = gaps.groupby("x")["value"].first()
+        rows.append(
+            {"loss": loss_name, "kernel": "largest difference from the true loss", "B": "", "p": ""}
+            | {f"s = {s:g}": f"{by_s[s]:.3f}" for s in own.sharpness}
+        )
+        for kernel in own.kernels:
+            for B_w in own.balls:
+                for p in own.powers:
+                    where = {"setting": kernel, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
+                    values = results.select(metric="log10_rounds", **where)
+                    found = values.set_index("x")["value"]
+                    cells = {f"s = {s:g}": f"{found[s]:.1f}" for s in own.sharpness}
+                    rows.append({"loss": loss_name, "kernel": kernel, "B": f"{B_w:g}", "p": f"{p:g}"} | cells)
+    frame = pd.DataFrame(rows).set_index(["loss", "kernel"])
+    frame.attrs["note"] = (
+        "log10 of the rounds from which the regret bound is below one per round (10: ten thousand million); "
+        "B: radius of the ball, p: parameter of the number of copies, s: sharpness of the loss."
+    )
+    return frame
+
+
+@panels.table
+def losses_summary(results: "panels.Results[noisy_online_kernel.AnalyticSettings]") -> "pd.DataFrame":
+    """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
+    import pandas as pd
+
+    table = results.tables["losses_and_kernels"]
+    own = results.settings_of["losses_and_kernels"]
+    largest = f"m = {max(own.factors):g}"
+    rows = []
+    for task, spec in own.tasks.items():
+        at = panels.select(table, "losses_and_kernels", noise=task)
+        facts = at[at["repetition"] == 0].groupby("metric")["value"].first()
+        step = panels.select(at, "losses_and_kernels", setting=largest)
+        T = step["x"].max()
+        last = step[(step["x"] == T) & (step["metric"] == "regret")]
+        regret = {method: last.loc[last["method"] == method, "value"] for method in ("analytic", "plug_in")}
+        bound = step.loc[(step["x"] == T) & (step["metric"] == "bound"), "value"].iloc[0]
+        exponents = step[step["metric"] == "exponent"].groupby("method")["value"].mean()
+        rows.append(
+            {
+                "row": title(task, spec),
+                "log10 ν, theorem": f"{facts['log10_nu_loose']:.2f}",
+                "log10 ν, exact": f"{facts['log10_nu']:.2f}",
+                "T": f"{T:.3g}",
+                "regret": _mean_se(regret["analytic"]),
+                "bound": f"{bound:.3g}",
+                "naive regret": _mean_se(regret["plug_in"]),
+                "exponent": _shown(exponents.get("analytic")),
+                "naive exponent": _shown(exponents.get("plug_in")),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    frame.attrs["note"] = f"Step: {max(own.factors):g} times the theorem's. Mean and standard error."
+    return frame
+
+
+def _shown(exponent: float | None) -> str:
+    return "" if exponent is None else f"{exponent:.2f}"
+
+
+def _mean_se(values: "pd.Series") -> str:
+    """Mean and standard error, large numbers as whole ones."""
+    mean, se, _ = statistics.mean_se(values)
+    return f"{mean:.0f} ± {se:.0f}" if se > 2 else tables.mean_se(mean, se)

@@ -36,9 +36,7 @@ from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_
 class AuditSettings(OnDataSets):
     """What the three experiments share."""
 
-    cross_fits: PositiveInt = Field(
-        description="how often the rows are cross-fitted; probabilities are averaged"
-    )
+    cross_fits: PositiveInt = Field(description="how often the rows are cross-fitted, for a mean")
     folds: Folds
     methods: Methods[Method] = Field(description="classifiers with predict_proba")
 
@@ -51,9 +49,7 @@ class ErrorsSettings(AuditSettings):
     """Settings of `finding_errors`."""
 
     share: Share = Field(description="share of the rows that a repetition draws")
-    annotators: Distinct[PositiveInt] = Field(
-        description="labels per item of a crowd, whose majority is observed"
-    )
+    annotators: Distinct[PositiveInt] = Field(description="labels per item of a crowd, for a vote")
 
 
 class Audited(NamedTuple):

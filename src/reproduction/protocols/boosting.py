@@ -17,7 +17,9 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from noisylabels.losses import exponential
 from reproduction.protocols.settings import (
+    COINS,
     Distinct,
+    Flips,
     Label,
     Method,
     Methods,
@@ -56,7 +58,7 @@ class Booster(Method):
 class ErrorsSettings(SplitSettings):
     """Settings of `errors`."""
 
-    noise: Distinct[Annotated[Noise, only("independent", "negative_only", "positive_only")]]
+    noise: Annotated[Flips, only(*COINS)]
     methods: Methods[Booster]
 
 
@@ -82,19 +84,15 @@ class CurvesSettings(ErrorsSettings):
 class CalibrationSettings(ErrorsSettings):
     """Settings of `calibration`."""
 
-    trusted: Distinct[NonNegativeInt] = Field(
-        description="numbers of training rows with verified labels; 0: calibration on the observed ones"
-    )
+    trusted: Distinct[NonNegativeInt] = Field(description="numbers of training rows with verified labels")
 
 
 class LossSettings(Settings):
     """Settings of `loss`."""
 
     largest: Positive = Field(description="the score goes from -largest to largest")
-    points: Annotated[int, Field(ge=2)]
-    gammas: Annotated[dict[Label, FlipRates], Field(min_length=1)] = Field(
-        description="label -> rates of the flips 0 -> 1 and 1 -> 0"
-    )
+    points: int = Field(ge=2)
+    gammas: dict[Label, FlipRates] = Field(min_length=1, description="label -> rates of 0 -> 1 and 1 -> 0")
 
 
 LEARNED = ("gamma01", "gamma10", "flagged")

@@ -62,13 +62,11 @@ class FlipProbabilitySettings(Settings):
 
     repetitions: Repetitions
     ks: Distinct[PositiveInt] = Field(description="dimensions of the projection")
-    angles: Annotated[int, Field(ge=2)] = Field(description="points of each curve between 0 and pi")
+    angles: int = Field(ge=2, description="points of each curve between 0 and pi")
     simulated: list[PositiveInt] = Field(description="those of ks that are simulated too")
     simulated_angles: Distinct[Share] = Field(description="in units of pi")
     trials: PositiveInt = Field(description="projections for each point")
-    margins: Distinct[Annotated[float, Field(ge=0, le=1)]] = Field(
-        description="smallest margins of sets of points"
-    )
+    margins: Distinct[Annotated[float, Field(ge=0, le=1)]] = Field(description="smallest of sets of points")
 
     @model_validator(mode="after")
     def _among_ks(self) -> Self:

@@ -29,8 +29,8 @@ from noisylabels.bases.fits import Fits
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from reproduction.protocols.settings import (
-    Distinct,
     Exponents,
+    Flips,
     Folds,
     Method,
     Methods,
@@ -64,15 +64,9 @@ class KernelMethod(Method):
     Among its ``parameters``, ``widths`` replaces those of the settings.
     """
 
-    selection: Selection | None = Field(
-        None, description="how width and parameter are chosen; methods that choose them themselves have none"
-    )
-    noise: Distinct[Noise] | None = Field(
-        None, description="those of the settings that it is run on; default: all"
-    )
-    grid: Exponents | None = Field(
-        None, description="values of the parameter, exponents of 2; default: the GRID of the method"
-    )
+    selection: Selection | None = Field(None, description="how width and parameter are chosen")
+    noise: Flips | None = Field(None, description="those of the settings that it is run on; default: all")
+    grid: Exponents | None = Field(None, description="parameter, exponents of 2; default: the method's GRID")
 
     def check(self) -> None:
         """Check selection and grid against the class, and the parameters against the function that fits."""
@@ -94,13 +88,9 @@ class TrainingSettings(OnDataSets):
     """Settings of an experiment that trains kernel methods as the kernel study does."""
 
     widths: Exponents = Field(description="of the Gaussian kernels, exponents of 2")
-    parametrisation: Literal["sigma2", "sigma1", "gamma"] = Field(
-        description="kernel exp(-D/(2 width^2)), exp(-D/width^2) or exp(-width D)"
-    )
+    parametrisation: Literal["sigma2", "sigma1", "gamma"] = Field(description="see kernels.gaussian.rate")
     folds: Folds
-    trusted: Share | None = Field(
-        None, description="share of the training rows that keep clean labels, for the validation only"
-    )
+    trusted: Share | None = Field(None, description="share of clean labels, for the validation only")
     methods: Methods[KernelMethod]
 
     @model_validator(mode="after")
@@ -141,9 +131,7 @@ class BankMethod(Method):
 class FeaturesSettings(OnDataSets):
     """Settings of `features`."""
 
-    noise: Distinct[Annotated[Noise, only("independent")]] = Field(
-        description="`independent RATE`; methods that need the flip rate are given RATE"
-    )
+    noise: Annotated[Flips, only("independent")]
     train: Share = Field(description="share of the rows that are for training")
     widths: Exponents = Field(description="of the Gaussian kernels, exponents of 2")
     methods: Methods[BankMethod]

@@ -21,9 +21,8 @@ from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
 from noisylabels.solvers.sgd_grid import Candidate
 from reproduction.data.formats import unpack
-from reproduction.points import Scored
 from reproduction.protocols.settings import (
-    Distinct,
+    Flips,
     Folds,
     Label,
     Method,
@@ -35,6 +34,7 @@ from reproduction.protocols.settings import (
     Share,
     Some,
     among,
+    check_keywords,
     only,
 )
 from reproduction.protocols.walk import (
@@ -49,6 +49,7 @@ from reproduction.protocols.walk import (
     stratified_mask,
 )
 from reproduction.strict_yaml import near
+from reproduction.verdicts.per_point_errors import Scored
 
 Matrix = Any
 """Features (n, d), dense or CSR."""
@@ -60,34 +61,25 @@ SHARED = "data"
 
 def make_loss(content: object) -> Loss:
     """``{loss: ramp, s: -1}`` -> the loss.   Raises ValueError : an unknown loss or parameter."""
-    if not isinstance(content, Mapping) or not isinstance(content.get("loss"), str):
+    if not isinstance(content, Mapping) or "loss" not in content:
         raise ValueError(
             f"{content!r}: a loss with its parameters is expected, such as {{loss: ramp, s: -1}}"
         )
-    name, parameters = content["loss"], {key: value for key, value in content.items() if key != "loss"}
+    parameters = dict(content)
+    name = parameters.pop("loss")
     if name not in LOSSES:
         raise ValueError(f"unknown loss {name!r}{near(name, LOSSES)}")
-    for key, value in parameters.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"{key}: {value!r} is not a number")
-    try:
-        return LOSSES[name](**parameters)
-    except TypeError:
-        raise ValueError(f"the loss {name} has no parameters {sorted(parameters)}") from None
+    check_keywords(LOSSES[name], parameters)
+    return LOSSES[name](**parameters)
 
 
-_LOSS_SCHEMA = {
-    "type": "object",
-    "properties": {"loss": {"enum": list(LOSSES)}},
-    "required": ["loss"],
-    "additionalProperties": {"type": "number"},
-}
+LossChoice = Annotated[Loss, PlainValidator(make_loss), WithJsonSchema({"type": "object"})]
 
 
 class LinearMethod(Method):
     """A linear classifier; with ``losses`` the loss is chosen with lambda and the step size."""
 
-    losses: Some[Annotated[Loss, PlainValidator(make_loss), WithJsonSchema(_LOSS_SCHEMA)]] | None = None
+    losses: Some[LossChoice] | None = Field(None, description="such as {loss: ramp, s: -1}; one is chosen")
 
     def check(self) -> None:
         """Check the parameters and those that the grid chooses."""
@@ -127,35 +119,19 @@ class ErrorsSettings(OnDataSets):
 
     epochs: PositiveInt = Field(description="passes over the training rows")
     folds: Folds = Field(description="of the cross-validation on the noisy training labels")
-    rule: Literal["one_se", "minimum"] = Field(
-        description="one_se: the largest lambda within one standard error of the lowest error"
-    )
+    rule: Literal["one_se", "minimum"] = Field(description="of the choice of lambda and the step")
     lambdas: Some[Positive]
     multipliers: Some[Positive] = Field(description="of 1/(L max ||x||^2), the first step size")
     cv_rows: PositiveInt = Field(description="most rows for the cross-validation, classes in proportion")
     rows: NonNegativeInt = Field(description="most training and test rows; 0: all")
-    stand_in_rows: NonNegativeInt = Field(
-        description="the same for stand-ins, whose number of rows means nothing"
-    )
-    resample_noise: bool = Field(
-        description="new noise in every repetition; false: repetitions differ in shuffling only"
-    )
-    redraw: bool = Field(
-        False, description="every trial runs once more on new flips and a new split: metric redrawn_error"
-    )
-    official: list[str] = Field(
-        description="data sets used with their own test part; the others are pooled and split 4:1"
-    )
-    noise: Distinct[
-        Annotated[Noise, only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")]
-    ] = Field(
-        description="labels such as `symmetric 0.2`, `compound 0.2 3`; see noisylabels.noise.flips.parse"
-    )
+    stand_in_rows: NonNegativeInt = Field(description="the same for stand-ins")
+    resample_noise: bool = Field(description="new noise in every repetition, not only new shuffles")
+    redraw: bool = Field(False, description="also trials with new flips and a new split: redrawn_error")
+    official: list[str] = Field(description="sets with their own test part; the others are split 4:1")
+    noise: Annotated[Flips, only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")]
     methods: Methods[LinearMethod]
     objectives: list[str] = Field(description="methods whose objective is recorded")
-    families: dict[Label, Annotated[list[str], Field(min_length=2)]] = Field(
-        description="name -> methods whose spread of final errors is recorded"
-    )
+    families: dict[Label, Annotated[list[str], Field(min_length=2)]] = Field(description="-> methods")
 
     def check_data(self, listed: Iterable[str]) -> None:
         """See `Settings.check_data`."""
@@ -186,13 +162,13 @@ class ErrorsSettings(OnDataSets):
 class TheoremSettings(Repeated):
     """Settings of `theorem`."""
 
-    n: Annotated[int, Field(ge=4, description="examples")]
+    n: int = Field(ge=4, description="examples")
     d: PositiveInt = Field(description="features, without the constant one")
-    T: Annotated[int, Field(ge=2, description="steps")]
-    stride: Annotated[int, Field(ge=2, description="steps between two evaluations of the objective")]
+    T: int = Field(ge=2, description="steps")
+    stride: int = Field(ge=2, description="steps between two evaluations of the objective")
     lam: Positive
     steps: Some[Share] = Field(description="eta in units of 1/(6 beta)")
-    noise: Distinct[Noise]
+    noise: Flips
 
 
 def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:

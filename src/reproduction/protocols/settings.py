@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import inspect
 import re
-import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import UnionType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
@@ -25,7 +33,7 @@ from noisylabels.bases.contracts import require
 from noisylabels.noise import flips
 from reproduction import methods
 from reproduction.strict_yaml import Model as Model
-from reproduction.strict_yaml import near
+from reproduction.strict_yaml import explained, near
 
 T = TypeVar("T")
 
@@ -57,21 +65,12 @@ Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
 """A list with an entry and without repetition."""
 Label = Annotated[str, AfterValidator(_plain)]
 """A name that can be written to a result table."""
-Experiment = Annotated[
-    str,
-    Field(
-        min_length=1,
-        description="name under which random numbers are drawn; artifacts that share it share data",
-    ),
-]
 Repetitions = Annotated[int, Field(ge=1, le=1_000_000)]
 Folds = Annotated[int, Field(ge=2, description="of the cross-validation")]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
-Exponents = Annotated[
-    list[float], Field(min_length=1, description="exponents of 2"), AfterValidator(_distinct)
-]
+Exponents = Annotated[Distinct[float], Field(description="exponents of 2")]
 
 
 @dataclass(frozen=True)
@@ -121,13 +120,21 @@ def labels(noise: Iterable[Noise]) -> list[str]:
     return [each.label for each in noise]
 
 
-def only(*models: str) -> AfterValidator:
-    """Annotation of a `Noise` that must be of one of these models."""
+Flips = Annotated[
+    Distinct[Noise], Field(description="such as `independent 0.2`; see noisylabels.noise.flips")
+]
+COINS = ("independent", "negative_only", "positive_only")
+"""Models that flip each label by its own coin."""
 
-    def check(noise: Noise) -> Noise:
-        if noise.model not in models:
-            raise ValueError(f"noise {noise.label!r}: use {' or '.join(models)} here")
-        return noise
+
+def only(*models: str) -> AfterValidator:
+    """Annotation of `Flips` that must be of these models."""
+
+    def check(flips: list[Noise]) -> list[Noise]:
+        for number, noise in enumerate(flips):
+            if noise.model not in models:
+                raise ValueError(f"{number}: noise {noise.label!r}: use {' or '.join(models)} here")
+        return flips
 
     return AfterValidator(check)
 
@@ -155,10 +162,7 @@ class Method(Model):
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
     label: str | None = Field(None, description="name in running text, such as the label of an axis")
-    role: Literal["control", "reference"] | None = Field(
-        None,
-        description="control: sees what no other method can; reference: the one others are compared with",
-    )
+    role: Literal["control", "reference"] | None = Field(None, description="see the section on roles")
     shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
     note: str | None = Field(None, description="a sentence below the tables that show it")
 
@@ -233,47 +237,39 @@ def check_keywords(
         if name not in keywords and name not in also:
             raise ValueError(f"no parameter {name!r}{near(name, options)}")
     for name, value in given.items():
-        if name in keywords:
-            _check_value(name, value, _hint(function, keywords[name]))
+        if isinstance(value, list) and (strange := [each for each in value if isinstance(each, Mapping)]):
+            raise ValueError(f"parameter {name}: {strange[0]!r} in a list; numbers or words are expected")
+        hint: Any = _hint(function, keywords[name]) if name in keywords else Any
+        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        if all(part in PLAIN or get_origin(part) is Literal for part in parts):
+            try:
+                TypeAdapter(hint, config=ConfigDict(strict=True)).validate_python(value)
+            except ValidationError as error:
+                raise ValueError(f"parameter {name}: {explained(error, value)}") from None
+
+
+PLAIN = (int, float, str, bool, type(None))
 
 
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """Its annotation; without one, that of a number if its default is one; else None.
+    """Its annotation; without one, that of a number if its default is one, else Any.
 
     A text is one of the words of a constant beside the function, if there is one: ``solver`` of SOLVERS.
     """
     if parameter.annotation is parameter.empty:
-        number = isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool)
-        return int | float | None if number else None
-    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+        return int | float | None if type(parameter.default) in (int, float) else Any
+    code = vars(function).get("__init__") if isinstance(function, type) else function
     scope = getattr(getattr(code, "__func__", code), "__globals__", {})
     if parameter.annotation in (str, "str"):
         name = parameter.name.upper()
         plurals = (f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES")
         words = next((tuple(scope[each]) for each in plurals if each in scope), ())
         return Literal[words] if words else str
-    if not isinstance(parameter.annotation, str):
-        return parameter.annotation
     try:
-        return eval(parameter.annotation, scope)
+        text = parameter.annotation
+        return eval(text, scope) if isinstance(text, str) else text
     except NameError:  # imported for type checkers alone
-        return None
-
-
-def _check_value(name: str, value: Any, hint: Any) -> None:
-    if isinstance(value, list) and (strange := [entry for entry in value if isinstance(entry, Mapping)]):
-        raise ValueError(f"parameter {name}: {strange[0]!r} in a list; numbers or words are expected")
-    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    words = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
-    kinds = {part for part in parts if get_origin(part) is not Literal}
-    if value in words or hint is None or not kinds <= {int, float, str, bool, type(None)}:
-        return
-    if words and not kinds - {type(None)}:
-        raise ValueError(f"parameter {name}: {value!r} is unknown{near(value, words)}")
-    if type(value) not in kinds and not (type(value) is int and float in kinds):
-        wanted = " or ".join(sorted("None" if kind is type(None) else kind.__name__ for kind in kinds))
-        found = "None" if value is None else type(value).__name__
-        raise ValueError(f"parameter {name}: {value!r} is of type {found}; {wanted} is expected")
+        return Any
 
 
 class Settings(Model):
@@ -298,7 +294,7 @@ class Settings(Model):
 class Repeated(Settings):
     """Settings of an experiment that is repeated, its random numbers drawn under a name."""
 
-    experiment: Experiment
+    experiment: str = Field(min_length=1, description="name under which random numbers are drawn")
     repetitions: Repetitions
 
 
@@ -318,20 +314,7 @@ class Drawn(Model):
 class SplitSettings(OnDataSets):
     """Settings of an experiment on splits of data sets, with flipped labels of the training rows."""
 
-    repetitions: Repetitions = Field(
-        description="the first splits of each data set; one with fewer gives fewer"
-    )
-    first_split: int = Field(
-        0,
-        ge=0,
-        description="number of the first split; a data set with fewer than twice as many begins at its half",
-    )
+    repetitions: Repetitions = Field(description="the first splits of each data set, at most all it has")
+    first_split: NonNegativeInt = Field(0, description="number of the first split, at most half of a set's")
     splits: Drawn | None = Field(None, description="how to split the data sets that have no official splits")
-    noise: Distinct[
-        Annotated[
-            Noise,
-            only(
-                "independent", "negative_only", "positive_only", "symmetric", "uniform", "class_conditional"
-            ),
-        ]
-    ] = Field(description="labels such as `independent 0.2`; see noisylabels.noise.flips.parse")
+    noise: Annotated[Flips, only(*COINS, "symmetric", "uniform", "class_conditional")]

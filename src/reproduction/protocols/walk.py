@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
-from reproduction.points import Scored
 from reproduction.protocols.settings import Drawn, Noise, Settings, SplitSettings
+from reproduction.verdicts.per_point_errors import Scored
 
 if TYPE_CHECKING:
     from reproduction.data.prepare import Dataset

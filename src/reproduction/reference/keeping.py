@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reproduction import targets
 from reproduction.plan import Plan
-from reproduction.reference import make, runs, state
+from reproduction.reference import judging, make, runs, state
 
 WHOLE = 20_000_000
 """Bytes of the whole reference."""
@@ -42,6 +42,19 @@ def kept(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) 
     return [*lines, count, *large], bool(large) or bool(refused and asked)
 
 
+def judged(made: Plan, names: Iterable[str], home: Path) -> list[str]:
+    """Judge kept artifacts again and write their verdicts; a line for each artifact where some moved."""
+    lines = []
+    for name in names:
+        folder = home / "results/reference" / name
+        if (folder / "provenance.json").is_file():
+            content = made.artifact(name).content
+            moved, _ = judging.moved(content, folder)
+            judging.write(judging.again(content, folder), name, folder)
+            lines += [f"{name}: {', '.join(moved)}"] * bool(moved)
+    return lines or ["every verdict is what it was"]
+
+
 def total(home: Path) -> int:
     """Bytes of the reference."""
     folders = (home / "results/reference", home / "figures/reference")
@@ -59,7 +72,15 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
         kept = provenance.get("made_from")
         if kept is None:
             lines.append(f"{name}: not in the reference")
-        elif state.other_settings(made, name, kept):
+            continue
+        moved, waiting = judging.moved(made.artifact(name).content, home / "results/reference" / name)
+        failed = failed or bool(moved)
+        if moved:
+            some, command = ", ".join(moved[:5]), f"./run reference --judge {name.replace('/', '_')}"
+            lines.append(f"{name}: other claims or published values ({some} ...); {command}")
+        if waiting:
+            lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {mend(name)}")
+        if state.other_settings(made, name, kept):
             failed = True
             lines.append(f"{name}: OLD, other settings; {mend(name)}")
         elif state.other_code(made, name, kept):

@@ -1,4 +1,4 @@
-"""Make the reference from a full run: summary, verdicts, provenance and figure of every artifact."""
+"""Make the reference from a full run: means, estimates, verdicts, provenance and figure of an artifact."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from reproduction.atomic import replacing
 from reproduction.plan import Plan
-from reproduction.reference import runs, state, summary
+from reproduction.reference import judging, runs, state, summary
 from reproduction.reference.thumbnails import thumbnail
 from reproduction.results import read_table, verify
 
@@ -34,8 +34,9 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     results.mkdir(parents=True, exist_ok=True)
     if run.table:
         _summary(run.table, results / "summary.csv")
-    _rows(run.verdicts, results / "verdicts.csv")
-    _rows(run.agreement, results / "agreement.csv")
+    _rows(run.estimates, results / "estimates.csv")
+    content = made.artifact(name).content
+    judging.write(judging.judged(content, run.estimates, run.verdicts), name, results)
     told = run.provenance | {"cost": run.cost, "data": data(made, name, root)}
     told["made_from"] = state.made_from(made, name, run.provenance)
     with replacing(results / "provenance.json") as part:
@@ -52,23 +53,12 @@ def _examine(made: Plan, name: str, run: runs.Run) -> None:
         or run.provenance.get("seed") != made.config["seed"]
     ):
         raise NotFinished(f"{name}: its table comes from other settings or another seed; {mend}")
-    if [_judged(row) for row in run.verdicts] != _to_judge(artifact.content):
-        raise NotFinished(f"{name}: its verdicts are not those of its claims and printed values; {mend}")
+    if lacking := judging.not_judged(artifact.content, run.estimates, run.verdicts):
+        raise NotFinished(
+            f"{name}: its verdicts are not those of its claims and published values ({lacking[0]}); {mend}"
+        )
     if run.table:
         verify(run.table)
-
-
-def _judged(row: runs.Row) -> tuple[str, ...]:
-    """What a verdict says that it judges."""
-    if row["kind"] == "claim":
-        return row["id"], row["statement"], row["expected"]
-    return row["id"], f"{float(row['published']):.6g}", f"{float(row['margin']):.6g}"
-
-
-def _to_judge(content: dict[str, Any]) -> list[tuple[str, ...]]:
-    """The same of the printed values and claims that an artifact has now."""
-    printed = [(e["id"], f"{e['value']:.6g}", f"{e['margin']:.6g}") for e in content.get("published", [])]
-    return printed + [(e["id"], e["statement"], e.get("expected", "")) for e in content.get("claims", [])]
 
 
 def data(made: Plan, name: str, root: Path) -> dict[str, Any]:

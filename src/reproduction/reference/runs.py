@@ -27,6 +27,7 @@ class Run:
     scale: str
     verdicts: list[Row] = field(default_factory=list)
     agreement: list[Row] = field(default_factory=list)
+    estimates: list[Row] = field(default_factory=list)
     provenance: dict[str, Any] = field(default_factory=dict)
     cost: dict[str, float] = field(default_factory=dict)
     drawn: Path | None = None
@@ -47,6 +48,7 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
         scale,
         verdicts=_newest(root / plan.results, name, "verdicts.csv"),
         agreement=_newest(root / plan.results, name, "agreement.csv"),
+        estimates=_newest(root / plan.results, name, "estimates.csv"),
         provenance=json_of(tables / "provenance.json"),
         cost=cost(root / f"logs/{scale}/{name}"),
         drawn=smallest(root / plan.figures / f"{name}.{suffix}" for suffix in DRAWN),
@@ -63,6 +65,7 @@ def reference(name: str, root: Path, source: str = "") -> Run:
         "full",
         verdicts=rows_of(folder / "verdicts.csv"),
         agreement=rows_of(folder / "agreement.csv"),
+        estimates=rows_of(folder / "estimates.csv"),
         provenance=kept | provenance,
         cost=provenance.get("cost", {}),
         drawn=smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),

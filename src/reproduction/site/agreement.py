@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from reproduction.figures import names
 from reproduction.reference.runs import Row, Run
+from reproduction.site.picture import of_table
 from reproduction.site.text import number
-from reproduction.verdicts.page import sentences
-from reproduction.verdicts.picture import of_table
+from reproduction.verdicts.sentences import of_agreement
 
 NUMBERS = ("estimate", "low", "high", "sets", "cells")
 
@@ -41,7 +41,7 @@ def _agreement(metric: str, rows: pd.DataFrame, verdicts: Sequence[Row]) -> Agre
     parts = rows[(rows["quantity"] == "mean difference") & ((rows["noise"] != "") | (rows["method"] != ""))]
     told = [_part(row) for row in parts.to_dict("records")]
     picture = Markup(of_table(verdicts, whole.to_dict("records")))
-    return Agreement(metric, sentences(whole), picture, told)
+    return Agreement(metric, of_agreement(whole.to_dict("records")), picture, told)
 
 
 def _part(row: Mapping[Any, Any]) -> tuple[str, str, str]:

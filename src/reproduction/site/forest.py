@@ -1,6 +1,5 @@
 """Printed numbers beside ours: (ours − printed) / margin with its interval, a line for each value."""
 
-import re
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
 from typing import Any, NamedTuple
@@ -8,9 +7,6 @@ from typing import Any, NamedTuple
 from reproduction.figures import names
 from reproduction.site.states import state
 from reproduction.site.text import number
-
-DIFFERENCE = re.compile(r"difference \S+ \[([^],]+), ([^],]+)\]")
-"""The interval that decides, as the evidence of a printed value has it."""
 
 REACH = 3.0
 """Margins to either side that a line shows; what lies further out is drawn at the end, as an arrow."""
@@ -50,23 +46,23 @@ class Block(NamedTuple):
 def blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     """The lines of the values that were measured, grouped by the first column of the selectors that varies.
 
-    rows : verdict rows of printed values, with the selector ``where``.
+    rows : verdict rows of printed values, with their ``selector``.
     """
     varying = _varying(rows)
     found: dict[str, list[Line]] = {}
     for row in rows:
         if not row["estimate"]:
             continue
-        words = [_word(row["where"].get(column, ""), column) for column in varying]
+        words = [_word(row["selector"].get(column, ""), column) for column in varying]
         head, rest = (words[0], words[1:]) if len(varying) > 1 else ("", words)
         found.setdefault(head, []).append(_line(row, " · ".join(filter(None, rest)) or row["id"]))
     return [Block(title, lines) for title, lines in found.items()]
 
 
 def _varying(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    named = dict.fromkeys(column for row in rows for column in row["where"])
+    named = dict.fromkeys(column for row in rows for column in row["selector"])
     columns = [column for column in COLUMNS if column in named]
-    return [c for c in columns if len({_word(row["where"].get(c, "")) for row in rows}) > 1]
+    return [c for c in columns if len({_word(row["selector"].get(c, "")) for row in rows}) > 1]
 
 
 def _word(value: Any, column: str = "") -> str:
@@ -79,7 +75,8 @@ def _word(value: Any, column: str = "") -> str:
 def _line(row: Mapping[str, Any], label: str) -> Line:
     printed, margin, ours = (_float(row[key]) for key in ("published", "margin", "estimate"))
     distance = (ours - printed) / margin
-    ends = [_place(end / margin if not isnan(end) else distance) for end in _interval(row, printed)]
+    interval = (_float(row[f"difference_{end}"]) for end in ("low", "high"))
+    ends = [_place(end / margin if not isnan(end) else distance) for end in interval]
     beyond = "" if abs(distance) <= REACH else "left" if distance < 0 else "right"
     return Line(
         id=row["id"],
@@ -94,14 +91,6 @@ def _line(row: Mapping[str, Any], label: str) -> Line:
         printed=number(printed),
         distance=f"{distance:+.2f}".replace("-", "−"),
     )
-
-
-def _interval(row: Mapping[str, Any], printed: float) -> tuple[float, float]:
-    """Of the difference, which knows the printed error too; of ours alone where the evidence has no other."""
-    found = DIFFERENCE.search(row.get("evidence", ""))
-    if found:
-        return float(found[1]), float(found[2])
-    return _float(row["ci_low"]) - printed, _float(row["ci_high"]) - printed
 
 
 def _place(margins: float) -> float:

@@ -1,25 +1,17 @@
 """Keys of methods, metrics and settings in what claims say, with their names for readers."""
 
 import re
-from collections.abc import Callable, Mapping
-from html import escape, unescape
+from collections.abc import Mapping
+from html import escape
+from typing import Any
 
 from markupsafe import Markup
 
 from reproduction.figures import names
 from reproduction.site import text
+from reproduction.verdicts.sentences import Sentences, value
 
-PARTS = re.compile(r"( / | − | \(|\(|\)|, )")
-"""What stands between the keys of a quantity, as in ``a / b (dataset, metric)``."""
-
-PLACES: dict[str, Callable[[str], str]] = {
-    "method": names.method,
-    "setting": names.setting,
-    "noise": names.noise,
-    "dataset": names.data_set,
-}
-"""Columns of a result table that evidence names, with what names their entries."""
-PLACE = re.compile(rf"\b({'|'.join(PLACES)}) ([^,;()]+?)(?=,|;|$| →)")
+NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_set}
 
 
 class Keys:
@@ -30,38 +22,31 @@ class Keys:
 
     def __init__(self, methods: Mapping[str, str], protocol: str) -> None:
         self.methods, self.protocol = methods, protocol
+        self.sentences = Sentences(self._named, Markup())
 
-    def _known(self, key: str) -> str:
-        """The name of a key that has one, else ""."""
-        named = [self.methods.get(key, names.method(key)), names.metric(key, self.protocol)]
-        named += [name(key) for name in (names.setting, names.noise) if key]
-        named += [names.data_set(key)] * key.startswith("ida_")
-        return next((name for name in named if name not in (key, key.replace("_", " "))), "")
+    def _named(self, column: str, key: str) -> str:
+        """The key as HTML: its name with the key behind it, or the key."""
+        name = NAMES.get(column, str)(key)
+        if column == "method":
+            name = self.methods.get(key, names.method(key))
+        elif column == "metric":
+            name = names.metric(key, self.protocol)
+        if name in ("", key, key.replace("_", " ")):
+            return Markup(escape(key))
+        return Markup(f'<span class="named" title="{escape(key)}">{escape(name)}</span>')
 
-    def evidence(self, sentence: str) -> Markup:
-        """The evidence of a verdict: names for keys, in its quantity and behind "method" and the like."""
-        told = text.evidence(sentence)
-        quantity, equals, rest = told.partition(" = ")
-        if not equals:
-            return Markup(escape(told))
-        rest = PLACE.sub(self._at, escape(rest))
-        parts = PARTS.split(quantity)
-        functions = [after == "(" for after in [*parts[1:], ""]]  # log(a / b)
-        shown = [
-            part if place % 2 or functions[place] else self._shown(part, self._known)
-            for place, part in enumerate(parts)
-        ]
-        return Markup("".join(shown) + equals + rest)
+    def evidence(self, row: Mapping[str, Any]) -> str:
+        """The sentence behind a verdict, with names for keys."""
+        if row["missing"] and row["verdict"] in ("ran", "no rows"):
+            return "its data sets or settings are not part of this scale"
+        return self.sentences.evidence(row)
 
-    def _at(self, found: re.Match[str]) -> str:
-        return f"{found[1]} {self._shown(unescape(found[2]), PLACES[found[1]])}"
-
-    def _shown(self, key: str, name: Callable[[str], str]) -> str:
-        found = self.methods.get(key) or name(key)
-        return _named(found, key) if found and found != key else escape(key)
+    def where(self, row: Mapping[str, Any]) -> str:
+        """The selector of a published value, with names for keys."""
+        return self.sentences.words(value(row["where"]))
 
     def explained(self, sentence: str) -> Markup:
-        """A sentence of a claim: keys that are no words stay, and tell whoever points at them their names."""
+        """A sentence of a claim, in which keys that are not words have their names as tooltips."""
         body = text.plain(sentence)
         keys = sorted((key for key in self.methods if "_" in key), key=len, reverse=True)
         if not keys:
@@ -71,7 +56,3 @@ class Keys:
 
     def _abbreviation(self, found: re.Match[str]) -> str:
         return f'<abbr title="{escape(self.methods[found[1]])}">{found[1]}</abbr>'
-
-
-def _named(name: str, key: str) -> str:
-    return f'<span class="named" title="{escape(key)}">{escape(name)}</span>'

@@ -17,6 +17,7 @@ from reproduction.reference import runs, state
 from reproduction.reference.runs import Row, Run
 from reproduction.site import states, text
 from reproduction.site.keys import Keys
+from reproduction.verdicts.sentences import value
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,7 @@ class Page:
 
     def published(self) -> list[dict[str, Any]]:
         """Printed values, likewise, each with the selector of its rows."""
-        where = {entry["id"]: entry["where"] for entry in self.content.get("published", [])}
-        return [row | {"where": where.get(row["id"], {})} for row in self._told("published")]
+        return [row | {"selector": value(row["where"])} for row in self._told("published")]
 
     def _told(self, kind: str) -> list[dict[str, Any]]:
         beside = {row["id"]: row for row in (self.second.verdicts if self.second else [])}
@@ -224,9 +224,7 @@ class Page:
     @property
     def is_calibrated(self) -> bool:
         """Was something chosen by its closeness to what is judged here? The artifact says so itself."""
-        told = [*self.content.get("deviations", []), *self.content.get("notes", [])]
-        told += [str(spec.get("note", "")) for spec in self.methods.values()]
-        return any("independent evidence" in sentence for sentence in told)
+        return bool(self.content.get("calibrated"))
 
     @property
     def data_status(self) -> str:
@@ -287,8 +285,7 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
 def _without_rows(run: Run) -> Run:
     """The run with a word of its own where it had no rows for a claim or a printed value."""
     own = {"verdict": states.NO_ROWS}
-    lacks = [row["verdict"] == "ran" and text.lacks_rows(row["evidence"]) for row in run.verdicts]
-    rows = [row | own if lack else row for row, lack in zip(run.verdicts, lacks, strict=True)]
+    rows = [row | own if row["verdict"] == "ran" and row["missing"] else row for row in run.verdicts]
     return replace(run, verdicts=rows)
 
 

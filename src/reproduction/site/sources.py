@@ -38,10 +38,12 @@ class Sources:
         if printed.is_file():
             links.append(Link("printed values", printed.name, self._href(printed)))
         if "protocol" in content:
-            module = self._module(f"protocols.{content['protocol']}")
-            links.append(Link("protocol", content["protocol"], self._href(module, "run"), _told(module)))
+            family, _, function = content["protocol"].partition(".")
+            module = self._module(f"reproduction.protocols.{family}")
+            about = _told(module, function)
+            links.append(Link("protocol", content["protocol"], self._href(module, function), about))
         name, _, function = content["render"].partition(":")
-        module = self._module(f"figures.{name}")
+        module = self._module(f"reproduction.figures.{name}")
         links.append(
             Link("drawn by", content["render"], self._href(module, function), _told(module, function))
         )
@@ -52,7 +54,7 @@ class Sources:
         links = []
         for label, spec in page.methods.items():
             name = str(spec.get("method", ""))
-            module = self._module(known()[name].partition(".")[2]) if name in known() else None
+            module = self._module(known()[name]) if name in known() else None
             defined = _class_of(module, name) if module else ""
             links.append(
                 Link(
@@ -65,7 +67,7 @@ class Sources:
         return links
 
     def _module(self, module: str) -> Path:
-        return CHECKOUT / "src/noisylabels" / (module.replace(".", "/") + ".py")
+        return CHECKOUT / "src" / (module.replace(".", "/") + ".py")
 
     def _href(self, file: Path | None, defined: str = "") -> str:
         if file is None or not file.is_file():

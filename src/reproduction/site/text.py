@@ -41,22 +41,6 @@ def stripped(text: str) -> str:
     return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text).strip()
 
 
-REDUCED = re.compile(r"^reduced run \(\w+\): ")
-"""What the evidence of a reduced run begins with."""
-
-
-def lacks_rows(sentence: str) -> bool:
-    """Does the evidence say that the run had nothing of what is asked?"""
-    return REDUCED.sub("", sentence).startswith("no rows for it")
-
-
-def evidence(sentence: str) -> str:
-    """The evidence of a verdict; of a reduced run without what the page says anyway."""
-    if lacks_rows(sentence):
-        return "its data sets or settings are not part of this scale"
-    return REDUCED.sub("", sentence)
-
-
 def number(value: float, digits: int = 4) -> str:
     """``12.39``, ``0.0031``; a true minus sign."""
     return f"{value:.{digits}g}".replace("-", "−")

@@ -1,33 +1,33 @@
-"""Agreement of whole tables with print: how far, who wins, in which order, what the margin can tell.
+"""Agreement of whole tables with the paper: how far, who wins, in which order, what the margin can tell.
 
 The unit is the data set: cells of one set share its points, so that intervals come from means per set.
 A table says little about other data sets than its own; the intervals take its sets for a sample of such sets.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import combinations, pairwise
-from math import inf, log
-from pathlib import Path
+from math import inf, log, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
-from reproduction.verdicts.findings import ALPHA
-from reproduction.verdicts.judge import content_of
-from reproduction.verdicts.names import CELL
-from reproduction.verdicts.picture import LIMITS
-from reproduction.verdicts.values import printed_mean
+from reproduction.verdicts.checks import ALPHA
+from reproduction.verdicts.names import CELL, NOT_COMPARABLE
+from reproduction.verdicts.sentences import value
 
-COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "estimate", "low", "high"]
-COLUMNS += ["sets", "cells"]
+COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "state"]
+COLUMNS += ["estimate", "low", "high", "sets", "cells"]
+LIMITS = "limits of agreement"
+"""The quantity whose interval holds 95 % of the differences."""
+LABELS = ("dataset", "noise", "method", "metric")
 Rows = list[dict[str, Any]]
 
 
 class Cell(NamedTuple):
-    """A printed value beside ours; ``row`` is what it shares with the other methods of its line."""
+    """A published value beside ours; ``row`` is what it shares with the other methods of its line."""
 
     row: tuple[str, ...]
     dataset: str
@@ -35,72 +35,46 @@ class Cell(NamedTuple):
     method: str
     metric: str
     ours: float
-    printed: Estimate
+    published: Estimate
     margin: float
     state: str
+    constant: float = nan
 
 
-def agreement(
-    artifacts: Sequence[Path], verdicts: pd.DataFrame, labels: Iterable[Path] = (), scale: str = "full"
-) -> pd.DataFrame:
-    """Rows of `COLUMNS` for every artifact with at least two comparable printed values.
+def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
+    """Rows of `COLUMNS` for every artifact with at least two comparable published values.
 
-    verdicts : of the artifacts, from `judge_files`.   labels : prepared data sets, for a constant classifier.
+    verdicts : from `judge_files`.
     ``status`` is "ran" at a reduced scale, where the values are ours and nothing is judged by them.
+    ``control`` and ``state``: how many values would be in this state if the control stood for ours.
     """
-    constant = _constant_errors(labels)
     rows: Rows = []
-    for artifact in artifacts:
-        entries = content_of(artifact).get("published", [])
-        mine = verdicts[(verdicts["paper"] == artifact.parent.name) & (verdicts["artifact"] == artifact.stem)]
-        head = {
-            "paper": artifact.parent.name,
-            "artifact": artifact.stem,
-            "status": "judged" if scale == "full" else "ran",
-        }
-        for group, cells in _groups(cells_of(entries, mine)):
-            rows += [head | group | row for row in _measures(cells, constant)]
+    status = "judged" if scale == "full" else "ran"
+    for (paper, artifact), mine in verdicts.groupby(["paper", "artifact"], sort=False):
+        head = {"paper": paper, "artifact": artifact, "status": status, "control": "", "state": ""}
+        for group, cells in _groups(cells_of(mine)):
+            rows += [head | group | row for row in _measures(cells)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def cells_of(entries: Sequence[Mapping[str, Any]], verdicts: pd.DataFrame) -> list[Cell]:
+def cells_of(verdicts: pd.DataFrame) -> list[Cell]:
     """The comparable values. A mean over several sets is none: it repeats the cells of its sets."""
-    judged = verdicts[verdicts["kind"] == "published"].drop_duplicates("id").set_index("id")
     cells = []
-    for entry in entries:
-        found, where = judged.loc[entry["id"]], entry["where"]
-        if found["verdict"] == "not comparable" or np.isnan(found["estimate"]):
+    for row in verdicts[verdicts["kind"] == "published"].drop_duplicates("id").to_dict("records"):
+        where = value(row["where"])
+        if row["verdict"] == NOT_COMPARABLE or np.isnan(row["estimate"]):
             continue
         if isinstance(where.get("dataset"), list):
             continue
         text = {key: "|".join(map(str, v)) if isinstance(v, list) else str(v) for key, v in where.items()}
-        line = tuple(f"{key}={value}" for key, value in sorted(text.items()) if key != "method")
-        cells.append(
-            Cell(
-                line,
-                text.get("dataset", ""),
-                text.get("noise", ""),
-                text.get("method", ""),
-                text.get("metric", ""),
-                ours=float(found["estimate"]),
-                printed=printed_mean(entry),
-                margin=float(found["margin"]),
-                state=str(found["verdict"]),
-            )
-        )
+        line = tuple(f"{key}={entry}" for key, entry in sorted(text.items()) if key != "method")
+        df = inf if np.isnan(row["published_df"]) else row["published_df"]
+        published = Estimate(row["published"], row["published_se"], df)
+        dataset, noise, method, metric = [text.get(column, "") for column in LABELS]
+        ours, margin, state = row["estimate"], row["margin"], row["verdict"]
+        constant = row["constant_error"]
+        cells.append(Cell(line, dataset, noise, method, metric, ours, published, margin, state, constant))
     return cells
-
-
-def _constant_errors(files: Iterable[Path]) -> dict[str, float]:
-    """Data set -> share of the labels that a classifier which always names the larger class gets wrong."""
-    errors = {}
-    for file in files:
-        with np.load(file, allow_pickle=False) as arrays:
-            if "y" not in arrays.files:
-                continue
-            _, counts = np.unique(arrays["y"], return_counts=True)
-        errors[file.name.partition(".")[0]] = 1 - float(counts.max() / counts.sum())
-    return errors
 
 
 def _groups(cells: list[Cell]) -> list[tuple[dict[str, str], list[Cell]]]:
@@ -116,39 +90,39 @@ def _groups(cells: list[Cell]) -> list[tuple[dict[str, str], list[Cell]]]:
     return [(dict(zip(names, key, strict=True)), part) for key, part in found if len(part) > 1]
 
 
-def _measures(cells: list[Cell], constant: Mapping[str, float]) -> Rows:
+def _measures(cells: list[Cell]) -> Rows:
     def row(quantity: str, estimate: float, interval: tuple[float, float], n: int) -> dict[str, Any]:
         low, high = interval
         sets = len({cell.dataset for cell in cells})
         figures = {"quantity": quantity, "estimate": estimate, "low": low, "high": high}
         return figures | {"sets": sets, "cells": n}
 
-    gaps = np.array([cell.ours - cell.printed.mean for cell in cells])
+    gaps = np.array([cell.ours - cell.published.mean for cell in cells])
     half = 1.96 * float(gaps.std(ddof=1))
     none = (np.nan, np.nan)
     rows = [
-        row("mean difference", *_over_sets(cells, lambda c: c.ours - c.printed.mean), len(cells)),
+        row("mean difference", *_over_sets(cells, lambda c: c.ours - c.published.mean), len(cells)),
         row("mean absolute difference", float(np.abs(gaps).mean()), none, len(cells)),
         row(LIMITS, gaps.mean(), (gaps.mean() - half, gaps.mean() + half), len(cells)),
     ]
-    if all(cell.ours > 0 and cell.printed.mean > 0 for cell in cells):
-        mean, interval = _over_sets(cells, lambda c: log(c.ours / c.printed.mean))
+    if all(cell.ours > 0 and cell.published.mean > 0 for cell in cells):
+        mean, interval = _over_sets(cells, lambda c: log(c.ours / c.published.mean))
         rows.append(row("mean ratio", float(np.exp(mean)), tuple(np.exp(interval)), len(cells)))
     for quantity, part in (("same winner", _winners(cells)), ("same order", _orders(cells))):
         if part:
             rows.append(row(quantity, *_share(part), sum(map(len, part.values()))))
-    for who, guesses in _controls(cells, constant).items():
+    for who, guesses in _controls(cells).items():
         for state in CELL:
             count = sum(guess == state for guess in guesses)
-            rows.append(row(f"{who}: {state}", count, none, len(guesses)))
+            rows.append(row("count", count, none, len(guesses)) | {"control": who, "state": state})
     return rows
 
 
-def _over_sets(cells: list[Cell], value: Callable[[Cell], float]) -> tuple[float, tuple[float, float]]:
+def _over_sets(cells: list[Cell], measure: Callable[[Cell], float]) -> tuple[float, tuple[float, float]]:
     """Mean of the means per data set, and its t-interval over the sets."""
     by_set: dict[str, list[float]] = defaultdict(list)
     for cell in cells:
-        by_set[cell.dataset].append(value(cell))
+        by_set[cell.dataset].append(measure(cell))
     estimate = mean_se([float(np.mean(values)) for values in by_set.values()])
     return estimate.mean, t_interval(estimate)
 
@@ -162,23 +136,23 @@ def _lines(cells: list[Cell]) -> list[list[Cell]]:
 
 
 def _winners(cells: list[Cell]) -> dict[str, list[float]]:
-    """Data set -> for each of its lines: is our lowest value that of a method whose printed one is lowest?"""
+    """Data set -> for each of its lines: is our lowest value of a method that is lowest in the paper?"""
     found: dict[str, list[float]] = defaultdict(list)
     for line in _lines(cells):
         best = min(line, key=lambda cell: cell.ours)
-        lowest = min(cell.printed.mean for cell in line)
-        found[best.dataset].append(float(best.printed.mean == lowest))
+        lowest = min(cell.published.mean for cell in line)
+        found[best.dataset].append(float(best.published.mean == lowest))
     return found
 
 
 def _orders(cells: list[Cell]) -> dict[str, list[float]]:
-    """Data set -> for each pair of methods that print orders: do ours have this order?"""
+    """Data set -> for each pair of methods that the paper orders: do ours have this order?"""
     found: dict[str, list[float]] = defaultdict(list)
     for line in _lines(cells):
         for a, b in combinations(line, 2):
-            printed, ours = a.printed.mean - b.printed.mean, a.ours - b.ours
-            if printed != 0:
-                found[a.dataset].append(float(printed * ours > 0))
+            published, ours = a.published.mean - b.published.mean, a.ours - b.ours
+            if published != 0:
+                found[a.dataset].append(float(published * ours > 0))
     return found
 
 
@@ -199,31 +173,31 @@ def state(gap: Estimate, margin: float) -> str:
     return CELL[2] if outside(gap, -margin, margin) < ALPHA else CELL[1]
 
 
-def _controls(cells: list[Cell], constant: Mapping[str, float]) -> dict[str, list[str]]:
+def _controls(cells: list[Cell]) -> dict[str, list[str]]:
     """States of our values, and of three that know nothing of ours or of the method, in their place.
 
-    A classifier that always names the larger class (for errors in percent or shares); the mean of the printed
-    column; the printed value of the next method of the line (the last one has the one before it).
+    A classifier that always names the larger class (for errors in percent or shares); the mean of the
+    published column; the published value of the next method of the line (the last one has the one before it).
     """
     found: dict[str, list[str]] = {}
     if all(cell.state in CELL for cell in cells):
         found["ours"] = [cell.state for cell in cells]
-    known = [cell for cell in cells if cell.dataset in constant and cell.metric == "error"]
-    percent = 100.0 if any(cell.printed.mean > 1 for cell in cells) else 1.0
+    known = [cell for cell in cells if not np.isnan(cell.constant) and cell.metric == "error"]
+    percent = 100.0 if any(cell.published.mean > 1 for cell in cells) else 1.0
     if known:
         found["constant classifier"] = [
-            _instead(cell, Estimate(percent * constant[cell.dataset], 0.0, inf)) for cell in known
+            _instead(cell, Estimate(percent * cell.constant, 0.0, inf)) for cell in known
         ]
     columns: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for cell in cells:
-        columns[cell.metric, cell.noise, cell.method].append(cell.printed.mean)
+        columns[cell.metric, cell.noise, cell.method].append(cell.published.mean)
     means = {column: Estimate(float(np.mean(values)), 0.0, inf) for column, values in columns.items()}
     found["mean of the column"] = [_instead(c, means[c.metric, c.noise, c.method]) for c in cells]
     neighbours = [pair for line in _lines(cells) for pair in [*pairwise(line), (line[-1], line[-2])]]
     if neighbours:
-        found["neighbouring method"] = [_instead(cell, other.printed) for cell, other in neighbours]
+        found["neighbouring method"] = [_instead(cell, other.published) for cell, other in neighbours]
     return found
 
 
-def _instead(cell: Cell, value: Estimate) -> str:
-    return state(welch(value, cell.printed), cell.margin)
+def _instead(cell: Cell, other: Estimate) -> str:
+    return state(welch(other, cell.published), cell.margin)

@@ -170,6 +170,26 @@ class Claim(Model):
         return self
 
 
+class PublishedValue(Model):
+    """A value of the paper with its margin: a row of the CSV file under the rule of the artifact."""
+
+    id: Text
+    value: float
+    se: float | None = Field(default=None, ge=0)
+    sd: float | None = Field(default=None, ge=0)
+    n: Annotated[int, Field(ge=2)] | None = None
+    where: Selector
+    margin: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    reason: Text
+    not_comparable: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_error(self) -> Self:
+        if self.sd is not None and (self.se is not None or self.n is None):
+            raise ValueError("sd goes with n and without se")
+        return self
+
+
 class Share(Model):
     """A margin as a share of the published value."""
 

@@ -236,8 +236,8 @@ def _with_divisor(table: pd.DataFrame, check: Mapping[str, Any]) -> pd.DataFrame
 
 def steps(
     rows: pd.DataFrame, column: str, order: list[Any], where: Selector
-) -> list[tuple[str, pd.DataFrame]]:
-    """(label, rows) of the differences ``next - previous`` along the ordered values of a column.
+) -> list[tuple[list[Any], pd.DataFrame]]:
+    """([previous, next], rows) of the differences ``next - previous`` along the ordered values of a column.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def steps(
         pairs["stand_in"] = pairs["stand_in_a"] | pairs["stand_in_b"]
         for loose in set(INDEX) - set(keys):
             pairs[loose] = pairs[f"{loose}_a"]
-        found.append((f"{column} {previous} → {following}", pairs[[*INDEX, "value", "stand_in"]]))
+        found.append(([previous, following], pairs[[*INDEX, "value", "stand_in"]]))
     return found
 
 

@@ -1,0 +1,293 @@
+"""Experiments on noisy instances: comparators, sequences, facts they rest on, same rows for any shards."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noisylabels.noise.features import FeatureNoise
+from noisylabels.seeding import Seeds
+from reproduction import artifact as artifacts
+from reproduction.artifact import merge
+from reproduction.protocols import noisy_online_tasks as tasks
+from reproduction.protocols import walk
+from reproduction.protocols.noisy_online import Learner, World
+from reproduction.protocols.walk import At, Walk
+
+SEEDS = Seeds(1, "test")
+FOLDER = Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"
+
+
+def problem(seed, n=40, d=3):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), rng.standard_normal(n)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), B_w=st.floats(0.001, 100), d=st.integers(1, 6))
+def test_no_random_vector_of_the_ball_beats_the_linear_comparator(seed, B_w, d):
+    X, y = problem(seed, d=d)
+    best = tasks.best_linear(X, y, B_w)
+    assert best.coefficients @ best.coefficients <= B_w * (1 + 1e-9)
+    W = np.random.default_rng(seed + 1).standard_normal((500, d))
+    W *= np.sqrt(B_w) * np.random.default_rng(2).uniform(0, 1, (500, 1)) / np.linalg.norm(W, axis=1)[:, None]
+    near = best.coefficients + 1e-3 * W
+    near *= np.minimum(1, np.sqrt(B_w) / np.linalg.norm(near, axis=1))[:, None]
+    losses = ((np.vstack([W, near]) @ X.T - y) ** 2).sum(axis=1)
+    assert best.loss <= losses.min() * (1 + 1e-10)
+
+
+def test_a_ball_that_is_large_enough_gives_least_squares_even_for_dependent_columns():
+    X, y = problem(0)
+    X = np.column_stack([X, X[:, 0] - X[:, 1]])
+    best = tasks.best_linear(X, y, 1e6)
+    assert np.isclose(best.loss, ((X @ np.linalg.lstsq(X, y, rcond=None)[0] - y) ** 2).sum())
+
+
+def test_the_kernel_comparator_on_a_linear_kernel_is_the_linear_one():
+    X, y = problem(1)
+    K = X @ X.T
+    for B_w in (0.01, 0.05, 50.0):
+        assert np.isclose(tasks.best_kernel(K, y, B_w).loss, tasks.best_linear(X, y, B_w).loss, rtol=1e-8)
+
+
+def test_the_kernel_comparator_is_kernel_ridge_at_its_multiplier():
+    X, y = problem(2)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    gamma = tasks.best_kernel(K, y, 0.7).coefficients
+    assert np.isclose(gamma @ K @ gamma, 0.7)
+    multiplier = (y - K @ gamma) / gamma
+    assert np.ptp(multiplier) < 1e-6 * multiplier.mean()
+
+
+@pytest.mark.parametrize("B_w", [0.01, 0.3, 1e4])
+def test_projected_gradient_finds_the_linear_comparator(B_w):
+    X, y = problem(3)
+    best = tasks.best_smooth(lambda a: (a - y) ** 2, lambda a: 2 * (a - y), X, B_w)
+    assert np.isclose(best.loss, tasks.best_linear(X, y, B_w).loss, rtol=1e-12)
+
+
+def test_projected_gradient_agrees_with_regularised_logistic_regression():
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = problem(4, n=200)
+    y = np.sign(y + X[:, 0])
+    model = LogisticRegression(C=0.05, fit_intercept=False, tol=1e-12, max_iter=10_000).fit(X, y)
+    w = model.coef_[0]
+    best = tasks.best_smooth(
+        lambda a: np.logaddexp(0, -y * a), lambda a: -y / (1 + np.exp(y * a)), X, float(w @ w)
+    )
+    assert np.allclose(best.coefficients, w, atol=1e-5)
+
+
+def test_a_search_that_has_not_arrived_is_no_comparator():
+    X, y = problem(5)
+    with pytest.raises(RuntimeError, match="regret cannot be reported"):
+        tasks.best_smooth(lambda a: (a - y) ** 2, lambda a: 2 * (a - y), X, 1.0, most_steps=2)
+
+
+def test_regret_rows_have_the_exponent_of_a_power_law():
+    regrets = {T: 3 * T**0.5 for T in (4, 16, 64)}
+    rows = tasks.regret_rows(At(SEEDS, 0, {}), regrets, [3], {4: 8, 16: 9, 64: 30})
+    found = {(r["metric"], r.get("x")): r["value"] for r in rows}
+    assert found["exponent", 3] == pytest.approx(0.5)
+    assert found["bound_ratio", 64] == pytest.approx(0.8)
+    assert found["regret_per_round", 4] == pytest.approx(1.5)
+
+
+def test_a_regret_below_zero_has_no_exponent_and_its_logarithm_is_refused():
+    assert not [
+        r
+        for r in tasks.regret_rows(At(SEEDS, 0, {}), {1: 1.0, 2: -1.0, 4: 2.0}, [3])
+        if r["metric"] == "exponent"
+    ]
+    with pytest.raises(ValueError, match="positive"):
+        tasks.slope([1, 2], [1.0, -1.0])
+
+
+def test_the_diabetes_data_have_the_norms_that_the_plan_states():
+    X, y = tasks.diabetes()
+    assert X.shape == (442, 10)
+    base = tasks.real(X, y, 5, None)
+    assert np.isclose((base.X**2).sum(axis=1).max(), 1)
+    assert np.isclose((base.X**2).sum(axis=1).mean(), 0.181, atol=5e-4)
+    assert np.abs(base.y).max() == 1
+    assert np.isclose(tasks.real(X, y, 3, 0.5).X.std(), 0.5)
+
+
+def test_the_diabetes_data_are_those_of_scikit_learn():
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    assert np.array_equal(tasks.diabetes()[0], X)
+    assert np.array_equal(tasks.diabetes()[1], y)
+
+
+def test_passes_repeat_the_base_set_in_new_orders():
+    base = tasks.Clean(np.arange(8.0)[:, None], np.arange(8.0))
+    y = tasks.base_set(base, "made up").draw(24, np.random.default_rng(0)).y
+    assert np.array_equal(np.sort(y.reshape(3, 8), axis=1), np.tile(base.y, (3, 1)))
+    assert not np.array_equal(y[:8], y[8:16])
+
+
+def test_instances_on_the_sphere_have_the_moments_and_sizes_that_the_task_says():
+    w = tasks.target([0.6, -0.5, 0.4], 0.9)
+    assert np.isclose(np.linalg.norm(w), 0.9)
+    task = tasks.sphere(w, 0.1)
+    X, y = task.draw(20_000, np.random.default_rng(0))
+    assert np.allclose((X**2).sum(axis=1), task.x_size**2)
+    assert np.abs(y - X @ w).max() <= 0.1
+    assert np.abs(y).max() <= task.y_size
+    assert np.allclose(X.T @ X / len(y), task.A, atol=0.02)
+    assert np.allclose(X.T @ y / len(y), task.b, atol=0.02)
+
+
+def test_the_excess_of_a_task_is_the_difference_of_mean_losses():
+    X, y = problem(6)
+    task = tasks.base_set(tasks.Clean(X, y), "made up")
+    v, w = np.random.default_rng(0).standard_normal((2, 3))
+    assert np.isclose(task.excess(v, w), ((X @ v - y) ** 2).mean() - ((X @ w - y) ** 2).mean())
+
+
+def test_a_quadratic_that_is_not_convex_is_refused():
+    with pytest.raises(ValueError, match="semi-definite"):
+        tasks.best_quadratic(-np.eye(2), np.ones(2), 1.0)
+
+
+# The protocols
+
+
+def smoke(name, **changes):
+    """(protocol, settings) of an artifact at the smoke scale, with changes."""
+    artifact = artifacts.load(FOLDER / f"{name}.yaml", "smoke")
+    protocol = walk.find(artifact.protocol)
+    return protocol, protocol.settings.model_validate(merge(artifact.settings, changes))
+
+
+def rows(name, repetitions=range(1), **changes):
+    protocol, chosen = smoke(name, **changes)
+    return list(protocol.run(chosen, Walk({}, SEEDS, repetitions)))
+
+
+def values(rows, metric, **where):
+    chosen = [r for r in rows if r["metric"] == metric and all(r.get(k) == v for k, v in where.items())]
+    return [r["value"] for r in chosen]
+
+
+@pytest.mark.parametrize("name", ["known_covariance", "radial_kernel", "impossibility", "noisy_scoring"])
+def test_two_shards_give_the_rows_of_one(name):
+    parts = [row for i in range(2) for row in rows(name, range(i, i + 1))]
+    assert sorted(map(str, rows(name, range(2)))) == sorted(map(str, parts))
+
+
+def world(T=256, **learner):
+    """(World, learner) of the synthetic task."""
+    _, chosen = smoke("known_covariance")
+    ((_, task, seeds),) = chosen.tasks(Walk({}, SEEDS))
+    it = Learner(**({"step": "G1"} | learner))
+    return World(chosen.model_copy(update={"learners": {"it": it}}), task, seeds, 0, T), it
+
+
+def test_the_moments_of_the_bounds_are_those_of_the_plan():
+    place, it = world(method="two_copy")
+    G = place.gradients(it)
+    assert np.isclose(G["two_copy"], 46.8, atol=0.05)
+    assert np.isclose(G["known_covariance"], 70.7, atol=0.05)
+
+
+def test_a_learner_that_knows_no_covariance_is_the_naive_one():
+    place, naive = world(method="naive_ogd", step="agnostic")
+    told = Learner(method="known_covariance", step="agnostic", told=0)
+    runs = [place.run(each, place.step(each)[0], 0.5) for each in (naive, told)]
+    assert np.array_equal(runs[0].predictions, runs[1].predictions)
+
+
+def test_only_learners_that_a_theorem_covers_have_a_bound():
+    place, naive = world(method="naive_ogd")
+    assert place.step(naive)[1] is None
+    assert place.step(Learner(method="known_covariance", step="G2", told=0.5))[1] is None
+    two = Learner(method="two_copy", step="G1")
+    eta, bound = place.step(two)
+    assert np.isclose(bound, 1 / eta)  # B_w = 1 and the best step
+    assert place.step(two, 2.0)[1] == pytest.approx(1.25 * bound)
+
+
+def test_a_changing_covariance_never_exceeds_the_total():
+    place, it = world(method="known_covariance", step="G2", changing=True)
+    noise = place.noise(it)
+    assert noise.variances.shape == (256, 3)
+    assert noise.total <= 1
+    assert len(np.unique(noise.variances[:, 0])) == 256
+
+
+def test_copies_have_their_own_noise_and_the_mean_is_that_of_the_first():
+    clean = tasks.Clean(np.zeros((50, 2)), np.zeros(50))
+    copies = tasks.Copies(clean, FeatureNoise(variances=np.ones(2)), SEEDS, 0, "T")
+    assert not np.allclose(copies.copy(1), copies.copy(2))
+    assert np.allclose(copies.mean(3), (copies.copy(1) + copies.copy(2) + copies.copy(3)) / 3)
+    assert np.allclose(copies.mean(2), (copies.copy(1) + copies.copy(2)) / 2)
+
+
+def test_predicted_limits_are_the_shrunk_target():
+    found = rows("known_covariance")
+    for method, ratio in (("told 0", 0.5), ("told 0.5", 2 / 3), ("told 1", 1.0), ("told 1.5", 1 / 0.9)):
+        assert values(found, "weight_ratio_predicted", method=method)[0] == pytest.approx(ratio)
+    assert values(found, "regret_per_round_predicted", method="naive")[0] == pytest.approx(0.0675)
+
+
+def test_the_rival_of_the_synthetic_task_has_the_norms_of_the_plan():
+    _, chosen = smoke("surrogate_kernel")
+    pair = chosen.kernel.pair(2, 0.25)
+    rival = chosen.task.task(chosen.kernel).rivals(pair)[""]
+    assert rival.norm == pytest.approx(1.729, abs=5e-4)
+    assert rival.surrogate_norm == pytest.approx(3.93, abs=5e-3)
+    assert rival.angle_ball(pair) == pytest.approx(8.0)
+
+
+def test_one_copy_plays_the_same_weights_in_both_worlds_bit_by_bit():
+    found = rows("impossibility", range(2))
+    for method in ("naive", "told_0", "told_4", "constant", "running_mean"):
+        assert set(values(found, "largest_difference", method=method)) == {0.0}
+        assert min(values(found, "regret_per_round", method=method, noise="worse")) > 0.3055
+    assert min(values(found, "largest_difference", method="two_copy")) > 0
+
+
+def test_every_identity_of_the_table_holds_at_few_samples():
+    found = rows("identities", samples=20_000, list_samples=1500)
+    assert max(map(abs, values(found, "z"))) < 4.5
+    assert max(values(found, "bound_ratio")) <= 1
+
+
+def test_the_lemma_of_the_angle_is_tight():
+    found = rows("angle_lemma", range(2), expansions=60)
+    assert 1 - 1e-6 < max(values(found, "lemma8_ratio")) <= 1 + 1e-9
+
+
+def test_the_fast_path_is_the_list_of_the_paper():
+    protocol, chosen = smoke("losses_and_kernels", horizons=[1], list_rounds=40)
+    few = chosen.model_copy(update={"tasks": {name: chosen.tasks[name] for name in ("b", "h")}})
+    found = list(protocol.run(few, Walk({}, SEEDS)))
+    assert max(values(found, "fast_path_difference")) < 1e-10
+
+
+def test_tuning_takes_a_factor_of_the_grid_at_every_horizon():
+    protocol, chosen = smoke("two_copies", horizons=[64, 128])
+    tuned = protocol.tune(chosen, Walk({}, SEEDS))["synthetic"]["naive_tuned"]
+    assert set(tuned) == {"64", "128"}
+    assert set(tuned.values()) <= set(chosen.factors)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("fig1", {"range": [3, 1]}, "is not .low, high. with low < high"),
+        ("fig1", {"sharpness": [1]}, "one of them"),
+        ("radial_kernel", {"task": {"coefficients": [1]}}, "one number for each"),
+        ("losses_and_kernels", {"tasks": {"z": {}}}, "tasks"),
+    ],
+)
+def test_settings_that_cannot_run_are_refused(name, changes, message):
+    with pytest.raises(ValueError, match=message):
+        smoke(name, **changes)
