@@ -22,10 +22,12 @@ import numpy as np
 from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.classifiers.adaboost import AdaBoostClassifier
-from noisylabels.classifiers.gentle_boost import GentleBoostClassifier
-from noisylabels.classifiers.modest_boost import ModestBoostClassifier
-from noisylabels.classifiers.rboost import RBoostClassifier
+from noisylabels.classifiers.boosting import (
+    AdaBoostClassifier,
+    GentleBoostClassifier,
+    ModestBoostClassifier,
+    RBoostClassifier,
+)
 
 SIZES = [(400, 2), (400, 20), (1300, 18)]  # points and features of Banana, Twonorm, Image
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 from noisylabels.seeding import Seeds
 from reproduction.data.ida import FACTS

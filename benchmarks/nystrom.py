@@ -18,9 +18,9 @@ import time
 
 import numpy as np
 
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.classifiers.robust_nystrom_logistic import RobustNystromLogisticRegression
-from noisylabels.kernels.landmarks import CHOICES
+from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
+from noisylabels.kernels.nystrom import CHOICES
 
 
 def curves(n, seed):

@@ -22,9 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.out_of_core import chunks
+from noisylabels import chunks
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
 
 FEATURES, REPEATED = 18, 50_000
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import SGDClassifier
 
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import RobustSGDClassifier
 from noisylabels.losses import margin as losses
 from noisylabels.solvers.sgd_grid import Candidate, fit_models
 

@@ -10,8 +10,7 @@ from scipy.sparse import issparse, vstack
 from sklearn.datasets import dump_svmlight_file
 
 from noisylabels import chunks
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
 
 
 @pytest.fixture
@@ -100,8 +99,7 @@ def test_a_memory_map_is_read_in_place(table, tmp_path):
 CHILD = """
 import resource, sys
 import numpy as np
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
 from noisylabels import chunks
 
 sgd, pegasos = RobustSGDClassifier(epoch_rows=400_000), PegasosClassifier(random_state=0)

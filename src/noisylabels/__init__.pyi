@@ -1,36 +1,32 @@
 """The public names, for editors and type checkers; at run time each is imported when first used."""
 
 from noisylabels.auditing.audit import audit as audit
-from noisylabels.classifiers.adaboost import AdaBoostClassifier as AdaBoostClassifier
-from noisylabels.classifiers.bound_minimiser import BoundMinimiser as BoundMinimiser
-from noisylabels.classifiers.gentle_boost import GentleBoostClassifier as GentleBoostClassifier
+from noisylabels.classifiers.boosting import AdaBoostClassifier as AdaBoostClassifier
+from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoostClassifier
+from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoostClassifier
+from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
+from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
-from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
-from noisylabels.classifiers.large_margin_distribution import (
-    LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
-)
-from noisylabels.classifiers.liblinear import LiblinearClassifier as LiblinearClassifier
-from noisylabels.classifiers.margin_minimiser import MarginMinimiser as MarginMinimiser
-from noisylabels.classifiers.modest_boost import ModestBoostClassifier as ModestBoostClassifier
-from noisylabels.classifiers.nystrom_logistic import NystromLogisticRegression as NystromLogisticRegression
-from noisylabels.classifiers.pegasos import PegasosClassifier as PegasosClassifier
-from noisylabels.classifiers.rboost import RBoostClassifier as RBoostClassifier
-from noisylabels.classifiers.robust_kernel_fisher import (
-    RobustKernelFisherClassifier as RobustKernelFisherClassifier,
-)
-from noisylabels.classifiers.robust_kernel_logistic import (
+from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression as RobustKernelLogisticRegression,
 )
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
-from noisylabels.classifiers.robust_multi_kernel import (
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
+from noisylabels.classifiers.large_margin import BoundMinimiser as BoundMinimiser
+from noisylabels.classifiers.large_margin import (
+    LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
+)
+from noisylabels.classifiers.large_margin import ZeroOneLossClassifier as ZeroOneLossClassifier
+from noisylabels.classifiers.linear import LiblinearClassifier as LiblinearClassifier
+from noisylabels.classifiers.linear import MarginMinimiser as MarginMinimiser
+from noisylabels.classifiers.linear import PegasosClassifier as PegasosClassifier
+from noisylabels.classifiers.linear import RobustSGDClassifier as RobustSGDClassifier
+from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )
-from noisylabels.classifiers.robust_nystrom_logistic import (
-    RobustNystromLogisticRegression as RobustNystromLogisticRegression,
-)
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier as RobustSGDClassifier
-from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
-from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier as ZeroOneLossClassifier
+from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
+from noisylabels.classifiers.nystrom import NystromLogisticRegression as NystromLogisticRegression
+from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression as RobustNystromLogisticRegression
+from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
 from noisylabels.filters.exponentiated import EG as EG
 from noisylabels.filters.exponentiated import EGPlusMinus as EGPlusMinus
 from noisylabels.filters.exponentiated import UnnormalizedEG as UnnormalizedEG

@@ -8,8 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.platt import platt
-from noisylabels.solvers.weighted_logistic import decisions, draws, fit
+from noisylabels.solvers.weighted_logistic import decisions, draws, fit, platt
 
 
 def problem(n=200, d=3, seed=0):

@@ -9,10 +9,12 @@ from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from noisylabels.classifiers.adaboost import AdaBoostClassifier
-from noisylabels.classifiers.gentle_boost import GentleBoostClassifier
-from noisylabels.classifiers.modest_boost import ModestBoostClassifier
-from noisylabels.classifiers.rboost import RBoostClassifier
+from noisylabels.classifiers.boosting import (
+    AdaBoostClassifier,
+    GentleBoostClassifier,
+    ModestBoostClassifier,
+    RBoostClassifier,
+)
 from noisylabels.losses.exponential import FlippedExponential
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import weighted_logistic

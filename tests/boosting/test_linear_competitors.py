@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 from sklearn.svm import LinearSVC
 
-from noisylabels.bases.folds import fold_numbers, with_constant
-from noisylabels.bases.starts import start_points
-from noisylabels.classifiers.bound_minimiser import BoundMinimiser
-from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
-from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
+from noisylabels.classifiers.base import fold_numbers
+from noisylabels.classifiers.large_margin import (
+    BoundMinimiser,
+    LargeMarginDistributionClassifier,
+    ZeroOneLossClassifier,
+    start_points,
+)
 from noisylabels.solvers.margin_descent import (
     NO_TABLE,
     best_move,
@@ -26,6 +28,10 @@ from noisylabels.solvers.margin_distribution import dual, interior_point, primal
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 
 LDM = LargeMarginDistributionClassifier
+
+
+def with_constant(X):
+    return np.column_stack([X, np.ones(len(X))])
 
 
 def data(n=120, d=4, seed=0, noise=1.0):

@@ -8,19 +8,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from noisylabels.bases.boosting import BoostingClassifier
-from noisylabels.bases.doubts import Doubts
-from noisylabels.bases.kernel import KernelClassifier
-from noisylabels.classifiers.adaboost import AdaBoostClassifier
-from noisylabels.classifiers.bound_minimiser import BoundMinimiser
-from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
-from noisylabels.classifiers.rboost import RBoostClassifier
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression
-from noisylabels.classifiers.robust_nystrom_logistic import RobustNystromLogisticRegression
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
-from noisylabels.classifiers.zero_one_loss import ZeroOneLossClassifier
+from noisylabels.classifiers.base import FitFlags as Doubts
+from noisylabels.classifiers.boosting import AdaBoostClassifier, BoostingClassifier, RBoostClassifier
+from noisylabels.classifiers.kernel import KernelClassifier
+from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.large_margin import (
+    BoundMinimiser,
+    LargeMarginDistributionClassifier,
+    ZeroOneLossClassifier,
+)
+from noisylabels.classifiers.linear import RobustSGDClassifier
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
+from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
 from noisylabels.losses.margin import SmoothRamp
 from reproduction import methods
 

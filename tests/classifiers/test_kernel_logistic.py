@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression, marginal_zeta
+from noisylabels.classifiers.kernel_logistic import (
+    KernelLogisticRegression,
+    RobustKernelLogisticRegression,
+    marginal_zeta,
+)
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.batch import fit_batch
-from noisylabels.solvers.flipped_logistic.em_newton import em_newton
+from noisylabels.solvers.flipped_logistic import em_newton, fit_batch
 
 KLR, rKLR, rLR = KernelLogisticRegression, RobustKernelLogisticRegression, RobustLogisticRegression
 GRID = np.array(KLR.GRID)

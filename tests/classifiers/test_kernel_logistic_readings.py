@@ -5,12 +5,14 @@ import pytest
 from problems import gram, noisy_columns, two_moons
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression, marginal_zeta
+from noisylabels.classifiers.kernel_logistic import (
+    KernelLogisticRegression,
+    RobustKernelLogisticRegression,
+    marginal_zeta,
+)
 from noisylabels.kernels.gaussian import basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.batch import fit_batch
-from noisylabels.solvers.flipped_logistic.readings import BIASES, PENALTIES
+from noisylabels.solvers.flipped_logistic import BIASES, PENALTIES, fit_batch
 
 KLR, rKLR = KernelLogisticRegression, RobustKernelLogisticRegression
 READINGS = [(bias, penalty) for bias in BIASES for penalty in PENALTIES]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.readings import columns
-from noisylabels.solvers.flipped_softmax.em_newton import em_newton
+from noisylabels.solvers.flipped_logistic import columns
+from noisylabels.solvers.flipped_softmax import em_newton
 
 NAMES = np.array(["beech", "elm", "oak"])
 OMEGA = np.array([[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]])

@@ -6,9 +6,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from noisylabels.classifiers.liblinear import LiblinearClassifier
-from noisylabels.classifiers.margin_minimiser import MarginMinimiser
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import LiblinearClassifier, MarginMinimiser, RobustSGDClassifier
 from noisylabels.losses import margin as losses
 
 LAM = 0.01

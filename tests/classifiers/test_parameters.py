@@ -10,15 +10,16 @@ from bad_values import check_answers
 from scipy.sparse import csr_array
 from sklearn.base import ClassifierMixin
 
-from noisylabels.classifiers.bound_minimiser import BoundMinimiser
-from noisylabels.classifiers.large_margin_distribution import LargeMarginDistributionClassifier
-from noisylabels.classifiers.margin_minimiser import MarginMinimiser
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.rboost import RBoostClassifier
-from noisylabels.classifiers.robust_kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.boosting import RBoostClassifier
+from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.large_margin import BoundMinimiser, LargeMarginDistributionClassifier
+from noisylabels.classifiers.linear import (
+    MarginMinimiser,
+    PegasosClassifier,
+    RobustSGDClassifier,
+)
+from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
-from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from reproduction import methods
 
 CLASSIFIERS = [cls for name in methods.known() if issubclass(cls := methods.find(name), ClassifierMixin)]

@@ -7,16 +7,18 @@ from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 
-from noisylabels.classifiers.liblinear import LiblinearClassifier
-from noisylabels.classifiers.margin_minimiser import MarginMinimiser
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_nystrom_logistic import RobustNystromLogisticRegression
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import (
+    LiblinearClassifier,
+    MarginMinimiser,
+    PegasosClassifier,
+    RobustSGDClassifier,
+)
+from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
 from noisylabels.losses import margin
 
 
 @pytest.mark.parametrize(
-    "model", [RobustSGDClassifier("log", random_state=0), MarginMinimiser(margin.log(), lam=0.1)]
+    "model", [RobustSGDClassifier("log", random_state=0), MarginMinimiser(margin.Log(), lam=0.1)]
 )
 def test_the_logistic_loss_has_probabilities(model):
     X, y = two_moons()

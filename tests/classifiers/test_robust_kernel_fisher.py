@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import gram, noisy_columns, two_moons
 
-from noisylabels.classifiers.robust_kernel_fisher import (
+from noisylabels.classifiers.kernel_fisher import (
     RobustKernelFisherClassifier,
     directions,
     expectation_maximisation,

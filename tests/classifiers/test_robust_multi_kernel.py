@@ -5,18 +5,13 @@ import pytest
 from scipy.optimize import line_search, minimize
 from scipy.special import expit
 
-from noisylabels.classifiers.robust_kernel_logistic import marginal_zeta
-from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression, smooth_collapse
+from noisylabels.classifiers.kernel_logistic import marginal_zeta
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, smooth_collapse
 from noisylabels.kernels.bank import KernelBank, mixed, mixtures, responses
 from noisylabels.kernels.gaussian import WIDTHS, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic import path
-from noisylabels.solvers.flipped_logistic.conjugate_gradient import (
-    CURVATURE,
-    DECREASE,
-    conjugate_gradient,
-    wolfe_step,
-)
+from noisylabels.solvers import multi_kernel as path
+from noisylabels.solvers.multi_kernel import CURVATURE, DECREASE, conjugate_gradient, wolfe_step
 
 ROUNDING = 1e-4  # the path amplifies the last bits, which depend on the order of sums
 OMEGA = np.array([[0.7, 0.3], [0.1, 0.9]])

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from noisylabels.kernels.gaussian import WIDTHS, Gram, basis, rbf, squared_distances, useful_widths
-from noisylabels.kernels.pivoted_cholesky import pivoted_cholesky
+from noisylabels.kernels.gaussian import (
+    WIDTHS,
+    Gram,
+    basis,
+    pivoted_cholesky,
+    rbf,
+    squared_distances,
+    useful_widths,
+)
 
 
 def points(n=60, d=3, seed=0):

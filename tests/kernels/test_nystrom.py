@@ -5,10 +5,10 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import SVC
 
-from noisylabels.kernels import landmarks, nystrom
-from noisylabels.kernels.gaussian import PARAMETRISATIONS, rate, squared_distances
+from noisylabels.kernels import nystrom
+from noisylabels.kernels import nystrom as landmarks
+from noisylabels.kernels.gaussian import PARAMETRISATIONS, rate, squared_distances, width_of
 from noisylabels.kernels.nystrom import nystrom as features_of
-from noisylabels.kernels.width import width_of
 
 GAMMA = 0.3
 

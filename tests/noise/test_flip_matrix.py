@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.likelihood import (
-    exp_of_negative,
-    likelihood,
-    log_of_positive,
-    logistic,
-)
+from noisylabels.solvers.flipped_logistic import exp_of_negative, likelihood, log_of_positive, logistic
 
 OMEGAS = [flip_matrix.START, flip_matrix.from_rates(0.3, 0.05), flip_matrix.from_rates(0.0, 0.4), np.eye(2)]
 

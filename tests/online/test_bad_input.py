@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from noisylabels.kernels import tensor
-from noisylabels.kernels.radial import rational_pair, truncated_rational
-from noisylabels.kernels.surrogate import gaussian_pair
+from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.kernels.radial import rational_pair
-from noisylabels.kernels.surrogate import gaussian_pair
+from noisylabels.kernels.surrogate import gaussian_pair, rational_pair
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import ArrayOracle
 from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from noisylabels.kernels.radial import (
+from noisylabels.kernels.surrogate import (
     exponential_density,
+    gaussian_pair,
     largest_constants,
     rational,
     rational_pair,
     truncated_rational,
 )
-from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.theory.regret_bounds import angle, surrogate_ball
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)

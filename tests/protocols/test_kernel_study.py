@@ -9,7 +9,7 @@ import pytest
 from problems import SETTINGS, dataset
 from running import here, rows, table, two_classes, typed, values
 
-from noisylabels.bases.fits import Fits
+from noisylabels.classifiers.kernel import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from reproduction import results
@@ -437,7 +437,7 @@ def test_distances_of_single_features_add_up():
 
 
 def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
-    from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
+    from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
 
     given = []
     original = StPMKLLikeClassifier.fit_bank

@@ -6,10 +6,8 @@ from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.em_newton import em_newton as two_classes
-from noisylabels.solvers.flipped_softmax.em_newton import em_newton
-from noisylabels.solvers.flipped_softmax.fits import contrasts
-from noisylabels.solvers.flipped_softmax.lbfgs import _Descent, lbfgs, likelihood
+from noisylabels.solvers.flipped_logistic import em_newton as two_classes
+from noisylabels.solvers.flipped_softmax import _Descent, contrasts, em_newton, lbfgs, likelihood
 
 CENTRES = {2: [[-1.5, 0], [1.5, 0]], 3: [[-2, 0], [2, 0], [0, 3]]}
 OMEGA = {

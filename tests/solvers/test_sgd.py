@@ -7,8 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 
-from noisylabels.classifiers.pegasos import PegasosClassifier
-from noisylabels.classifiers.robust_sgd import RobustSGDClassifier
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
 from noisylabels.losses import margin as losses
 from noisylabels.solvers.sgd import (
     SCHEDULES,

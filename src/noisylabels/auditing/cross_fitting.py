@@ -150,8 +150,8 @@ def model_of(name: str, random_state: int = 0) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
 
+    from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
     from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-    from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression
 
     models = {
         "rMKLR": RobustMultiKernelLogisticRegression,

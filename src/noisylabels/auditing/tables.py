@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.bases.features import LARGEST
+from noisylabels.classifiers.base import LARGEST
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")

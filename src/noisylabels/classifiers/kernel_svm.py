@@ -7,17 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.bases.doubts import Doubts
-from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import KernelClassifier, majority
+from noisylabels.classifiers.base import FitFlags
+from noisylabels.classifiers.kernel import Fits, KernelClassifier, majority
 from noisylabels.kernels.gaussian import Gram
 from noisylabels.solvers.svm_path import padded, path
 from noisylabels.validation import number, numbers, whole
 
-Array = NDArray[np.float64]
 
-
-class KernelSVMClassifier(Doubts, KernelClassifier):
+class KernelSVMClassifier(FitFlags, KernelClassifier):
     """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
 
     The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
@@ -28,7 +25,7 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_,
     flags_ (not_converged) and flagged_.
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Chang and Lin, ACM TIST 2, 2011.
     """
 
@@ -58,14 +55,14 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
         K = padded(self._kernel(X))
         beta, b, converged, _ = path(K, 2 * labels - 1, Cs, self.tolerance, self.max_steps)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
-        self._doubt(not_converged=not self.converged_)
+        self._flag(not_converged=not self.converged_)
         return self
 
     @property
     def predict_proba(self) -> Any:
         """An SVM has no probabilities."""
         raise AttributeError(
-            "KernelSVMClassifier has no predict_proba: its decision values are no log-odds; "
+            "KernelSVMClassifier has no predict_proba: its decision values are not log-odds; "
             "calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
         )
 
@@ -82,7 +79,7 @@ class KernelSVMClassifier(Doubts, KernelClassifier):
         """One model per column of labels (n, L), 0 or 1, and per C in grid (G,), all on one kernel.
 
         A column with one class only is that class everywhere, flagged; so is what has not converged after
-        ``max_steps``. Raises ValueError : C <= 0.
+        ``max_steps``. Raises ValueError: C <= 0.
         """
         y = np.asarray(labels, dtype=float).T
         Cs = numbers("C", grid, above=0)

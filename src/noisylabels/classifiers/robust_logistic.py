@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.bases.features import bounded
-from noisylabels.bases.labels import classes_of, example_weights
-from noisylabels.bases.linear import LinearBinaryClassifier
-from noisylabels.bases.posterior import TrueLabelPosterior
+from noisylabels.classifiers.base import (
+    LinearBinaryClassifier,
+    TrueLabelPosterior,
+    bounded,
+    classes_of,
+    example_weights,
+    features_of,
+)
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic.em_newton import EMFit, em_newton
-from noisylabels.solvers.flipped_softmax.em_newton import em_newton as softmax_em_newton
-from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit
-from noisylabels.validation import flag, number, whole
-
-Array = NDArray[np.float64]
+from noisylabels.solvers import flipped_logistic, flipped_softmax
+from noisylabels.validation import Floats, flag, number, whole
 
 
 class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
@@ -39,11 +39,13 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
     Fitted: coef_ (1, d), intercept_ (1,), or (K, d) and (K,); classes_ (K,), flip_matrix_ (K, K),
     objectives_ per round, n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset)
     and flagged_.
-    Raises ValueError : labels of one class, NaN or infinity, wrong parameters, weights < 0.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
     Source: Bootkrajang and Kaban, ECML PKDD 2012; the start of Omega is that of their public code.
     """
 
     name = "robust_logistic"
+    SPARSE: ClassVar[bool] = False
+    MULTICLASS: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -74,45 +76,35 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         penalty = np.full(Z.shape[1], float(self.lam))
         penalty[0] = 0.0
         options: Any = {"learn_omega": self.learn_omega, "weights": weights, "rounds": self.max_iter}
-        em: EMFit | SoftmaxFit
+        em: flipped_logistic.EMFit | flipped_softmax.SoftmaxFit
         if K == 2:
-            em = em_newton(Z, labels.astype(float), penalty, omega, **options)
+            em = flipped_logistic.em_newton(Z, labels.astype(float), penalty, omega, **options)
             W, swapped = em.v[np.newaxis], em.label_swap
         else:
-            em = softmax_em_newton(Z, labels, penalty, omega, **options)
+            em = flipped_softmax.em_newton(Z, labels, penalty, omega, **options)
             W, swapped = em.W.T, em.permuted
         self.coef_, self.intercept_ = W[:, 1:].copy(), W[:, 0].copy()
         self.flip_matrix_, self.objectives_ = em.omega, em.objectives
         self.converged_, self.n_iter_ = em.converged, len(em.objectives)
-        self._doubt(not_converged=not em.converged, classes_swapped=swapped)
+        self._flag(not_converged=not em.converged, classes_swapped=swapped)
         return self
 
     def _log_odds_are_f(self) -> bool:
         return True
 
-    def _proba(self, X: Any) -> Array:
+    def _proba(self, X: Any) -> Floats:
         """P(y = k | x) of the true label (n, K): sigma(f(x)) for the second of two classes, else softmax."""
-        return (
-            np.asarray(softmax(self.decision_function(X), axis=1)) if self._several() else super()._proba(X)
-        )
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super()._proba(X)
+        return np.asarray(softmax(self.decision_function(X), axis=1))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes.
 
-        Raises ValueError : not fitted, other features.
+        Raises ValueError: not fitted, other features.
         """
-        check_is_fitted(self)
-        X = bounded(validate_data(self, X, reset=False, dtype=np.float64))
-        if self._several():
+        X = features_of(self, X)
+        if len(self.classes_) > 2:
             return np.asarray(X @ self.coef_.T + self.intercept_)
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
-
-    def _several(self) -> bool:
-        check_is_fitted(self)
-        return len(self.classes_) > 2
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.classifier_tags.multi_class = True
-        return tags

@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.fixed_order import dot_lanes, fma
 from noisylabels.kernels.gaussian import rate
-from noisylabels.validation import numbers
-
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats, numbers
 
 SAME = 1e-12  # entries this near to 0 and 1 make a kernel the identity or the constant 1
 MINUS_LOG_SAME = 27.631021115928547  # written out: exp and log of NumPy depend on the processor
@@ -27,14 +25,14 @@ BLOCK = 32  # held-out points whose distances stay in the cache while all kernel
 
 
 @njit(cache=True, error_model="numpy")
-def _gaussian(d: np.ndarray, gamma: float, out: np.ndarray) -> None:
+def _gaussian(d: Floats, gamma: float, out: Floats) -> None:
     """out = exp(-gamma d) for rows d (n,), exp(-700) at the smallest."""
     for j in range(len(d)):
         out[j] = exp_of_negative(-min(gamma * d[j], LARGEST))
 
 
 @njit(cache=True, error_model="numpy")
-def _fill(D: np.ndarray, gamma: float, out: np.ndarray) -> float:
+def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
     """out = exp(-gamma D) (n, n) in the precision of out; returns the mean off-diagonal entry."""
     n = len(D)
     row, total = np.empty(n), 0.0
@@ -46,7 +44,7 @@ def _fill(D: np.ndarray, gamma: float, out: np.ndarray) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def mixed(K: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def mixed(K: NDArray[np.floating], weights: Floats) -> Floats:
     """sum_i weights_li K_i for K (S, n, n) and weights (L, S): (L, n, n) in double precision.
 
     The stack is read once, and each of the L sums is the same as if it were alone.
@@ -63,7 +61,7 @@ def mixed(K: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy")
-def responses(K: np.ndarray, w: np.ndarray) -> np.ndarray:
+def responses(K: NDArray[np.floating], w: Floats) -> Floats:
     """F_li = K_i w_l for K (S, n, n) and w (L, n): (L, S, n), read and summed like `mixed`."""
     S, n, _ = K.shape
     out = np.empty((len(w), S, n))
@@ -75,7 +73,7 @@ def responses(K: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy")
-def _scores(D: np.ndarray, group: np.ndarray, gamma: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _scores(D: Floats, group: NDArray[np.intp], gamma: Floats, right: Floats) -> Floats:
     """sum_i exp(-gamma_i D_g(i)) right_il for D (G, m, n) and right (S, L, n): (L, m)."""
     m, n, columns = D.shape[1], D.shape[2], right.shape[1]
     out = np.zeros((columns, m))
@@ -98,28 +96,28 @@ class Stack:
     """
 
     K: NDArray[np.floating]
-    copies: Array
+    copies: Floats
     member: NDArray[np.intp]
-    spread: Array
+    spread: Floats
 
 
 @dataclass(frozen=True)
 class KernelBank:
     """S Gaussian kernels: gamma (S,) > 0 and group (S,), the number of the distance matrix of each."""
 
-    gamma: Array
+    gamma: Floats
     group: NDArray[np.intp]
 
     @classmethod
     def of_widths(cls, widths: ArrayLike, groups: int = 1, parametrisation: str = "sigma2") -> KernelBank:
         """Every width on each of ``groups`` distance matrices, group by group.
 
-        Raises ValueError : no width, a width <= 0, an unknown parametrisation.
+        Raises ValueError: no width, a width <= 0, an unknown parametrisation.
         """
         gamma = [rate(float(width), parametrisation) for width in numbers("widths", widths, above=0)]
         return cls(np.tile(gamma, groups), np.repeat(np.arange(groups), len(gamma)))
 
-    def stack(self, D: Array, *, merge: bool = True) -> Stack:
+    def stack(self, D: Floats, *, merge: bool = True) -> Stack:
         """The kernel matrices of squared distances D (G, n, n) between the training points.
 
         merge : keep one copy of identity-like and of constant kernels.
@@ -140,7 +138,7 @@ class KernelBank:
         spread = [_fill(D[self.group[i]], self.gamma[i], K[row]) for row, i in enumerate(kept)]
         return Stack(K, copies.astype(float), member, np.array(spread))
 
-    def scores(self, D_out: Array, weights: Array, eta: Array) -> Array:
+    def scores(self, D_out: Floats, weights: Floats, eta: Floats) -> Floats:
         """f_l = sum_i eta_il K_i^out w_l for squared distances D_out (G, m, n): (L, m).
 
         weights (n, L), eta (S, L). Kernels without weight are not computed, and none is ever held as a whole.
@@ -150,7 +148,7 @@ class KernelBank:
         return np.asarray(_scores(D_out, self.group[used], self.gamma[used], right))
 
 
-def mixtures(D: Array, first: NDArray[np.intp], second: NDArray[np.intp], share: Array) -> Array:
+def mixtures(D: Floats, first: NDArray[np.intp], second: NDArray[np.intp], share: Floats) -> Floats:
     """Squared distances (G, P, n) from the points a x_i + (1 - a) x_j to all x_k, from D (G, n, n) alone.
 
     ||a x_i + (1 - a) x_j - x_k||^2 = a D_ik + (1 - a) D_jk - a (1 - a) D_ij;

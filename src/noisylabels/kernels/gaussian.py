@@ -5,22 +5,21 @@ K_ij = exp(-||x_i - x_j||^2 / (2 width^2)) = (Q diag(lam) Q^T)_ij,  w = Q v,  K 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numba import njit
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh, qr
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from noisylabels.kernels.pivoted_cholesky import pivoted_cholesky
-from noisylabels.validation import choice, number
+from noisylabels.validation import Floats, choice, number
 
-Array = NDArray[np.float64]
-
-WIDTHS: Array = np.exp2(np.arange(-10.0, 11.0))
+WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))
 """The widths of Kaban and Bootkrajang, LABELNOISE 2017."""
 
 PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
@@ -29,10 +28,12 @@ NEGLIGIBLE = 1e-17
 LARGEST_WIDTH = 1e150
 LARGEST_BLOCK = 0.8  # of n
 LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
+FIRST_LOOK = 0.15  # of n rows of the Cholesky factor, before the decay of the remaining trace is judged
+EVERY = 16
 SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
 
 
-def squared_distances(A: Array, B: Array | None = None) -> Array:
+def squared_distances(A: Floats, B: Floats | None = None) -> Floats:
     """D_ij = ||a_i - b_j||^2 >= 0 for the rows of A (n, d) and B (m, d); B = A if not given: (n, m)."""
     return np.maximum(cdist(A, A if B is None else B, "sqeuclidean"), 0.0)
 
@@ -40,7 +41,7 @@ def squared_distances(A: Array, B: Array | None = None) -> Array:
 def rate(width: float, parametrisation: str = "sigma2") -> float:
     """gamma of exp(-gamma D): 1/(2 width^2) for "sigma2", 1/width^2 for "sigma1", width for "gamma".
 
-    Raises ValueError : width <= 0 or not finite, unknown parametrisation.
+    Raises ValueError: width <= 0 or not finite, unknown parametrisation.
     """
     number("width", width, above=0)
     width = number("width", width, least=1.0 / LARGEST_WIDTH, most=LARGEST_WIDTH)
@@ -50,12 +51,35 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
     return 1.0 / (2.0 * width**2) if parametrisation == "sigma2" else 1.0 / width**2
 
 
-def rbf(D: Array, width: float, parametrisation: str = "sigma2") -> Array:
+def rbf(D: Floats, width: float, parametrisation: str = "sigma2") -> Floats:
     """exp(-gamma D) for squared distances D of any shape, gamma = `rate` (width, parametrisation)."""
     return np.exp(-rate(width, parametrisation) * D)
 
 
-def useful_widths(D: Array, widths: ArrayLike, parametrisation: str = "sigma2") -> Array:
+def width_of(
+    width: float | str, X: Floats, parametrisation: str = "sigma2", weights: Floats | None = None
+) -> float:
+    """``width``, or for "scale" the width whose kernel is exp(-||x - x'||^2 / (d Var(X))).
+
+    Var(X) is the variance of all entries of X (n, d), 1 where they are all the same; weights (n,): of the
+    rows. For standardised features it is the rule width = sqrt(d / 2) of "sigma2", scikit-learn's
+    gamma="scale".
+    Raises ValueError: another word; see `rate`.
+    """
+    if isinstance(width, str):
+        if width != "scale":
+            raise ValueError(f"width: must be a number or 'scale', got {width!r}")
+        choice("parametrisation", parametrisation, PARAMETRISATIONS)
+        a = None if weights is None else np.broadcast_to(weights[:, np.newaxis], X.shape)
+        variance = float(np.average((X - np.average(X, weights=a)) ** 2, weights=a))
+        spread = X.shape[1] * (variance if variance > 0 else 1.0)
+        widths = {"sigma2": math.sqrt(spread / 2.0), "sigma1": math.sqrt(spread), "gamma": 1.0 / spread}
+        return widths[parametrisation]
+    rate(width, parametrisation)  # its errors
+    return float(width)
+
+
+def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2") -> Floats:
     """The widths whose kernel matrices on D (n, n) differ from the identity and from each other.
 
     Left out are kernels whose largest off-diagonal entry is below 1e-6 (they say nothing about new points);
@@ -84,11 +108,11 @@ def useful_widths(D: Array, widths: ArrayLike, parametrisation: str = "sigma2") 
 class Basis:
     """K = Q diag(lam) Q^T: Q (n, r) with orthonormal columns, lam (r,) > 0 descending."""
 
-    Q: Array
-    lam: Array
+    Q: Floats
+    lam: Floats
 
 
-def basis(K: Array) -> Basis:
+def basis(K: Floats) -> Basis:
     """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest.
 
     Where the rank is low, those of the pivoted Cholesky factor: K = L L^T = P (R R^T) P^T with L = P R.
@@ -108,7 +132,7 @@ def basis(K: Array) -> Basis:
     return Basis(np.ascontiguousarray(Q), lam[keep])
 
 
-def _eigh(K: Array) -> tuple[Array, Array]:
+def _eigh(K: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, ascending, and eigenvectors of K, one block of linked points at a time."""
     n = len(K)
     if 2 * np.count_nonzero(K) < n * n:
@@ -127,6 +151,61 @@ def _eigh(K: Array) -> tuple[Array, Array]:
     return eigh(K, driver="evd", check_finite=False)
 
 
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def pivoted_cholesky(K: Floats, tolerance: float, most: int) -> tuple[Floats, bool]:
+    """Cholesky factor L^T (r, n) with max_i (K - L L^T)_ii <= tolerance, and whether r <= most sufficed.
+
+    K (n, n) is positive semi-definite; the largest remaining diagonal entry comes first, and only r rows of K
+    are read. Every 16 rows the remaining trace is extrapolated as a geometric series, which is
+    optimistic for smooth kernels; if even so ``most`` rows will not do, the result is (no rows, False).
+    Source: Harbrecht, Peters and Schneider, Applied Numerical Mathematics 62, 2012.
+    """
+    n = len(K)
+    rows = np.empty((most, n))
+    left = np.empty(n)
+    for i in range(n):
+        left[i] = K[i, i]
+    look, before, trace_before = max(2 * EVERY, int(FIRST_LOOK * n)), 0, 0.0
+    for i in range(n):
+        trace_before += left[i]
+    for k in range(most + 1):
+        p, trace = 0, 0.0
+        for i in range(n):
+            trace += max(left[i], 0.0)
+            if left[i] > left[p]:
+                p = i
+        if left[p] <= tolerance:
+            return rows[:k], True
+        if k == most:
+            break
+        if k >= look:
+            decay = math.log(trace_before / trace) / (k - before)
+            if decay * (most - k) < math.log(left[p] / tolerance):
+                break
+            look, before, trace_before = k + EVERY, k, trace
+        row = rows[k]
+        for i in range(n):
+            row[i] = K[p, i]
+        j = 0
+        while j + 4 <= k:
+            a, b, c, d = rows[j, p], rows[j + 1, p], rows[j + 2, p], rows[j + 3, p]
+            w, x, y, z = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]
+            for i in range(n):
+                row[i] -= a * w[i] + b * x[i] + c * y[i] + d * z[i]
+            j += 4
+        while j < k:
+            a, w = rows[j, p], rows[j]
+            for i in range(n):
+                row[i] -= a * w[i]
+            j += 1
+        scale = 1.0 / math.sqrt(left[p])
+        for i in range(n):
+            row[i] *= scale
+            left[i] -= row[i] * row[i]
+        left[p] = 0.0
+    return rows[:0], False
+
+
 @dataclass(frozen=True)
 class Gram:
     """One kernel on n training and m held-out points, shared by all methods, label columns and grid values.
@@ -134,8 +213,8 @@ class Gram:
     K : (n, n) between training points.   K_out : (m, n) between held-out and training points.
     """
 
-    K: Array
-    K_out: Array
+    K: Floats
+    K_out: Floats
 
     @cached_property
     def basis(self) -> Basis:
@@ -143,6 +222,6 @@ class Gram:
         return basis(self.K)
 
     @cached_property
-    def Z_out(self) -> Array:
+    def Z_out(self) -> Floats:
         """K_out Q (m, r): f on the held-out points is Z_out v for w = Q v."""
         return self.K_out @ self.basis.Q

@@ -1,6 +1,6 @@
 """Nystrom's features: a kernel machine on n points as a linear one in at most m dimensions.
 
-phi(x) = S^-1/2 U^T k(Z, x) with K_ZZ = U S U^T of the landmarks Z (m, d): K_ZZ^-1/2 k(Z, x), turned.
+phi(x) = S^-1/2 U^T k(Z, x) with K_ZZ = U S U^T of the landmarks Z (m, d): K_ZZ^-1/2 k(Z, x), rotated.
 <phi(x), phi(x')> = k(x, Z) K_ZZ^-1 k(Z, x') is k(x, x') where x or x' is a landmark,
 so that nothing is lost where all points are landmarks.
 
@@ -12,52 +12,106 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh, solve_triangular
 
 from noisylabels.kernels.gaussian import squared_distances
-
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats, choice, whole
 
 SMALLEST_EIGENVALUE = 1e-12  # relative to the largest; directions below it are dropped
 BLOCK = 1024  # rows at a time, so that memory beside the result does not grow with them
+CHOICES = ("uniform", "kmeans", "leverage")
+LEAST_RIDGE = 1e-6  # below it 1 - k^T K^-1 k has no correct digits
 
 
 @dataclass(frozen=True)
 class Nystrom:
     """Z (m, d) landmarks; gamma of exp(-gamma D); root (m, r) = U S^-1/2, phi(x) = root^T k(Z, x)."""
 
-    Z: Array
+    Z: Floats
     gamma: float
-    root: Array
+    root: Floats
 
     @property
     def r(self) -> int:
         """Features."""
         return self.root.shape[1]
 
-    def features(self, X: Array, bias: bool = False) -> Array:
+    def features(self, X: Floats, bias: bool = False) -> Floats:
         """phi of each row of X (n, d), and a last column of ones for a bias: (n, r) or (n, r + 1)."""
         out = np.ones((len(X), self.r + bias))
         for at in range(0, len(X), BLOCK):
             np.matmul(self._kernel(X, at), self.root, out=out[at : at + BLOCK, : self.r])
         return out
 
-    def times(self, X: Array, w: Array) -> Array:
+    def times(self, X: Floats, w: Floats) -> Floats:
         """sum_i k(x, z_i) w_i per row of X (n, d), for w (m,) or (m, K): (n,) or (n, K)."""
         out = np.empty((len(X), *w.shape[1:]))
         for at in range(0, len(X), BLOCK):
             out[at : at + BLOCK] = self._kernel(X, at) @ w
         return out
 
-    def _kernel(self, X: Array, at: int) -> Array:
+    def _kernel(self, X: Floats, at: int) -> Floats:
         D = squared_distances(X[at : at + BLOCK], self.Z)
         D *= -self.gamma
         return np.asarray(np.exp(D, out=D))
 
 
-def nystrom(Z: Array, gamma: float) -> Nystrom:
+def nystrom(Z: Floats, gamma: float) -> Nystrom:
     """The features of the kernel exp(-gamma D) with landmarks Z (m, d); repeated landmarks add none."""
     s, U = eigh(np.exp(-gamma * squared_distances(Z)), driver="evd", check_finite=False)
     keep = s > SMALLEST_EIGENVALUE * s[-1]
     return Nystrom(Z, float(gamma), np.ascontiguousarray((U[:, keep] / np.sqrt(s[keep]))[:, ::-1]))
+
+
+def choose(X: Floats, m: int, how: str, gamma: float, ridge: float, rng: np.random.Generator) -> Floats:
+    """m landmarks (m, d) for the kernel exp(-gamma D) on X (n, d); all rows, in their order, if m >= n.
+
+    uniform : m rows without replacement.
+    kmeans : centres of clusters (mini-batches, k-means++), which need not be rows of X.
+    leverage : m rows without replacement, with probabilities in proportion to their `leverage_scores`.
+    Raises ValueError: m < 1, an unknown choice.
+    """
+    check(m, how)
+    if m >= len(X):
+        return X.copy()
+    if how == "kmeans":
+        return _centres(X, m, rng)
+    chosen = rng.choice(len(X), m, replace=False)
+    if how == "leverage":
+        p = leverage_scores(X, X[chosen], gamma, ridge)
+        enough = np.count_nonzero(p) >= m
+        chosen = rng.choice(len(X), m, replace=False, p=p / p.sum()) if enough else chosen
+    return X[np.sort(chosen)]
+
+
+def check(m: int, how: str) -> None:
+    """ValueError: m is not a number of landmarks, or the choice is unknown."""
+    whole("landmarks", m, 1)
+    choice("choice", how, CHOICES)
+
+
+def leverage_scores(X: Floats, S: Floats, gamma: float, ridge: float) -> Floats:
+    """Leverage scores tau_i = (K (K + ridge I)^-1)_ii (n,) of X (n, d), from uniform rows S (m, d) of it.
+
+    tau_i = min(1, (1 - k_i^T (K_SS + (m/n) ridge I)^-1 k_i) / ridge), k_i = k(S, x_i); exact for S = X.
+    Source: Musco and Musco, Recursive sampling for the Nystrom method, NeurIPS 2017, eq. (3).
+    """
+    ridge = max(ridge, LEAST_RIDGE)
+    K = np.exp(-gamma * squared_distances(S))
+    K[np.diag_indices_from(K)] += len(S) / len(X) * ridge
+    L = cholesky(K, lower=True, check_finite=False)
+    tau = np.empty(len(X))
+    for at in range(0, len(X), BLOCK):
+        k = np.exp(-gamma * squared_distances(S, X[at : at + BLOCK]))
+        reached = solve_triangular(L, k, lower=True, check_finite=False, overwrite_b=True)
+        tau[at : at + BLOCK] = 1.0 - (reached**2).sum(axis=0)
+    return np.clip(tau / ridge, 0.0, 1.0)
+
+
+def _centres(X: Floats, m: int, rng: np.random.Generator) -> Floats:
+    """Source: Zhang, Tsang, Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    seed = int(rng.integers(2**31 - 1))
+    means = MiniBatchKMeans(m, random_state=seed, batch_size=max(1024, 3 * m), n_init=1, max_iter=10)
+    return np.asarray(means.fit(X).cluster_centers_, dtype=float)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats
+
 Integers = NDArray[np.int32]
 Labels = NDArray[np.int8]
 
@@ -24,8 +25,8 @@ class Consensus:
     objectives, the log-likelihood with its smoothing before every round; converged.
     """
 
-    posterior: Array
-    confusion: Array
+    posterior: Floats
+    confusion: Floats
     prior: float
     objectives: list[float]
     converged: bool
@@ -38,7 +39,7 @@ class Consensus:
 def majority_vote(item: Integers, response: Labels, n: int, rng: np.random.Generator) -> Labels:
     """The sign of the sum of each item's responses (n,); ties, and items without a label, by coins.
 
-    item (L,), numbers 0..n-1; response (L,) of -1 and +1. Raises ValueError : other numbers.
+    item (L,), numbers 0..n-1; response (L,) of -1 and +1. Raises ValueError: other numbers.
     """
     _check(item, response, n)
     return _decided(np.bincount(item, response, n).astype(float), rng)
@@ -52,7 +53,7 @@ def dawid_skene(
     item, worker, response (L,): items 0..n-1, workers 0, 1, ..., responses -1 and +1.
     coins : 2, a rate of errors per class for each worker; 1, the same rate in both classes.
     Starts at the share of +1 among an item's labels, so the majority of the workers is taken to be right.
-    Raises ValueError : items or responses of other values, coins other than 1 or 2.
+    Raises ValueError: items or responses of other values, coins other than 1 or 2.
     Source: Dawid and Skene, Applied Statistics 28, 1979.
     """
     _check(item, response, n)
@@ -83,8 +84,8 @@ def dawid_skene(
 
 
 def _maximised(
-    posterior: Array, item: Integers, worker: Integers, one: NDArray[np.bool_], workers: int, coins: int
-) -> tuple[float, Array]:
+    posterior: Floats, item: Integers, worker: Integers, one: NDArray[np.bool_], workers: int, coins: int
+) -> tuple[float, Floats]:
     """(prior, confusion) from the posteriors: shares of responses, with a little of every response added."""
     counts = np.empty((workers, 2, 2))
     for true, q in ((0, 1.0 - posterior[item]), (1, posterior[item])):
@@ -100,7 +101,7 @@ def _maximised(
     return float(prior), counts / counts.sum(axis=2, keepdims=True)
 
 
-def _decided(score: Array, rng: np.random.Generator) -> Labels:
+def _decided(score: Floats, rng: np.random.Generator) -> Labels:
     coins = np.where(rng.random(len(score)) < 0.5, 1, -1)
     return np.where(score == 0.0, coins, np.sign(score)).astype(np.int8)
 

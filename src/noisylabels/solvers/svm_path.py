@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats
+
 BLOCK = 32  # rows are padded to a multiple of it
 SMALLEST_CURVATURE = 1e-12
 RIDGE = 1e-10  # of the Newton system
@@ -23,7 +24,7 @@ NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0  # cost of a Newton step on m variables, 
 FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
-def padded(K: Array) -> Array:
+def padded(K: Floats) -> Floats:
     """K (n, n) with zero columns up to a multiple of `BLOCK`: (n, p)."""
     n = len(K)
     wide = np.zeros((n, -(-n // BLOCK) * BLOCK))
@@ -33,8 +34,8 @@ def padded(K: Array) -> Array:
 
 @njit(cache=True, error_model="numpy")
 def path(
-    K: Array, y: Array, Cs: Array, tolerance: float, max_steps: int
-) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int64]]:
+    K: Floats, y: Floats, Cs: Floats, tolerance: float, max_steps: int
+) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int64]]:
     """Solutions for all of Cs, ascending; K (n, p) `padded`, y (n,) of -1.0 and +1.0 with both classes.
 
     Returns beta (len(Cs), n), b, converged and the number of SMO steps, (len(Cs),) each. Once no beta is at
@@ -62,7 +63,7 @@ def path(
 
 
 @njit(cache=True, error_model="numpy")
-def stretch(beta: Array, r: Array, y: Array, factor: float) -> None:
+def stretch(beta: Floats, r: Floats, y: Floats, factor: float) -> None:
     """beta <- factor beta if the dual is larger there; exact while a whole class is at the bound."""
     n = len(y)
     linear, square = 0.0, 0.0
@@ -76,7 +77,7 @@ def stretch(beta: Array, r: Array, y: Array, factor: float) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def intercept(beta: Array, r: Array, lower: Array, upper: Array, n: int) -> float:
+def intercept(beta: Floats, r: Floats, lower: Floats, upper: Floats, n: int) -> float:
     """b: the mean residual of the free variables, without any the middle of what the others allow."""
     total, free = 0.0, 0
     most, least = -np.inf, np.inf
@@ -93,7 +94,7 @@ def intercept(beta: Array, r: Array, lower: Array, upper: Array, n: int) -> floa
 
 @njit(cache=True, error_model="numpy")
 def descend(
-    K: Array, beta: Array, r: Array, lower: Array, upper: Array, n: int, tolerance: float, max_steps: int
+    K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats, n: int, tolerance: float, max_steps: int
 ) -> tuple[int, bool]:
     """SMO until optimal or ``max_steps``, a Newton step whenever SMO has cost as much; changes beta and r."""
     p = len(r)
@@ -135,7 +136,9 @@ def descend(
 
 
 @njit(cache=True, error_model="numpy")
-def newton_step(K: Array, beta: Array, r: Array, lower: Array, upper: Array, free: NDArray[np.int64]) -> None:
+def newton_step(
+    K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats, free: NDArray[np.int64]
+) -> None:
     """Towards the solution for the free variables at fixed sum; one that reaches a bound stays there.
 
     The step d solves [[K_FF, 1], [1, 0]] [d, b] = [r_F, 0]. Without variable h the rest of it is

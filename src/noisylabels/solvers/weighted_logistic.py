@@ -1,4 +1,4 @@
-"""The base classifier of boosters: weighted logistic regression with or without a flip matrix, compiled.
+"""Compiled logistic fits of the boosters: weighted members, with flip rates or without, and Platt scaling.
 
 max_theta sum_n a_n log P~_n - lambda sum_{j > 0} theta_j^2,
 P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f),  f = theta . z, z_0 = 1.
@@ -10,14 +10,14 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017; Bootkrajang and Kaban, ECML PKDD
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
 from noisylabels.fixed_order import fma, normal_equations, scores, solve, sum_lanes
-
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats
 
 TOLERANCE = 1e-3  # of the last Newton step, relative; the error after it is of the order of its square
 SMALLEST_CURVATURE = 1e-6
@@ -25,10 +25,12 @@ SMALLEST_MASS = 1e-12
 SWAPPED = 0.49  # both rates after the classes have changed names
 HALVINGS = 20
 BLOCK = 128  # terms that are computed before they are summed
+PLATT_STEPS, PLATT_HALVINGS = 50, 30
+PLATT_GRADIENT, PLATT_RIDGE = 1e-8, 1e-12
 
 
 @njit(cache=True, error_model="numpy")
-def draws(weights: Array, spacings: Array) -> Array:
+def draws(weights: Floats, spacings: Floats) -> Floats:
     """How often each of n points is drawn in n draws with replacement, P ~ weights (n,): (n,).
 
     spacings (n + 1,) : independent standard exponentials; their partial sums over the total are n uniforms
@@ -52,7 +54,7 @@ def draws(weights: Array, spacings: Array) -> Array:
 
 
 @njit(cache=True, error_model="numpy")
-def decisions(ZT: Array, theta: Array) -> Array:
+def decisions(ZT: Floats, theta: Floats) -> Floats:
     """h = +1 where theta . z >= 0, else -1: (n,)."""
     f = np.empty(ZT.shape[1])
     scores(ZT, theta, f)
@@ -63,7 +65,14 @@ def decisions(ZT: Array, theta: Array) -> Array:
 
 @njit(cache=True, error_model="numpy")
 def _terms(
-    f: Array, y: Array, a: Array, omega00: float, omega01: float, omega10: float, omega11: float, block: Array
+    f: Floats,
+    y: Floats,
+    a: Floats,
+    omega00: float,
+    omega01: float,
+    omega10: float,
+    omega11: float,
+    block: Floats,
 ) -> None:
     """The terms of the sums of `_evaluate`, then a (q - sigma) and a sigma (1 - sigma), in rows of block."""
     out = block.reshape(-1)
@@ -87,7 +96,7 @@ def _terms(
 
 @njit(cache=True, error_model="numpy")
 def _evaluate(
-    f: Array, y: Array, a: Array, omega01: float, omega10: float, slope: Array, curvature: Array
+    f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, slope: Floats, curvature: Floats
 ) -> tuple[float, float, float, float, float]:
     """Write a (q - sigma) and a sigma (1 - sigma).
 
@@ -111,13 +120,13 @@ def _evaluate(
 
 
 @njit(cache=True, error_model="numpy")
-def _penalised(value: float, theta: Array, lam: float) -> float:
+def _penalised(value: float, theta: Floats, lam: float) -> float:
     return value - lam * (theta[1:] ** 2).sum()
 
 
 @njit(cache=True, error_model="numpy")
 def _newton(
-    ZT: Array, y: Array, a: Array, theta: Array, lam: float, omega: Array, learn_omega: bool, steps: int
+    ZT: Floats, y: Floats, a: Floats, theta: Floats, lam: float, omega: Floats, learn_omega: bool, steps: int
 ) -> int:
     """Maximise from theta (r,) and omega = (omega01, omega10), changed in place; returns the steps taken."""
     r, n = ZT.shape
@@ -156,7 +165,7 @@ def _newton(
 
 
 @njit(cache=True, error_model="numpy")
-def _update(omega: Array, found: tuple[float, float, float, float, float]) -> float:
+def _update(omega: Floats, found: tuple[float, float, float, float, float]) -> float:
     """omega_10 = sum a q 1(y~ = 0) / sum a q, omega_01 likewise, in place; returns the largest change."""
     up, down = omega[0], omega[1]
     if found[1] > SMALLEST_MASS:
@@ -170,7 +179,7 @@ def _update(omega: Array, found: tuple[float, float, float, float, float]) -> fl
 
 @njit(cache=True, error_model="numpy")
 def fit(
-    ZT: Array, s: Array, a: Array, theta: Array, lam: float, omega: Array, learn_omega: bool, steps: int
+    ZT: Floats, s: Floats, a: Floats, theta: Floats, lam: float, omega: Floats, learn_omega: bool, steps: int
 ) -> int:
     """theta (r,) for labels s (n,) of -1 and +1, weights a (n,) >= 0 and the columns of ZT (r, n), ZT[0] = 1.
 
@@ -194,3 +203,68 @@ def fit(
             subset[j, k] = ZT[j, used[k]]
     y = (s[used] + 1.0) * 0.5
     return _newton(subset, y, a[used], theta, lam, omega, learn_omega, steps)
+
+
+@njit(cache=True, error_model="numpy")
+def _platt_loss(H: Floats, targets: Floats, A: float, B: float) -> float:
+    """-sum t log P + (1 - t) log(1 - P)."""
+    total = 0.0
+    for i in range(len(H)):
+        u = A * H[i] + B
+        total += targets[i] * u + (math.log1p(math.exp(-u)) if u > 0.0 else math.log1p(math.exp(u)) - u)
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def _platt_derivatives(
+    H: Floats, targets: Floats, A: float, B: float
+) -> tuple[float, float, float, float, float]:
+    """The gradient of `_platt_loss` in A and B, and its Hessian with a small ridge: AA, AB, BB."""
+    g1 = g2 = h12 = 0.0
+    h11 = h22 = PLATT_RIDGE
+    for i in range(len(H)):
+        u = A * H[i] + B
+        e = math.exp(-abs(u))
+        p = (e if u >= 0.0 else 1.0) / (1.0 + e)
+        h = e / (1.0 + e) ** 2
+        g1 += H[i] * (targets[i] - p)
+        g2 += targets[i] - p
+        h11 += h * H[i] * H[i]
+        h12 += h * H[i]
+        h22 += h
+    return g1, g2, h11, h12, h22
+
+
+@njit(cache=True, error_model="numpy")
+def platt(H: Floats, s: Floats) -> tuple[float, float]:
+    """(A, B) of P(y = 1 | H) = 1 / (1 + exp(A H + B)) for scores H (n,) and labels s (n,) of -1 and +1.
+
+    Damped Newton steps from A = 0, B = log((n- + 1) / (n+ + 1)); targets (n+ + 1) / (n+ + 2), 1 / (n- + 2).
+    With labels of one class (-1, 0).
+    Source: Platt 1999; Lin, Lin and Weng, Machine Learning 68, 2007.
+    """
+    positive = float((s > 0.0).sum())
+    negative = len(s) - positive
+    if positive == 0.0 or negative == 0.0:
+        return -1.0, 0.0
+    targets = np.where(s > 0.0, (positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0))
+    A, B = 0.0, math.log((negative + 1.0) / (positive + 1.0))
+    old = _platt_loss(H, targets, A, B)
+    for _ in range(PLATT_STEPS):
+        g1, g2, h11, h12, h22 = _platt_derivatives(H, targets, A, B)
+        if max(abs(g1), abs(g2)) < PLATT_GRADIENT:
+            break
+        determinant = h11 * h22 - h12 * h12
+        if not determinant > 0.0:
+            break
+        dA, dB = -(h22 * g1 - h12 * g2) / determinant, -(h11 * g2 - h12 * g1) / determinant
+        t = 1.0
+        for _ in range(PLATT_HALVINGS):
+            new = _platt_loss(H, targets, A + t * dA, B + t * dB)
+            if new < old:
+                break
+            t *= 0.5
+        else:
+            break
+        A, B, old = A + t * dA, B + t * dB, new
+    return A, B

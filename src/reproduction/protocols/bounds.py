@@ -12,7 +12,7 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field, PositiveInt, model_validator
 
-from noisylabels.classifiers.bound_minimiser import BoundMinimiser
+from noisylabels.classifiers.large_margin import BoundMinimiser
 from noisylabels.theory import projections as theory
 from noisylabels.theory.projections import margins, uniform_bound
 from reproduction.protocols.settings import (

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from noisylabels.bases.contracts import FitsDistances, FitsMany
 from reproduction.protocols.kernels import TrainingSettings, resolve, train
 from reproduction.protocols.settings import Share
 from reproduction.protocols.walk import At, Floats, Labels, Row, Split, Walk, protocol, share_split, zero_one
@@ -60,7 +59,7 @@ def _scores(
     The kernel methods are selected and fitted as in the kernel study; any other is a scikit-learn estimator.
     """
     methods = resolve(settings)
-    kernel = [m for m in methods if isinstance(m.cls, FitsMany | FitsDistances)]
+    kernel = [m for m in methods if hasattr(m.cls, "fit_many") or hasattr(m.cls, "fit_distances")]
     outcomes = train(kernel, split, observed[:, np.newaxis], settings, at)
     found = {}
     for method in methods:

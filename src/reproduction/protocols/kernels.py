@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt, model_validator
 
-from noisylabels.bases.contracts import FitsBank, FitsDistances, FitsMany, ToldFlipRate
-from noisylabels.bases.fits import Fits
+from noisylabels.classifiers.kernel import Fits
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from reproduction.protocols.settings import (
@@ -72,9 +71,9 @@ class KernelMethod(Method):
         """Check selection and grid against the class, and the parameters against the function that fits."""
         cls = self.cls
         if self.selection or self.grid is not None:
-            self.require(FitsMany, "selection by cross-validation", "drop `selection` and `grid`")
-        if not isinstance(cls, FitsMany):
-            fit = cls.fit_distances if isinstance(cls, FitsDistances) else cls
+            self.require("fit_many", "selection by cross-validation", "drop `selection` and `grid`")
+        if not hasattr(cls, "fit_many"):
+            fit = cls.fit_distances if hasattr(cls, "fit_distances") else cls
             self.check_parameters(fit, also=["widths"])
             return
         if self.selection is None:
@@ -124,7 +123,7 @@ class BankMethod(Method):
 
     def check(self) -> None:
         """Check that the class takes a bank of kernels, and its parameters."""
-        self.require(FitsBank, "a protocol with kernels on single features")
+        self.require("fit_bank", "a protocol with kernels on single features")
         super().check()
 
 
@@ -210,7 +209,7 @@ def features(settings: FeaturesSettings, walk: Walk) -> Iterator[Row]:
 
     Kernels: every width on each feature alone and on all features, 10 (d + 1) in the paper. Every repetition
     draws a share of the rows for training; its labels are flipped independently. A method that asks for the
-    true flip rate (`ToldFlipRate`) is given it. Metrics: accuracy in [0, 1] on the clean labels of the other
+    true flip rate (`FLIP_RATE`) is given it. Metrics: accuracy in [0, 1] on the clean labels of the other
     rows; flagged, 1 where the fit is doubtful.
 
     Source: "rMKLR vs StPMKL"; split, widths and StPMKL are our choice.
@@ -223,7 +222,7 @@ def features(settings: FeaturesSettings, walk: Walk) -> Iterator[Row]:
         D, D_out = feature_distances(split.X, split.X), feature_distances(split.X_test, split.X)
         bank = KernelBank.of_widths(widths, groups=len(D))
         for label, method in settings.methods.items():
-            known = {method.cls.FLIP_RATE: rates} if isinstance(method.cls, ToldFlipRate) else {}
+            known = {method.cls.FLIP_RATE: rates} if hasattr(method.cls, "FLIP_RATE") else {}
             fits = method.cls.fit_bank(bank, D, D_out, noisy, **(known | method.parameters))
             accuracy = ((fits.scores[:, 0] > 0) == split.truth).mean(axis=1)
             for noise, value, flag in zip(settings.noise, accuracy, fits.flagged[:, 0], strict=True):
@@ -306,7 +305,7 @@ def train(
     outcomes: dict[str, dict[int, Outcome]] = {}
     for m in (m for m in methods if not m.selection):
         columns = m.columns(noisy)
-        if isinstance(m.cls, FitsDistances):
+        if hasattr(m.cls, "fit_distances"):
             fits = m.cls.fit_distances(
                 D,
                 D_test,

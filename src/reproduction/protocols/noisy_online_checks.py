@@ -9,8 +9,13 @@ from pydantic import Field, model_validator
 from scipy.special import gammaln
 
 from noisylabels.kernels import tensor
-from noisylabels.kernels.radial import rational, rational_pair, truncated_rational
-from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair
+from noisylabels.kernels.surrogate import (
+    SurrogatePair,
+    gaussian_pair,
+    rational,
+    rational_pair,
+    truncated_rational,
+)
 from noisylabels.losses.analytic import (
     AnalyticLoss,
     analytic_loss,

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from noisylabels.kernels import tensor
-from noisylabels.kernels.radial import rational_pair
-from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair
+from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair, rational_pair
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.features import FeatureNoise

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, WithJsonSchema, model_validator
 
-from noisylabels.bases.contracts import FitsEpochs, FitsGrid, HasObjective
 from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
@@ -87,7 +86,7 @@ class LinearMethod(Method):
             self.check_parameters(self.cls, ("lam", "random_state"))
             return
         self.check_parameters(self.cls, ("loss", "lam", "multiplier", "epochs", "random_state"))
-        self.require(FitsGrid, "the choice among `losses`", "drop `losses`")
+        self.require("fit_grid", "the choice among `losses`", "drop `losses`")
         self.check_parameters(self.cls.fit_grid)
 
     def model(self, point: Point, epochs: int, rng: np.random.Generator) -> Any:
@@ -154,9 +153,9 @@ class ErrorsSettings(OnDataSets):
 
     def _check_objectives(self, custom: bool) -> None:
         for label in self.objectives:
-            for contract in (FitsEpochs, HasObjective) if self.methods[label].custom == custom else ():
+            for member in ("fit_epochs", "objective") if self.methods[label].custom == custom else ():
                 user = "the record of its objective"
-                self.methods[label].require(contract, user, "take the method off `objectives`")
+                self.methods[label].require(member, user, "take the method off `objectives`")
 
 
 class TheoremSettings(Repeated):
@@ -258,7 +257,7 @@ def _curves(model: Any, problem: Problem, epochs: int, watched: bool) -> dict[st
     errors: dict[int, float] = {}
     curves = {"error": errors}
     start = {0: float(model.loss.value(0.0))} if watched else {}
-    if isinstance(model, FitsEpochs):
+    if hasattr(model, "fit_epochs"):
         objective = {}
         for number, fitted in enumerate(model.fit_epochs(problem.X, problem.noisy), start=1):
             errors[number] = _error(fitted, problem)
@@ -365,7 +364,7 @@ def with_noise(problem: Problem, noise: Noise, seeds: Seeds, repetition: int | s
 
 def _reference(problem: Problem) -> Floats:
     """Decision values of a linear classifier that has seen the clean labels."""
-    from noisylabels.classifiers.liblinear import LiblinearClassifier
+    from noisylabels.classifiers.linear import LiblinearClassifier
 
     return LiblinearClassifier(1e-4).fit(problem.X, problem.clean).decision_function(problem.X)
 

@@ -29,9 +29,9 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
-from noisylabels.bases.contracts import require
 from noisylabels.noise import flips
 from reproduction import methods
+from reproduction.protocols.contracts import require
 from reproduction.strict_yaml import Model as Model
 from reproduction.strict_yaml import explained, near
 
@@ -187,9 +187,9 @@ class Method(Model):
         """
         self.check_parameters(self.cls)
 
-    def require(self, contract: type, user: str, otherwise: str = "") -> None:
-        """Raise ValueError unless the class keeps a contract of `noisylabels.bases.contracts`."""
-        require(self.cls, contract, self.method, user, otherwise)
+    def require(self, member: str, user: str, otherwise: str = "") -> None:
+        """Raise ValueError unless the class has the member; see `reproduction.protocols.contracts`."""
+        require(self.cls, member, self.method, user, otherwise)
 
     def check_parameters(
         self, function: Callable[..., Any], more: Iterable[str] = (), also: Iterable[str] = ()

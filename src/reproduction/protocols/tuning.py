@@ -16,7 +16,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, TypeVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from noisylabels.bases.contracts import RunsSequences
 from noisylabels.filters.base import NoisySequence
 from noisylabels.validation import Floats
 from reproduction.protocols.settings import Method, Methods, Model, Repeated, Some, among
@@ -62,7 +61,7 @@ class TunedFilter(Method):
     def check(self) -> None:
         """See `Method.check`; a filter runs sequences."""
         user = "an experiment with adaptive filters"
-        self.require(RunsSequences, user, "inherit it from `noisylabels.filters.base.Filter`")
+        self.require("losses", user, "inherit it from `noisylabels.filters.base.Filter`")
         self.check_parameters(self.cls, self.tune)
 
 

@@ -5,21 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
 
-from noisylabels.bases.features import bounded
-from noisylabels.bases.kernel import KernelClassifier
-from noisylabels.bases.random_state import generator
-from noisylabels.bases.softmax import SoftmaxModel
-from noisylabels.classifiers.kernel_logistic import check_zeta
-from noisylabels.kernels import landmarks
-from noisylabels.kernels.gaussian import rate
-from noisylabels.kernels.nystrom import Nystrom, nystrom
-from noisylabels.kernels.width import width_of
-from noisylabels.solvers.flipped_logistic.readings import check
-
-Array = NDArray[np.float64]
+from noisylabels.classifiers.base import TrueLabelPosterior, features_of, generator
+from noisylabels.classifiers.kernel import KernelClassifier
+from noisylabels.classifiers.kernel_logistic import SoftmaxModel, check_zeta
+from noisylabels.kernels import nystrom
+from noisylabels.kernels.gaussian import rate, width_of
+from noisylabels.solvers.flipped_logistic import check_variant
+from noisylabels.validation import Floats
 
 LARGEST_CURVATURE = 0.25  # of the logistic loss: ridge = 2 zeta / 0.25
 
@@ -32,10 +26,10 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     Time O(n m^2), memory O(n m) and a block of rows.
 
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
-        `noisylabels.kernels.width`.   zeta : >= 1e-8.
+        `noisylabels.kernels.gaussian.width_of`.   zeta : >= 1e-8.
     landmarks : m; all rows if there are no more than that.
-    choice : "uniform", "kmeans" or "leverage", see `noisylabels.kernels.landmarks`; the ridge of the leverage
-        scores is 8 zeta, where the logistic loss is curved most.
+    choice : "uniform", "kmeans" or "leverage", see `noisylabels.kernels.nystrom.choose`; the ridge of the
+        leverage scores is 8 zeta, where the logistic loss is curved most.
     bias : "none", "free" or "penalised", as in `KernelLogisticRegression`.
     penalty : "rkhs"; zeta ||w||^2 would have as many terms as landmarks and no limit, and is refused.
     random_state : of the landmarks.
@@ -44,11 +38,12 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     features_, the directions that are left after those with eigenvalues below 1e-12 of the largest;
     landmarks_, how the landmarks were found: "all rows" or `choice`; classes_ (K,), objective_, converged_,
     flags_ (not_converged) and flagged_.
-    Raises ValueError : labels of one class, NaN or infinity, wrong parameters, weights < 0.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
     Source: Williams and Seeger, NIPS 2000; Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
     """
 
     name = "nystrom_logistic"
+    MULTICLASS: ClassVar[bool] = True
     robust: ClassVar[bool] = False
 
     def __init__(
@@ -87,37 +82,49 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         self.dual_coef_, self.intercept_ = (w, b) if theta.shape[1] > 1 else (w[:, 0], float(b[0]))
         return self
 
-    def _features(self, X: Array) -> Nystrom:
+    def _features(self, X: Floats) -> nystrom.Nystrom:
         """Sets X_fit_, landmarks_ and features_."""
         gamma, ridge = rate(self.width_, self.parametrisation), 2.0 * float(self.zeta) / LARGEST_CURVATURE
         rng = generator(self.random_state)
         self.landmarks_ = "all rows" if self.landmarks >= len(X) else self.choice
-        self.X_fit_ = landmarks.choose(X, self.landmarks, self.choice, gamma, ridge, rng)
-        features = nystrom(self.X_fit_, gamma)
+        self.X_fit_ = nystrom.choose(X, self.landmarks, self.choice, gamma, ridge, rng)
+        features = nystrom.nystrom(self.X_fit_, gamma)
         self.features_ = features.r
         return features
 
     def _check_parameters(self) -> None:
         check_zeta(self.zeta)
-        landmarks.check(self.landmarks, self.choice)
-        check(self.bias, self.penalty)
+        nystrom.check(self.landmarks, self.choice)
+        check_variant(self.bias, self.penalty)
         if self.penalty != "rkhs":
             raise ValueError(
-                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, cannot be had from '
+                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, is not defined for '
                 'landmarks: with m of them it is another penalty for every m; take penalty="rkhs"'
             )
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes; a block of rows at a time.
 
-        Raises ValueError : not fitted, other number of features, NaN or infinity.
+        Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
-        check_is_fitted(self)
-        X = bounded(validate_data(self, X, reset=False, dtype=np.float64))
-        features = Nystrom(self.X_fit_, rate(self.width_, self.parametrisation), np.empty((0, 0)))
+        X = features_of(self, X)
+        features = nystrom.Nystrom(self.X_fit_, rate(self.width_, self.parametrisation), np.empty((0, 0)))
         return features.times(X, self.dual_coef_) + self.intercept_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
+
+class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegression):
+    """max_{w, b, Omega} sum_n log P~_n - zeta ||f - b||^2,
+
+    P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f),
+    f(x) = sum_i w_i kappa(x, z_i) + b with m landmarks z_i, all parameters as in `NystromLogisticRegression`.
+    With all rows as landmarks it is `RobustKernelLogisticRegression(penalty="rkhs")`, for K > 2 classes as
+    well. The objective is not concave; the fit starts from w = 0, omega_jj = 0.8.
+
+    Fitted: what `NystromLogisticRegression` has, and flip_matrix_ (K, K) with rows = true classes;
+    flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
+    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); Williams and Seeger, NIPS 2000.
+    """
+
+    name = "robust_nystrom_logistic"
+    robust: ClassVar[bool] = True

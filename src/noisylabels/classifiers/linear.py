@@ -1,23 +1,39 @@
-"""Linear classification by stochastic gradient descent with a robust (or any other) margin loss."""
+"""Linear classifiers with a margin loss: by stochastic gradient descent, by L-BFGS, Pegasos and LIBLINEAR."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.bases.linear import LinearBinaryClassifier
-from noisylabels.bases.random_state import generator
+from noisylabels.classifiers.base import LinearBinaryClassifier, generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers import sgd
-from noisylabels.solvers.sgd import Objective, as_rows, block_order, largest_square, permutation
+from noisylabels.solvers.margin_lbfgs import minimise
+from noisylabels.solvers.sgd import (
+    AHEAD,
+    SMALLEST_SCALE,
+    Objective,
+    Rows,
+    add,
+    as_rows,
+    block_order,
+    dot,
+    energy,
+    fetch,
+    largest_square,
+    permutation,
+)
 from noisylabels.solvers.sgd_grid import Candidate, fit_models
-from noisylabels.validation import choice, finite, flag, number, whole
+from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
 AVERAGES = ("none", "epoch", "run")
 BLOCKS = "blocks"
+PIECE = 1 << 20  # row numbers drawn at a time
 
 
 class RobustSGDClassifier(LinearBinaryClassifier):
@@ -49,7 +65,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     rows that come as if drawn at random: shuffle the file once, never sort it by class.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), schedule_, t_ (steps done), n_iter_ (epochs done).
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters, eta0 lambda >= 1,
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters, eta0 lambda >= 1,
     weights that are no longer finite.
     Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1.
     """
@@ -95,7 +111,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
 
     def fit_epochs(self, X: Any, y: ArrayLike) -> Iterator[RobustSGDClassifier]:
         """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
-        X, labels = self._checked(X, y, None, first=True)
+        X, labels = self._checked(X, y)
         n = len(labels)
         self._start(X, labels, n)
         rng = generator(self.random_state)
@@ -111,7 +127,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     def fit_grid(
         cls,
         X: Any,
-        y: NDArray[np.float64],
+        y: Floats,
         train: NDArray[np.integer[Any]],
         candidates: Sequence[Candidate],
         rng: np.random.Generator,
@@ -119,7 +135,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         epochs: int,
         schedule: str = "warm_inv_epoch",
         average: str = "none",
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Weights (d+1, M), the bias last, of a classifier for each candidate: for cross-validation.
 
         X (n, d), y (n,) of -1.0 and +1.0; train : the rows to learn from.
@@ -187,7 +203,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         bias_lam = self.lam if self.regularise_intercept else 0.0
         return Objective(loss, float(self.lam), bias, float(bias_lam), positive, negative)
 
-    def _start(self, X: Any, labels: NDArray[np.float64], n: int) -> None:
+    def _start(self, X: Any, labels: Floats, n: int) -> None:
         """Weights, sums and step sizes of a new run with n rows in an epoch."""
         self._objective = self._checked_objective()
         loss = self._objective.loss
@@ -208,7 +224,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     def _pass(
         self,
         rows: Any,
-        labels: NDArray[np.float64],
+        labels: Floats,
         order: NDArray[np.uint32],
         begins: bool = True,
         ends: bool = True,
@@ -236,3 +252,226 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         learned = total / self._summed if averaged and self.average == "run" else w
         self.coef_ = learned[np.newaxis, :-1].copy()
         self.intercept_ = self._objective.bias * learned[-1:]
+
+
+class MarginMinimiser(LinearBinaryClassifier):
+    """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by L-BFGS from zero weights.
+
+    The problem of `RobustSGDClassifier` without the noise of its steps, which isolates the effect of the
+    optimiser. A loss that is not convex is solved to the minimum that L-BFGS reaches from 0.
+
+    loss : name or `noisylabels.losses.margin.Loss` without kinks.   lam : lambda > 0.
+    max_iter : rounds of L-BFGS.   random_state : not used, there is nothing random.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_, converged_.
+    Raises ValueError: a loss with kinks, labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: the losses of Han, Tsang, Chen, ECML PKDD 2016; solving them to the minimum is ours.
+    """
+
+    name = "margin_minimiser"
+
+    def __init__(
+        self,
+        loss: str | Loss = "rgomp",
+        *,
+        lam: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.lam = lam
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> MarginMinimiser:
+        """Solve for X (n, d), dense or CSR, and y (n,)."""
+        loss = resolve(self.loss)
+        if not (loss.smooth or loss.name in ("squared_hinge", "modified_huber")):  # a slope everywhere
+            raise ValueError(
+                f"loss: {loss.name} has kinks, for which L-BFGS is not made; take a smooth one, "
+                "or for the hinge LiblinearClassifier(loss='hinge', dual=True)"
+            )
+        number("lam", self.lam, above=0)
+        whole("max_iter", self.max_iter, 1)
+        X, labels = self._checked(X, y)
+        found = minimise(X, labels, loss, float(self.lam), max_iter=self.max_iter)
+        self.coef_, self.intercept_ = found.w[np.newaxis, :-1].copy(), found.w[-1:].copy()
+        self.n_iter_, self.converged_ = found.iterations, found.converged
+        return self
+
+
+class LiblinearClassifier(LinearBinaryClassifier):
+    """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
+
+    loss : "squared_hinge", or "hinge" without the square, in the dual only (-s 3).   lam : lambda > 0.
+    dual : coordinate descent in the dual (-s 1 -e 0.1), else a trust region in the primal (-s 2 -e 0.01);
+        both with -B 1, a regularised constant feature.
+    max_iter : LIBLINEAR's limit of 1000 iterations.
+    random_state : orders of the dual; not used in the primal.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_.
+    Raises ValueError: lam <= 0, wrong labels, an unknown loss, "hinge" in the primal.
+    Source: Fan et al., JMLR 9, 2008; the options are those of Han, Tsang, Chen, Section 5.1.
+    """
+
+    name = "liblinear"
+
+    def __init__(
+        self,
+        lam: float = 1e-4,
+        *,
+        loss: str = "squared_hinge",
+        dual: bool = False,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.loss = loss
+        self.dual = dual
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> LiblinearClassifier:
+        """Solve for X (n, d), dense or CSR, and y (n,)."""
+        from sklearn.svm import LinearSVC
+
+        lam = number("lam", self.lam, above=0)
+        choice("loss", self.loss, ("squared_hinge", "hinge"))
+        flag("dual", self.dual)
+        whole("max_iter", self.max_iter, 1, 2**31 - 1)
+        if self.loss == "hinge" and not self.dual:
+            raise ValueError("loss: LIBLINEAR solves the hinge loss in the dual only: add dual=True")
+        X, labels = self._checked(X, y)
+        solver = LinearSVC(
+            loss=self.loss,
+            dual=self.dual,
+            tol=0.1 if self.dual else 0.01,
+            C=1.0 / (lam * len(labels)),
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        ).fit(X, labels)
+        self.coef_, self.intercept_, self.n_iter_ = solver.coef_, solver.intercept_, solver.n_iter_
+        return self
+
+
+class PegasosClassifier(LinearBinaryClassifier):
+    """w <- (1 - eta_t lambda) w + eta_t y_i x_i 1[z_i < 1],  eta_t = 1/(lambda t), i uniform, k = 1.
+
+    lam : lambda > 0.   project : then w <- min(1, 1/(sqrt(lambda) ||w||)) w.
+    max_passes : the run takes T = min(max(ceil(10/lambda), n), max_passes n) steps; None: no cap. Han et al.
+        say 10/lambda "epochs", at lambda = 1e-6 ten million passes over the data: read as steps.
+    fit_intercept : add a constant feature 1, regularised like the others.   random_state : seed of the draws.
+
+    Larger than memory: `fit` reads a `numpy.memmap` in place, row by drawn row; `partial_fit` takes chunks
+    (`reproduction.data.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
+    in the order of the file, and a random sample with replacement inside each: shuffle the file once.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), t_ (steps done).
+    Raises ValueError: labels that are not two classes, NaN or infinity, lam <= 0, max_passes <= 0.
+    Source: Shalev-Shwartz, Singer, Srebro, Cotter, Mathematical Programming 127, 2011.
+    """
+
+    name = "pegasos"
+
+    def __init__(
+        self,
+        lam: float = 1e-4,
+        *,
+        project: bool = True,
+        max_passes: float | None = 100,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.project = project
+        self.max_passes = max_passes
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> PegasosClassifier:
+        """Run on X (n, d), dense or CSR, and y (n,), from w = 0."""
+        self._check_parameters()
+        X, labels = self._checked(X, y)
+        n = len(labels)
+        wanted = max(math.ceil(10.0 / float(self.lam)), n)
+        steps = wanted if self.max_passes is None else min(wanted, math.ceil(float(self.max_passes) * n))
+        self._start(X.shape[1])
+        return self._walk(X, labels, steps)
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PegasosClassifier:
+        """n steps on rows drawn from X (n, d), after the steps done; ``classes`` is needed if y lacks one."""
+        first = not hasattr(self, "t_")
+        self._check_parameters()
+        X, labels = self._checked(X, y, classes, first=first)
+        if first:
+            self._start(X.shape[1])
+        return self._walk(X, labels, len(labels))
+
+    def _check_parameters(self) -> None:
+        number("lam", self.lam, above=0)
+        flag("project", self.project)
+        flag("fit_intercept", self.fit_intercept)
+        if self.max_passes is not None:
+            number("max_passes, if not None", self.max_passes, above=0)
+
+    def _start(self, d: int) -> None:
+        """State of a new run: w, b, ||(w, b)||^2, steps done; and its draws."""
+        self._state, self._rng, self.t_ = np.zeros(d + 3), generator(self.random_state), 0
+
+    def _walk(self, X: Any, labels: Floats, steps: int) -> PegasosClassifier:
+        """That many steps on rows of X."""
+        rows, state = as_rows(X), self._state
+        end = self.t_ + steps
+        while self.t_ < end:
+            order = self._rng.integers(len(labels), size=min(PIECE, end - self.t_), dtype=np.uint32)
+            _pegasos(rows, labels, order, state, float(self.lam), self.project, float(self.fit_intercept))
+            self.t_ += len(order)
+        self.coef_ = state[np.newaxis, :-3].copy()
+        self.intercept_ = float(self.fit_intercept) * state[-3:-2]
+        return self
+
+
+@njit(cache=True, error_model="numpy")
+def _pegasos(
+    rows: Rows,
+    y: Floats,
+    order: NDArray[np.uint32],
+    state: Floats,
+    lam: float,
+    project: bool,
+    constant: float,
+) -> None:
+    """Steps over rows[order]; w is kept as scale * w, and ||(w, b)||^2 from step to step."""
+    d = len(state) - 3
+    w, b, square, done = state[:d], state[d], state[d + 1], state[d + 2]
+    scale = 1.0
+    last = len(order) - 1
+    for k in range(len(order)):
+        fetch(rows, y, order[min(k + AHEAD, last)])
+        i = order[k]
+        t = done + k + 1.0
+        f = scale * dot(rows, i, w) + constant * b
+        step = y[i] / (lam * t) if y[i] * f < 1.0 else 0.0  # of the hinge loss
+        shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 anyway
+        if t > 1.0:
+            scale *= shrink
+        b *= shrink
+        if step != 0.0:
+            size = constant * constant + energy(rows, i)
+            square = shrink * shrink * square + 2.0 * shrink * step * f + step * step * size
+            add(rows, i, w, step / scale)
+            b += step * constant
+        else:
+            square *= shrink * shrink
+        if project and square * lam > 1.0:
+            back = 1.0 / math.sqrt(square * lam)
+            scale *= back
+            b *= back
+            square = 1.0 / lam
+        if scale < SMALLEST_SCALE:
+            for j in range(d):
+                w[j] *= scale
+            scale = 1.0
+    for j in range(d):
+        w[j] *= scale
+    state[d], state[d + 1], state[d + 2] = b, square, done + len(order)

@@ -9,14 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.bases.fits import Fits
-from noisylabels.bases.kernel import KernelClassifier
-from noisylabels.bases.posterior import TrueLabelPosterior
+from noisylabels.classifiers.base import TrueLabelPosterior
+from noisylabels.classifiers.kernel import Fits, KernelClassifier
 from noisylabels.kernels.gaussian import Basis, Gram, basis
 from noisylabels.noise import flip_matrix
-from noisylabels.validation import choice, number, numbers, whole
-
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats, choice, number, numbers, whole
 
 START = 0.8  # P(true label = observed label) at the start
 ROUNDS = 50
@@ -33,11 +30,11 @@ class Discriminants:
     converged (P,) : the posteriors came to rest.   lost (P,) : a class was, the model is a constant.
     """
 
-    v: Array
-    b: Array
-    omega01: Array
-    omega10: Array
-    posterior: Array
+    v: Floats
+    b: Floats
+    omega01: Floats
+    omega10: Floats
+    posterior: Floats
     converged: NDArray[np.bool_]
     lost: NDArray[np.bool_]
 
@@ -52,12 +49,12 @@ class Discriminants:
         return self.lost | self.swapped
 
 
-def ridges(K: Array, mu: ArrayLike) -> Array:
+def ridges(K: Floats, mu: ArrayLike) -> Floats:
     """mu tr(K^2) / n; ValueError: not finite, or not above 0."""
     return numbers("mu", mu, above=0) * float((K * K).sum()) / len(K)
 
 
-def directions(basis: Basis, centred: Array, mu: Array) -> Array:
+def directions(basis: Basis, centred: Floats, mu: Floats) -> Floats:
     """(K H K + mu I)^-1 K r_c in the basis (P, r), for centred posteriors r_c (P, n), H = I - 1 1^T / n.
 
     With n_1 + n_0 = n and r the posteriors, the scatter within the classes is
@@ -78,28 +75,26 @@ def directions(basis: Basis, centred: Array, mu: Array) -> Array:
 
 
 def expectation_maximisation(
-    basis: Basis, labels: Array, mu: Array, rounds: int = ROUNDS, threshold: str = "posterior"
+    basis: Basis, labels: Floats, mu: Floats, rounds: int = ROUNDS, threshold: str = "posterior"
 ) -> Discriminants:
     """Discriminants for P rows of observed labels (P, n), 0.0 or 1.0, and ridges mu (P,).
 
     rounds, threshold : see `RobustKernelFisherClassifier`.
     A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
     constant. What has converged leaves the batch.
-    Raises ValueError : rounds that are no whole number >= 0, unknown threshold.
+    Raises ValueError: rounds that are no whole number >= 0, unknown threshold.
     """
-    _check(rounds, threshold)
+    whole("rounds", rounds, 0)
+    choice("threshold", threshold, THRESHOLDS)
     trust = START if rounds else 1.0  # labels that are believed are a fixed point
     models, n = labels.shape
     QT = np.ascontiguousarray(basis.Q.T)
     found = Discriminants(
-        np.zeros((models, len(basis.lam))),
-        np.zeros(models),
-        np.full(models, np.nan),
-        np.full(models, np.nan),
-        np.where(labels == 1, trust, 1 - trust),
-        np.zeros(models, dtype=bool),
-        np.zeros(models, dtype=bool),
-    )
+        v=np.zeros((models, len(basis.lam))), b=np.zeros(models),
+        omega01=np.full(models, np.nan), omega10=np.full(models, np.nan),
+        posterior=np.where(labels == 1, trust, 1 - trust),
+        converged=np.zeros(models, dtype=bool), lost=np.zeros(models, dtype=bool),
+    )  # fmt: skip
     constant = np.isin(labels.mean(axis=1), (0.0, 1.0))
     found.b[constant] = 2 * labels[constant, 0] - 1
     found.lost[constant] = True
@@ -124,13 +119,8 @@ def expectation_maximisation(
     return found
 
 
-def _check(rounds: int, threshold: str) -> None:
-    whole("rounds", rounds, 0)
-    choice("threshold", threshold, THRESHOLDS)
-
-
 @njit(cache=True, error_model="numpy")
-def posteriors(z: Array, r: Array, labels: Array) -> tuple[Array, Array, Array, Array, Array]:
+def posteriors(z: Floats, r: Floats, labels: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """From posteriors r (P, n) the Gaussians along z (P, n) and the flip rates; from these r anew, in place.
 
     log-odds of the true label = slope z + offset + log omega_{1,y~} / omega_{0,y~}.
@@ -187,7 +177,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,),
     flip_matrix_ (2, 2) with rows = true classes, converged_ (no doubt if not: EM is slow on wide kernels),
     flags_ (lost_class: f is a constant; classes_swapped) and flagged_.
-    Raises ValueError : labels that are not two classes, NaN or infinity, wrong parameters.
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Lawrence and Scholkopf, ICML 2001; Li et al., Pattern Recognition 40, 2007.
     """
 
@@ -218,10 +208,9 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
             space, labels[np.newaxis], ridges(K, number("mu", self.mu)), self.rounds, self.threshold
         )
         self.dual_coef_, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
-        up, down = float(model.omega01[0]), float(model.omega10[0])
-        self.flip_matrix_ = flip_matrix.from_rates(up, down)
+        self.flip_matrix_ = flip_matrix.from_rates(float(model.omega01[0]), float(model.omega10[0]))
         self.converged_ = bool(model.converged[0])
-        self._doubt(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))
+        self._flag(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))
         return self
 
     @classmethod
@@ -238,16 +227,12 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
 
         A column with one class only, or a fit that loses a class, is a constant, flagged; also flagged:
         classes swapped. Fits that the rounds stop are not: EM is slow on wide kernels.
-        Raises ValueError : mu <= 0, wrong rounds or threshold.
+        Raises ValueError: mu <= 0, wrong rounds or threshold.
         """
         y, mu = np.asarray(labels, dtype=float).T, ridges(gram.K, grid)
         rows, ridge = np.repeat(y, len(mu), axis=0), np.tile(mu, len(y))
         models = expectation_maximisation(gram.basis, rows, ridge, rounds, threshold)
         scores = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
         shape = (len(y), len(mu))
-        return Fits(
-            scores.reshape(*shape, -1),
-            models.omega01.reshape(shape),
-            models.omega10.reshape(shape),
-            models.flagged.reshape(shape),
-        )
+        rates = models.omega01.reshape(shape), models.omega10.reshape(shape)
+        return Fits(scores.reshape(*shape, -1), *rates, models.flagged.reshape(shape))

@@ -1,31 +1,30 @@
-"""W and Omega together by L-BFGS, in passes over blocks of rows: for many columns or many rows.
+"""Softmax regression of K classes whose labels were flipped at random, and two solvers.
 
-omega_jk = A_jk^2 / (1 + sum_{l != j} A_jl^2), A_jj = 1: an entry is 0 at a finite A and smooth there.
-The gradient of sum_n a_n log P~_n is a (q - s) in f, and in A_jl, l != j,
-2 A_jl / (1 + sum A_j^2) (R_jl - sum_k R_jk omega_jk),  R_jk = sum_{n: y~_n = k} a_n s_nj / P~_n.
-W = L^-T U C^T is scaled by the Cholesky factor of (0.6 / K) Z^T Z + 4 diag(penalty), a typical Hessian, and A
-by 1/sqrt(n), so that the squared norm of the gradient is about twice what is left to gain.
-A pass reads Z once and needs memory for a block beside it.
+max_{W, Omega}  sum_n a_n log P~_n - 2 sum_i penalty_i ||W_i||^2,  F = Z W,  sum_j W_ij = 0.
 
-Source: Bootkrajang and Kaban, ECML PKDD 2012, with the parametrisation of
-`noisylabels.solvers.flipped_logistic.batch`.
+The columns of W (r, K) sum to zero by themselves where they are penalised, and by choice where they are not.
+No class is singled out, so that a permutation of the classes permutes W and Omega. With two classes
+f = F_1 - F_0 = Z w has the penalty penalty_i w_i^2 of `noisylabels.solvers.flipped_logistic`.
+
+Source: Bootkrajang and Kaban, ECML PKDD 2012.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, helmert, solve, solve_triangular
 from scipy.optimize import OptimizeResult, minimize
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax, logsumexp, softmax
 
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_softmax.fits import SoftmaxFit, contrasts
-
-Array = NDArray[np.float64]
+from noisylabels.solvers.flipped_logistic import EM_TOLERANCE, SMALLEST_CURVATURE, longest_step
+from noisylabels.validation import Floats
 
 CURVATURE = 0.6  # K times a typical s_j s_k over that of f = 0
 BLOCK = 1024  # rows
@@ -37,12 +36,105 @@ SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its me
 LARGEST = 500.0  # exponent of a ratio of probabilities
 
 
-def omega_of(A: Array) -> Array:
+@dataclass(frozen=True)
+class SoftmaxFit:
+    """W (r, K) whose rows sum to zero, Omega (K, K), the objective per round, what happened.
+
+    permuted : class names changed places on the way, and Omega was reset.
+    """
+
+    W: Floats
+    omega: Floats
+    objectives: list[float]
+    converged: bool
+    permuted: bool
+
+
+def contrasts(K: int) -> Floats:
+    """C (K, K-1) with orthonormal columns that sum to zero: W = V C^T and ||W|| = ||V||."""
+    return np.ascontiguousarray(helmert(K).T)
+
+
+def em_newton(
+    Z: Floats,
+    labels: NDArray[np.intp],
+    penalty: Floats,
+    omega: Floats,
+    *,
+    learn_omega: bool = True,
+    weights: Floats | None = None,
+    rounds: int = 50,
+) -> SoftmaxFit:
+    """The plain solver: a Newton step on the EM surrogate, an update of Omega, repeat.
+
+    With F = Z V C^T (C of `contrasts`) the surrogate has the gradient Z^T (a (q - s)) C - 4 penalty V and the
+    Hessian -sum_{j<k} (Z^T diag(h_jk) Z) (x) (c_j - c_k)(c_j - c_k)^T - 4 diag(penalty),
+    h_jk = a max(s_j s_k, 1e-6); the step is halved until the objective does not decrease.
+    For K = 2 every iterate is that of `noisylabels.solvers.flipped_logistic.em_newton`.
+    A round costs O(n r^2 K^2 + r^3 K^3): for few columns, or as a reference.
+    Z (n, r), labels (n,) in 0..K-1, penalty (r,) >= 0, omega (K, K) where to begin; weights a (n,).
+    Stops when the changes of all f_j - f_k are <= 1e-5 (1 + max|f_j - f_k|) and those of Omega <= 1e-5.
+    """
+    K = len(omega)
+    a = np.ones(len(Z)) if weights is None else weights
+    C, V = contrasts(K), np.zeros((Z.shape[1], K - 1))
+    objectives: list[float] = []
+    permuted = converged = False
+
+    def objective(V: Floats, F: Floats) -> float:
+        return float(a @ flip_matrix.log_likelihood(F, labels, omega) - 2.0 * penalty @ (V**2).sum(axis=1))
+
+    F = Z @ V @ C.T
+    for _ in range(rounds):
+        direction = _newton_step(Z, F, labels, a, penalty, omega, V, C)
+        along = Z @ direction @ C.T
+        t = longest_step(objective, V, F, direction, along)
+        V, F = V + t * direction, F + t * along
+        moved = 0.0
+        if learn_omega:
+            after = flip_matrix.updated(flip_matrix.posterior(F, labels, omega), labels, omega, a)
+            if flip_matrix.permuted(after):
+                permuted, after = True, flip_matrix.projected(K)
+            moved = float(np.abs(after - omega).max())
+            omega = after
+        objectives.append(objective(V, F))
+        change = t * float(np.ptp(along, axis=1).max())
+        if change <= EM_TOLERANCE * (1.0 + float(np.ptp(F, axis=1).max())) and moved <= EM_TOLERANCE:
+            converged = True
+            break
+    return SoftmaxFit(V @ C.T, omega, objectives, converged, permuted)
+
+
+def _newton_step(
+    Z: Floats,
+    F: Floats,
+    labels: NDArray[np.intp],
+    a: Floats,
+    penalty: Floats,
+    omega: Floats,
+    V: Floats,
+    C: Floats,
+) -> Floats:
+    """The direction in V (r, K-1)."""
+    (r, k), s = V.shape, softmax(F, axis=1)
+    q = flip_matrix.posterior(F, labels, omega)
+    gradient = Z.T @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
+    hessian = np.zeros((r, k, r, k))
+    for i, j in combinations(range(k + 1), 2):
+        h = a * np.maximum(s[:, i] * s[:, j], SMALLEST_CURVATURE)
+        between = C[i] - C[j]
+        hessian += np.einsum("xy,ij->xiyj", (Z.T * h) @ Z, np.outer(between, between))
+    flat = hessian.reshape(r * k, r * k)
+    flat[np.diag_indices(r * k)] += np.repeat(4.0 * penalty, k)
+    return np.asarray(solve(flat, gradient.reshape(-1), assume_a="pos")).reshape(r, k)
+
+
+def omega_of(A: Floats) -> Floats:
     """omega_jk = A_jk^2 / sum_l A_jl^2 (K, K)."""
     return A**2 / (A**2).sum(axis=1, keepdims=True)
 
 
-def gram(Z: Array, weights: Array | None = None) -> Array:
+def gram(Z: Floats, weights: Floats | None = None) -> Floats:
     """Z^T diag(a) Z (r, r), block by block."""
     if weights is None:
         return Z.T @ Z
@@ -54,8 +146,8 @@ def gram(Z: Array, weights: Array | None = None) -> Array:
 
 
 def likelihood(
-    Z: Array, W: Array, labels: NDArray[np.intp], omega: Array, weights: Array | None = None
-) -> tuple[float, Array, Array]:
+    Z: Floats, W: Floats, labels: NDArray[np.intp], omega: Floats, weights: Floats | None = None
+) -> tuple[float, Floats, Floats]:
     """sum_n a_n log P~_n, its gradient Z^T (a (q - s)) in W (r, K), and R (K, K), block by block."""
     value, slope, R = 0.0, np.zeros_like(W), np.zeros_like(omega)
     one_hot = np.eye(len(omega))
@@ -74,17 +166,23 @@ def likelihood(
 
 
 def lbfgs(
-    Z: Array,
+    Z: Floats,
     labels: NDArray[np.intp],
-    penalty: Array,
-    omega: Array,
+    penalty: Floats,
+    omega: Floats,
     *,
     learn_omega: bool = True,
-    weights: Array | None = None,
+    weights: Floats | None = None,
     tolerance: float = TOLERANCE,
 ) -> SoftmaxFit:
-    """Maximise sum_n a_n log P~_n - 2 sum_i penalty_i ||W_i||^2 for F = Z W, from W = 0.
+    """W and Omega together from W = 0 by L-BFGS, in passes over blocks of rows: for many columns or rows.
 
+    omega_jk = A_jk^2 / (1 + sum_{l != j} A_jl^2), A_jj = 1: an entry is 0 at a finite A and smooth there.
+    The gradient of sum_n a_n log P~_n is a (q - s) in f, and in A_jl, l != j,
+    2 A_jl / (1 + sum A_j^2) (R_jl - sum_k R_jk omega_jk),  R_jk = sum_{n: y~_n = k} a_n s_nj / P~_n.
+    W = L^-T U C^T is scaled by the Cholesky factor of (0.6 / K) Z^T Z + 4 diag(penalty), a typical Hessian,
+    and A by 1/sqrt(n), so that the squared norm of the gradient is about twice what is left to gain.
+    A pass reads Z once and needs memory for a block beside it.
     Z (n, r), labels (n,) in 0..K-1, penalty (r,) >= 0, omega (K, K) where to begin; weights a (n,).
     If the class names change places, Omega is reset and kept, and W is fitted to that.
     """
@@ -101,11 +199,11 @@ class _Descent:
 
     def __init__(
         self,
-        Z: Array,
+        Z: Floats,
         labels: NDArray[np.intp],
-        penalty: Array,
-        omega: Array,
-        weights: Array | None,
+        penalty: Floats,
+        omega: Floats,
+        weights: Floats | None,
         learn_omega: bool,
     ) -> None:
         self.Z, self.labels, self.penalty, self.omega, self.weights = Z, labels, penalty, omega, weights
@@ -118,16 +216,16 @@ class _Descent:
         self.L = cholesky(typical, lower=True, overwrite_a=True, check_finite=False)
         self.square = np.inf  # of the gradient of the last call
 
-    def weights_of(self, U: Array) -> Array:
+    def weights_of(self, U: Floats) -> Floats:
         return np.asarray(solve_triangular(self.L, U, lower=True, trans="T", check_finite=False)) @ self.C.T
 
-    def omega_at(self, x: Array) -> tuple[Array, Array]:
+    def omega_at(self, x: Floats) -> tuple[Floats, Floats]:
         """A and Omega."""
         A = np.eye(self.K)
         A[self.off] = x[-self.K * (self.K - 1) :] / math.sqrt(self.size)
         return A, omega_of(A)
 
-    def __call__(self, x: Array) -> tuple[float, Array]:
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
         """The objective to be minimised, and its gradient."""
         U = x[: len(self.L) * (self.K - 1)].reshape(len(self.L), self.K - 1)
         W = self.weights_of(U)

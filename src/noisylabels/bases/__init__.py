@@ -1,1 +1,0 @@
-"""What estimators share: labels, decision functions, results of many fits."""

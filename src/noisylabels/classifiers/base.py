@@ -1,0 +1,230 @@
+"""What classifiers share: checked input, flags of doubtful fits, posteriors of labels, linear models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from noisylabels.noise import flip_matrix
+from noisylabels.validation import Floats, shown, whole
+
+LARGEST = 1e35
+"""Trees hold features in single precision, which ends at 3e38; beyond 1e70 LIBLINEAR never ends."""
+
+
+def bounded(X: Any) -> Any:
+    """X (n, d), dense or sparse, unchanged; ValueError: a feature beyond 1e35 in size."""
+    with np.errstate(over="ignore"):  # one fast pass
+        square = np.einsum("ij,ij->", X, X) if isinstance(X, np.ndarray) else np.dot(X.data, X.data)
+    if float(square) <= LARGEST**2:
+        return X
+    entries = None if isinstance(X, np.ndarray) else X.tocoo()
+    far = np.abs((X if entries is None else entries.data).astype(np.float64)) > LARGEST
+    if far.any():
+        at = np.argwhere(far)[0]
+        row, column = at if entries is None else (entries.row[at[0]], entries.col[at[0]])
+        raise ValueError(
+            f"X: value at index ({row}, {column}) is beyond {LARGEST:g} in size; scale the features"
+        )
+    return X
+
+
+def features_of(estimator: Any, X: Any) -> Floats:
+    """X (n, d) for a prediction; ValueError: not fitted, other features, NaN, infinity, too large."""
+    check_is_fitted(estimator)
+    return np.asarray(bounded(validate_data(estimator, X, reset=False, dtype=np.float64)))
+
+
+def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
+    """The two sorted classes of y (or of ``classes``); ValueError: not labels, or not exactly two classes."""
+    check_classification_targets(y)
+    found = np.unique(y if classes is None else np.asarray(classes))
+    if len(found) > 2:
+        kind = type_of_target(found, input_name="y")
+        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+    if len(found) < 2:
+        raise ValueError(f"the labels must have two classes, got one class only: {found.tolist()}")
+    if classes is not None and not np.isin(y, found).all():
+        raise ValueError(f"y has labels outside classes = {found.tolist()}")
+    return found
+
+
+def classes_of(y: Any) -> NDArray[Any]:
+    """The sorted classes of y, two or more; ValueError: not labels, one class only."""
+    check_classification_targets(y)
+    found = np.unique(y)
+    return found if len(found) > 2 else two_classes(y)
+
+
+def example_weights(X: Any, y: Any, sample_weight: ArrayLike | None) -> Floats | None:
+    """The weights (n,) of examples with labels y (n,); None if they are not given.
+
+    Raises ValueError: weights < 0 or not finite, a class without an example of weight > 0.
+    """
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if len(np.unique(y[weights > 0])) < max(2, len(np.unique(y))):
+        raise ValueError(
+            "sample_weight leaves one class only: some example of each class needs a weight > 0"
+            if len(np.unique(y)) == 2
+            else "the weights leave a class without examples: each class needs one with a weight > 0"
+        )
+    return np.asarray(weights)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        rule = "must be None, a whole number >= 0, a NumPy Generator or a RandomState"
+        raise ValueError(f"random_state: {rule}, got {shown(random_state)}") from None
+    return np.random.default_rng(state.randint(2**31 - 1))
+
+
+def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
+    """The fold of each point (n,), 0..folds - 1, both signs of s spread evenly and at random.
+
+    A class with fewer points than folds reduces the number of folds to its size; None if it has one point,
+    which cannot be in training and test set at once. Raises ValueError: folds < 2.
+    """
+    folds = whole("folds", folds, 2)
+    members = [rng.permutation(np.flatnonzero(those)) for those in (s < 0, s >= 0)]
+    folds = min(folds, *(len(those) for those in members))
+    if folds < 2:
+        return None
+    number = np.empty(len(s), dtype=np.intp)
+    for those in members:
+        number[those] = np.arange(len(those)) % folds
+    return number
+
+
+class FitFlags:
+    """flags_ : why a fit is a fallback or doubtful, in words, else (); flagged_ : whether there are any.
+
+    classes_swapped : the classes changed names during the fit (omega_01 + omega_10 >= 1).
+    collapsed : f is flat between the training points.   lost_class : one class has less than one point left.
+    not_converged : stopped before the conditions of an optimum held.   not_finite : a round was undone.
+    no_folds : a class has one point, so nothing was cross-validated.
+    """
+
+    flags_: tuple[str, ...]
+    flagged_: bool
+
+    def _flag(self, **reasons: bool) -> None:
+        self.flags_ = tuple(word for word, applies in reasons.items() if applies)
+        self.flagged_ = bool(self.flags_)
+
+
+class TrueLabelPosterior(FitFlags):
+    """For classifiers that estimate how labels are flipped: flip_matrix_ (K, K), rows = true classes.
+
+    converged_ and `FitFlags` say how far the estimate can be trusted.
+    """
+
+    classes_: NDArray[Any]
+    flip_matrix_: Floats
+    converged_: bool
+    decision_function: Callable[[Any], Floats]
+
+    def true_label_posterior(self, X: Any, y: ArrayLike) -> Floats:
+        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,).
+
+        With K > 2 classes q_nj = P(y_n is classes_[j] | x_n, y_n): (n, K).
+        Raises ValueError: a label outside the classes of `fit`; see `decision_function`.
+        """
+        check_is_fitted(self)
+        y = np.asarray(y)
+        if not np.isin(y, self.classes_).all():
+            raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
+        if len(self.classes_) > 2:
+            labels = np.searchsorted(self.classes_, y)
+            return flip_matrix.posterior(self.decision_function(X), labels, self.flip_matrix_)
+        return flip_matrix.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
+
+    def _log_odds(self, X: Any) -> Floats:
+        """log P(y = 1 | x) - log P(y = 0 | x) of the true label per row of X (n, d): (n,)."""
+        return self.decision_function(X)
+
+
+class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
+    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,);  classes_[1] if f(x) >= 0, else classes_[0]."""
+
+    SPARSE: ClassVar[bool] = True  # whether X may be CSR
+    MULTICLASS: ClassVar[bool] = False
+
+    coef_: Floats
+    intercept_: Floats
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> Floats:
+        """f(x) per row of X (n, d); ValueError: not fitted, other features."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=self._storage(), reset=False, dtype=[np.float64, np.float32])
+        return np.asarray(bounded(X) @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X (n, d); f(x) = 0 counts as the second class."""
+        f = self.decision_function(X)
+        chosen = (f >= 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
+        return self.classes_[chosen]
+
+    @property
+    def predict_proba(self) -> Callable[[Any], Floats]:
+        """X (n, d) -> P(y = 0 | x) and P(y = 1 | x) = sigma(f(x)) (n, 2), where f are log-odds.
+
+        They are for the logistic loss; the other margin losses only say on which side of zero f lies.
+        Raises AttributeError: another loss, with how to calibrate its f.
+        """
+        if not self._log_odds_are_f():
+            raise AttributeError(
+                f"{type(self).__name__} has no predict_proba with this loss: its decision values are not "
+                "log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
+            )
+        return self._proba
+
+    def _log_odds_are_f(self) -> bool:
+        loss = getattr(self, "loss", None)
+        return getattr(loss, "name", loss) == "log"
+
+    def _proba(self, X: Any) -> Floats:
+        p = expit(self.decision_function(X))
+        return np.column_stack([1.0 - p, p])
+
+    def _checked(self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True) -> tuple[Any, Floats]:
+        """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""
+        types = [np.float64, np.float32]
+        X, y = validate_data(
+            self, X, y, accept_sparse=self._storage(), dtype=types, order="C", accept_large_sparse=False,
+            reset=first,
+        )  # fmt: skip
+        if first:
+            self.classes_ = two_classes(y, classes)
+        elif not np.isin(y, self.classes_).all():
+            raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
+        return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _signed(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
+        """The rows s_i (x_i, 1) (n, d + 1) and the labels s (n,) as -1.0 and +1.0; sets classes_."""
+        X, s = self._checked(X, y)
+        return s[:, np.newaxis] * np.column_stack([X.astype(np.float64), np.ones(len(X))]), s
+
+    def _storage(self) -> str | bool:
+        return "csr" if self.SPARSE else False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.MULTICLASS
+        tags.input_tags.sparse = self.SPARSE
+        return tags

@@ -1,0 +1,413 @@
+"""Boosters: H_t = H_{t-1} + alpha_t h_t over linear members or small trees, with clean or flipped labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import validate_data
+
+from noisylabels.classifiers.base import TrueLabelPosterior, bounded, features_of, generator, two_classes
+from noisylabels.losses.exponential import FlippedExponential
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers import weighted_logistic
+from noisylabels.validation import Floats, choice, flag, number, shown, whole
+
+BASES = ("logistic", "robust_logistic")
+WEIGHTINGS = ("resample", "reweight")
+START = 0.2  # both flip rates of a robust base at its start
+LARGEST_RATE = 0.49
+STILL = 1e-3  # gamma that moves by less in the last round has converged
+
+
+class BoostingClassifier(ClassifierMixin, BaseEstimator):
+    """H(x) = sum_t alpha_t h_t(x);  classes_[1] if H(x) >= 0, else classes_[0]."""
+
+    rounds: int
+    classes_: NDArray[Any]
+    members_: Any
+    steps_: Floats
+    log_losses_: Floats
+
+    def decision_function(self, X: Any) -> Floats:
+        """H(x) per row of X (n, d); ValueError: not fitted, other features."""
+        return self._scores(features_of(self, X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X (n, d); H(x) = 0 counts as the second class."""
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """H(x) per row of X (n, d) after 1, 2, ... rounds."""
+        X = features_of(self, X)
+        H = np.zeros(len(X))
+        for member, alpha in zip(self.members_, self.steps_, strict=True):
+            H = H + alpha * self._outputs(member, X)
+            yield H
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """The class of each row of X (n, d) after 1, 2, ... rounds."""
+        for H in self.staged_decision_function(X):
+            yield self.classes_[(H >= 0).astype(np.intp)]
+
+    def _scores(self, X: Floats) -> Floats:
+        H = np.zeros(len(X))
+        for member, alpha in zip(self.members_, self.steps_, strict=True):
+            H += alpha * self._outputs(member, X)
+        return H
+
+    def _outputs(self, member: Any, X: Floats) -> Floats:
+        """h(x) of one member per row of X (n, d)."""
+        raise NotImplementedError
+
+    def _checked(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
+        """X as floats (n, d) and the labels as -1.0 and +1.0; sets classes_."""
+        whole("rounds", self.rounds, 1)
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_ = two_classes(y)
+        return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
+
+    def _add(
+        self,
+        loss: FlippedExponential,
+        learn: Callable[[Floats, Floats], tuple[Any, Floats]],
+        n: int,
+        after: Callable[[Floats, Any, float], None] | None = None,
+    ) -> None:
+        """Add members to H = 0 (n,), at most `rounds`; sets members_, steps_, log_losses_.
+
+        learn(weights, labels) : a fitted member and its outputs (n,).
+        after(H, member, alpha) : called at the end of each round, may change the loss.
+        Ends early when no point has a weight.
+        """
+        H = np.zeros(n)
+        members: list[Any] = []
+        steps: list[float] = []
+        log_losses: list[float] = []
+        for _ in range(self.rounds):
+            weights, labels = loss.weigh(H)
+            if not weights.any():
+                break
+            member, h = learn(weights, labels)
+            alpha = loss.step(h)
+            H += alpha * h
+            members.append(member)
+            steps.append(alpha)
+            log_losses.append(loss.log_value(H))
+            if after is not None:
+                after(H, member, alpha)
+        self.members_, self.steps_, self.log_losses_ = members, np.array(steps), np.array(log_losses)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class LinearBoostingClassifier(BoostingClassifier):
+    """Members are the rows (b_t, w_t) of members_ (T, 1 + d), h_t(x) = +1 if b_t + x.w_t >= 0, else -1."""
+
+    base: str
+    weighting: str
+    lam: float
+    newton_steps: int
+    random_state: Any
+
+    def _outputs(self, member: Floats, X: Floats) -> Floats:
+        return np.where(X @ member[1:] + member[0] >= 0, 1.0, -1.0)
+
+    def _boost(
+        self,
+        X: Floats,
+        loss: FlippedExponential,
+        after: Callable[[Floats, Any, float], None] | None = None,
+    ) -> None:
+        self._add(loss, self._learner(X), len(X), after)
+        self.members_ = np.array(self.members_).reshape(-1, 1 + X.shape[1])
+
+    def _learner(self, X: Floats) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
+        """Fits a member to weights (n,) and labels (n,); ValueError: wrong parameters."""
+        choice("base", self.base, BASES)
+        choice("weighting", self.weighting, WEIGHTINGS)
+        lam, steps = number("lam", self.lam, above=0), whole("newton_steps", self.newton_steps, 1)
+        n, r = len(X), 1 + X.shape[1]
+        ZT = np.ones((r, n))
+        ZT[1:] = X.T
+        rng = generator(self.random_state)
+        robust, resample = self.base == "robust_logistic", self.weighting == "resample"
+
+        def learn(weights: Floats, labels: Floats) -> tuple[Floats, Floats]:
+            if resample:
+                a = weighted_logistic.draws(weights, rng.standard_exponential(n + 1))
+            else:
+                a = weights * (n / weights.sum())
+            theta = rng.standard_normal(r) if robust else np.zeros(r)
+            omega = np.full(2, START if robust else 0.0)
+            weighted_logistic.fit(ZT, labels, a, theta, lam, omega, robust, steps)
+            return theta, weighted_logistic.decisions(ZT, theta)
+
+        return learn
+
+
+class AdaBoostClassifier(LinearBoostingClassifier):
+    """H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t).
+
+    e_t is the weighted error of h_t.
+    base : "logistic", or "robust_logistic", which starts at random and learns flip rates in every round.
+    rounds : T.   weighting : "resample" fits a member to n draws from the weights, "reweight" to the weights.
+    lam : penalty lam ||w||^2 of a member, whose weights sum to n; the bias is free.
+    newton_steps : at most so many for a member.
+
+    Fitted: members_ (T, 1 + d), the rows (b_t, w_t); steps_ (T,), the alpha_t; log_losses_ (T,), the log of
+    the mean of exp(-s H) after each round; classes_ (2,).
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Freund and Schapire 1997; the bases: Kaban and Bootkrajang, LABELNOISE 2017.
+    """
+
+    name = "adaboost"
+
+    def __init__(
+        self,
+        base: str = "logistic",
+        *,
+        rounds: int = 100,
+        weighting: str = "resample",
+        lam: float = 1e-3,
+        newton_steps: int = 15,
+        random_state: Any = None,
+    ) -> None:
+        self.base = base
+        self.rounds = rounds
+        self.weighting = weighting
+        self.lam = lam
+        self.newton_steps = newton_steps
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> AdaBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,)."""
+        X, s = self._checked(X, y)
+        self._boost(X, FlippedExponential(s))
+        return self
+
+
+class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
+    """min_H sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i),  H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t).
+
+    gamma : (gamma01, gamma10), rates of the flips 0 -> 1 and 1 -> 0, each in [0, 0.5).
+    learn_gamma : estimate them again after every round from calibrated scores; gamma is then only the start.
+        Scores that are calibrated on the flipped labels themselves explain the flips, and the rates fall
+        towards 0: give the rates where they are known, or trusted points to `fit`.
+    loss_weights : "convex", (a, b) = (1 - gamma01, gamma01) for s = +1 and (1 - gamma10, gamma10) for s = -1;
+        "likelihood", (1 - gamma10, gamma01) and (1 - gamma01, gamma10).
+    negative_weights : a point that the ensemble is too sure of has a weight < 0;
+        "flip" teaches the next member its opposite label, "clip" leaves it out of that round.
+    base, rounds, weighting, lam, newton_steps, random_state : see `AdaBoostClassifier`.
+
+    Fitted: what `AdaBoostClassifier` has, with log_losses_ at the gamma of the round;
+    flip_matrix_ (2, 2), rows = true classes; gamma_path_ (T, 2), gamma01 and gamma10 after each round;
+    calibration_ (A, B) of P(y = 1 | x) = 1 / (1 + exp(A H + B));
+    converged_ (gamma was given, or moved by less than 1e-3 in the last round);
+    flagged_, and flags_ in words: "calibration" (trusted labels of one class, or scores that fall with the
+    class), "bound" (a learned rate is held at 0.49), "no_weight" (no point had a weight, the rounds ended).
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters,
+    trusted points with other features or classes.
+    Source: Bootkrajang and Kaban, UAI 2013; Kaban and Bootkrajang, LABELNOISE 2017, eq. (11)-(22).
+    """
+
+    name = "rboost"
+
+    def __init__(
+        self,
+        base: str = "logistic",
+        *,
+        gamma: tuple[float, float] = (0.2, 0.2),
+        learn_gamma: bool = True,
+        loss_weights: str = "convex",
+        negative_weights: str = "flip",
+        rounds: int = 100,
+        weighting: str = "resample",
+        lam: float = 1e-3,
+        newton_steps: int = 15,
+        random_state: Any = None,
+    ) -> None:
+        self.base = base
+        self.gamma = gamma
+        self.learn_gamma = learn_gamma
+        self.loss_weights = loss_weights
+        self.negative_weights = negative_weights
+        self.rounds = rounds
+        self.weighting = weighting
+        self.lam = lam
+        self.newton_steps = newton_steps
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None) -> RBoostClassifier:
+        """Boost for X (n, d) and the observed labels y (n,).
+
+        trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
+            them they are calibrated on the training points and their observed labels.
+        """
+        flag("learn_gamma", self.learn_gamma)
+        if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
+            raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
+        X, s = self._checked(X, y)
+        points, labels = (X, s) if trusted is None else self._trusted(*trusted)
+        loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
+        gamma = _Gamma(self.gamma, s, labels)
+
+        def after(H: Floats, member: Floats, alpha: float) -> None:
+            gamma.calibrate(H if trusted is None else gamma.H + alpha * self._outputs(member, points))
+            loss.assume(gamma.update(H))
+
+        self._boost(X, loss, after if self.learn_gamma else None)
+        if not self.learn_gamma:
+            gamma.calibrate(self._scores(points))
+        self.gamma_path_ = np.array(gamma.path or [gamma.rates] * len(self.steps_))
+        self.flip_matrix_ = flip_matrix.from_rates(*gamma.rates)
+        self.calibration_ = gamma.calibration
+        self.converged_ = not self.learn_gamma or gamma.moved < STILL
+        self._flag(
+            calibration=abs(labels.sum()) == len(labels) or gamma.calibration[0] > 0,
+            bound=gamma.moved > 0.0 and max(gamma.rates) >= LARGEST_RATE,
+            no_weight=len(self.steps_) < self.rounds,
+        )
+        return self
+
+    def _log_odds(self, X: Any) -> Floats:
+        H = self.decision_function(X)
+        A, B = self.calibration_
+        return -(A * H + B)
+
+    def _trusted(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
+        """The trusted points and their labels as -1.0 and +1.0."""
+        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
+        bounded(X)
+        if not np.isin(y, self.classes_).all():
+            raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
+        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+
+
+class _Gamma:
+    """The flip rates round by round, and the calibration from which they are estimated."""
+
+    def __init__(self, start: tuple[float, float], s: Floats, labels: Floats) -> None:
+        self.rates = (float(start[0]), float(start[1]))
+        self.observed, self.labels = (s > 0).astype(float), labels
+        self.H = np.zeros(len(labels))
+        self.calibration = (-1.0, 0.0)
+        self.path: list[tuple[float, float]] = []
+        self.moved = 0.0
+
+    def calibrate(self, H: Floats) -> None:
+        """Platt's fit to the scores H of the trusted points, or of the training points."""
+        self.H, self.calibration = H, weighted_logistic.platt(H, self.labels)
+
+    def update(self, H: Floats) -> tuple[float, float]:
+        """gamma from the posteriors of the training points with scores H (n,), each rate at most 0.49."""
+        A, B = self.calibration
+        before = flip_matrix.from_rates(*self.rates)
+        q = flip_matrix.posterior(-(A * H + B), self.observed, before)
+        after = flip_matrix.updated(q, self.observed, before)
+        self.moved = float(np.abs(after - before).max())
+        self.rates = (min(float(after[0, 1]), LARGEST_RATE), min(float(after[1, 0]), LARGEST_RATE))
+        self.path.append(self.rates)
+        return self.rates
+
+
+class _WholeStep(FlippedExponential):
+    """AdaBoost's weights; each tree is added as it is."""
+
+    def step(self, h: Floats) -> float:
+        """alpha = 1."""
+        return 1.0
+
+
+class _Modest(_WholeStep):
+    """a_i ~ exp(-s_i H_i / sum_j |H_j|), from the whole score; each tree is added as it is."""
+
+    def weigh(self, H: Floats) -> tuple[Floats, Floats]:
+        """The weights (n,), which sum to 1, and the labels (n,)."""
+        weights = np.exp(-self.s * H / (np.abs(H).sum() or 1.0))
+        return weights / weights.sum(), self.s
+
+
+class GentleBoostClassifier(BoostingClassifier):
+    """H = sum_t g_t,  g_t the regression tree that fits s_i = +-1 by least squares, weights exp(-s_i H_i).
+
+    rounds : T.   splits : of each tree.   random_state : which of two equally good splits a tree takes.
+
+    Fitted: members_, the T trees (scikit-learn), each with the values of its nodes; steps_ (T,), ones;
+    log_losses_ (T,), the log of the mean of exp(-s H) after each round; classes_ (2,).
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000, algorithm 4.
+    """
+
+    name = "gentle_boost"
+
+    def __init__(self, *, rounds: int = 100, splits: int = 3, random_state: Any = None) -> None:
+        self.rounds = rounds
+        self.splits = splits
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> GentleBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,)."""
+        from sklearn.tree import DecisionTreeRegressor
+
+        X, s = self._checked(X, y)
+        splits = whole("splits", self.splits, 1)
+        rng = generator(self.random_state)
+        coarse = X.astype(np.float32)
+
+        def learn(weights: Floats, labels: Floats) -> tuple[Any, Floats]:
+            grower = DecisionTreeRegressor(max_leaf_nodes=splits + 1, random_state=int(rng.integers(2**31)))
+            tree = grower.fit(coarse, labels, sample_weight=weights / weights.sum(), check_input=False).tree_
+            leaves = tree.apply(coarse)
+            values = self._leaf_values(tree, leaves, weights, s)
+            return (tree, values), values[leaves]
+
+        self._add(self._loss(s), learn, len(X))
+        return self
+
+    def _outputs(self, member: Any, X: Floats) -> Floats:
+        tree, values = member
+        return np.asarray(values[tree.apply(X.astype(np.float32))])
+
+    def _loss(self, s: Floats) -> FlippedExponential:
+        return _WholeStep(s)
+
+    def _leaf_values(self, tree: Any, leaves: NDArray[np.intp], weights: Floats, s: Floats) -> Floats:
+        """The value of each node of a tree; leaves, weights, s (n,) : of the points, s the labels."""
+        return np.asarray(tree.value[:, 0, 0].copy())
+
+
+class ModestBoostClassifier(GentleBoostClassifier):
+    """H = sum_t sum_l v_l 1(x in leaf l of tree t),  v_l = P_l (1 - P'_l) - N_l (1 - N'_l).
+
+    P_l and N_l are the weights a of the positive and the negative points in the leaf, P'_l and N'_l the same
+    with the inverse weights a' ~ 1 / a; a leaf where v_l and P_l - N_l disagree in sign is left out.
+    Then a_i ~ exp(-s_i H_i / sum_j |H_j|). Parameters and fitted attributes are those of
+    `GentleBoostClassifier`.
+
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Vezhnevets and Vezhnevets, GraphiCon 2005, and the authors' toolbox.
+    """
+
+    name = "modest_boost"
+
+    def _loss(self, s: Floats) -> FlippedExponential:
+        return _Modest(s)
+
+    def _leaf_values(self, tree: Any, leaves: NDArray[np.intp], weights: Floats, s: Floats) -> Floats:
+        inverse = 1.0 / weights
+        inverse /= inverse.sum()
+
+        def mass(points: NDArray[np.bool_], a: Floats) -> Floats:
+            return np.bincount(leaves, np.where(points, a, 0.0), tree.node_count).astype(float)
+
+        P, N = mass(s > 0, weights), mass(s < 0, weights)
+        v = P * (1.0 - mass(s > 0, inverse)) - N * (1.0 - mass(s < 0, inverse))
+        return np.where(np.sign(v) == np.sign(P - N), v, 0.0)

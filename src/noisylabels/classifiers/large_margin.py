@@ -1,0 +1,282 @@
+"""Linear classifiers by their margins: LDM, the bound minimiser, the minimum of the 0-1 loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, fold_numbers, generator
+from noisylabels.solvers import weighted_logistic
+from noisylabels.solvers.margin_descent import NO_TABLE, coordinate_search, descend
+from noisylabels.solvers.margin_distribution import interior_point, quadratic
+from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
+from noisylabels.validation import Floats, choice, number, numbers, whole
+
+Choice = tuple[float, float, float]  # lam1, lam2, C
+T = TypeVar("T")
+
+TOLERANCE = 1e-8
+ROUGH = 1e-4  # within the folds
+KS = (1, 2, 5, 10, 20, 50, 100, 300)
+INTERVALS = 2048  # of the table of f_k; the interpolation is then right to 1e-10
+KAPPAS = tuple(2.0**j for j in range(1, 9))
+ROUNDS = 200
+RIDGE = 1e-3  # of the logistic regression among the start points
+STEPS = 50
+
+
+class LargeMarginDistributionClassifier(FitFlags, LinearBinaryClassifier):
+    """min_w 1/2 ||w||^2 + lam1 Var - lam2 Mean + C sum_i max(0, 1 - s_i w.x_i).
+
+    x_i has a constant 1 appended; Mean = 1/n sum_i s_i w.x_i,  Var = 2 (1/n sum_i (w.x_i)^2 - Mean^2).
+    C > 0, lam1, lam2 >= 0 : numbers, or lists of numbers from which cross-validation with `folds` folds
+        chooses, ties to the smaller lam1, then lam2, then C. lam1 = lam2 = 0 is the linear SVM.
+    max_iter : rounds of the interior-point method.   random_state : of the folds.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); lam1_, lam2_, C_; errors_, by (lam1, lam2, C), the
+    errors of the folds; dual_gap_, primal minus dual value; n_iter_; converged_; flagged_ and flags_
+    (no_folds: the smallest value of each list was taken; not_converged).
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Zhang and Zhou, KDD 2014.
+    """
+
+    name = "large_margin_distribution"
+    SPARSE: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        C: Any = 10.0,
+        *,
+        lam1: Any = 2.0**-5,
+        lam2: Any = 2.0**-5,
+        folds: int = 5,
+        max_iter: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.folds = folds
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> LargeMarginDistributionClassifier:
+        """Minimise for X (n, d) and y (n,)."""
+        choices = self._choices()
+        U, s = self._signed(X, y)
+        self.errors_: dict[Choice, float] = {}
+        if len(choices) > 1:
+            folds = fold_numbers(s, self.folds, generator(self.random_state))
+            if folds is not None:
+                self.errors_ = fold_errors(
+                    U, folds, choices, lambda train: lambda c: _ldm(train, c, ROUGH, self.max_iter)[0]
+                )
+        chosen = min(self.errors_, key=lambda choice: self.errors_[choice], default=choices[0])
+        self.lam1_, self.lam2_, self.C_ = chosen
+        w, self.dual_gap_, self.n_iter_, self.converged_ = _ldm(U, chosen, TOLERANCE, self.max_iter)
+        self._flag(no_folds=len(choices) > 1 and not self.errors_, not_converged=not self.converged_)
+        self.coef_, self.intercept_ = w[np.newaxis, :-1].copy(), w[-1:].copy()
+        return self
+
+    def _choices(self) -> list[Choice]:
+        """Every combination of lam1, lam2, C, in increasing order."""
+        whole("folds", self.folds, 2)
+        whole("max_iter", self.max_iter, 1)
+        lam1 = np.unique(numbers("lam1", self.lam1, least=0))
+        lam2 = np.unique(numbers("lam2", self.lam2, least=0))
+        C = np.unique(numbers("C", self.C, above=0))
+        return [(float(a), float(b), float(c)) for a, b, c in product(lam1, lam2, C)]
+
+
+def _ldm(U: Floats, choice: Choice, tolerance: float, rounds: int) -> tuple[Floats, float, int, bool]:
+    """(w, dual gap, rounds, whether the gap is below the tolerance) for rows s_i x_i of U (n, d)."""
+    lam1, lam2, C = choice
+    UT = np.ascontiguousarray(U.T)
+    b = lam2 * UT.mean(axis=1)
+    w, alpha, gap, taken = interior_point(UT, quadratic(UT, lam1), b, C, tolerance, rounds)
+    value = alpha.sum() - 0.5 * (b @ w + alpha @ (w @ UT))
+    return w, float(gap), int(taken), bool(gap <= tolerance * (1.0 + abs(value)))
+
+
+class BoundMinimiser(FitFlags, LinearBinaryClassifier):
+    """min_h 1/n sum_i min(1, 2 f_k(theta_i)),  cos theta_i = s_i h.x_i / (||h|| ||x_i||).
+
+    f_k(theta) is how often a random projection to k dimensions flips a prediction; x_i has a constant 1
+    appended. Only angles count: features should be centred and of one scale.
+    k : an integer, the dimension of the projection; "cv", chosen from ks by cross-validation with `folds`
+        folds, ties to the smaller; "bound", the k <= d + 1 of ks whose bound on the error is smallest.
+    delta : the bound holds with probability 1 - delta.   max_iter : rounds of L-BFGS.
+    starts : random start points, beside the linear SVM, logistic regression, the mean of s_i x_i / ||x_i||.
+    random_state : of the starts and the folds.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found;
+    bound_, the terms of the bound (`theory.compressive_bounds.Bound`);
+    by_k_, for each k the error of the folds or the whole bound; n_iter_, rounds from the best start;
+    flagged_ and flags_ (no_folds: the smallest k was taken).
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Kaban and Bootkrajang, LABELNOISE 2017.
+    """
+
+    name = "bound_minimiser"
+    SPARSE: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        k: int | str = "cv",
+        *,
+        ks: tuple[int, ...] = KS,
+        folds: int = 5,
+        delta: float = 0.05,
+        starts: int = 5,
+        max_iter: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        self.k = k
+        self.ks = ks
+        self.folds = folds
+        self.delta = delta
+        self.starts = starts
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> BoundMinimiser:
+        """Minimise for X (n, d) and y (n,)."""
+        ks = self._candidates()
+        U, s = self._signed(X, y)
+        Z = s[:, np.newaxis] * U
+        rng = generator(self.random_state)
+        starts = start_points(U, self.starts, rng)
+        self.by_k_: dict[int, float] = {}
+        if self.k == "cv":
+            self.by_k_ = self._errors(U, s, ks, rng)
+        elif self.k == "bound":
+            for k in [k for k in ks if k <= U.shape[1]] or ks[:1]:
+                h = self._minimised(U, k, starts)[0]
+                self.by_k_[k] = uniform_bound(margins(h, Z, s), k, self.delta).total
+        self._flag(no_folds=self.k == "cv" and not self.by_k_)
+        self.k_ = min(self.by_k_, key=lambda k: self.by_k_[k], default=ks[0])
+        h, self.risk_, self.n_iter_ = self._minimised(U, self.k_, starts)
+        self.bound_ = uniform_bound(margins(h, Z, s), self.k_, self.delta)
+        self.coef_, self.intercept_ = h[np.newaxis, :-1].copy(), h[-1:].copy()
+        return self
+
+    def _candidates(self) -> list[int]:
+        """The values of k to choose from, in increasing order."""
+        whole("folds", self.folds, 2)
+        number("delta", self.delta, above=0, below=1)
+        whole("max_iter", self.max_iter, 1)
+        ks = {whole("ks", k, 1) for k in (self.ks if np.iterable(self.ks) else [self.ks])}
+        if not ks:
+            raise ValueError("ks: at least one k is needed, got none")
+        if not isinstance(self.k, str):
+            return [whole('k, if not "cv" or "bound"', self.k, 1)]
+        choice("k, if no number", self.k, ("cv", "bound"))
+        return sorted(ks)
+
+    def _errors(self, U: Floats, s: Floats, ks: list[int], rng: np.random.Generator) -> dict[int, float]:
+        """Errors of the folds for every k; empty where there can be no folds."""
+        folds = fold_numbers(s, self.folds, rng)
+        if folds is None:
+            return {}
+
+        def solver(train: Floats) -> Callable[[int], Floats]:
+            starts = start_points(train, self.starts, rng)
+            return lambda k: self._minimised(train, k, starts)[0]
+
+        return fold_errors(U, folds, ks, solver)
+
+    def _minimised(self, U: Floats, k: int, starts: list[Floats]) -> tuple[Floats, float, int]:
+        """(h of norm 1, risk, rounds of at least 1), the best of all starts."""
+        UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
+        theta = np.linspace(0.0, 0.5 * math.pi, INTERVALS + 1)
+        table = np.vstack([flip_probability(theta, k), slope(theta, k)])
+        found = [descend(UT, h, 0.0, table, self.max_iter) for h in starts]
+        h, risk, rounds = min(found, key=lambda each: each[1])
+        return h / np.linalg.norm(h), float(risk), max(1, int(rounds))
+
+
+class ZeroOneLossClassifier(LinearBinaryClassifier):
+    """min_{w, b} sum_i 1(s_i (b + x_i.w) <= 0), by sum_i sigma(-kappa s_i f_i) for kappa = 2, 4, ..., 256.
+
+    After each kappa comes an exact search along every coordinate, accepted where the 0-1 loss falls. The best
+    of all starts is kept, ties to the smaller smooth loss.
+    starts : random ones, beside the linear SVM, logistic regression and the mean of s_i x_i / ||x_i||.
+    sweeps : most rounds of the search over all coordinates.   random_state : of the starts.
+
+    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), errors_, the training errors.
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Nguyen and Sanner, ICML 2013 (smooth loss and coordinate search; not their branch and bound).
+    """
+
+    name = "zero_one_loss"
+    SPARSE: ClassVar[bool] = False
+
+    def __init__(self, *, starts: int = 5, sweeps: int = 20, random_state: Any = None) -> None:
+        self.starts = starts
+        self.sweeps = sweeps
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> ZeroOneLossClassifier:
+        """Search for X (n, d) and y (n,)."""
+        whole("sweeps", self.sweeps, 1)
+        U, _ = self._signed(X, y)
+        UT = np.ascontiguousarray(U.T)
+        found = [self._searched(UT, h) for h in start_points(U, self.starts, generator(self.random_state))]
+        _, _, h = min(found, key=lambda each: each[:2])
+        self.coef_, self.intercept_ = h[np.newaxis, :-1].copy(), h[-1:].copy()
+        self.errors_ = int(np.count_nonzero(self.predict(X) != y))
+        return self
+
+    def _searched(self, UT: Floats, h: Floats) -> tuple[int, float, Floats]:
+        """(errors, smooth loss, h) after all kappas from a start h."""
+        for kappa in KAPPAS:
+            h, smooth, _ = descend(UT, h, kappa, NO_TABLE, ROUNDS)
+            errors = coordinate_search(UT, h, self.sweeps)
+        return errors, smooth, h
+
+
+def fold_errors(
+    U: Floats,
+    folds: NDArray[np.intp],
+    choices: Sequence[T],
+    solver: Callable[[Floats], Callable[[T], Floats]],
+) -> dict[T, float]:
+    """Share of wrong points of all folds together, for every choice; solver(train)(choice) is h (d,).
+
+    U (n, d) : rows s_i x_i.   folds (n,) : the fold of each.
+    """
+    wrong = dict.fromkeys(choices, 0)
+    for fold in range(folds.max() + 1):
+        solved, test = solver(U[folds != fold]), U[folds == fold]
+        for each in choices:
+            wrong[each] += int(np.count_nonzero(test @ solved(each) <= 0))
+    return {each: count / len(U) for each, count in wrong.items()}
+
+
+def start_points(U: Floats, random: int, rng: np.random.Generator) -> list[Floats]:
+    """Directions of norm 1 (d,) from which to search, for rows s_i x_i of U (n, d), x_i ending in 1.
+
+    The linear SVM with C = 1, logistic regression, the mean of u_n / ||u_n||, `random` Gaussian draws; a
+    direction that gets every point wrong is reversed. Raises ValueError: random < 0.
+    """
+    random = whole("starts", random, 0)
+    d = U.shape[1]
+    svm = interior_point(np.ascontiguousarray(U.T), np.eye(d), np.zeros(d), 1.0, 1e-6, 100)[0]
+    mean = (U / np.linalg.norm(U, axis=1, keepdims=True)).mean(axis=0)
+    points = [svm, _logistic(U), mean, *rng.standard_normal((random, d))]
+    units = [h / np.linalg.norm(h) for h in points if np.abs(h).max() > 0.0]
+    return [h if (U @ h > 0.0).any() else -h for h in units]
+
+
+def _logistic(U: Floats) -> Floats:
+    """Logistic regression with a small ridge on all features but the constant."""
+    s = U[:, -1]
+    ZT = np.ascontiguousarray((s[:, np.newaxis] * U).T[::-1])  # the constant first
+    theta = np.zeros(len(ZT))
+    weighted_logistic.fit(ZT, s, np.ones(len(s)), theta, RIDGE, np.zeros(2), False, STEPS)
+    return theta[::-1].copy()

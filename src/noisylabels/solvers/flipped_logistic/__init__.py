@@ -1,1 +1,0 @@
-"""Logistic regression whose labels were flipped at random: its likelihood and who maximises it."""

@@ -1,0 +1,444 @@
+"""Learning the weights of many kernels: the ascent path of rMKLR, and mirror-prox for StPMKL.
+
+Path of L label columns: L(w, u, Omega) = sum_n log P~_n - zeta ||w||^2 - sum_i xi_i u_i^2,
+f = sum_i eta_i K_i w,  eta_i = u_i^2.  One round:
+
+    w:     at most 10 conjugate-gradient steps, zeta fixed                    (`conjugate_gradient`)
+    zeta = c (N/2 + 1) / (||w||^2 / 2 + beta)
+    u:     one gradient step of length t = 1, halved until L grows by 1e-4 t ||g||
+    xi_i = 2 / eta_i
+    Omega: with the posterior q of the current f                              (`flip_matrix.updated`)
+
+The marginal objective behind zeta and xi has its maximum where every kernel is off: the result is the end of
+this path, not an optimum. A greedier optimiser ends elsewhere, and worse. The path amplifies rounding (1e-16
+grows to 1e-6 in f). Therefore every sum has a fixed order, and no function of BLAS, NumPy or SciPy whose last
+bits depend on the processor is used; only `newton_steps` uses LAPACK.
+
+Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (4)-(9) and the rMKLR box; Nocedal and Wright, Numerical
+Optimization, 2006, Algorithms 3.5, 3.6 and 5.4.
+
+Mirror-prox for kernel weights p on the simplex and two boxes of dual variables:
+
+    min_{p in simplex} max_{0 <= a <= (1 - rho) C, 0 <= b <= rho C}  1.(a + b) - v.K_p v / 2,  v = s (a - b),
+
+K_p = sum_i p_i K_i, s = +-1. It is the dual of the expected hinge loss of labels that are wrong with
+probability rho: for fixed p the maximum is that of
+
+    P(p, f) = v.K_p v / 2 + C sum_n [(1 - rho) max(0, 1 - s_n f_n) + rho max(0, 1 + s_n f_n)],  f = K_p v,
+
+and for fixed (a, b) the minimum over p is 1.(a + b) - max_i v.K_i v / 2: their difference is the duality gap.
+
+Source: Nemirovski, SIAM J. Optim. 15, 2004; the problem is our reconstruction, after Yang et al., 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.special import expit
+
+from noisylabels.fixed_order import combined, dot, times
+from noisylabels.kernels.bank import Stack, mixed, responses
+from noisylabels.noise import flip_matrix
+from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior, prior_factor_value
+from noisylabels.validation import Floats, choice, number, whole
+
+W_SOLVERS = ("cg10", "newton")
+LARGEST_ETA = 1e12
+SMALLEST_ETA = 1e-100  # psi of the prior of eta
+PRUNED = 1e-8  # of the largest eta
+STILL = 1e-3  # changes of f and Omega below this end the path
+HALVINGS = 14
+DECREASE, CURVATURE = 1e-4, 0.4  # the two Wolfe constants
+TRIALS = 40  # of a line search
+STATIONARY = 1e-5  # largest entry of a gradient that counts as zero
+
+# of mirror-prox
+LOST = 1e-10  # largest diagonal entry of K_i - G_i G_i^T
+BOX_SCALE = 0.01  # of the steps in (a, b) against those in p: on heart faster than 0.001, 0.1, 1 and 10
+CHECK = 10  # iterations between two looks at the gap
+SHRINK, GROW = 0.5, 1.2
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where the path of one label column ends.
+
+    w : (n,).   eta : (S',) weights of the stacked kernels, pruned ones 0.   omega : (2, 2).
+    rounds : done.   converged : f and Omega came to rest.   swapped : the classes changed names on the way.
+    broken : a round was not finite.
+    """
+
+    w: Floats
+    eta: Floats
+    omega: Floats
+    rounds: int
+    converged: bool
+    swapped: bool
+    broken: bool
+
+
+@dataclass(frozen=True)
+class Options:
+    """T : most rounds.   w_solver : "cg10" or "newton".   prior_factor, beta : see `marginal_zeta`.
+
+    Raises ValueError: anything else.
+    """
+
+    T: int = 10
+    w_solver: str = "cg10"
+    prior_factor: str = "slides"
+    beta: float = 2.0
+
+    def __post_init__(self) -> None:
+        whole("T", self.T, 1)
+        choice("w_solver", self.w_solver, W_SOLVERS)
+        prior_factor_value(self.prior_factor)
+        number("beta", self.beta, above=0)
+
+    def zeta(self, w: Floats) -> float:
+        """`marginal_zeta` of w (N,)."""
+        return marginal_zeta(dot(w, 0, w), len(w), prior_factor_value(self.prior_factor), self.beta)
+
+
+def penalty_rates(eta: Floats) -> Floats:
+    """xi_i = 2 / max(eta_i, 1e-100)."""
+    return 2.0 / np.maximum(eta, SMALLEST_ETA)
+
+
+def u_gradient(F: Floats, residual: Floats, u: Floats, xi: Floats) -> Floats:
+    """dL/du_i = 2 u_i [sum_n (q_n - sigma_n) F_in - xi_i] for F (S, n), residual q - sigma (n,): (S,)."""
+    return 2.0 * u * (times(F, residual) - xi)
+
+
+def u_step(F: Floats, labels: Floats, u: Floats, xi: Floats, omega: Floats, copies: Floats) -> Floats:
+    """u + t g/||g|| with the first t of 1, 1/2, ... 2^-14 that makes L grow by 1e-4 t ||g||; else u itself.
+
+    F (S, n), labels (n,), u, xi (S,); kernel i stands for copies_i equal ones.
+    """
+
+    residual, zero = np.empty_like(labels), np.zeros_like(labels)
+
+    def objective(v: Floats) -> float:
+        """L at v; leaves q - sigma in ``residual``."""
+        f = combined(copies * v * v, F)
+        fit = likelihood(f, zero, 0.0, labels, omega[0, 1], omega[1, 0], residual)[0]
+        return float(fit - dot(copies * xi, 0, v * v))
+
+    start = objective(u)
+    g = u_gradient(F, residual, u, xi)
+    norm = float(np.sqrt(dot(copies, 0, g * g)))
+    if not (norm > 0.0 and np.isfinite(norm)):
+        return u
+    t = 1.0
+    for _ in range(HALVINGS + 1):
+        trial = np.clip(u + t * g / norm, -np.sqrt(LARGEST_ETA), np.sqrt(LARGEST_ETA))
+        if objective(trial) >= start + 1e-4 * t * norm:
+            return trial
+        t *= 0.5
+    return u
+
+
+def newton_steps(
+    K: Floats, w: Floats, y: Floats, omega: Floats, zeta: float, steps: int = 8
+) -> tuple[Floats, Floats]:
+    """w and f = K w after ``steps`` damped Newton steps with the curvature of the EM surrogate.
+
+    d = (K diag(h) K + 2 zeta I)^-1 (K (q - sigma) - 2 zeta w),
+    h = max(sigma (1 - sigma), 1e-6), halved until L grows.
+    """
+
+    def objective(w: Floats, f: Floats) -> float:
+        return float(flip_matrix.log_likelihood(f, y, omega).sum()) - zeta * float(w @ w)
+
+    f = K @ w
+    value = objective(w, f)
+    for _ in range(steps):
+        sigma = expit(f)
+        gradient = K @ (flip_matrix.posterior(f, y, omega) - sigma) - 2.0 * zeta * w
+        curvature = (K * np.maximum(sigma * (1.0 - sigma), 1e-6)) @ K
+        curvature[np.diag_indices_from(curvature)] += 2.0 * zeta
+        d = cho_solve(cho_factor(curvature), gradient)
+        Kd, t = K @ d, 1.0
+        while not objective(w + t * d, f + t * Kd) >= value and t > 2.0**-HALVINGS:
+            t *= 0.5
+        reached = objective(w + t * d, f + t * Kd)
+        if not reached > value:
+            break
+        w, f, value = w + t * d, f + t * Kd, reached
+    return w, f
+
+
+class _Column:
+    """The state of one label column."""
+
+    def __init__(self, labels: Floats, kernels: int, options: Options) -> None:
+        n = len(labels)
+        self.y, self.options = labels, options
+        self.w, self.f = np.zeros(n), np.zeros(n)
+        self.u, self.xi = np.ones(kernels), np.zeros(kernels)
+        self.zeta = options.zeta(self.w)
+        self.omega = flip_matrix.START
+        self.rounds, self.swapped, self.broken, self.done = 0, False, False, False
+
+    def w_step(self, K: Floats) -> Floats:
+        solver = conjugate_gradient if self.options.w_solver == "cg10" else newton_steps
+        return solver(K, self.w, self.y, self.omega, self.zeta)[0]
+
+    def finish(self, w: Floats, F: Floats, copies: Floats) -> None:
+        """zeta, u, xi and Omega of the round that ends with w (n,) and F_i = K_i w, (S, n)."""
+        u = u_step(F, self.y, self.u, self.xi, self.omega, copies)
+        f = combined(copies * u * u, F)
+        if not np.isfinite(f).all():
+            self.broken = self.done = True
+            return
+        q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
+        omega = flip_matrix.updated(q, self.y, self.omega)
+        swapped = flip_matrix.permuted(omega)
+        if swapped:
+            omega = flip_matrix.projected()
+        self.rounds += 1
+        self.done = bool(
+            np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())
+            and np.abs(omega - self.omega).max() <= STILL
+        )
+        self.w, self.f, self.u, self.omega, self.swapped = w, f, u, omega, self.swapped or swapped
+        self.zeta, self.xi = self.options.zeta(w), penalty_rates(u * u)
+
+    def path(self) -> Path:
+        eta = self.u * self.u
+        eta[eta < PRUNED * eta.max()] = 0.0
+        return Path(
+            self.w, eta, self.omega, self.rounds, self.done and not self.broken, self.swapped, self.broken
+        )
+
+
+def ascend(stack: Stack, labels: Floats, options: Options) -> list[Path]:
+    """The paths of L label columns (n, L) of 0.0 and 1.0, each the same as if it were alone."""
+    columns = [_Column(np.ascontiguousarray(y), len(stack.K), options) for y in labels.T]
+    for _ in range(options.T):
+        active = [column for column in columns if not column.done]
+        if not active:
+            break
+        kernels = mixed(stack.K, np.stack([stack.copies * column.u**2 for column in active]))
+        w = np.stack([column.w_step(K) for column, K in zip(active, kernels, strict=True)])
+        for column, own, F in zip(active, w, responses(stack.K, w), strict=True):
+            column.finish(own, F, stack.copies)
+    return [column.path() for column in columns]
+
+
+@njit(cache=True, error_model="numpy")
+def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1: float) -> float:
+    """Where the cubic through two points with slopes has its minimum, kept inside the middle 80 %."""
+    d1 = slope0 + slope1 - 3.0 * (phi0 - phi1) / (t0 - t1)
+    square = d1 * d1 - slope0 * slope1
+    middle = 0.5 * (t0 + t1)
+    if not square >= 0.0:
+        return middle
+    d2 = np.sqrt(square) if t1 > t0 else -np.sqrt(square)
+    t = t1 - (t1 - t0) * (slope1 + d2 - d1) / (slope1 - slope0 + 2.0 * d2)
+    low, high = min(t0, t1), max(t0, t1)
+    margin = 0.1 * (high - low)
+    if not low + margin <= t <= high - margin:
+        return middle if not np.isfinite(t) else min(max(t, low + margin), high - margin)
+    return t
+
+
+@njit(cache=True, error_model="numpy")
+def wolfe_step(
+    f: Floats, Kd: Floats, y: Floats, omega01: float, omega10: float, zeta: float,
+    ww: float, wd: float, dd: float, phi: float, slope: float, t: float, residual: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """A step t > 0 along d that meets the strong Wolfe conditions, and phi(w + t d); (0, phi): no such step.
+
+    f = K w, Kd = K d, y (n,); ww, wd, dd: products of w and d; phi, slope < 0: at t = 0; t: first trial.
+    Writes q - sigma at the last trial, which is the returned one unless t = 0, to residual (n,).
+    """
+    t_low, phi_low, slope_low = 0.0, phi, slope
+    t_high, phi_high, slope_high = -1.0, phi, slope  # t_high < 0: no bracket yet
+    for _ in range(TRIALS):
+        value = likelihood(f, Kd, t, y, omega01, omega10, residual)[0]
+        here = zeta * (ww + t * (2.0 * wd + t * dd)) - value
+        along = 2.0 * zeta * (wd + t * dd) - dot(residual, 0, Kd)
+        if not here <= phi + DECREASE * t * slope or (t_low > 0.0 and not here < phi_low):
+            t_high, phi_high, slope_high = t, here, along
+        else:
+            if abs(along) <= -CURVATURE * slope:
+                return t, here
+            if along * (t_high - t_low if t_high >= 0.0 else 1.0) >= 0.0:
+                t_high, phi_high, slope_high = t_low, phi_low, slope_low
+            t_low, phi_low, slope_low = t, here, along
+        if t_high < 0.0:
+            t *= 2.0
+        else:
+            t = _cubic(t_low, phi_low, slope_low, t_high, phi_high, slope_high)
+    return 0.0, phi
+
+
+@njit(cache=True, error_model="numpy")
+def conjugate_gradient(
+    K: Floats, w: Floats, y: Floats, omega: Floats, zeta: float, iterations: int = 10
+) -> tuple[Floats, Floats]:
+    """w and f = K w after at most ``iterations`` conjugate-gradient steps from w (n,); K (n, n) symmetric.
+
+    Makes phi(w) = zeta ||w||^2 - sum_n log P~_n(f_n) smaller, grad phi = 2 zeta w - K (q - sigma), with
+    beta = max(0, (g - g_old).g / g_old.g_old) (Polak-Ribiere+) and a search for the strong Wolfe conditions.
+    f is linear in w: a search costs one product K d, its trial steps only O(n).
+    y : (n,) observed labels 0.0 and 1.0.   omega : (2, 2) flip matrix.   zeta : > 0.
+    The first trial step of a search expects the decrease of the previous one, and ||g||/2 at the start.
+    """
+    omega01, omega10 = omega[0, 1], omega[1, 0]
+    residual, zero = np.empty(len(w)), np.zeros(len(w))
+    f = times(K, w)
+    phi = zeta * dot(w, 0, w) - likelihood(f, zero, 0.0, y, omega01, omega10, residual)[0]
+    gradient = 2.0 * zeta * w - times(K, residual)
+    square = dot(gradient, 0, gradient)
+    d = -gradient
+    before = phi + 0.5 * np.sqrt(square)
+    for _ in range(iterations):
+        if not np.abs(gradient).max() > STATIONARY:
+            break
+        slope = dot(gradient, 0, d)
+        if not slope < 0.0:
+            d, slope = -gradient, -square
+        t = min(1.0, 2.02 * (phi - before) / slope)
+        Kd = times(K, d)
+        t, reached = wolfe_step(
+            f, Kd, y, omega01, omega10, zeta, dot(w, 0, w), dot(w, 0, d), dot(d, 0, d), phi, slope,
+            t if t > 0.0 else 1.0, residual,
+        )  # fmt: skip
+        if t == 0.0:
+            break
+        before, phi = phi, reached
+        w, f = w + t * d, f + t * Kd
+        new = 2.0 * zeta * w - times(K, residual)
+        beta = max(0.0, dot(new - gradient, 0, new) / square)
+        d, gradient = beta * d - new, new
+        square = dot(gradient, 0, gradient)
+    return w, f
+
+
+@dataclass(frozen=True)
+class Factors:
+    """K_i = G_i G_i^T up to 1e-10, G_i (n, r_i) side by side in G (n, R); first (S,): where each begins."""
+
+    G: Floats
+    first: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, K: NDArray[np.floating]) -> Factors:
+        """By pivoted Cholesky of every K_i of K (S, n, n): Gaussian kernels on one feature have low ranks."""
+        parts = []
+        for matrix in K:
+            factor, pivots, rank, _ = lapack.dpstrf(np.asarray(matrix, dtype=float), tol=LOST, lower=1)
+            G = np.empty((len(matrix), rank))
+            G[pivots - 1] = np.tril(factor)[:, :rank]
+            parts.append(G)
+        first = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
+        return cls(np.ascontiguousarray(np.concatenate(parts, axis=1)), first)
+
+    def forms(self, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """v.K_i v (S,), and K_p v (n,)."""
+        inner = v @ self.G
+        sizes = np.diff([*self.first, self.G.shape[1]])
+        return np.add.reduceat(inner * inner, self.first), self.G @ (inner * np.repeat(p, sizes))
+
+
+@dataclass(frozen=True)
+class SaddlePoint:
+    """p (S,) kernel weights, v (n,) = s (a - b), the relative duality gap and the iterations done."""
+
+    p: Floats
+    v: Floats
+    gap: float
+    iterations: int
+
+
+@dataclass(frozen=True)
+class _Point:
+    """p (S,), z = (a, b) (2, n), and the slopes of the objective there."""
+
+    p: Floats
+    z: Floats
+    slope_p: Floats
+    slope_z: Floats
+
+
+class _SaddlePoint:
+    """The saddle-point problem of one label column, in the geometry of entropy and squares."""
+
+    def __init__(self, factors: Factors, s: Floats, rho: float, C: float) -> None:
+        self.factors, self.s, self.rho, self.C = factors, s, rho, C
+        self.box = C * np.array([[1.0 - rho], [rho]])
+        self.scale_p = np.log(max(len(factors.first), 2))
+        self.scale_z = BOX_SCALE * 0.5 * len(s) * float((self.box**2).sum())
+
+    def point(self, p: Floats, z: Floats) -> _Point:
+        square, f = self.factors.forms(p, self.s * (z[0] - z[1]))
+        margin = self.s * f
+        return _Point(p, z, -0.5 * square, np.stack([margin - 1.0, -margin - 1.0]))
+
+    def step(self, start: _Point, slopes: _Point, t: float) -> tuple[Floats, Floats]:
+        """p exp(-t scale_p slope_p), normalised, and z - t scale_z slope_z, clipped to the boxes."""
+        exponent = np.log(np.maximum(start.p, 1e-300)) - t * self.scale_p * slopes.slope_p
+        p = np.exp(exponent - exponent.max())
+        return p / p.sum(), np.clip(start.z - t * self.scale_z * slopes.slope_z, 0.0, self.box)
+
+    def divergence(self, p: Floats, z: Floats, start: _Point) -> float:
+        """KL(p, p') / scale_p + ||z - z'||^2 / (2 scale_z)."""
+        ratio = np.log(np.maximum(p, 1e-300) / np.maximum(start.p, 1e-300))
+        return float(p @ ratio) / self.scale_p + 0.5 * float(((z - start.z) ** 2).sum()) / self.scale_z
+
+    def gap(self, p: Floats, z: Floats) -> float:
+        """(primal - dual) / |primal| >= 0."""
+        v = self.s * (z[0] - z[1])
+        square, f = self.factors.forms(p, v)
+        margin = self.s * f
+        hinges = np.maximum(1.0 - margin, 0.0), np.maximum(1.0 + margin, 0.0)
+        loss = self.C * float(((1.0 - self.rho) * hinges[0] + self.rho * hinges[1]).sum())
+        primal = 0.5 * float(v @ f) + loss
+        return (primal - float(z.sum() - 0.5 * square.max())) / max(abs(primal), 1e-300)
+
+
+def mirror_prox(
+    factors: Factors, s: Floats, rho: float, C: float, *, tolerance: float = 1e-3, iterations: int = 2000
+) -> SaddlePoint:
+    """The saddle point up to a relative gap of ``tolerance``; s (n,) = +-1, 0 <= rho < 1/2, C > 0.
+
+    A step of length t goes from (p, z) along the slopes there to (p', z'), and again from (p, z) along those
+    at (p', z'). t is halved until the theory's condition for 1/L holds, and then tried 1.2 times as long.
+    Looked at are the mean of all (p', z') weighted with t, and the last point;
+    the one with the smaller gap is returned.
+    """
+    problem = _SaddlePoint(factors, s, rho, C)
+    S = len(factors.first)
+    here = problem.point(np.full(S, 1.0 / S), np.zeros((2, len(s))))
+    sum_p, sum_z, length, t = np.zeros(S), np.zeros((2, len(s))), 0.0, 1.0
+    best = SaddlePoint(here.p, np.zeros(len(s)), np.inf, 0)
+    for k in range(1, iterations + 1):
+        while True:
+            middle = problem.point(*problem.step(here, here, t))
+            p, z = problem.step(here, middle, t)
+            error = (middle.slope_p - here.slope_p) @ (middle.p - p)
+            error += ((middle.slope_z - here.slope_z) * (middle.z - z)).sum()
+            room = problem.divergence(middle.p, middle.z, here) + problem.divergence(p, z, middle)
+            if t * error <= room + 1e-15:
+                break
+            t *= SHRINK
+        sum_p += t * middle.p
+        sum_z += t * middle.z
+        length += t
+        t *= GROW
+        if k % CHECK == 0 or k == iterations:
+            for weights, duals in ((sum_p / length, sum_z / length), (p, z)):
+                gap = problem.gap(weights, duals)
+                if gap < best.gap:
+                    best = SaddlePoint(weights, s * (duals[0] - duals[1]), gap, k)
+            if best.gap < tolerance:
+                return best
+        here = problem.point(p, z)
+    return best
