@@ -363,7 +363,7 @@ class PegasosClassifier(LinearBinaryClassifier):
     fit_intercept : add a constant feature 1, regularised like the others.   random_state : seed of the draws.
 
     Larger than memory: `fit` reads a `numpy.memmap` in place, row by drawn row; `partial_fit` takes chunks
-    (`reproduction.data.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
+    (`noisylabels.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
     in the order of the file, and a random sample with replacement inside each: shuffle the file once.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), t_ (steps done).
