@@ -17,11 +17,10 @@ include: "workflow/rules/common.smk"
 onstart:
     code_digest.save()
     # Classes of the user's are imported here at the earliest: a dry run imports none.
-    for name in targets.asked(PLAN, workflow.dag_settings.targets):
-        try:
-            PLAN.check_custom(name)
-        except ValueError as error:
-            sys.exit(str(error))
+    try:
+        PLAN.check_custom(targets.asked(PLAN, workflow.dag_settings.targets))
+    except ValueError as error:
+        sys.exit(str(error))
 
 
 onsuccess:
@@ -55,6 +54,6 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/experiments.smk"
 include: "workflow/rules/results.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/report.smk"
+include: "workflow/rules/verdicts.smk"
 include: "workflow/rules/site.smk"
 include: "workflow/rules/targets.smk"

@@ -76,16 +76,11 @@ def test_a_job_is_described_without_its_caption_and_labels(make):
     described = json.loads(make("smoke").job("kernel_boost/rivals"))["settings"]["methods"]
     assert not any(set(method) & set(DISPLAY) for method in described.values())
     assert make().repetitions("ors/vss", 0).startswith("0:")
-    assert make().resources("kernel_boost/kernel_count", "", "run")["mem_mb"] > DEFAULT["mem_mb"]
     assert make().resources("ors/fig2", "all", "run") == DEFAULT
 
 
 def test_a_table_shows_the_printed_values_of_what_it_draws(make):
     here = make()
-    assert here.printed_shown("kernel_boost/rivals_high") == [
-        "config/experiments/kernel_boost/rivals.published.csv"
-    ]
-    assert here.printed_shown("ors/fig2") == []
     assert here.drawn("kernel_boost/rivals_high") == ["rivals"]
     assert here.tables("kernel_boost/rivals_high") == ["results/full/kernel_boost/rivals/table.csv"]
     assert here.settings_shown("kernel_boost/rivals_high")["rivals"]["published"]
@@ -103,8 +98,8 @@ def test_a_paper_is_drawn_by_one_job_and_an_artifact_asked_for_alone_by_another(
 
 
 def test_pages_show_the_first_format(make):
-    assert make().suffixes("figure") == ["png", "pdf"]
-    assert make().suffixes("table")[0] == "html"
+    assert make().drawings("ors/fig2") == ["figures/full/ors/fig2.png", "figures/full/ors/fig2.pdf"]
+    assert make().drawings("kernel_boost/rivals")[0] == "figures/full/kernel_boost/rivals.html"
 
 
 def test_a_scope_promises_figures_provenance_and_one_page_of_verdicts(make):

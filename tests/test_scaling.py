@@ -61,21 +61,13 @@ def test_an_exponent_off_the_theory_is_bold_and_counted(benchmark):
     assert made["summary"].startswith("1 of 2 exponents")
 
 
-@pytest.mark.parametrize(
-    ("record", "module", "page"),
-    [("scaling", "scaling", "scaling"), ("critical_path", "critical_path", "cluster")],
-)
-def test_a_page_shows_what_is_recorded(benchmark, record, module, page):
-    file = ROOT / f"benchmarks/recorded/{record}.json"
+def test_the_page_shows_what_is_recorded(benchmark):
+    file = ROOT / "benchmarks/recorded/scaling.json"
     if not file.is_file():
-        pytest.skip(f"not recorded yet: python benchmarks/{module}.py")
-    found = json.loads(file.read_text(encoding="utf-8"))
-    if record == "scaling":
-        blocks = benchmark(module).blocks(found, {})
-        blocks.pop("moved")
-    else:
-        blocks = {"critical path": benchmark(module).block(found)}
-    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+        pytest.skip("not recorded yet: python benchmarks/scaling.py")
+    blocks = benchmark("scaling").blocks(json.loads(file.read_text(encoding="utf-8")), {})
+    blocks.pop("moved")
+    text = (ROOT / "docs/scaling.md").read_text(encoding="utf-8")
     for name, block in blocks.items():
         assert benchmark("pages").replaced(text, name, block) == text
 

@@ -69,3 +69,8 @@ def missing(name: str) -> str:
     module = name.partition(":")[0]
     there = ":" not in name or module_file(module)
     return "" if there else f"{name!r}: no module {module!r}; is its folder on PYTHONPATH?"
+
+
+def module(name: str) -> str:
+    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
+    return name.partition(":")[0] if ":" in name else known()[name]

@@ -8,23 +8,21 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from noisylabels import METHODS
-from reproduction import code_digest, methods
+from reproduction import artifact as artifacts
+from reproduction import code_digest, configuration, costs, methods
 from reproduction.artifact import Artifact
-from reproduction.costs import Costs
+from reproduction.data import registry
 from reproduction.data_sources import DataSources
 from reproduction.frame import dependencies
-from reproduction.methods import DISPLAY
 from reproduction.protocols import walk
-from reproduction.verdicts import published
+from reproduction.strict_yaml import read
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
-UNMEASURED = Costs({})
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Plan:
     config: dict[str, Any]
     loaded: dict[tuple[str, str], Artifact]
     supply: DataSources
-    costs: Costs = UNMEASURED
+    measured: costs.Measured = field(default_factory=dict)
 
     # Artifacts
 
@@ -55,25 +53,22 @@ class Plan:
 
     @cached_property
     def left_out(self) -> dict[str, str]:
-        """Artifact -> why it cannot run here: a data set that no source of the pinned kind has,
-        or a class of the user's own that is not to be found.
-        """
+        """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
         lacking = {name: self._lack(artifact) for name, artifact in self.artifacts.items()}
         for name, artifact in self.artifacts.items():
             for used in self._sources(artifact):
-                lacking[name] = lacking[name] or (
-                    f"it draws {used}: {lacking[used]}" if lacking[used] else ""
-                )
+                if lacking[used] and not lacking[name]:
+                    lacking[name] = f"it draws {used}: {lacking[used]}"
         return {name: why for name, why in lacking.items() if why}
 
     def _lack(self, artifact: Artifact) -> str:
-        lacks = map(self.supply.lack, artifact.data_sets(artifact.settings))
-        return next(filter(None, lacks), "") or self._missing(artifact)
-
-    def _missing(self, artifact: Artifact) -> str:
-        own = artifact.settings.get("methods", {})
-        why = ((label, methods.missing(content["method"])) for label, content in own.items())
-        return next((f"methods.{label}.method: {reason}" for label, reason in why if reason), "")
+        for dataset in artifact.data_sets(artifact.settings):
+            if why := self.supply.lack(dataset):
+                return why
+        for label, content in artifact.settings.get("methods", {}).items():
+            if why := methods.missing(content["method"]):
+                return f"methods.{label}.method: {why}"
+        return ""
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:
@@ -103,44 +98,36 @@ class Plan:
 
     # Experiments
 
-    def _single(self) -> dict[str, bool]:
-        own = {name: artifact for name, artifact in self.artifacts.items() if "protocol" in artifact.content}
-        return {name: len(a.cells) * len(a.blocks) == 1 for name, a in own.items()}
-
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""
-        names = _any_of(name for name, alone in self._single().items() if alone == single)
-        return f"(?:{names})(?:@[0-9]+)?"
+        computed = ((name, a) for name, a in self.artifacts.items() if a.protocol)
+        names = [re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single]
+        return f"(?:{'|'.join(names) or '(?!)'})(?:@[0-9]+)?"
 
     def tunes(self, name: str) -> bool:
         """Does the protocol of the artifact tune parameters before it runs?"""
-        protocol = self.artifact(name).content["protocol"]
+        protocol = self.artifact(name).protocol
         if dependencies.is_typed(protocol):
             return walk.find(protocol).tune is not None
         return dependencies.defines(dependencies.protocol_module(protocol), "tune")
 
-    def check_custom(self, name: str) -> None:
-        """Import the user's classes that the settings name. Raises ValueError: one cannot be used; why."""
-        typed = self.artifact(name).typed
-        try:
-            if typed is not None:
-                typed.check_custom()
-        except ValueError as error:
-            raise ValueError(f"{self.artifact(name).file}: settings.{error}") from None
-
-    def only_cell(self, name: str) -> str:
-        """Name of the cell of an experiment that has one."""
-        (cell,) = self.artifact(name).cells
-        return cell
+    def check_custom(self, scopes: Iterable[str]) -> None:
+        """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
+        for artifact in (artifact for scope in scopes for artifact in self.below(scope).values()):
+            try:
+                if artifact.typed is not None:
+                    artifact.typed.check_custom()
+            except ValueError as error:
+                raise ValueError(f"{artifact.file}: settings.{error}") from None
 
     def cell(self, name: str, cell: str = "") -> dict[str, Any]:
         """Settings of a cell of the artifact; without a name those of its only cell."""
-        return self.artifact(name).cells[cell or self.only_cell(name)]
+        cells = self.artifact(name).cells
+        return cells[cell or "".join(cells)]
 
     def data(self, name: str, cell: str = "") -> list[str]:
         """Prepared data files of a cell."""
-        artifact = self.artifact(name)
-        return self.supply.prepared(artifact.data_sets(self.cell(name, cell)))
+        return self.supply.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
 
     def all_data(self, name: str) -> list[str]:
         """Prepared data files of all cells."""
@@ -158,9 +145,8 @@ class Plan:
     def _computing(self, name: str, cell: str = "") -> list[str]:
         artifact = self.artifact(name)
         settings = artifact.cells[cell] if cell else artifact.settings
-        methods = [_module(spec["method"]) for spec in settings.get("methods", {}).values()]
-        protocol = dependencies.protocol_module(artifact.content["protocol"])
-        return [f"reproduction.{protocol}", *methods]
+        modules = [methods.module(spec["method"]) for spec in settings.get("methods", {}).values()]
+        return [f"reproduction.{dependencies.protocol_module(artifact.protocol)}", *modules]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
@@ -168,14 +154,9 @@ class Plan:
         settings = self.cell(name, cell)
         if "methods" in settings:
             settings = settings | {"methods": {k: _computed(m) for k, m in settings["methods"].items()}}
-        return json.dumps(
-            {
-                "protocol": artifact.content["protocol"],
-                "experiment": artifact.settings.get("experiment", name.partition("@")[0]),
-                "seed": self.seed(name),
-                "settings": settings,
-            }
-        )
+        experiment = artifact.settings.get("experiment", name.partition("@")[0])
+        described = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
+        return json.dumps(described | {"settings": settings})
 
     def repetitions(self, name: str, block: int = 0) -> str:
         """Half-open range of the repetitions of a block, ``0:5``."""
@@ -187,14 +168,9 @@ class Plan:
         return int(name.partition("@")[2] or self.config["seed"])
 
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
-        """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `Costs.resources`."""
+        """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `costs.resources`."""
         declared = self.artifact(name).content.get("resources", {})
-        return self.costs.resources(name.partition("@")[0], cell, job, declared, attempt)
-
-    def group(self, name: str, cell: str, job: str) -> tuple[str, int]:
-        """The cluster jobs with which one may share a submission: their group, how many make one."""
-        size = self.costs.batch(name.partition("@")[0], cell, job)
-        return f"{job}-{name.replace('/', '-')}-x{size}", size
+        return costs.resources(self.measured, (name.partition("@")[0], cell, job), declared, attempt)
 
     # Results
 
@@ -220,8 +196,8 @@ class Plan:
     # Figures and tables
 
     def _sources(self, artifact: Artifact) -> list[str]:
-        own = [artifact.name] if "protocol" in artifact.content else []
-        return [f"{artifact.paper}/{name}" for name in own + artifact.content.get("uses", [])]
+        own = [artifact.name] if artifact.protocol else []
+        return [f"{artifact.paper}/{name}" for name in own + artifact.uses]
 
     def drawn(self, name: str) -> list[str]:
         """Artifacts (without the paper) whose tables are drawn: its own first, then those it uses."""
@@ -231,80 +207,72 @@ class Plan:
         """Their result tables, in the same order."""
         return [f"{self.results}/{source}/table.csv" for source in self._sources(self.artifact(name))]
 
-    def printed_shown(self, name: str) -> list[str]:
-        """The CSV files with the printed values that a table shows beside ours."""
-        if self.artifact(name).content["kind"] != "table":
-            return []
-        return printed_values(self.artifacts[source] for source in self._sources(self.artifact(name)))
-
     def drawing_code(self, names: Iterable[str]) -> str:
         """The code that draws some artifacts."""
         drawn = [self.artifact(name) for name in names]
-        modules = [f"figures.{artifact.content['render'].partition(':')[0]}" for artifact in drawn]
-        shown = (self.artifacts[source].content["protocol"] for a in drawn for source in self._sources(a))
+        modules = [f"figures.{artifact.render.partition(':')[0]}" for artifact in drawn]
+        shown = (self.artifacts[source].protocol for a in drawn for source in self._sources(a))
         modules += map(dependencies.protocol_module, shown)  # the models of their settings
         return code_digest.stamped("scripts/draw.py", *(f"reproduction.{module}" for module in modules))
 
     def settings_shown(self, name: str) -> dict[str, Any]:
         """Settings of every artifact that is shown; a table is given the printed values too."""
         artifact = self.artifact(name)
-        printed = artifact.content["kind"] == "table"
+        printed = artifact.kind == "table"
         shown = dict.fromkeys([artifact.name, *self.drawn(name)])
         return {each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown}
 
     def shown_digest(self, names: Iterable[str]) -> str:
         """Digest of what some artifacts show beside their tables: a change of it draws them again."""
-        shown = [[name, self.artifact(name).content["render"], self.settings_shown(name)] for name in names]
-        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
+        shown = [[name, self.artifact(name).render, self.settings_shown(name)] for name in names]
+        return _digest(shown)
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""
-        texts = json.dumps([artifact.content for artifact in self.artifacts.values()])
-        return hashlib.sha256(texts.encode()).hexdigest()[:16]
-
-    def suffixes(self, kind: str) -> list[str]:
-        """File formats of a figure or table; the first is the one that pages show."""
-        others = [suffix for suffix in self.config["formats"] if suffix != "png"]
-        return ["png", *others] if kind == "figure" else list(TABLE_SUFFIXES)
+        return _digest([artifact.content for artifact in self.artifacts.values()])
 
     def drawings(self, name: str) -> list[str]:
-        """The files of the figure or table, one for each format."""
-        suffixes = self.suffixes(self.artifact(name).content["kind"])
+        """The files of the figure or table, one for each format; the first is the one that pages show."""
+        others = [suffix for suffix in self.config["formats"] if suffix != "png"]
+        suffixes = ["png", *others] if self.artifact(name).kind == "figure" else TABLE_SUFFIXES
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:
         """Figure or table, and provenance, of an artifact."""
-        computed = "protocol" in self.artifact(name).content
+        computed = bool(self.artifact(name).protocol)
         return self.drawings(name) + [f"{self.results}/{name}/provenance.json"] * computed
 
     # Verdicts
 
     def judged(self, scope: str) -> dict[str, Artifact]:
-        """Artifacts below a scope (see `below`) that have claims or printed values.
+        """Artifacts below a scope (see `below`) that have claims or published values.
 
         Those with measured times are judged by themselves only: what they say differs from run to run.
         """
         return {
             name: artifact
             for name, artifact in self.below(scope).items()
-            if (artifact.content.get("claims") or artifact.content.get("published"))
-            and (not artifact.content.get("measured") or scope == f"{name}/")
+            if (artifact.claims or artifact.published) and (not artifact.measured or scope == f"{name}/")
         }
 
+    def judged_files(self, scope: str, file: str) -> list[str]:
+        """Their files of that name, in the same order."""
+        return [f"{self.results}/{name}/{file}" for name in self.judged(scope)]
+
     def pages(self, scope: str) -> list[str]:
-        """Scopes that have a page of verdicts: this one, and every artifact below it with measured times."""
-        measured = [f"{name}/" for name, a in self.below(scope).items() if a.content.get("measured")]
+        """Scopes that are judged apart: this one, and every artifact below it with measured times."""
+        measured = [f"{name}/" for name, a in self.below(scope).items() if a.measured]
         return [page for page in dict.fromkeys([scope, *measured]) if self.judged(page)]
 
     def expectations(self, scope: str) -> str:
-        """What they were judged by, as JSON: a change of it judges again, a change of a caption does not."""
+        """Digest of what they are judged by: a change of it judges again, a change of a caption does not."""
         contents = [artifact.content for artifact in self.judged(scope).values()]
-        return json.dumps([[content.get(key) for key in ("published", "claims")] for content in contents])
+        return _digest([[content.get(key) for key in ("published", "claims")] for content in contents])
 
-    def printed_data(self, scope: str) -> list[str]:
-        """Prepared data of those with printed values: a constant classifier is a control of their margins."""
-        printed = [name for name, a in self.judged(scope).items() if a.content.get("published")]
-        return sorted({file for name in printed for file in self.all_data(name)})
+    def published_data(self, scope: str) -> list[str]:
+        """Prepared data of those with published values: a constant classifier is scored as a baseline."""
+        published = [name for name, artifact in self.judged(scope).items() if artifact.published]
+        return sorted({file for name in published for file in self.all_data(name)})
 
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
@@ -320,8 +288,8 @@ class Plan:
 
         None of an artifact that computes nothing; measured times are not repeated.
         """
-        content = self.artifact(name).content
-        if "protocol" not in content or content.get("measured"):
+        artifact = self.artifact(name)
+        if not artifact.protocol or artifact.measured:
             return []
         others = [seed for seed in self.config.get("seeds", []) if seed != self.config["seed"]]
         return [name, *(f"{name}@{seed}" for seed in others)]
@@ -332,24 +300,46 @@ class Plan:
 
 
 def _computed(method: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in method.items() if key not in DISPLAY}
+    return {key: value for key, value in method.items() if key not in methods.DISPLAY}
 
 
-def _module(method: str) -> str:
-    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
-    return method.partition(":")[0] if ":" in method else f"noisylabels.{METHODS[method].partition(':')[0]}"
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
-def _any_of(names: Iterable[str]) -> str:
-    return "|".join(map(re.escape, names)) or "(?!)"
+def configured(root: Path, scale: str) -> dict[str, Any]:
+    """``config/config.yaml`` with the overlay of the scale laid over it."""
+    config = read(root / "config/config.yaml")
+    overlay = root / f"config/{scale}.yaml"
+    return artifacts.merge(config, read(overlay) if overlay.is_file() else {})
 
 
-def printed_values(artifacts: Iterable[Artifact]) -> list[str]:
-    """The CSV files with the printed values of artifacts, of those that have any."""
-    return paths(published.file_of(a.file) for a in artifacts if a.content.get("published"))
+def planned(root: Path, config: dict[str, Any]) -> Plan:
+    """The plan of a configuration, without the workflow.
+
+    Raises
+    ------
+    ValueError : a mistake in a file of the configuration, in one line.
+    """
+    loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
+    known = registry.load_registry(root / "config/datasets.yaml")
+    entries = registry.with_users(known, config["data"]["local"])
+    measured = costs.read(root / "workflow/recorded/jobs.csv")
+    return Plan(config, loaded, DataSources(entries, config["data"]), measured)
 
 
-def paths(files: Iterable[Path]) -> list[str]:
-    """Paths as the rules name them: relative to the working directory where they lie below it."""
-    here = Path.cwd()
-    return [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files]
+def of_run(root: Path, config: dict[str, Any], files: Iterable[Path]) -> Plan:
+    """The plan of a run, every file of its configuration and the user's own data checked.
+
+    Raises
+    ------
+    ValueError : a mistake in a file or on the command line, in one line.
+    """
+    configuration.examine(config, files)
+    local = config["data"]["local"]
+    entries = registry.load_registry(root / "config/datasets.yaml")
+    configuration.examine_local(local, entries, root / "config/experiments")
+    configuration.examine_files(local)
+    made = planned(root, config)
+    _ = made.left_out  # names a data set that is not in the registry
+    return made

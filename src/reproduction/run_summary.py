@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from reproduction import targets
 from reproduction.plan import Plan
-from reproduction.targets import scopes
 from reproduction.verdicts.names import VERDICTS
 
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
@@ -20,24 +20,24 @@ MOST = 5
 """Causes that are told; the logs have all."""
 
 
-def text(plan: Plan, targets: Iterable[str], failed: bool = False) -> str:
+def text(plan: Plan, words: Iterable[str], failed: bool = False) -> str:
     """A few lines about the files that the targets promise (none: everything).
 
     failed: the run broke off, and what is missing is named.
     """
-    asked = _asked(plan, list(targets))
-    if not asked:
+    scopes = targets.asked(plan, words)
+    if not scopes:
         return ""
-    names = list(dict.fromkeys(name for scope in asked for name in plan.below(scope)))
+    names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
     made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
     lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
-    pages = dict.fromkeys(page for scope in asked for page in plan.pages(scope))
+    pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
     lines += [line for page in pages if (line := _verdicts(plan, page))]
     if failed:
         missing = [name for name in names if name not in made]
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
-    lines += [f"left out: {name}: {why}" for name, why in plan.left_out.items() if _within(name, asked)]
-    return "\n".join(lines)
+    out = {name: why for name, why in plan.left_out.items() if f"{name}/".startswith(tuple(scopes))}
+    return "\n".join([*lines, *(f"left out: {name}: {why}" for name, why in out.items())])
 
 
 def causes(logs: Path, since: float) -> list[str]:
@@ -51,20 +51,8 @@ def causes(logs: Path, since: float) -> list[str]:
     return [f"{line} ({file})" for line, file in told.items()][:MOST]
 
 
-def _asked(plan: Plan, targets: list[str]) -> list[str]:
-    """Scopes of the targets; files and other targets have none."""
-    if not targets or "all" in targets:
-        return [""]
-    known = scopes(plan)
-    return [known[target] for target in targets if target in known]
-
-
-def _within(name: str, asked: list[str]) -> bool:
-    return any(f"{name}/".startswith(scope) for scope in asked)
-
-
 def _counted(plan: Plan, names: list[str]) -> str:
-    kinds = Counter(plan.artifacts[name].content["kind"] for name in names)
+    kinds = Counter(plan.artifacts[name].kind for name in names)
     return " and ".join(f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
 
 

@@ -1,8 +1,10 @@
 """Names to ask for: each paper, each artifact as ``<paper>_<artifact>``, and why some cannot be had."""
 
 import difflib
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from reproduction.artifact import NAME
 from reproduction.plan import Plan
@@ -34,8 +36,13 @@ COMMANDS = ("audit", "compare", "docs", "help", "reference", "site", "test")
 """What `./run` does beside making targets."""
 
 
+def refuse(name: str, known: Iterable[str], reasons: Mapping[str, str]) -> NoReturn:
+    """End the run with why a target cannot be made, or with the names that come near to it."""
+    sys.exit(reasons.get(name) or unknown(name, ["all", "data", *known, *reasons]))
+
+
 def unknown(name: str, known: Iterable[str]) -> str:
-    """The message for a name that is no target, with the nearest ones."""
+    """The message for a name that is not a target, with the nearest ones."""
     commands = [f"the command ./run {near}" for near in difflib.get_close_matches(name, COMMANDS, n=1)]
     near = commands + difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else "it would be a paper, or <paper>_<artifact>"
@@ -43,10 +50,9 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def asked(plan: Plan, words: Iterable[str]) -> list[str]:
-    """The artifacts of some targets; of none, or of the target ``all``: all of them. Files are no targets."""
+    """The scopes of some targets; of none, or of ``all``, the one of everything. Files have none."""
     known, given = scopes(plan), list(words)
-    wanted = [known[word] for word in given if word in known] or [""] * (not given or "all" in given)
-    return list(dict.fromkeys(name for scope in wanted for name in plan.below(scope)))
+    return [""] if not given or "all" in given else [known[word] for word in given if word in known]
 
 
 def drawn_together(plan: Plan, words: Iterable[str]) -> dict[str, list[str]]:

@@ -10,8 +10,8 @@ arguments = parser.parse_args()
 folder = arguments.results.resolve()
 
 from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.plan import configured, planned  # noqa: E402
 from reproduction.reference import comparison  # noqa: E402
-from reproduction.reference.plans import configured, planned  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from reproduction import code_digest
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
-from reproduction.plan import Plan
-from reproduction.reference.plans import planned
+from reproduction.plan import Plan, planned
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -15,8 +15,8 @@ parser.add_argument(
 )
 arguments = parser.parse_args()
 
+from reproduction.plan import configured, planned  # noqa: E402
 from reproduction.reference import keeping  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.reference.plans import configured, planned  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

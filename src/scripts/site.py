@@ -13,8 +13,8 @@ parser.add_argument("--config", type=json.loads, help="configuration as JSON, in
 parser.add_argument("--out", type=Path, default=Path("site"), help="folder with a folder for each scale")
 arguments = parser.parse_args()
 
+from reproduction import plan as plans  # noqa: E402
 from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.reference import plans  # noqa: E402
 from reproduction.site import build  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,8 @@ import yaml
 from runs import ROOT, Run, copied
 
 pytestmark = [pytest.mark.workflow, pytest.mark.slow]
-SLURM = ["--profile", str(ROOT / "workflow/profiles/slurm-no-accounting")]
+SLURM = ["--profile", str(ROOT / "workflow/profiles/slurm")]
+SLURM += ["--slurm-no-account", "--slurm-status-command", "squeue"]
 THREE = ["ors_fig2", "ors_fig7", "pnorm_hadamard"]
 """Artifacts that need no data."""
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from PIL import Image
 
 from noisylabels.statistics import Estimate
+from reproduction import plan as plans
 from reproduction import provenance
-from reproduction.reference import plans
 from reproduction.results import write_rows
 from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
 from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write

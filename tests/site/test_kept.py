@@ -3,7 +3,8 @@
 import pytest
 from finished_runs import CHECKOUT
 
-from reproduction.reference import keeping, plans, runs
+from reproduction import plan as plans
+from reproduction.reference import keeping, runs
 from reproduction.site import findings, states
 
 FOLDER = CHECKOUT / "results/reference"

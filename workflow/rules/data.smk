@@ -8,20 +8,18 @@ rule fetch:
         "data/raw/{dataset}/source.json",
     log:
         "logs/data/fetch.{dataset}.log",
+    localrule: True
     conda:
         ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=500,
-        runtime=60,
     params:
-        entry=lambda wildcards: PLAN.supply.entry(wildcards.dataset).model_dump_json(),
+        entry=lambda wildcards: PLAN.supply.described(wildcards.dataset),
         options=lambda wildcards: PLAN.supply.fetch_options(wildcards.dataset),
-        record=fetching.VERSION,
+        registry=os.path.relpath(ROOT / "config/datasets.yaml"),
+        record=VERSION,
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/fetch.py --dataset {wildcards.dataset:q} --registry {REGISTRY:q}"
+        "python -P -m scripts.fetch --dataset {wildcards.dataset:q} --registry {params.registry:q}"
         " --out data/raw/{wildcards.dataset:q} {params.options:q} > {log:q}"
 
 
@@ -32,16 +30,14 @@ rule prepare:
         "data/prepared/{dataset}.npz",
     log:
         "logs/data/prepare.{dataset}.log",
+    localrule: True
     conda:
         ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=4000,
-        runtime=30,
     params:
         packages=NUMERIC,
         code=lambda wildcards: PLAN.supply.code(wildcards.dataset),
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:
-        "python {SCRIPTS:q}/prepare.py --code {params.code:q} --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m scripts.prepare --code {params.code:q}"
+        " --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"

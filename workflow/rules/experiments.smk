@@ -24,14 +24,15 @@ rule experiment:
         packages=NUMERIC,
         code=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
         job=lambda wildcards: PLAN.job(wildcards.artifact),
-        cell=lambda wildcards: PLAN.only_cell(wildcards.artifact),
+        cell=lambda wildcards: "".join(PLAN.artifact(wildcards.artifact).cells),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
         about=lambda wildcards: PLAN.about(wildcards.artifact),
+        environment=ONE_THREAD,
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS:q}/experiment.py --code {params.code:q} --job {params.job:q} --cell {params.cell:q} --repetitions {params.repetitions:q}"
-        " --data {input.data:q} --about {params.about:q}"
+        "env {params.environment} python -P -m scripts.experiment --code {params.code:q} --job {params.job:q} --cell {params.cell:q}"
+        " --repetitions {params.repetitions:q} --data {input.data:q} --about {params.about:q}"
         " --table {output.table:q} --points {output.points:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
 
@@ -44,11 +45,8 @@ rule tune:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
-    group:
-        grouped("tune")
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=asked("mem_mb", "tune"),
         runtime=asked("runtime", "tune"),
@@ -59,7 +57,8 @@ rule tune:
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python {SCRIPTS:q}/tune.py --code {params.code:q} --job {params.job:q} --data {input.data:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m scripts.tune --code {params.code:q} --job {params.job:q} --data {input.data:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule run:
@@ -73,8 +72,6 @@ rule run:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
-    group:
-        grouped("run")
     conda:
         ENVIRONMENT
     threads: threads_of
@@ -88,8 +85,10 @@ rule run:
         repetitions=lambda wildcards: PLAN.repetitions(
             wildcards.artifact, int(wildcards.block)
         ),
+        environment=ONE_THREAD,
     message:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "{ONE_THREAD} python {SCRIPTS:q}/run.py --code {params.code:q} --job {params.job:q} --repetitions {params.repetitions:q}"
-        " --tuned {input.tuned:q} --data {input.data:q} --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"
+        "env {params.environment} python -P -m scripts.run --code {params.code:q} --job {params.job:q}"
+        " --repetitions {params.repetitions:q} --tuned {input.tuned:q} --data {input.data:q}"
+        " --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"

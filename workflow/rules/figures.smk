@@ -4,9 +4,9 @@ for scope, names in targets.drawn_together(PLAN, sys.argv).items():
 
     rule:
         name:
-            f"draw_{scope.replace('/', '_')}"
+            "_".join(["draw", *Path(scope).parts])
         input:
-            tables=sorted({table for name in names for table in PLAN.tables(name)}),
+            sorted({table for name in names for table in PLAN.tables(name)}),
         output:
             [file for name in names for file in PLAN.drawings(name)],
         log:
@@ -14,10 +14,6 @@ for scope, names in targets.drawn_together(PLAN, sys.argv).items():
         localrule: True
         conda:
             ENVIRONMENT
-        threads: 1
-        resources:
-            mem_mb=1000,
-            runtime=10,
         params:
             packages=DRAWING,
             code=PLAN.drawing_code(names),
@@ -27,4 +23,4 @@ for scope, names in targets.drawn_together(PLAN, sys.argv).items():
         message:
             f"Draw {scope}"
         shell:
-            "python {SCRIPTS:q}/draw.py --code {params.code:q} --config {params.config:q} {params.names:q} > {log:q} 2>&1"
+            "python -P -m scripts.draw --code {params.code:q} --config {params.config:q} {params.names:q} > {log:q} 2>&1"

@@ -4,17 +4,14 @@
 rule site:
     input:
         results=PLAN.promised(""),
-        reference=plan.paths(sorted(ROOT.glob("results/reference/*/*/*.*"))),
+        reference=sorted(map(os.path.relpath, ROOT.glob("results/reference/*/*/*.*"))),
     output:
         f"site/{SCALE}/index.html",
     log:
         f"{LOGS}/site.log",
+    localrule: True
     conda:
         ENVIRONMENT
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
         code=code_digest.stamped("scripts/site.py"),
         texts=PLAN.texts_digest(),
@@ -22,4 +19,4 @@ rule site:
     message:
         "Write the pages: site/{SCALE}/index.html"
     shell:
-        "python {SCRIPTS:q}/site.py --config {params.config:q} > {log:q} 2>&1"
+        "python -P -m scripts.site --config {params.config:q} > {log:q} 2>&1"

@@ -1,0 +1,1 @@
+"""One script per rule and per command of `./run`."""

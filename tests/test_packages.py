@@ -1,0 +1,129 @@
+"""Two packages: the library imports nothing of the project, and inside both every import leads downwards."""
+
+import ast
+import graphlib
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import noisylabels
+from noisylabels import METHODS
+
+SOURCES = Path(noisylabels.__file__).parents[1]
+LIBRARY = {"noisylabels", "numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib"}
+LATER = {"pandas": "auditing", "pyarrow": "auditing"}
+"""What one room of the library imports only when it is used."""
+
+
+def executed(statements):
+    """Statements, and those inside them, that run: not what only a type checker sees."""
+    for node in statements:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        for part in ("body", "orelse", "handlers", "finalbody"):
+            yield from executed(getattr(node, part, []))
+
+
+def imports(file):
+    """Full names of the modules that a file imports, at the top or later; of ``from a import b``, a.b."""
+    for node in executed(ast.parse(file.read_text(encoding="utf-8")).body):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}: a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(file):
+    """The module or subpackage of a package that a file is in."""
+    return file.relative_to(SOURCES).parts[1].removesuffix(".py")
+
+
+@pytest.mark.parametrize("file", sorted((SOURCES / "noisylabels").rglob("*.py")), ids=lambda f: f.stem)
+def test_the_library_imports_nothing_of_the_project(file):
+    for module in imports(file):
+        top = module.partition(".")[0]
+        assert top in LIBRARY or top in sys.stdlib_module_names or LATER.get(top) == room(file), module
+
+
+@pytest.mark.parametrize(("package", "depth"), [("noisylabels", 2), ("reproduction", 3)])
+def test_every_arrow_leads_downwards(package, depth):
+    """Between the rooms of the library, and between the modules of the project."""
+    below = {}
+    for file in sorted((SOURCES / package).rglob("*.py")):
+        place = file.relative_to(SOURCES).with_suffix("").parts[:depth]
+        used = {tuple(module.split(".")[:depth]) for module in imports(file)}
+        below.setdefault(place, set()).update(used - {place})
+    known = {place: used & set(below) for place, used in below.items()}
+    assert list(graphlib.TopologicalSorter(known).static_order())  # raises CycleError, with the circle
+
+
+def python(code):
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+ONLY_THE_LIBRARY = f"""
+import sys
+allowed = {LIBRARY} | {{"cloudpickle", "threadpoolctl", "narwhals"}}  # what these need
+class OnlyThese:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if not (top in allowed or top in sys.stdlib_module_names or top.startswith("_")):
+            raise ModuleNotFoundError(f"{{name}} is not installed", name=name)
+sys.meta_path.insert(0, OnlyThese())
+"""
+
+
+def test_methods_load_and_run_without_what_only_the_project_needs():
+    python(
+        ONLY_THE_LIBRARY + "from noisylabels import *\n"
+        "import numpy as np\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "assert RobustLogisticRegression().fit(X, X[:, 0] > 0).predict(X).any()\n"
+        "NLMS().run(X, X @ [1.0, 2.0])"
+    )
+
+
+def test_an_audit_without_pandas_says_what_to_install():
+    python(
+        ONLY_THE_LIBRARY + "from noisylabels import audit\n"
+        "try:\n"
+        "    audit([[0.0], [1.0]] * 20, [0, 1] * 20)\n"
+        "except ModuleNotFoundError as error:\n"
+        "    assert \"pip install 'noisylabels[audit]'\" in str(error)\n"
+        "else:\n"
+        "    raise AssertionError"
+    )
+
+
+def test_an_import_loads_nothing_heavy():
+    heavy = ("numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "importlib.metadata", "ast")
+    python(f"import sys, noisylabels; assert not set({heavy}) & set(sys.modules)")
+    python("import sys; from noisylabels import ORS; assert 'sklearn' not in sys.modules; ORS()")
+
+
+def test_every_method_is_a_public_name_that_type_checkers_see():
+    classes = [where.partition(":")[2] for where in METHODS.values()]
+    assert noisylabels.__all__ == sorted([*classes, "audit"])  # no two methods share a class name
+    for where in METHODS.values():
+        module, _, name = where.partition(":")
+        assert getattr(noisylabels, name) is getattr(importlib.import_module(f"noisylabels.{module}"), name)
+    stub = ast.parse(Path(noisylabels.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    seen = {a.asname: n.module for n in stub.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    wanted = {where.partition(":")[2]: where.partition(":")[0] for where in METHODS.values()}
+    assert {k: v for k, v in seen.items() if k in wanted} == {
+        k: f"noisylabels.{m}" for k, m in wanted.items()
+    }
+
+
+def test_the_version_is_a_text_and_other_names_are_unknown_with_the_nearest():
+    assert isinstance(noisylabels.__version__, str)
+    with pytest.raises(AttributeError, match="no attribute 'RobustSDGClassifier'; did you mean RobustSGD"):
+        noisylabels.RobustSDGClassifier  # noqa: B018
