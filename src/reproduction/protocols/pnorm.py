@@ -710,7 +710,7 @@ class Echo:
 
 def echo(settings: RoomSettings, reflection: float, walk: Walk, repetition: int | str) -> Echo:
     """The piece of a repetition, a random one of the recording; the tuning piece is shorter."""
-    from reproduction.data import rooms
+    from reproduction.data import audio
 
     speech = walk.data["speech"].arrays
     signal, rate = np.asarray(speech["signal"], dtype=float), int(speech["rate"])
@@ -720,7 +720,7 @@ def echo(settings: RoomSettings, reflection: float, walk: Walk, repetition: int 
     signal = (signal - signal.mean()) / signal.std()
     first = int(rng.integers(len(signal) - T + 1))
     padded = np.concatenate([np.zeros(settings.taps - 1), signal[first : first + T]])
-    h = rooms.simulated(taps=settings.taps, rate=rate, reflection=reflection)
+    h = audio.simulated(taps=settings.taps, rate=rate, reflection=reflection)
     clean = np.convolve(padded, h, "valid")
     variance = float(clean.var()) * 10 ** (-settings.snr / 10)
     noise = walk.seeds.generator(repetition, "noise").standard_normal(T)
