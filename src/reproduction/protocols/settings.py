@@ -260,7 +260,7 @@ def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     """
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
-    code = vars(function).get("__init__") if isinstance(function, type) else function
+    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
     scope = getattr(getattr(code, "__func__", code), "__globals__", {})
     if parameter.annotation in (str, "str"):
         name = parameter.name.upper()
