@@ -35,6 +35,7 @@ from reproduction.protocols.settings import (
     Methods,
     Noise,
     OnDataSets,
+    Parameters,
     Share,
     SplitSettings,
     only,
@@ -245,7 +246,7 @@ class Candidate:
 
     label: str
     cls: Any
-    parameters: dict[str, Any]
+    parameters: Parameters
     selection: Selection | None
     widths: Floats
     grid: Floats

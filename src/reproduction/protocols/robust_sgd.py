@@ -42,6 +42,7 @@ from reproduction.protocols.walk import (
     Indices,
     Labels,
     Row,
+    Tuned,
     Walk,
     protocol,
     stratified_folds,
@@ -170,9 +171,9 @@ class TheoremSettings(Repeated):
     noise: Flips
 
 
-def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:
+def tune(settings: ErrorsSettings, walk: Walk) -> Tuned:
     """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, by cross-validation."""
-    tuned: dict[str, Any] = {}
+    tuned: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for name, _, clean, seeds in problems(settings, walk):
         tuned[name] = {}
         for noise in settings.noise:
@@ -435,7 +436,7 @@ def validation_errors(
     return wrong
 
 
-def choose(points: list[Point], errors: Floats, rule: str) -> dict[str, Any]:
+def choose(points: list[Point], errors: Floats, rule: str) -> dict[str, float]:
     """The chosen point, its mean error and the lowest one; errors (folds, points).
 
     "one_se": among points within one standard error of the lowest mean, the largest lambda, then the smallest
