@@ -59,7 +59,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     random_state : seed of the orders.
 
     Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk, as
-    ``partial_fit(X, y, classes=...)`` for each (X, y) of `reproduction.data.chunks`, with ``epoch_rows``
+    ``partial_fit(X, y, classes=...)`` for each (X, y) of `noisylabels.chunks`, with ``epoch_rows``
     the rows of the file and ``epochs`` times through it (`benchmarks/out_of_core.py` does so).
     An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
     rows that come as if drawn at random: shuffle the file once, never sort it by class.
@@ -363,7 +363,7 @@ class PegasosClassifier(LinearBinaryClassifier):
     fit_intercept : add a constant feature 1, regularised like the others.   random_state : seed of the draws.
 
     Larger than memory: `fit` reads a `numpy.memmap` in place, row by drawn row; `partial_fit` takes chunks
-    (`reproduction.data.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
+    (`noisylabels.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
     in the order of the file, and a random sample with replacement inside each: shuffle the file once.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), t_ (steps done).
