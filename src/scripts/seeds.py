@@ -15,7 +15,7 @@ arguments = parser.parse_args()
 
 from reproduction.atomic import replacing  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.results import read_table  # noqa: E402
-from reproduction.verdicts import agreement as across_seeds  # noqa: E402
+from reproduction.verdicts import across_seeds  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write  # noqa: E402
 
 tables = dict(zip(arguments.seeds, arguments.tables, strict=True))

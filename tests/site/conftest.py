@@ -3,7 +3,7 @@
 import pytest
 from finished_runs import NAMES, finish, plan_of
 
-from reproduction.reference import keeping as make
+from reproduction.reference import make
 from reproduction.site import build
 
 

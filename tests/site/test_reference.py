@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from finished_runs import CHECKOUT, finish, plan_of
 
-from reproduction.reference import comparison, judging, keeping, keeping as make, runs, runs as summary
+from reproduction.reference import comparison, judging, keeping, make, runs, summary
 from reproduction.results import read_table, write_rows
 
 NAME = "ors/fig2"

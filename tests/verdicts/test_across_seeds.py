@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from reproduction.results import COLUMNS, DEFAULTS
-from reproduction.verdicts import agreement as spread
+from reproduction.verdicts import across_seeds as spread
 
 
 def table(values, **columns):

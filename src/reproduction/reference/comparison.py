@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reproduction.plan import Plan
-from reproduction.reference import runs, runs as summary
+from reproduction.reference import runs, summary
 from reproduction.reference.runs import Run
 from reproduction.results import verify
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from noisylabels.statistics import Estimate
-from reproduction.reference import runs as summary
+from reproduction.reference import summary
 from reproduction.reference.runs import Row, rows_of
 from reproduction.verdicts import judge
 from reproduction.verdicts.agreement import agreement

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reproduction import targets
 from reproduction.plan import Plan
-from reproduction.reference import judging, keeping as make, runs, keeping as state
+from reproduction.reference import judging, make, runs, state
 
 WHOLE = 20_000_000
 """Bytes of the whole reference."""

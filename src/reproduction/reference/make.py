@@ -9,8 +9,8 @@ from typing import Any
 
 from reproduction.atomic import replacing
 from reproduction.plan import Plan
-from reproduction.reference import judging, runs, keeping as state, runs as summary
-from reproduction.reference.keeping import thumbnail
+from reproduction.reference import judging, runs, state, summary
+from reproduction.reference.thumbnails import thumbnail
 from reproduction.results import read_table, verify
 
 LARGEST = 2_000_000

@@ -15,8 +15,8 @@ from noisylabels import METHODS
 from reproduction.figures import names
 from reproduction.plan import Plan
 from reproduction.reference.runs import Row, Run
-from reproduction.code_digest import CHECKOUT
-from reproduction.reference.keeping import thumbnail
+from reproduction.reference.state import CHECKOUT
+from reproduction.reference.thumbnails import thumbnail
 from reproduction.site import charts, pages
 from reproduction.site.pages import Page
 

@@ -14,7 +14,7 @@ from reproduction.figures import names
 from reproduction.figures.names import Methods, label
 from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
-from reproduction.reference import runs as summary
+from reproduction.reference import summary
 from reproduction.reference.runs import Run
 from reproduction.site.pages import NAMES, look
 from reproduction.verdicts.agreement import LIMITS

@@ -16,9 +16,9 @@ from markupsafe import Markup
 from reproduction.artifact import Artifact
 from reproduction.figures import names
 from reproduction.plan import Plan
-from reproduction.reference import runs, keeping as state
+from reproduction.reference import runs, state
 from reproduction.reference.runs import Row, Run
-from reproduction.code_digest import CHECKOUT
+from reproduction.reference.state import CHECKOUT
 from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.names import VERDICTS
 from reproduction.verdicts.sentences import Sentences, value
