@@ -281,6 +281,9 @@ def test_widths_of_a_method_replace_those_of_the_settings():
             {"method": "kernel_logistic"},
             "selection: kernel_logistic needs one of trusted, trusted_holdout, cv",
         ),
+        ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
+        ({"method": "kernel_logistic", "selection": "cv_noisy"}, "selection"),
+        ({"method": "kernel_logistic", "grids": [1]}, "there is no key 'grids'; did you mean grid"),
         (
             {"method": "kernel_logistic", "selection": "cv", "noise": ["independent 0.3"]},
             r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
@@ -422,6 +425,7 @@ def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
     [
         ({"noise": ["negative_only 0.1"]}, "noise 'negative_only 0.1': use independent here"),
         ({"train": 0.999}, "leaves a part empty"),
+        ({"datasets": ["heart"]}, "'heart' is not among the artifact's datasets: toy"),
         (
             {"methods": {"svm": {"method": "kernel_svm"}}},
             "KernelSVMClassifier has no fit_bank, which .* needs",

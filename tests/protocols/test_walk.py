@@ -165,3 +165,14 @@ def test_points_are_the_test_rows_of_the_splits():
         assert tests[len(curve.tests) :].sum() == 0
         assert (curve.errors <= curve.tests).all()
         assert curve.pool == 120
+
+
+def test_the_mean_over_equal_splits_is_that_over_the_points():
+    points = Points()
+    found = points.take(rows("boosting.errors", BOOSTING, dataset(splits=3), range(3)))
+    labels = [(method, noise) for noise in BOOSTING["noise"] for method in BOOSTERS]
+    for curve, (method, noise) in zip(points.curves.values(), labels, strict=True):
+        errors = [
+            r["value"] for r in found if (r["method"], r["noise"], r["metric"]) == (method, noise, "error")
+        ]
+        assert np.mean(errors) == pytest.approx(100 * curve.errors.sum() / curve.tests.sum())

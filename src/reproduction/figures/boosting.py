@@ -161,7 +161,6 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
     import pandas as pd
 
     last = list(results.tables)[-1]
-    published = results.published_of.get(last, [])
     methods, sets = list(results.settings.methods), results.settings.datasets
     noise, printed_noise = (
         next(each.label for each in settings.noise if KINDS[each.model] == kind)
@@ -176,10 +175,8 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
     for name in [*sets, ALL]:
         best = tables.lowest(mean.loc[name, methods])
         ours = {m: tables.mean_sd(mean.loc[name, m], spread.loc[name, m], bold=m in best) for m in methods}
-        where = sets if name == ALL else name
-        printed = {
-            m: tables.printed(published, dataset=where, noise=printed_noise, method=m) for m in methods
-        }
+        place: dict[str, Any] = {"dataset": sets if name == ALL else name, "noise": printed_noise}
+        printed = {m: tables.printed(results.published_of.get(last, []), method=m, **place) for m in methods}
         title = {"data set": data_set(name)}
         rows += [title | {"error": "ours"} | ours, title | {"error": "printed"} | printed]
     frame = pd.DataFrame(rows).set_index("data set")

@@ -161,7 +161,7 @@ def _noise(entry: Mapping[str, Any]) -> list[str]:
     return [noise] if isinstance(noise, str) else list(noise)
 
 
-def _cell(entry: Mapping[str, Any], rows: pd.DataFrame) -> dict[str, object]:
+def _cell(entry: Mapping[str, Any], rows: pd.DataFrame) -> dict[str, Any]:
     ours = statistics.mean_se(rows.groupby("repetition")["value"].mean().to_numpy())
     se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
     print_ = Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else float("inf"))

@@ -315,9 +315,12 @@ def _compared(results: Errors, name: str, noise: list[str]) -> dict[str, str]:
     cells, row = tables.mean_sd_cells(errors), {"data set": data_set(name)}
     for method in methods:
         row[method] = cells[method]
-        which = noise if len(noise) > 1 else noise[0]
-        published = tables.printed(results.published, dataset=name, noise=which, method=method)
-        row[f"{method}, printed"] = published
+        place: dict[str, Any] = {
+            "dataset": name,
+            "noise": noise if len(noise) > 1 else noise[0],
+            "method": method,
+        }
+        row[f"{method}, printed"] = tables.printed(results.published, **place)
     *others, last = methods
     rival = min(others, key=lambda method: float(errors[method].mean()))
     if len(others) > 1:

@@ -8,7 +8,7 @@ Liu and Tao, IEEE TPAMI 2016 (anchor points). What is compared is our choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,7 +185,7 @@ def estimates(each: Audited) -> dict[str, Floats]:
     }
 
 
-def observed(arrays: Mapping[str, Any], annotators: list[int], at: At) -> Iterator[tuple[str, Classes]]:
+def observed(arrays: dict[str, Any], annotators: list[int], at: At) -> Iterator[tuple[str, Classes]]:
     """(where the labels are from, labels 0 or 1 of all rows).
 
     Raises ValueError : a data set without labels by people.

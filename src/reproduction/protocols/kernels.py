@@ -35,7 +35,6 @@ from reproduction.protocols.settings import (
     Methods,
     Noise,
     OnDataSets,
-    Parameters,
     Share,
     SplitSettings,
     only,
@@ -246,7 +245,7 @@ class Candidate:
 
     label: str
     cls: Any
-    parameters: Parameters
+    parameters: dict[str, Any]
     selection: Selection | None
     widths: Floats
     grid: Floats

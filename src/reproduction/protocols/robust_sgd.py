@@ -42,7 +42,6 @@ from reproduction.protocols.walk import (
     Indices,
     Labels,
     Row,
-    Tuned,
     Walk,
     protocol,
     stratified_folds,
@@ -171,9 +170,9 @@ class TheoremSettings(Repeated):
     noise: Flips
 
 
-def tune(settings: ErrorsSettings, walk: Walk) -> Tuned:
+def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:
     """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, by cross-validation."""
-    tuned: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    tuned: dict[str, Any] = {}
     for name, _, clean, seeds in problems(settings, walk):
         tuned[name] = {}
         for noise in settings.noise:
@@ -436,7 +435,7 @@ def validation_errors(
     return wrong
 
 
-def choose(points: list[Point], errors: Floats, rule: str) -> dict[str, float]:
+def choose(points: list[Point], errors: Floats, rule: str) -> dict[str, Any]:
     """The chosen point, its mean error and the lowest one; errors (folds, points).
 
     "one_se": among points within one standard error of the lowest mean, the largest lambda, then the smallest

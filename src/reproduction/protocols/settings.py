@@ -155,10 +155,6 @@ def _impossible(label: str) -> str:
     return ""
 
 
-Parameters = dict[str, Any]
-"""Keyword arguments of a method."""
-
-
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
 
@@ -166,7 +162,7 @@ class Method(Model):
     """The package of the library that the method is from."""
 
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
-    parameters: Parameters = Field({}, description="keyword arguments")
+    parameters: dict[str, Any] = Field({}, description="keyword arguments")
     label: str | None = Field(None, description="name in running text, such as the label of an axis")
     role: Literal["control", "reference"] | None = Field(None, description="see the section on roles")
     shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")

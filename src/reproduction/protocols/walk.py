@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, object]
 """A row of a result table before it is written: column -> value."""
-Tuned = Mapping[str, Any]
-"""What a tuning job found, as JSON; the protocol knows its form."""
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 Indices = NDArray[np.int64]
@@ -107,7 +105,7 @@ class Walk:
     data: Mapping[str, Dataset]
     seeds: Seeds
     repetitions: range = range(1)
-    tuned: Tuned = field(default_factory=dict)
+    tuned: Mapping[str, Any] = field(default_factory=dict)
 
     def trials(self) -> Iterator[At]:
         """Every repetition of an experiment without data sets."""
@@ -270,7 +268,7 @@ def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> I
 
 S = TypeVar("S", bound=Settings)
 Run = Callable[[S, Walk], Iterable[Row]]
-Tune = Callable[[S, Walk], Tuned]
+Tune = Callable[[S, Walk], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -283,7 +281,7 @@ class Protocol:
     name: str
     settings: type[Settings]
     run: Callable[[Any, Walk], Iterable[Row]]
-    tune: Callable[[Any, Walk], Tuned] | None = None
+    tune: Callable[[Any, Walk], dict[str, Any]] | None = None
     labels: tuple[str, ...] = ()
 
 
