@@ -11,7 +11,7 @@ from reproduction.figures import names
 from reproduction.figures.names import Methods, label
 from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
-from reproduction.reference import summary
+from reproduction.reference import runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ def of_table(path: Path, methods: Methods, protocol: str = "", opens: str = "", 
     methods : what the artifact says of them, such as their labels.   protocol : whose names the axes have.
     opens : the metric to be shown first.   caption : then come those that it names.
     """
-    table = summary.read(path) if path.name == "summary.csv" else _means(path)
+    table = runs.read_summary(path) if path.name == "summary.csv" else _means(path)
     shown = {str(key): names.method(str(key)) for key in table["method"].unique()}
     shown |= {key: label(methods, key) for key in methods}
     looks = {name: svg_line(key) for key, name in shown.items()}
@@ -63,7 +63,7 @@ def _means(path: Path) -> "pd.DataFrame":
     from reproduction.results import read_table, verify
 
     verify(path)
-    return summary.summarised(read_table(path), quantiles=False)
+    return runs.summarised(read_table(path), quantiles=False)
 
 
 def _panels(table: "pd.DataFrame") -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from reproduction.reference.state import CHECKOUT
+from reproduction.code_digest import CHECKOUT
 from reproduction.site.pages import Page, Paper
 from reproduction.site.states import state
 from reproduction.site.text import plain

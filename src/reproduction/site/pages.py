@@ -13,7 +13,7 @@ from markupsafe import Markup
 from reproduction.artifact import Artifact
 from reproduction.figures.names import label
 from reproduction.plan import Plan
-from reproduction.reference import runs, state
+from reproduction.reference import keeping, runs
 from reproduction.reference.runs import Row, Run
 from reproduction.site import states, text
 from reproduction.site.keys import Keys
@@ -97,7 +97,7 @@ class Page:
     def aged(self) -> str:
         """Whether the code that computes it changed since the reference was made, if that is shown."""
         kept = self.reference.provenance.get("made_from")
-        if self.reference not in self.runs or not kept or not state.other_code(self.plan, self.name, kept):
+        if self.reference not in self.runs or not kept or not keeping.other_code(self.plan, self.name, kept):
             return ""
         return f"Made with earlier code (commit {self.reference.provenance.get('commit', 'unknown')[:12]})."
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from reproduction.reference.keeping import thumbnail
 from reproduction.reference.runs import Run
-from reproduction.reference.thumbnails import thumbnail
 
 
 def copied(run: Run, out: Path) -> str:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names
 from reproduction.methods import known
-from reproduction.reference.state import CHECKOUT
 from reproduction.site.pages import Page
 
 
