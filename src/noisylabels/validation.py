@@ -61,14 +61,9 @@ def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> 
 
 
 def number(
-    name: str,
-    value: Any,
-    *,
-    above: float = -np.inf,
-    least: float = -np.inf,
-    below: float = np.inf,
+    name: str, value: Any, *, above: float = -np.inf, least: float = -np.inf, below: float = np.inf,
     most: float = np.inf,
-) -> float:
+) -> float:  # fmt: skip
     """`value` as a finite float, above < value < below, least <= value <= most; else a one-line ValueError.
 
     A text, a bool or an array is no number.

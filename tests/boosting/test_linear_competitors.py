@@ -16,15 +16,18 @@ from noisylabels.classifiers.large_margin import (
     ZeroOneLossClassifier,
     start_points,
 )
-from noisylabels.solvers.margin_descent import (
+from noisylabels.solvers.linear_margin import (
     NO_TABLE,
     best_move,
     coordinate_search,
     count_errors,
     descend,
+    dual,
+    interior_point,
     loss,
+    primal,
+    quadratic,
 )
-from noisylabels.solvers.margin_distribution import dual, interior_point, primal, quadratic
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 
 LDM = LargeMarginDistributionClassifier

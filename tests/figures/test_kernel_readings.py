@@ -110,7 +110,7 @@ def test_states(distance, state):
 def test_states_are_the_verdicts_of_published_values():
     rng = np.random.default_rng(0)
     made = inputs({"klr": lambda d: rng.normal(10.5, 0.6), "klr free": lambda d: rng.normal(11, 1)})
-    own = [dict(e, id=str(k), reason="") for k, e in enumerate(made.published_of["paper"])]
+    own = [dict(e, id=str(k), reason="made up") for k, e in enumerate(made.published_of["paper"])]
     klr = [e for e in own if e["where"]["method"] == "klr"]
     table = made.table[made.table["method"] == "klr"]
     verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]

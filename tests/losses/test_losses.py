@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
 
 from noisylabels.losses import margin as losses
 
@@ -42,6 +43,19 @@ def test_value_is_monotone_and_bounded(loss, z):
     if loss.decreasing:
         assert loss.slope(z) <= 0
         assert value >= loss.value(z + 1e-3)
+
+
+@each_loss
+@given(z=st.floats(-9, 9), gap=st.floats(0, 9))
+def test_the_slope_of_a_convex_loss_never_falls(loss, z, gap):
+    if loss.convex:
+        assert loss.slope(z + gap) >= loss.slope(z)
+
+
+def test_a_loss_that_is_not_convex_says_so():
+    z = np.linspace(-4, 4, 801)
+    for loss in EVERY:
+        assert loss.convex == (np.diff(loss.slope(z)) >= 0).all()
 
 
 @each_loss
@@ -162,6 +176,11 @@ def test_theorem_2_formulas():
         (lambda: losses.Ramp(-math.inf), "s: must be a finite number"),
         (lambda: losses.SmoothRamp(0.1), "must be <= 0"),
         (
+            lambda: losses.SmoothRamp(-0.5),
+            r"presets for s = -0\.7, -1\.0, -2\.0 only; for s = -0\.5 give alpha and beta",
+        ),
+        (lambda: losses.SmoothRamp(-1.0, 2.0), "give both alpha and beta, or neither; got 2.0 and None"),
+        (
             lambda: losses.SmoothRamp(-1.0, 0.0, 0.0),
             "alpha, the steepness of the smooth ramp, must be > 0, got 0",
         ),
@@ -174,3 +193,31 @@ def test_theorem_2_formulas():
 def test_wrong_parameters_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def nearest(s):
+    """alpha, beta of least integrated square: beta puts the centre on the ramp's, by symmetry."""
+    z, beta = np.linspace(-30, 30, 120_001), -(1 + s) / 2
+
+    def distance(k):
+        return ((losses.SmoothRamp(s, k / (1 - s), beta).value(z) - losses.Ramp(s).value(z)) ** 2).sum()
+
+    k = minimize_scalar(distance, bounds=(3.0, 8.0), method="bounded").x
+    return k / (1 - s), beta
+
+
+def test_the_steepness_scales_with_the_width_of_the_ramp():
+    assert [nearest(s)[0] * (1 - s) for s in losses.PRESETS] == pytest.approx([5.3011] * 3, abs=1e-3)
+
+
+def test_only_the_first_preset_rounds_the_nearest_smooth_ramp():
+    fits = {s: nearest(s) for s in losses.PRESETS}
+    assert [round(fits[s][0], 3) for s in losses.PRESETS] == [3.118, 2.651, 1.767]
+    assert losses.PRESETS[-0.7] == (round(fits[-0.7][0]), round(fits[-0.7][1], 2))
+    assert losses.PRESETS[-1.0][0] != round(fits[-1.0][0])
+
+
+@pytest.mark.parametrize("s", losses.PRESETS)
+def test_without_alpha_and_beta_the_preset_is_taken(s):
+    assert losses.SmoothRamp(s) == losses.SmoothRamp(s, *losses.PRESETS[s])
+    assert losses.SmoothRamp(int(s) if s == int(s) else s).parameters == (s, *losses.PRESETS[s])

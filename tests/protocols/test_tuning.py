@@ -5,14 +5,7 @@ import pytest
 
 from noisylabels.seeding import Seeds
 from reproduction.protocols.ors import Linear
-from reproduction.protocols.tuning import (
-    FilterMethod,
-    FilterSettings,
-    best,
-    grid_values,
-    losses,
-    tune_all,
-)
+from reproduction.protocols.tuning import FilterMethod, FilterSettings, best, grid_values, losses, tune_all
 
 DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(Seeds(1, "tuning-test"), "tuning")
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}

@@ -1,6 +1,8 @@
 """SGD: the compiled learners against plain loops, scikit-learn and each other."""
 
 import math
+import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -353,3 +355,35 @@ def test_zero_decision_is_the_second_class():
     X, y = np.zeros((4, 2)), np.array(["a", "b", "a", "b"])
     model = RobustSGDClassifier(fit_intercept=False).fit(X, y)
     assert list(model.predict(X)) == ["b"] * 4
+
+
+@dataclass(frozen=True)
+class Logistic(losses.Loss):
+    """ln(1 + e^(-c z)) / c."""
+
+    name = "logistic_of_this_test"
+    c: float = 1.0
+
+    @staticmethod
+    def _value(z, c):
+        return math.log(1.0 + math.exp(-c * z)) / c
+
+    @staticmethod
+    def _slope(z, c):
+        return -1.0 / (1.0 + math.exp(c * z))
+
+
+def test_a_loss_of_another_file_is_learnt(problem):
+    X, y = problem
+    options = {"lam": 1e-2, "epochs": 2, "eta0": 0.3, "shuffle": False}
+    given, ours = (RobustSGDClassifier(loss, **options).fit(X, y) for loss in ("log", Logistic(1.0)))
+    np.testing.assert_allclose(weights(given), weights(ours), rtol=1e-12)
+    assert losses.resolve("logistic_of_this_test") == Logistic()
+    del losses.LOSSES["logistic_of_this_test"]
+
+
+def test_a_fitted_model_goes_on_after_a_copy_through_a_file(problem):
+    X, y = problem
+    model = RobustSGDClassifier("rgomp", random_state=0).fit(X, y)
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(weights(model.partial_fit(X, y)), weights(copied.partial_fit(X, y)))

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, fold_numbers, generator
 from noisylabels.solvers import weighted_logistic
-from noisylabels.solvers.margin_descent import NO_TABLE, coordinate_search, descend
-from noisylabels.solvers.margin_distribution import interior_point, quadratic
+from noisylabels.solvers.linear_margin import NO_TABLE, coordinate_search, descend, interior_point, quadratic
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 from noisylabels.validation import Floats, choice, number, numbers, whole
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.classifiers.base import LinearBinaryClassifier, generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers import sgd
-from noisylabels.solvers.margin_lbfgs import minimise
+from noisylabels.solvers.linear_margin import minimise
 from noisylabels.solvers.sgd import (
     AHEAD,
     SMALLEST_SCALE,

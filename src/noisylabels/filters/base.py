@@ -187,14 +187,9 @@ class Filter:
         return array @ self.w
 
     def run(
-        self,
-        X: ArrayLike | Sliding,
-        y: ArrayLike,
-        *,
-        v: ArrayLike | None = None,
-        second: ArrayLike | None = None,
-        clean: ArrayLike | None = None,
-    ) -> Floats:
+        self, X: ArrayLike | Sliding, y: ArrayLike, *, v: ArrayLike | None = None,
+        second: ArrayLike | None = None, clean: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
         """Predictions yhat_t = w_{t-1}.x_t, each made before the filter learns from row t; (n,).
 
         X: (n, d) or `Sliding`.  y: (n,) label of the step.  v: known variance of its noise, (n,) or scalar.
@@ -206,13 +201,9 @@ class Filter:
             return self._run(Rows.of(X), y, v, second, clean)
 
     def _run(
-        self,
-        rows: Rows,
-        y: ArrayLike,
-        v: ArrayLike | None,
-        second: ArrayLike | None,
+        self, rows: Rows, y: ArrayLike, v: ArrayLike | None, second: ArrayLike | None,
         clean: ArrayLike | None,
-    ) -> Floats:
+    ) -> Floats:  # fmt: skip
         n = rows.n
         label = finite("y", y, (n,))
         side = Side(

@@ -37,18 +37,10 @@ class BudgetResult(NamedTuple):
 
 
 def run_budget(
-    X: ArrayLike | Sliding,
-    y: ArrayLike,
-    labels: ArrayLike,
-    *,
-    r: float,
-    B: float,
-    strategy: str,
-    scaling: bool,
-    variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
-    a: float | None = None,
-    uniforms: ArrayLike | None = None,
-) -> BudgetResult:
+    X: ArrayLike | Sliding, y: ArrayLike, labels: ArrayLike, *, r: float, B: float, strategy: str,
+    scaling: bool, variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
+    a: float | None = None, uniforms: ArrayLike | None = None,
+) -> BudgetResult:  # fmt: skip
     """Every round buys 1 or k = ceil(B) labels; the step takes their mean m, w += g (m - yhat) x / (r + X).
 
     const: k with probability p = (B-1)/(k-1).
@@ -101,16 +93,9 @@ def run_budget(
 
 
 def tune_a(
-    X: ArrayLike | Sliding,
-    y: ArrayLike,
-    labels: ArrayLike,
-    *,
-    r: float,
-    B: float,
-    scaling: bool,
-    uniforms: ArrayLike,
-    variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
-) -> float:
+    X: ArrayLike | Sliding, y: ArrayLike, labels: ArrayLike, *, r: float, B: float, scaling: bool,
+    uniforms: ArrayLike, variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
+) -> float:  # fmt: skip
     """Threshold a of "auto" that spends B labels a round: 18 bisections of log10 a in [-6, 6].
 
     The labels bought decrease in a (up to chance). Arguments and errors as in `run_budget`; B must not be an

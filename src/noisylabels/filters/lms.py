@@ -302,13 +302,9 @@ class INLMS(Filter):
     scalars: Floats
 
     def __init__(
-        self,
-        eta: float = 0.1,
-        rho: float = 0.01,
-        mu_max: float = 0.5,
-        memory: float = 100.0,
+        self, eta: float = 0.1, rho: float = 0.01, mu_max: float = 0.5, memory: float = 100.0,
         start: int = 100,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.eta = number("eta", eta, above=0, most=1)
         self.rho = number("rho", rho, least=0)
         self.mu_max = number("mu_max", mu_max, above=0, most=2)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.validation import Floats, number
@@ -20,20 +19,25 @@ from noisylabels.validation import Floats, number
 DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
 """What b is: a - y, y a, y a - 1."""
 
-SQUARED, EXPONENTIAL, ABSOLUTE, HINGE, HINGE_AT_0 = range(5)
-"""Codes of `compiled_slope`."""
+
+def _squared_slope(b: float, s: float) -> float:
+    return 2.0 * b
 
 
-@njit(cache=True)
-def compiled_slope(code: int, s: float, b: float) -> float:
-    """l'(b) of the loss with this code and parameter, for compiled loops."""
-    if code == SQUARED:
-        return 2.0 * b
-    if code == EXPONENTIAL:
-        return -math.exp(-b)
-    if code == ABSOLUTE:
-        return math.erf(s * b)
-    return 0.5 * (math.erf(s * (b - (code == HINGE_AT_0))) - 1.0)
+def _exponential_slope(b: float, s: float) -> float:
+    return -math.exp(-b)
+
+
+def _absolute_slope(b: float, s: float) -> float:
+    return math.erf(s * b)
+
+
+def _hinge_slope(b: float, s: float) -> float:
+    return 0.5 * (math.erf(s * b) - 1.0)
+
+
+def _hinge_at_0_slope(b: float, s: float) -> float:
+    return 0.5 * (math.erf(s * (b - 1.0)) - 1.0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class AnalyticLoss:
     """value(b) and slope(b) = sum_n gamma_n b^n of the argument b, and the series as (signs, log |gamma_n|).
 
     kind: `DIFFERENCE`, `MARGIN` or `MARGIN_LESS_ONE`.  series(N): signs (N + 1,) and logs (N + 1,).
-    log_majorant(r): log l'_+(r), r > 0.  code, s: for `compiled_slope`.
+    log_majorant(r): log l'_+(r), r > 0.  formula: l'(b) from b and s, for compiled loops.
     """
 
     name: str
@@ -50,7 +54,7 @@ class AnalyticLoss:
     slope: Callable[[Floats], Floats]
     series: Callable[[int], tuple[Floats, Floats]]
     log_majorant: Callable[[float], float]
-    code: int
+    formula: Callable[[float, float], float]
     s: float = 1.0
 
     @property
@@ -93,7 +97,7 @@ def squared() -> AnalyticLoss:
         lambda b: 2.0 * b,
         _squared_series,
         lambda r: math.log(2.0 * r),
-        SQUARED,
+        _squared_slope,
     )
 
 
@@ -111,7 +115,13 @@ def exponential() -> AnalyticLoss:
         return -np.where(n % 2, -1.0, 1.0), -_log_factorial(n)
 
     return AnalyticLoss(
-        "exponential", MARGIN, lambda b: np.exp(-b), lambda b: -np.exp(-b), series, lambda r: r, EXPONENTIAL
+        "exponential",
+        MARGIN,
+        lambda b: np.exp(-b),
+        lambda b: -np.exp(-b),
+        series,
+        lambda r: r,
+        _exponential_slope,
     )
 
 
@@ -130,7 +140,7 @@ def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
         lambda b: erf(s * np.asarray(b)),
         lambda highest: _erf_series(highest, s, 1.0, 0.0),
         lambda r: _log_erfi(s * r),
-        ABSOLUTE,
+        _absolute_slope,
         s,
     )
 
@@ -154,7 +164,7 @@ def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
             lambda b: 0.5 * (erf(s * np.asarray(b)) - 1.0),
             lambda highest: _erf_series(highest, s, 0.5, -0.5),
             lambda r: math.log(0.5) + float(np.logaddexp(0.0, _log_erfi(s * r))),
-            HINGE,
+            _hinge_slope,
             s,
         )
     return AnalyticLoss(
@@ -164,7 +174,7 @@ def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
         lambda b: 0.5 * (erf(s * (np.asarray(b) - 1.0)) - 1.0),
         lambda highest: _hermite_series(highest, s),
         lambda r: _log_sum(lambda highest: _hermite_series(highest, s)[1], math.log(r)),
-        HINGE_AT_0,
+        _hinge_at_0_slope,
         s,
     )
 

@@ -69,12 +69,9 @@ class FlippedExponential:
     """
 
     def __init__(
-        self,
-        s: Array,
-        gamma: tuple[float, float] = (0.0, 0.0),
-        loss_weights: str = "convex",
+        self, s: Array, gamma: tuple[float, float] = (0.0, 0.0), loss_weights: str = "convex",
         negative_weights: str = "flip",
-    ) -> None:
+    ) -> None:  # fmt: skip
         choice("negative_weights", negative_weights, NEGATIVE_WEIGHTS)
         self.s, self.loss_weights, self.clip = s, loss_weights, negative_weights == "clip"
         self.a, self.b = mixture(s, gamma, loss_weights)

@@ -19,14 +19,9 @@ class Crowd:
 
 
 def simulate(
-    y: NDArray[np.int8],
-    rng: np.random.Generator,
-    *,
-    workers: int = 164,
-    per_item: int = 10,
-    beta: tuple[float, float] = (6.0, 2.0),
-    spammers: float = 0.05,
-) -> Crowd:
+    y: NDArray[np.int8], rng: np.random.Generator, *, workers: int = 164, per_item: int = 10,
+    beta: tuple[float, float] = (6.0, 2.0), spammers: float = 0.05,
+) -> Crowd:  # fmt: skip
     """Labels of items with the true labels y (n,), -1 and +1: each item goes to per_item different workers.
 
     A worker is right with a probability of his own, drawn from Beta(*beta), or 1/2 if he is a spammer;

@@ -81,13 +81,9 @@ class FeatureNoise:
     """
 
     def __init__(
-        self,
-        *,
-        variances: ArrayLike | None = None,
-        covariance: ArrayLike | None = None,
-        shapes: tuple[str, ...] | list[str] = ("gaussian",),
-        cycle: int = 64,
-    ) -> None:
+        self, *, variances: ArrayLike | None = None, covariance: ArrayLike | None = None,
+        shapes: tuple[str, ...] | list[str] = ("gaussian",), cycle: int = 64,
+    ) -> None:  # fmt: skip
         if (variances is None) == (covariance is None):
             raise ValueError("noise: give either variances or covariance")
         self._diagonal = covariance is None

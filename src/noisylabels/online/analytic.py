@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,14 +17,15 @@ from numpy.typing import ArrayLike
 
 from noisylabels.fixed_order import add, dot
 from noisylabels.kernels.tensor import TensorKernel
-from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, compiled_slope
+from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
+from noisylabels.losses.margin import compiled
 from noisylabels.noise.features import real
-from noisylabels.online.base import LinearLearner, OnlineLearner
-from noisylabels.online.estimators import degree
+from noisylabels.online.base import LinearLearner
+from noisylabels.online.estimators import AnalyticParameters, degree
 from noisylabels.online.linear import project
 from noisylabels.online.oracles import Oracle
-from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
-from noisylabels.validation import Array, Floats, Ints, number, of_class, shown, whole
+from noisylabels.theory.estimates import largest_degree, log_inverse_probabilities, mean_queries
+from noisylabels.validation import Array, Floats, Ints, of_class, shown, whole
 
 LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
 BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run
@@ -38,12 +39,12 @@ class AnalyticRun(NamedTuple):
     norm: float
 
 
-class AnalyticKernel(OnlineLearner):
+class AnalyticKernel(AnalyticParameters):
     """f_t(x) = sum_{i<t} alpha_i <Psi~_i, Psi(x)>,  alpha_t = -eta g~_t.
 
     E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
-    The algorithm of `analytic_kernel_list` with the same coin,
-    but the estimates of one degree are summed up in one tensor, so that a round costs the same at any t.
+    alpha is scaled back when ||w||^2 exceeds B_w. The estimates of one degree are summed up in one tensor, so
+    that a round costs the same at any t.
     kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
     B_w: squared radius, > 0.  rng: the learner's own coin.
     Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies;
@@ -53,35 +54,15 @@ class AnalyticKernel(OnlineLearner):
 
     name = "analytic_kernel"
 
-    def __init__(
-        self,
-        kernel: TensorKernel,
-        loss: AnalyticLoss,
-        eta: float,
-        rng: np.random.Generator,
-        p: float = 2.0,
-        B_w: float = 1.0,
-    ) -> None:
-        self.kernel = of_class("kernel", kernel, TensorKernel)
-        self.loss = of_class("loss", loss, AnalyticLoss)
-        self.rng = of_class("rng", rng, np.random.Generator)
-        self.eta = number("eta", eta, above=0)
-        self.p = checked_p(p)
-        self.B_w = number("B_w", B_w, above=0)
-
     @property
     def norm(self) -> float:
         """||w||^2, carried along."""
         return float(self._state.numbers[NORM])
 
     def run(
-        self,
-        X: ArrayLike,
-        copies: Callable[[Ints], Floats],
-        y: ArrayLike,
-        *,
+        self, X: ArrayLike, copies: Callable[[Ints], Floats], y: ArrayLike, *,
         targets: Callable[[Ints], Floats] | None = None,
-    ) -> AnalyticRun:
+    ) -> AnalyticRun:  # fmt: skip
         """T rounds at once, the same numbers as `partial_fit` on the same copies and with the same coin.
 
         X: (T, d) instances to predict, never learnt from.  copies(rounds): fresh copies (m,
@@ -422,17 +403,9 @@ def _store(state: State, weight: float, x: Floats, buffer: Floats) -> None:
 
 @njit(cache=True)
 def _learn(
-    state: State,
-    tables: Tables,
-    plan: Plan,
-    t: int,
-    copies: Floats,
-    y: Floats,
-    kind: int,
-    eta: float,
-    B_w: float,
-    buffer: Floats,
-) -> None:
+    state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int, eta: float,
+    B_w: float, buffer: Floats,
+) -> None:  # fmt: skip
     alpha = -eta * _slope(state, tables, plan, t, copies, y, kind, buffer)
     e = plan.first[t]
     x = copies[plan.start[e] + 2 * plan.pairs[e] : plan.start[e + 1]]
@@ -458,19 +431,9 @@ def _learn(
 
 @njit(cache=True)
 def _run(
-    state: State,
-    tables: Tables,
-    plan: Plan,
-    clean: Floats,
-    copies: Floats,
-    y: Floats,
-    kind: int,
-    eta: float,
-    B_w: float,
-    rate: float,
-    predictions: Floats,
-    buffer: Floats,
-) -> None:
+    state: State, tables: Tables, plan: Plan, clean: Floats, copies: Floats, y: Floats, kind: int,
+    eta: float, B_w: float, rate: float, predictions: Floats, buffer: Floats,
+) -> None:  # fmt: skip
     """predictions[t] = <w_t, Psi(clean[t])>, if wanted, then one round of Algorithm 4; for every t."""
     for t in range(len(plan.first) - 1):
         if len(predictions):
@@ -532,7 +495,7 @@ class NaiveFeatureOGD(LinearLearner):
     def _steps(self, clean: Floats, noisy: Floats, y: Floats, predictions: Floats) -> None:
         Psi = self.kernel.features(clean, self.highest).ravel()
         noisy_Psi = Psi if noisy is clean else self.kernel.features(noisy, self.highest).ravel()
-        loss = self.loss.kind, self.loss.code, self.loss.s
+        loss = self.loss.kind, compiled(self.loss.formula), np.array([self.loss.s])
         _steps(Psi, noisy_Psi, y, *loss, self.eta, self.B_w, self.w, predictions)
         if not (np.isfinite(predictions).all() and np.isfinite(self.w).all()):
             raise ValueError(f"{self.name}: diverged; take a smaller step eta or scale the instances")
@@ -540,24 +503,15 @@ class NaiveFeatureOGD(LinearLearner):
 
 @njit(cache=True)
 def _steps(
-    clean: Floats,
-    noisy: Floats,
-    y: Floats,
-    kind: int,
-    code: int,
-    s: float,
-    eta: float,
-    B_w: float,
-    w: Floats,
-    predictions: Floats,
-) -> None:
+    clean: Floats, noisy: Floats, y: Floats, kind: int, slope: Any, s: Floats, eta: float, B_w: float,
+    w: Floats, predictions: Floats,
+) -> None:  # fmt: skip
     d = len(w)
+    b, g = np.empty(1), np.empty(1)
     for t in range(len(y)):
         predictions[t] = dot(clean, t * d, w)
         a = dot(noisy, t * d, w)
-        if kind == DIFFERENCE:
-            g = compiled_slope(code, s, a - y[t])
-        else:
-            g = y[t] * compiled_slope(code, s, y[t] * a - (kind == MARGIN_LESS_ONE))
-        add(w, -eta * g, noisy, t * d)
+        b[0] = a - y[t] if kind == DIFFERENCE else y[t] * a - (kind == MARGIN_LESS_ONE)
+        slope(b.ctypes, s.ctypes, 1, g.ctypes, 1)
+        add(w, -eta * (g[0] if kind == DIFFERENCE else y[t] * g[0]), noisy, t * d)
         project(w, B_w)

@@ -107,34 +107,29 @@ def gradient_length(
     return y * g * float(np.prod([y * inner(feature) - shift for feature in features]))
 
 
-class AnalyticKernelList(OnlineLearner):
-    """f_t(x) = sum_{i<t} alpha_i <Psi~_i, Psi(x)>,  alpha_t = -eta g~_t.
+class AnalyticParameters(OnlineLearner):
+    """Parameters of Algorithm 4.
 
-    E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
-    alpha is scaled back when ||w||^2 exceeds B_w.
     kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
     B_w: squared radius, > 0.  rng: the learner's own coin.
-    Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 4 and Subroutine 1.
     """
 
-    name = "analytic_kernel_list"
-
     def __init__(
-        self,
-        kernel: TensorKernel,
-        loss: AnalyticLoss,
-        eta: float,
-        rng: np.random.Generator,
-        p: float = 2.0,
-        B_w: float = 1.0,
-    ) -> None:
+        self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, rng: np.random.Generator,
+        p: float = 2.0, B_w: float = 1.0,
+    ) -> None:  # fmt: skip
         self.kernel = of_class("kernel", kernel, TensorKernel)
         self.loss = of_class("loss", loss, AnalyticLoss)
         self.rng = of_class("rng", rng, np.random.Generator)
         self.eta = number("eta", eta, above=0)
         self.p = checked_p(p)
         self.B_w = number("B_w", B_w, above=0)
+
+
+class AnalyticKernelList(AnalyticParameters):
+    """`AnalyticKernel` as the paper writes it: the same numbers from the same coin, O(t) a round."""
+
+    name = "analytic_kernel_list"
 
     def _start(self, d: int) -> None:
         self.features: list[Feature] = []

@@ -211,20 +211,9 @@ def _values(S: Floats, a: Floats, n: int, scale: float, Z: Floats, weights: Floa
 
 @njit(cache=True, error_model="numpy")
 def _learn(
-    S: Floats,
-    a: Floats,
-    n: int,
-    first: Floats,
-    second: Floats,
-    twice: bool,
-    y: float,
-    eta: float,
-    ball: float,
-    weights: Floats,
-    rates: Floats,
-    state: Floats,
-    buffer: Floats,
-) -> None:
+    S: Floats, a: Floats, n: int, first: Floats, second: Floats, twice: bool, y: float, eta: float,
+    ball: float, weights: Floats, rates: Floats, state: Floats, buffer: Floats,
+) -> None:  # fmt: skip
     """One round of Algorithm 3: the new point n is `first`, its coefficient comes from `second`.
 
     state: scale and squared norm.  weights, rates: of the surrogate.  twice: `second` is `first`.
@@ -251,23 +240,10 @@ def _learn(
 
 @njit(cache=True, error_model="numpy")
 def _run(
-    clean: Floats,
-    first: Floats,
-    second: Floats,
-    twice: bool,
-    y: Floats,
-    eta: float,
-    ball: float,
-    S: Floats,
-    a: Floats,
-    n: int,
-    weights: Floats,
-    rates: Floats,
-    surrogate_weights: Floats,
-    surrogate_rates: Floats,
-    state: Floats,
-    predictions: Floats,
-) -> None:
+    clean: Floats, first: Floats, second: Floats, twice: bool, y: Floats, eta: float, ball: float,
+    S: Floats, a: Floats, n: int, weights: Floats, rates: Floats, surrogate_weights: Floats,
+    surrogate_rates: Floats, state: Floats, predictions: Floats,
+) -> None:  # fmt: skip
     """predictions[t] = f_t(clean[t]) with the original kernel, then `_learn`, for every t."""
     buffer = np.empty(BLOCK)
     for t in range(len(y)):

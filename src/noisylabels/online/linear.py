@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
@@ -16,6 +15,7 @@ from noisylabels.online.oracles import Oracle
 from noisylabels.validation import Floats, as_array, nonnegative, whole
 
 SHORT = 8  # rows shorter than this are summed in one plain loop
+COPIES, FULL, DIAGONAL = range(3)  # what takes the bias out of a step
 
 
 @njit(cache=True)
@@ -51,62 +51,37 @@ def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_
     _shrink(w, size, B_w)
 
 
-@njit(cache=True)
-def steps(
-    clean: Floats,
-    x: Floats,
-    second: Floats,
-    y: Floats,
-    eta: float,
-    B_w: float,
-    w: Floats,
-    predictions: Floats,
-    total: Floats,
-    since: int,
-) -> None:
-    """predictions[t] = <w, clean_t>, then `step`, for all t; total = sum of w over the rounds t >= since.
-
-    The instances are flat arrays of T d numbers.
-    """
-    d = len(w)
-    for t in range(len(y)):
-        predictions[t] = dot(clean, t * d, w)
-        if t >= since:
-            for k in range(d):
-                total[k] += w[k]
-        step(w, x, y[t], second, t * d, eta, B_w)
-
-
-def arrays(learner: LinearLearner, X: ArrayLike, y: ArrayLike, copies: Sequence[ArrayLike]) -> list[Floats]:
-    """The clean rows (T, d), the targets (T,) and the copies (T, d), checked; the learner is started."""
+def _checked(learner: LinearLearner, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> tuple[Floats, ...]:
+    """The clean rows (T, d), the copies (T, d) and the targets (T,), checked; the learner is started."""
     clean = real("X", X, (None, None))
     learner._ready(clean.shape[1])
-    targets = real("y", y, (len(clean),))
-    return [clean, targets, *(real(f"copy {i}", copy, clean.shape) for i, copy in enumerate(copies, start=1))]
+    return clean, real("copy 1", X1, clean.shape), real("y", y, (len(clean),))
 
 
 def whole_run(
     learner: LinearLearner, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, average_from: int = 0
 ) -> Run:
-    """All rounds of `steps` from the learner's present w, which ends as that of the last round.
+    """All rounds from the learner's present w, which ends as that of the last round.
 
     X: (T, d) instances to predict.  X1, X2: (T, d) copies for the residual and for the direction.  y: (T,).
     Raises ValueError: wrong shape, not finite, `average_from` not in 0..T-1, divergence.
     """
-    clean, targets, first = arrays(learner, X, y, [X1])
+    clean, first, targets = _checked(learner, X, X1, y)
     second = first if X2 is X1 else real("copy 2", X2, clean.shape)
-    predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
-    since = whole("average_from", average_from, 0, len(targets) - 1)
-    flat = clean.ravel(), first.ravel(), second.ravel()
-    steps(*flat, targets, learner.eta, learner.B_w, learner.w, predictions, total, since)
-    return finished(learner, predictions, total / (len(targets) - since))
+    return _all_rounds(learner, COPIES, clean, first, second, targets, np.empty(0), 0, average_from)
 
 
-def finished(learner: LinearLearner, predictions: Floats, average: Floats) -> Run:
-    """The results as a `Run`, or a ValueError if they are not finite."""
+def _all_rounds(
+    learner: LinearLearner, kind: int, clean: Floats, first: Floats, second: Floats, y: Floats,
+    Sigma: Floats, stride: int, average_from: int,
+) -> Run:  # fmt: skip
+    predictions, total = np.empty(len(y)), np.zeros(clean.shape[1])
+    since = whole("average_from", average_from, 0, len(y) - 1)
+    data = clean.ravel(), first.ravel(), second.ravel(), y, Sigma.ravel(), stride
+    _run(kind, *data, learner.eta, learner.B_w, learner.w, predictions, total, since)
     if not (np.isfinite(predictions).all() and np.isfinite(learner.w).all()):
         raise ValueError(f"{learner.name}: diverged; take a smaller step eta or scale the instances")
-    return Run(predictions, learner.w.copy(), average)
+    return Run(predictions, learner.w.copy(), total / (len(y) - since))
 
 
 class TwoCopy(LinearLearner):
@@ -160,15 +135,9 @@ class KnownCovariance(LinearLearner):
         _step_full(self.w, x, 0, oracle.target(), Sigma.ravel(), 0, np.empty(len(x)), self.eta, self.B_w)
 
     def run(
-        self,
-        X: ArrayLike,
-        X1: ArrayLike,
-        y: ArrayLike,
-        *,
-        covariance: ArrayLike | None = None,
-        variances: ArrayLike | None = None,
-        average_from: int = 0,
-    ) -> Run:
+        self, X: ArrayLike, X1: ArrayLike, y: ArrayLike, *, covariance: ArrayLike | None = None,
+        variances: ArrayLike | None = None, average_from: int = 0,
+    ) -> Run:  # fmt: skip
         """T rounds at once, the same numbers as `partial_fit` on the same copies.
 
         X: (T, d) instances to predict, never learnt from.  X1: (T, d) one copy each.  y: (T,) noisy targets.
@@ -176,15 +145,11 @@ class KnownCovariance(LinearLearner):
         or neither, if the learner was told the covariance when it was made.
         Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
         """
-        clean, targets, first = arrays(self, X, y, [X1])
+        clean, first, targets = _checked(self, X, X1, y)
         Sigma = self._known(covariance, variances, *clean.shape)
-        predictions, total = np.empty(len(targets)), np.zeros(clean.shape[1])
-        since = whole("average_from", average_from, 0, len(targets) - 1)
-        run = _run_diagonal if variances is not None else _run_full
-        stride = Sigma[0].size if Sigma.ndim == (2 if variances is not None else 3) else 0
-        data = clean.ravel(), first.ravel(), targets, Sigma.ravel(), stride
-        run(*data, self.eta, self.B_w, self.w, predictions, total, since)
-        return finished(self, predictions, total / (len(targets) - since))
+        kind = FULL if variances is None else DIAGONAL
+        stride = Sigma[0].size if Sigma.ndim == (3 if kind == FULL else 2) else 0
+        return _all_rounds(self, kind, clean, first, first, targets, Sigma, stride, average_from)
 
     def _known(self, covariance: ArrayLike | None, variances: ArrayLike | None, T: int, d: int) -> Floats:
         """The covariances (d, d) or (T, d, d), or the variances (d,) or (T, d) of the T rounds."""
@@ -216,54 +181,33 @@ def _step_full(
 
 
 @njit(cache=True)
-def _run_full(
-    clean: Floats,
-    x: Floats,
-    y: Floats,
-    Sigma: Floats,
-    stride: int,
-    eta: float,
-    B_w: float,
-    w: Floats,
-    predictions: Floats,
-    total: Floats,
-    since: int,
-) -> None:
+def _run(
+    kind: int, clean: Floats, x: Floats, second: Floats, y: Floats, Sigma: Floats, stride: int,
+    eta: float, B_w: float, w: Floats, predictions: Floats, total: Floats, since: int,
+) -> None:  # fmt: skip
+    """predictions[t] = <w, clean_t>, then one step, for all t; total = sum of w over the rounds t >= since.
+
+    The instances are flat arrays of T d numbers. kind: `COPIES`, or Sigma_t is at Sigma[t stride], all of it
+    or its diagonal.
+    """
     d = len(w)
     bias = np.empty(d)
     for t in range(len(y)):
-        predictions[t] = dot(clean, t * d, w)
+        at = t * d
+        predictions[t] = dot(clean, at, w)
         if t >= since:
             for k in range(d):
                 total[k] += w[k]
-        _step_full(w, x, t * d, y[t], Sigma, t * stride, bias, eta, B_w)
-
-
-@njit(cache=True)
-def _run_diagonal(
-    clean: Floats,
-    x: Floats,
-    y: Floats,
-    v: Floats,
-    stride: int,
-    eta: float,
-    B_w: float,
-    w: Floats,
-    predictions: Floats,
-    total: Floats,
-    since: int,
-) -> None:
-    d = len(w)
-    for t in range(len(y)):
-        predictions[t] = dot(clean, t * d, w)
-        if t >= since:
+        if kind == COPIES:
+            step(w, x, y[t], second, at, eta, B_w)
+        elif kind == FULL:
+            _step_full(w, x, at, y[t], Sigma, t * stride, bias, eta, B_w)
+        else:
+            slope = eta * 2.0 * (dot(x, at, w) - y[t])
+            row, variances = x[at : at + d], Sigma[t * stride : t * stride + d]
             for k in range(d):
-                total[k] += w[k]
-        slope = eta * 2.0 * (dot(x, t * d, w) - y[t])
-        row, variances = x[t * d : t * d + d], v[t * stride : t * stride + d]
-        for k in range(d):
-            w[k] = (w[k] - slope * row[k]) + eta * 2.0 * (variances[k] * w[k])
-        project(w, B_w)
+                w[k] = (w[k] - slope * row[k]) + eta * 2.0 * (variances[k] * w[k])
+            project(w, B_w)
 
 
 class NaiveOGD(LinearLearner):

@@ -108,13 +108,9 @@ class ArrayOracle(StreamOracle):
     """
 
     def __init__(
-        self,
-        copies: ArrayLike,
-        targets: ArrayLike,
-        covariance: ArrayLike | None = None,
-        *,
+        self, copies: ArrayLike, targets: ArrayLike, covariance: ArrayLike | None = None, *,
         exact_targets: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         X = real("copies", copies, (None, None, None))
         y = real("targets", targets, (len(X),) if as_array("targets", targets).ndim == 1 else (len(X), None))
         Sigma = None if covariance is None else checked_covariance("covariance", covariance, X.shape[2])
@@ -133,13 +129,9 @@ class SimulatedOracle(Oracle):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        noise: FeatureNoise,
-        rng: np.random.Generator,
+        self, X: ArrayLike, y: ArrayLike, noise: FeatureNoise, rng: np.random.Generator,
         target_sd: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         of_class("noise", noise, FeatureNoise)
         of_class("rng", rng, np.random.Generator)
         target_sd = number("target_sd", target_sd, least=0)

@@ -60,16 +60,9 @@ class Models(NamedTuple):
 
 
 def fit_models(
-    X: Any,
-    y: Floats,
-    train: NDArray[np.integer[Any]],
-    candidates: Sequence[Candidate],
-    rng: np.random.Generator,
-    *,
-    epochs: int,
-    schedule_name: str = "warm_inv_epoch",
-    average: str = "none",
-) -> Floats:
+    X: Any, y: Floats, train: NDArray[np.integer[Any]], candidates: Sequence[Candidate],
+    rng: np.random.Generator, *, epochs: int, schedule_name: str = "warm_inv_epoch", average: str = "none",
+) -> Floats:  # fmt: skip
     """Weights (d+1, M), the bias last, of `RobustSGDClassifier` for each candidate.
 
     X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.

@@ -87,12 +87,9 @@ def log_inverse_probabilities(p: float, highest: int) -> Floats:
 
 
 def estimates(
-    coefficients: ArrayLike,
-    p: float,
-    draw: Callable[[np.random.Generator, int], ArrayLike],
-    rng: np.random.Generator,
-    size: int,
-) -> tuple[Floats, NDArray[np.int64]]:
+    coefficients: ArrayLike, p: float, draw: Callable[[np.random.Generator, int], ArrayLike],
+    rng: np.random.Generator, size: int,
+) -> tuple[Floats, NDArray[np.int64]]:  # fmt: skip
     """`size` independent theta and their numbers of copies n; draw(rng, m) gives m copies of X (m,).
 
     coefficients: gamma_0.., 0 beyond the last.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reproduction.figures import names, panels, style, tables
 
@@ -93,7 +93,7 @@ def flip_rates(results: panels.Results[FlipsSettings]) -> Figure:
     return figure
 
 
-TRUTH: dict[str, Any] = {
+TRUTH: style.Looks = {
     "color": style.COLOURS["silver"],
     "linestyle": style.DASHES["dash"],
     "linewidth": 1.0,

@@ -36,11 +36,11 @@ _LOOKS = {
     "running_mean": ("olive", "short", "X"),
     "told_truth": ("blue", "solid", "D"),
 }
-THIN: dict[str, Any] = {"linewidth": 0.9, "marker": "", "linestyle": style.DASHES["dot"]}
+THIN: style.Looks = {"linewidth": 0.9, "marker": "", "linestyle": style.DASHES["dot"]}
 """Bounds: the colour of the method, thin and dotted."""
 
 
-def looks(method: str) -> dict[str, Any]:
+def looks(method: str) -> style.Looks:
     """Colour, dash, marker and readable name of a learner."""
     if method not in _LOOKS:
         return {"label": names.method(method)}
@@ -223,7 +223,7 @@ def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure
     panels.log_axis(left.yaxis)
     means = [method for method in rows["method"].unique() if method.startswith("mean of")]
     for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False):
-        looks: dict[str, Any] = {
+        looks: style.Looks = {
             "color": style.COLOURS[colour], "marker": marker, "linestyle": "-", "markersize": 5,
             "label": method.replace("mean of", "naive, mean of"),
         }  # fmt: skip
@@ -251,7 +251,7 @@ def _against_copies(ax: "Axes", rows: "pd.DataFrame", label: str, colour: str, m
     means = panels.mean_interval(rows, ["method"])
     naive = means[means.index.str.startswith("mean of")]
     m = [int(method.split()[-1]) for method in naive.index]
-    looks: dict[str, Any] = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
+    looks: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
     ax.errorbar(m, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, label=label, **looks)
     ax.axhline(means["mean"]["two_copy"], color=style.COLOURS[colour], linewidth=1.3, zorder=1.3,
                label="_")  # fmt: skip
@@ -476,7 +476,7 @@ def kernels(results: "panels.Results[noisy_online_checks.CurvesSettings]") -> "F
     figure, axes = panels.grid_of_panels(
         [""], cuts, x_label="distance ||x − x′||", y_label="kernel", height=2.5
     )
-    looks: dict[str, dict[str, Any]] = {
+    looks: dict[str, style.Looks] = {
         "k": {"color": style.COLOURS["black"], "linestyle": "-", "label": "k = 1 / (1 + ||x − x′||²)"},
         "k_c": {
             "color": style.COLOURS["vermillion"], "linestyle": style.DASHES["dash"], "label": "k cut at c",
@@ -511,7 +511,7 @@ def losses(results: panels.Results[Any]) -> "Figure":
     return figure
 
 
-def _look(method: str) -> dict[str, Any]:
+def _look(method: str) -> style.Looks:
     colour, width = SMOOTHED.get(method, ("grey", 0.9))
     return {"color": style.COLOURS[colour], "linewidth": width}
 

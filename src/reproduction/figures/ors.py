@@ -22,7 +22,7 @@ COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
 """The task of each figure that the comparison of the tuning modes shows."""
 SPEECH_RATE = 16_000
 """Samples per second of the speech (other rates are refused when it is read)."""
-ROUNDS: dict[str, Any] = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
+ROUNDS: style.Looks = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
 
 
 @panels.figure
@@ -53,7 +53,7 @@ def speech_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     )
 
 
-def _sides(rules: names.Methods) -> dict[str, dict[str, Any]]:
+def _sides(rules: names.Methods) -> dict[str, style.Looks]:
     """Rules that are told the variance and rules that are not; what is neither stands on both sides."""
     return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
 
@@ -65,8 +65,8 @@ def _in_figures(rules: names.Methods) -> list[str]:
 
 def _curves(
     results: "panels.Results[ors.CurvesSettings]",
-    rows: Mapping[str, dict[str, Any]],
-    columns: Mapping[str, dict[str, Any]],
+    rows: Mapping[str, style.Looks],
+    columns: Mapping[str, style.Looks],
     *,
     x_label: str,
     y_label: str,
@@ -130,7 +130,7 @@ def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
         share_y="none",
     )
     spent, threshold = axes.flat
-    looks: dict[str, Any] = {"color": style.colour("self_tuned")}
+    looks: style.Looks = {"color": style.colour("self_tuned")}
     first, others = looks | {"linewidth": 1.6}, looks | {"linewidth": 0.5, "alpha": 0.4}
     for ax, metric, drawstyle in ((spent, "labels_per_round", "default"), (threshold, "a", "steps-pre")):
         runs = results.select(metric=metric, **where)
@@ -140,7 +140,7 @@ def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
     threshold.set_yscale("log", base=2)
     entries = [panels.plain_handle("first run", **first), panels.plain_handle("other runs", **others)]
     for level, name, dash in ((budget, "budget B", "dash"), (0.95 * budget, "0.95 B", "dot")):
-        line: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
+        line: style.Looks = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
         spent.axhline(level, **line)
         entries.append(panels.plain_handle(f"{name} = {level:g}", **line))
     panels.shared_legend(figure, entries)
@@ -187,7 +187,7 @@ def conditions(results: "panels.Results[ors.ConditionsSettings]") -> "Figure":
     dashes = names.reference(own.methods)
     dotted = [method for method in own.methods if method != dashes]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
-    dashed: dict[str, Any] = {"marker": "", "linestyle": style.DASHES["dash"]}
+    dashed: style.Looks = {"marker": "", "linestyle": style.DASHES["dash"]}
     for place, condition in enumerate(own.conditions):
         rows = results.select(setting=condition, metric="mse", method=list(own.methods))
         panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
@@ -232,7 +232,7 @@ def vss(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
 
 
 Point = tuple[float, float]
-_LINE: dict[str, Any] = {"color": "black", "linewidth": 1.1}
+_LINE: style.Looks = {"color": "black", "linewidth": 1.1}
 _RADIUS = 0.13
 
 
@@ -251,7 +251,7 @@ class _Diagram:
         from matplotlib.patches import FancyBboxPatch
 
         corner, shape = (centre[0] - width / 2, centre[1] - height / 2), "round,pad=0,rounding_size=0.07"
-        looks: dict[str, Any] = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
+        looks: style.Looks = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
         self._ax.add_patch(FancyBboxPatch(corner, width, height, shape, **looks))
         self.text(centre, text, ha="center", va="center")
 
@@ -273,7 +273,7 @@ class _Diagram:
         """A polyline with a head at its last point."""
         looks = _LINE | looks
         self._ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **looks)
-        head: dict[str, Any] = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
+        head: style.Looks = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
         head |= {"color": looks["color"], "shrinkA": 0, "shrinkB": 0}
         self._ax.annotate("", points[-1], points[-2], arrowprops=head, zorder=2)
 

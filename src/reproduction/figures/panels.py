@@ -237,7 +237,7 @@ def _quantiles(counts: Iterable[int]) -> dict[int, float]:
     return {n: float(stdtrit(n - 1, 0.975)) for n in counts}
 
 
-_RUN: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}
+_RUN: style.Looks = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}
 """One run of few, below the mean of them."""
 
 
@@ -309,7 +309,7 @@ def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none",
     return [plain_handle(full, **looks[0]), plain_handle(hollow, markerfacecolor="white", **looks[1])]
 
 
-def _handle(looks: dict[str, Any]) -> "Line2D":
+def _handle(looks: style.Looks) -> "Line2D":
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **looks)
@@ -324,7 +324,7 @@ def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, handle: floa
     columns = _legend_columns([str(entry.get_label()) for entry in entries], width, handle)
     lines = math.ceil(len(entries) / columns)
     add_room(figure, below=lines * _LEGEND_LINE + 0.08)
-    looks: dict[str, Any] = {"borderaxespad": 0.3, "handlelength": handle}
+    looks: style.Looks = {"borderaxespad": 0.3, "handlelength": handle}
     figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 AUTO_P = {"pnorm_lms": "p-norm LMS, p = 2 ln n"}
 """The algorithm of the theorems, with the p of the slides."""
-EXACT: dict[str, Any] = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
+EXACT: style.Looks = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
 Point = tuple[float, float]
-THIN: dict[str, Any] = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
+THIN: style.Looks = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
 
 
 def entries(filters: list[str], named: names.Methods | None = None) -> list[Any]:
@@ -72,7 +72,7 @@ def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> No
     for (i, j), value in np.ndenumerate(values):
         best = relative[i, j] == 0
         frame = {"boxstyle": "square,pad=0.2", "fill": False, "linewidth": 1.2} if best else None
-        looks: dict[str, Any] = {"color": "white" if relative[i, j] > 2 else "black", "bbox": frame}
+        looks: style.Looks = {"color": "white" if relative[i, j] > 2 else "black", "bbox": frame}
         text = f"{value:.0f}" if value >= 100 else f"{value:.1f}"
         ax.text(j, i, text, ha="center", va="center", fontsize=7.5, **looks)
     auto = 2 * math.log(n)
@@ -203,13 +203,9 @@ def bounds(results: "panels.Results[pnorm.BoundsSettings]") -> "Figure":
     _expected(top[2], expected, own.expected.noise**2)
     noises = [f"sd {sd:g}" for sd in own.prediction.noises]
     for ax, noise in zip(_strip(figure, len(noises), 0.09), noises, strict=True):
-        _prediction(
-            ax,
-            results.select(noise=noise, setting=["grid", "tuned"]),
-            own.prediction.rounds,
-        )
+        _prediction(ax, results.select(noise=noise, setting=["grid", "tuned"]), own.prediction.rounds)
         ax.set(title=f"prediction, noise {noise}", xlabel="α")
-    square: dict[str, Any] = {"marker": "s", "linestyle": "none"}
+    square: style.Looks = {"marker": "s", "linestyle": "none"}
     patches = [panels.plain_handle(KINDS[k], color=c, **square) for k, c in _shades(kinds)]
     thin = panels.plain_handle("bound", linewidth=0.8)
     dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
@@ -275,7 +271,7 @@ def _expected(ax: "Axes", rows: "pd.DataFrame", eps: float) -> None:
 
 def _note(ax: "Axes", text: str, at: Point, *, ha: str = "left", arrow: Point | None = None) -> None:
     """Small text at a place of the data, with an arrow to another place."""
-    looks: dict[str, Any] = {"ha": ha, "fontsize": 8}
+    looks: style.Looks = {"ha": ha, "fontsize": 8}
     if arrow is None:
         ax.text(*at, text, **looks)
     else:
@@ -306,7 +302,7 @@ def hinfinity(results: "panels.Results[pnorm.HInfinitySettings]") -> "Figure":
     for place, (method, line) in enumerate(_power_looks(filters).items()):
         values = ascent.loc[ascent["method"] == method, "value"].to_numpy()
         x = place + np.linspace(-0.18, 0.18, len(values))
-        dots: dict[str, Any] = {"linestyle": "none", "marker": line["marker"], "color": line["color"]}
+        dots: style.Looks = {"linestyle": "none", "marker": line["marker"], "color": line["color"]}
         axes[0, 2].plot(x, values, markersize=4.2, **dots)
     axes[0, 2].set(xlabel=f"best of {own.starts} starts, T = {own.ascent_rounds}", ylim=(0, 1.08))
     axes[0, 2].set_xticks(range(len(filters)), [style.label(each) for each in filters])
@@ -321,7 +317,7 @@ def hinfinity(results: "panels.Results[pnorm.HInfinitySettings]") -> "Figure":
     return figure
 
 
-def _step_looks(steps: list[float]) -> dict[str, dict[str, Any]]:
+def _step_looks(steps: list[float]) -> dict[str, style.Looks]:
     base = style.line("lms")
     marks = iter(("^", "v", "D"))
     looks = {}
@@ -337,7 +333,7 @@ def _step_looks(steps: list[float]) -> dict[str, dict[str, Any]]:
     return looks | {"rls": style.line("rls") | {"label": "RLS"}}
 
 
-def _power_looks(filters: Any) -> dict[str, dict[str, Any]]:
+def _power_looks(filters: Any) -> dict[str, style.Looks]:
     looks = {"lms": style.line("lms") | {"label": "LMS (p = 2)"}} if "lms" in filters else {}
     choices = (
         ("orange", "dash", "^"),
@@ -351,7 +347,7 @@ def _power_looks(filters: Any) -> dict[str, dict[str, Any]]:
     return looks
 
 
-def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: dict[str, Any]) -> None:
+def _plain_curve(ax: "Axes", rows: "pd.DataFrame", line: style.Looks) -> None:
     """Mean over x with its interval, in a look that no method has by its label."""
     means = panels.mean_interval(rows, ["x"]).sort_index()
     x, mean, half = means.index.to_numpy(), means["mean"].to_numpy(), means["half_width"].to_numpy()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, Results, add_room
-from reproduction.frame.dependencies import is_typed
 from reproduction.results import read_table, verify
 from reproduction.strict_yaml import near
 
@@ -91,13 +90,12 @@ def render(
 
 def _typed(shown: Mapping[str, Any]) -> Any:
     """The settings of an artifact, as the model of its protocol."""
-    protocol = str(shown.get("protocol", ""))
-    if not is_typed(protocol):
+    if "protocol" not in shown:
         return shown
     from reproduction.protocols import walk
 
     raw = {key: value for key, value in shown.items() if key not in ("protocol", "published")}
-    return walk.find(protocol).settings.model_validate(raw)
+    return walk.find(shown["protocol"]).settings.model_validate(raw)
 
 
 def draw(

@@ -33,7 +33,9 @@ COLOURS = {
     "grey": "#777777",
     "silver": "#A6A6A6",
 }
-DASHES: dict[str, Any] = {
+Looks = dict[str, Any]
+"""Keyword arguments of a matplotlib artist."""
+DASHES: Looks = {
     "solid": "-",
     "dash": (0, (5, 1.6)),
     "dot": (0, (1.1, 1.3)),
@@ -127,7 +129,7 @@ def label(method: str) -> str:
     return f"{names.method(method)} ({role})" if role else names.method(method)
 
 
-def line(method: str) -> dict[str, Any]:
+def line(method: str) -> Looks:
     """Keyword arguments of ``plot`` for the curve of a method, its legend label included."""
     chosen = look_of(method)
     thin = {"linewidth": 1.0, "marker": "", "zorder": 2.0}
@@ -149,7 +151,7 @@ def svg_line(method: str) -> dict[str, str]:
     return {"colour": COLOURS[chosen.colour], "dash": " ".join(f"{1.8 * length:g}" for length in lengths)}
 
 
-def hollow(method: str) -> dict[str, Any]:
+def hollow(method: str) -> Looks:
     """Changes of `line` and `dot` that empty the markers: the second of two kinds of values of a method."""
     return {"markerfacecolor": "white", "markeredgecolor": colour(method), "markeredgewidth": 1.0}
 
@@ -159,7 +161,7 @@ def band(method: str) -> float:
     return 0.10 if look_of(method).control else 0.16
 
 
-def dot(method: str) -> dict[str, Any]:
+def dot(method: str) -> Looks:
     """Keyword arguments of ``errorbar`` for one value of a method with its interval."""
     chosen = look_of(method)
     shade = COLOURS[chosen.colour]

@@ -337,8 +337,7 @@ class QueriesSettings(Trials):
 
 
 @protocol(
-    QueriesSettings,
-    labels=(*COUNTED, "p = *", "mean*", "pmf*", "expected", "frequency", "difference_with_*"),
+    QueriesSettings, labels=(*COUNTED, "p = *", "mean*", "pmf*", "expected", "frequency", "difference_with_*")
 )
 def queries(settings: QueriesSettings, walk: Walk) -> Iterator[Row]:
     """Rows; setting = kernel, method = "p = ..", x = number of copies (frequency, pmf) or rounds of a run.

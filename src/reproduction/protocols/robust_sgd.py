@@ -98,11 +98,11 @@ class LinearMethod(Method):
             epochs=epochs, random_state=rng, lam=point.lam, loss=loss, multiplier=point.multiplier
         )
 
-    def grid(self, lambdas: list[float], multipliers: list[float]) -> list[Point]:
+    def grid(self, settings: ErrorsSettings) -> list[Point]:
         """Every point of the grid."""
-        if self.losses is None:
-            return [Point(0, lam, 1.0) for lam in lambdas]
-        return [Point(i, lam, m) for i in range(len(self.losses)) for lam in lambdas for m in multipliers]
+        multipliers = settings.multipliers if self.losses else [1.0]
+        losses = range(len(self.losses or [None]))
+        return [Point(i, lam, m) for i in losses for lam in settings.lambdas for m in multipliers]
 
 
 class Point(NamedTuple):
@@ -182,9 +182,8 @@ def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:
             fold = stratified_folds(problem.noisy, settings.folds, rng)
             tuned[name][noise.label] = {}
             for label, method in settings.methods.items():
-                points = method.grid(settings.lambdas, settings.multipliers)
-                wrong = validation_errors(method, points, problem, fold, settings.epochs, seeds, noise)
-                tuned[name][noise.label][label] = choose(points, wrong, settings.rule)
+                wrong = validation_errors(method, problem, fold, settings, seeds, noise)
+                tuned[name][noise.label][label] = choose(method.grid(settings), wrong, settings.rule)
     return tuned
 
 
@@ -409,14 +408,14 @@ def _stack(first: Matrix, second: Matrix) -> Matrix:
 
 def validation_errors(
     method: LinearMethod,
-    points: list[Point],
     problem: Problem,
     fold: Indices,
-    epochs: int,
+    settings: ErrorsSettings,
     seeds: Seeds,
     noise: Noise,
 ) -> Floats:
     """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream."""
+    points, epochs = method.grid(settings), settings.epochs
     wrong = np.empty((int(fold.max()) + 1, len(points)))
     for k in range(len(wrong)):
         train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -254,7 +255,7 @@ PLAIN = (int, float, str, bool, type(None))
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     """Its annotation; without one, that of a number if its default is one, else Any.
 
-    A text is one of the words of a constant beside the function, if there is one: ``solver`` of SOLVERS.
+    A text is a word of a constant in its module, or in one that this imports: ``solver`` of SOLVERS.
     """
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
@@ -263,7 +264,9 @@ def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     if parameter.annotation in (str, "str"):
         name = parameter.name.upper()
         plurals = (f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES")
-        words = next((tuple(scope[each]) for each in plurals if each in scope), ())
+        places = {getattr(value, "__module__", None) or "" for value in scope.values()}
+        scopes = [scope, *(vars(sys.modules[place]) for place in sorted(places) if place in sys.modules)]
+        words = next((tuple(each[plural]) for each in scopes for plural in plurals if plural in each), ())
         return Literal[words] if words else str
     try:
         text = parameter.annotation

@@ -8,7 +8,6 @@ from scipy.special import erfi, eval_hermite
 
 from noisylabels.losses.analytic import (
     analytic_loss,
-    compiled_slope,
     exponential,
     log_second_moment,
     smoothed_absolute,
@@ -32,7 +31,7 @@ def test_the_series_is_the_derivative_of_the_loss(loss):
     b = np.linspace(-1, 1, 21)
     gamma = loss.coefficients(100)
     np.testing.assert_allclose(np.polynomial.polynomial.polyval(b, gamma), loss.slope(b), atol=1e-12)
-    np.testing.assert_allclose([compiled_slope(loss.code, loss.s, x) for x in b], loss.slope(b), atol=1e-14)
+    np.testing.assert_allclose([loss.formula(x, loss.s) for x in b], loss.slope(b), atol=1e-14)
     for y in (-1.0, 1.0):
         a, h = np.linspace(-2, 2, 9), 1e-6
         slope = (loss.loss(a + h, y) - loss.loss(a - h, y)) / (2 * h)

@@ -1,13 +1,16 @@
-"""Names, roles and order of the methods come from the artifact: no figure or table knows a method by name."""
+"""Names for readers: one file has them; artifacts choose what is shown, no figure knows a method."""
 
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from kernel_boost_inputs import Inputs
 
 from reproduction.figures import kernels, names, ors
+from reproduction.figures.rendering import find
 from reproduction.methods import known
+from reproduction.protocols import walk
 
 METHODS = {
     "clean": {"role": "control"},
@@ -18,9 +21,51 @@ METHODS = {
 }
 
 
+def test_a_key_without_a_name_is_shown_as_it_is():
+    assert names.method("my_method") == "my_method"
+    assert names.method("one_pred_u") == "one label and prediction, v unknown"
+    assert names.noise("independent 0.3") == "30 % symmetric"
+    assert names.setting("shared_r") == "one r for all rules"
+    assert names.metric("my_metric", "own.protocol") == "my metric"
+    assert names.x_axis("my_metric", "own.protocol") == "x"
+    assert names.first_metric("own.protocol") == ""
+
+
+def test_a_table_gets_names_in_header_sections_and_cells():
+    frame = pd.DataFrame({"klr": ["1"], "klr, printed": ["2"], "one": ["rklr"]}, index=["klr"])
+    frame.attrs["note"] = "klr"
+    frame["noise"] = ["negative_only 0.2"]
+    named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
+    assert named.pop("noise").to_list() == ["20 % asymmetric"]
+    assert (list(named.columns), list(named.index)) == (["KLR", "KLR, printed", "one"], ["KLR"])
+    assert named["one"].to_list() == ["rKLR"]
+    assert named.attrs["note"] == "klr"
+
+
+@pytest.mark.parametrize("protocol", names.listed("protocols"))
+def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol):
+    assert walk.find(protocol)
+    entry = names.listed("protocols")[protocol]
+    assert {entry["opens"], *entry.get("x_of", {})} <= names.listed("metrics").keys()
+
+
+@pytest.mark.parametrize(("render", "metric"), names.listed("opens").items())
+def test_every_exception_is_of_a_function_that_draws(render, metric):
+    assert find(render)
+    assert metric in names.listed("metrics")
+
+
+def test_axes_depend_on_the_protocol_and_on_what_is_drawn():
+    assert names.metric("error") == names.metric("error", "kernels.errors") == "wrong test labels / %"
+    assert names.metric("error", "pnorm.hadamard") == "squared error"
+    assert names.x_axis("misalignment", "pnorm.room") == "speech heard / s"
+    assert names.x_axis("tap", "pnorm.room") == "tap of the response"
+    assert names.first_metric("boosting.curves", "boosting:error_curves") == "test_error"
+    assert names.first_metric("boosting.curves", "boosting:learned_rates") == "gamma01"
+
+
 def test_a_place_shows_its_own_methods_and_those_of_every_place():
     assert names.shown_in(METHODS, "known") == ["clean", "known only", "mine", "noisy"]
-    assert names.shown_in(METHODS, "unknown") == ["clean", "mine", "noisy"]
     assert names.shown_in(METHODS, "tables") == ["clean", "mine", "noisy", "two_full"]
 
 
@@ -28,10 +73,8 @@ def test_roles_labels_and_notes():
     assert names.with_role(METHODS, "control") == ["clean"]
     assert names.reference(METHODS) == "noisy"
     assert names.reference({"a": {}, "b": {}}) == "a"
-    assert [names.label(METHODS, method) for method in ("mine", "noisy")] == [
-        "my method",
-        "noisy label, NLMS step",
-    ]
+    assert names.label(METHODS, "mine") == "my method"
+    assert names.label(METHODS, "noisy") == "noisy label, NLMS step"
     assert names.notes(METHODS) == ["Mine is new."]
 
 

@@ -4,9 +4,11 @@ import copy
 
 import numpy as np
 import pytest
+from bad_values import check_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import as_rows, sequence, told
+from sklearn.base import clone
 
 from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
@@ -215,6 +217,18 @@ ERRORS = {
     "labels: needs at least one column": lambda: NoisySequence(X, Y, np.ones((5, 0)), Y),
     "v: value at index 0 is negative": lambda: NoisySequence(X, Y, X, -Y),
     "y: expected shape (5), got (6,)": lambda: NoisySequence(X, np.ones(6), X, Y),
+    "update: say how many samples": lambda: NLMS().update(1.0, 1.0),
+    "taps: must be a whole number >= 1, got 0": lambda: NLMS().delay_line(0),
+    "every: must be a whole number >= 1, got 0": lambda: NLMS().history(np.ones((3, 1)), np.ones(3), every=0),
+    "x: has the names ['b'], the filter ['a']": lambda: NLMS().learn_one({"a": 1}, 1).predict_one({"b": 1}),
+    "x: expected shape (*), got (1, 2)": lambda: NLMS().predict_one([[3.0, 1.0]]),
+    "X: the squares of values up to 2e+200 overflow; scale the rows": lambda: NLMS().run(
+        [[1.0, -2e200], [1.0, 1e200]], [1.0, 1.0]
+    ),
+    "y: expected real numbers, got complex128": lambda: NLMS().run(np.ones((3, 2)), np.ones(3) * 1j),
+    "signal: expected real numbers, got complex64": lambda: Sliding(np.ones(9, np.complex64), 3),
+    "x: expected real numbers, got complex128": lambda: NLMS().delay_line(2).update(1j, 1.0),
+    "v: expected shape (3), got (2,)": lambda: RLS().history(np.ones((3, 2)), np.ones(3), v=np.ones(2)),
 }
 
 
@@ -224,3 +238,149 @@ def test_errors_say_what_is_wrong_and_where(message: str) -> None:
         ERRORS[message]()
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+each_class = pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
+
+
+@each_class
+def test_a_wrong_parameter_is_named_in_one_line(cls):
+    check_answers(cls, lambda name, value: cls(**{name: value}))
+    check_answers(cls, lambda name, value: cls().set_params(**{name: value}))
+
+
+@each_class
+def test_a_single_row_is_told_to_reshape(cls):
+    for learn in (cls().partial_fit, cls().fit, cls().run):
+        with pytest.raises(
+            ValueError, match=r"^X: expected shape \(\*, \*\), got \(2,\); reshape one row to"
+        ):
+            learn(X[0], Y[:1])
+
+
+OBJECTS = np.array([[1, "a"], [2, 3]], dtype=object)
+
+
+@each_class
+@pytest.mark.parametrize("bad", [None, OBJECTS, [[1.0], [1.0, 2.0]], "rows", {"a": 1}, [[1j, 2.0]]])
+def test_what_is_no_array_of_numbers_is_refused(cls, bad):
+    f = cls()
+    for call in (f.run, f.fit, f.partial_fit):
+        with pytest.raises(ValueError, match=r"^X: expected [^\n]+$"):
+            call(bad, Y)
+    with pytest.raises(ValueError, match=r"^X: expected [^\n]+$"):
+        f.predict(bad)
+    with pytest.raises(ValueError, match=r"^y: (expected|value at) [^\n]+$"):
+        f.run(X, bad)
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: NLMS().predict(np.ones((2, 2, 2))), r"X: expected shape \(\*, \*\), got \(2, 2, 2\)"),
+        (lambda: NLMS().run(X, [1, 1, None, 1, 1]), "y: value at index 2 is not finite"),
+        (lambda: NLMS().run(X, [1, 1, 10**400, 1, 1]), "y: expected real numbers, got"),
+        (lambda: RLS().run(X, Y, v="loud"), r"v: must be a finite number, got"),
+        (lambda: RLS().history(X, Y, v="loud"), r"v: must be a finite number, got"),
+        (lambda: RLS().run(X, Y, v=-1), "v: value at index 0 is negative"),
+        (lambda: NLMS().history(X, Y, every=2.5), "every: must be a whole number >= 1, got 2.5"),
+        (lambda: NLMS().delay_line(True), "taps: must be a whole number >= 1, got True"),
+        (lambda: Sliding(Y, 2.5), "d: must be a whole number >= 1, got 2.5"),
+        (lambda: Sliding(Y, 2, delay=0.5), "delay: must be a whole number, got 0.5"),
+        (lambda: NLMS().delay_line(2**70), "taps: must be a whole number >= 1, got 1180591620717411303424"),
+        (lambda: INLMS(start=2.5), "start: must be a whole number >= 0, got 2.5"),
+        (lambda: PNormLMS(p=[3.0]), r'p, if not "auto": must be a finite number >= 2, got \[3.0\]'),
+        (lambda: PNormLMS.run_many([PNormLMS()], X, "x"), "Y: expected an array of real numbers|Y: expected"),
+        (lambda: PNormLMS.run_many([PNormLMS()], X, np.ones((2, 5))), r"Y: expected shape \(1, 5\)"),
+    ],
+)
+def test_what_is_wrong_is_said(act, message):
+    with pytest.raises(ValueError, match=f"^({message})"):
+        act()
+
+
+SOME = [NLMS(0.4), ORS("one_pred", r=2.0), RLS(drift=1e-3)]
+some = pytest.mark.parametrize("f", SOME, ids=lambda f: f.name)
+
+
+@pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
+def test_parameters_go_round(cls: type[Filter]) -> None:
+    f = cls()
+    parameters = f.get_params()
+    again = cls(**parameters)
+    assert again.get_params() == parameters
+    assert clone(f).get_params() == parameters
+    assert f.set_params(**parameters) is f
+    with pytest.raises(ValueError, match=rf"bogus: {cls.__name__} has the parameters"):
+        f.set_params(bogus=1)
+
+
+def test_a_new_parameter_is_checked_and_keeps_the_weights() -> None:
+    data = sequence(50, 3)
+    f = NLMS(0.5).fit(data.x, data.y)
+    w = f.w.copy()
+    assert f.set_params(mu=0.25).mu == 0.25
+    assert np.array_equal(f.w, w)
+    with pytest.raises(ValueError, match="mu: must be a finite number > 0"):
+        f.set_params(mu=-1)
+    assert f.mu == 0.25
+
+
+@some
+def test_row_after_row_is_one_run(f: Filter) -> None:
+    data = sequence(40, 3)
+    y = data.labels[:, 0]
+    run = copy.deepcopy(f)
+    yhat = run.run(data.x, y, **told(data))
+    by_array, by_name = copy.deepcopy(f), copy.deepcopy(f)
+    for t in range(40):
+        side = {name: values[t] for name, values in told(data).items()}
+        named = dict(zip("cab", data.x[t], strict=True))
+        if t % 2:  # the order of the names is that of the first row
+            named = dict(reversed(named.items()))
+        assert by_name.predict_one(named) == pytest.approx(yhat[t], rel=1e-12, abs=1e-14)
+        assert by_array.predict_one(data.x[t]) == by_name.predict_one(named)
+        by_array.learn_one(data.x[t], y[t], **side)
+        by_name.learn_one(named, y[t], **side)
+    assert by_array.w == pytest.approx(run.w, rel=1e-12, abs=1e-14)
+    assert np.array_equal(by_array.w, by_name.w)
+
+
+@some
+def test_sample_after_sample_is_a_run_over_the_sliding_window(f: Filter) -> None:
+    data = sequence(80, 5, sliding=True)
+    run, f = copy.deepcopy(f), copy.deepcopy(f)
+    yhat = run.run(data.x, data.labels[:, 0], **told(data))
+    f.delay_line(5)
+    signal = data.x.padded[4:]
+    for t in range(80):
+        side = {name: values[t] for name, values in told(data).items()}
+        assert f.update(signal[t], data.labels[t, 0], **side) == pytest.approx(yhat[t], rel=1e-9, abs=1e-11)
+    assert f.w == pytest.approx(run.w, rel=1e-9, abs=1e-11)
+
+
+@some
+@pytest.mark.parametrize("sliding", [False, True])
+@pytest.mark.parametrize("every", [1, 16, 200])
+def test_the_history_has_the_weights_on_the_way(f: Filter, sliding: bool, every: int) -> None:
+    data = sequence(100, 4, sliding=sliding)
+    y = data.labels[:, 0]
+    run, f = copy.deepcopy(f), copy.deepcopy(f)
+    wanted = run.run(data.x, y, **told(data))
+    yhat, W = f.history(data.x, y, every=every, **told(data))
+    assert yhat == pytest.approx(wanted, rel=1e-9, abs=1e-11)
+    assert W.shape == (-(-100 // every), 4)
+    assert W[-1] == pytest.approx(run.w, rel=1e-9, abs=1e-11)
+    assert np.array_equal(f.w, W[-1])
+    if every == 16 and not sliding:
+        half = copy.deepcopy(SOME[0])
+        first = half.history(data.x[:32], y[:32], every=16)[1]
+        assert np.array_equal(copy.deepcopy(SOME[0]).history(data.x, y, every=16)[1][:2], first)
+
+
+def test_a_history_that_raises_changes_nothing() -> None:
+    X, y = np.full((40, 2), 1e200), np.tile([1e300, -1e300], 20)
+    f = LMS(0.1)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="diverged"):
+        f.history(X, y, every=3)
+    assert not hasattr(f, "w")
