@@ -21,22 +21,21 @@ from noisylabels.theory import pnorm as loss_bounds
 from noisylabels.theory.pnorm import divergence_dual, dual, exponent, norm
 from noisylabels.validation import Floats
 from reproduction.protocols.settings import (
+    Count,
     Distinct,
     Label,
     Methods,
     Model,
     Positive,
-    Repetitions,
-    Settings,
     Share,
     Some,
+    Trials,
     among,
 )
 from reproduction.protocols.tuning import TunedFilter, check_grids, grid_values
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 Inputs = Annotated[int, Field(ge=3, description="inputs")]
-Count = Annotated[int, Field(ge=1)]
 Rounds = Annotated[int, Field(ge=1, description="rounds")]
 Noise = Annotated[float, Field(ge=0, description="standard deviation of the label noise")]
 Ones = Annotated[int, Field(ge=1, description="non-zero entries of the target")]
@@ -46,12 +45,6 @@ Number = int | float
 TUNING = "tuning"
 BOUNDED = ("*_loss", "*_bound", "*_ratio")
 """Metrics of a loss and its bound."""
-
-
-class Trials(Settings):
-    """Settings of an experiment that is repeated."""
-
-    repetitions: Repetitions
 
 
 def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:

@@ -68,6 +68,7 @@ Label = Annotated[str, AfterValidator(_plain)]
 """A name that can be written to a result table."""
 Repetitions = Annotated[int, Field(ge=1, le=1_000_000)]
 Folds = Annotated[int, Field(ge=2, description="of the cross-validation")]
+Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -259,7 +260,7 @@ def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     """
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
-    code = vars(function).get("__init__") if isinstance(function, type) else function
+    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
     scope = getattr(getattr(code, "__func__", code), "__globals__", {})
     if parameter.annotation in (str, "str"):
         name = parameter.name.upper()
@@ -294,11 +295,16 @@ class Settings(Model):
                     raise ValueError(f"settings.methods.{label}: {error}") from None
 
 
-class Repeated(Settings):
+class Trials(Settings):
+    """Settings of an experiment that is repeated."""
+
+    repetitions: Repetitions
+
+
+class Repeated(Trials):
     """Settings of an experiment that is repeated, its random numbers drawn under a name."""
 
     experiment: str = Field(min_length=1, description="name under which random numbers are drawn")
-    repetitions: Repetitions
 
 
 class OnDataSets(Repeated):
