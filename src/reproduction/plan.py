@@ -16,7 +16,7 @@ from typing import Any
 from reproduction import artifact as artifacts
 from reproduction import code_digest, configuration, costs, methods
 from reproduction.artifact import Artifact
-from reproduction.data import own, registry
+from reproduction.data import registry
 from reproduction.data_sources import DataSources
 from reproduction.protocols import walk
 from reproduction.strict_yaml import read
@@ -322,7 +322,8 @@ def planned(root: Path, config: dict[str, Any]) -> Plan:
     ValueError : a mistake in a file of the configuration, in one line.
     """
     loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
-    entries = own.with_own(registry.load_registry(root / "config/datasets.yaml"), config["data"]["local"])
+    known = registry.load_registry(root / "config/datasets.yaml")
+    entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     return Plan(config, loaded, DataSources(entries, config["data"]), measured)
 

@@ -12,7 +12,6 @@ from noisylabels.kernels.gaussian import WIDTHS, rbf, squared_distances
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import multi_kernel as path
 from noisylabels.solvers.multi_kernel import CURVATURE, DECREASE, conjugate_gradient, wolfe_step
-from reproduction.data.generators import twonorm
 
 ROUNDING = 1e-4  # the path amplifies the last bits, which depend on the order of sums
 OMEGA = np.array([[0.7, 0.3], [0.1, 0.9]])
@@ -360,6 +359,13 @@ def test_wrong_inputs_are_named():
         RobustMultiKernelLogisticRegression().fit(np.full((10, 1), np.nan), y)
     with pytest.raises(ValueError, match="one class only"):
         RobustMultiKernelLogisticRegression().fit(X, np.ones(10))
+
+
+def twonorm(rng, negative, positive):
+    """Breiman's: x | y ~ N(y a 1, I), a = 2/sqrt(20), 20 columns."""
+    y = np.repeat([-1, 1], [negative, positive])
+    X, order = rng.standard_normal((len(y), 20)) + y[:, None] * 2 / np.sqrt(20), rng.permutation(len(y))
+    return X[order], y[order]
 
 
 def test_twonorm_with_thirty_percent_flips():

@@ -10,6 +10,7 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (11)-(15). The step of (15) 
 from __future__ import annotations
 
 import math
+from typing import Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -22,8 +23,8 @@ Array = NDArray[np.float64]
 
 GUARD = 1e-12
 """Share of the total weight that is added to both sides of the exact step: |alpha| <= 13.9."""
-LOSS_WEIGHTS = ("convex", "likelihood")
-NEGATIVE_WEIGHTS = ("flip", "clip")
+LossWeights = Literal["convex", "likelihood"]
+NegativeWeights = Literal["flip", "clip"]
 
 
 def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> tuple[Array, Array]:
@@ -34,7 +35,7 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
         (1 - gamma01, gamma10); the same for symmetric noise.
     Raises ValueError : a rate outside [0, 0.5), an unknown name.
     """
-    choice("loss_weights", loss_weights, LOSS_WEIGHTS)
+    choice("loss_weights", loss_weights, get_args(LossWeights))
     rates = numbers("gamma", gamma, least=0.0, below=0.5)
     if len(rates) != 2:
         raise ValueError(f"gamma: must be the two flip rates (gamma01, gamma10), got {shown(gamma)}")
@@ -72,7 +73,7 @@ class FlippedExponential:
         self, s: Array, gamma: tuple[float, float] = (0.0, 0.0), loss_weights: str = "convex",
         negative_weights: str = "flip",
     ) -> None:  # fmt: skip
-        choice("negative_weights", negative_weights, NEGATIVE_WEIGHTS)
+        choice("negative_weights", negative_weights, get_args(NegativeWeights))
         self.s, self.loss_weights, self.clip = s, loss_weights, negative_weights == "clip"
         self.a, self.b = mixture(s, gamma, loss_weights)
         self._wa, self._wb = np.empty_like(s), np.empty_like(s)

@@ -19,7 +19,7 @@ from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
 from noisylabels.solvers.sgd_grid import Candidate
-from reproduction.data.matrices import unpack
+from reproduction.data.formats import unpack
 from reproduction.protocols.settings import (
     Flips,
     Folds,

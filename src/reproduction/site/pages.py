@@ -284,7 +284,7 @@ class Page:
         entry = self.plan.supply.entry(pinned)
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
         kept = self.reference.provenance.get("data", {}).get(name.partition(".")[0], {})
-        about = {key: entry.get(key, "") for key in ("title", "licence", "citation", "homepage", "note")}
+        about = {key: getattr(entry, key) for key in ("title", "licence", "citation", "homepage", "note")}
         return {
             "id": name.partition(".")[0],
             **about,
