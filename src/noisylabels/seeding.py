@@ -28,9 +28,7 @@ class Seeds:
     experiment : name under which the numbers are drawn; artifacts that share it share their data.
     dataset : id of the data set, "" for synthetic data.
 
-    Raises
-    ------
-    ValueError : a negative seed.
+    Raises ValueError : a negative seed.
     """
 
     seed: int
@@ -43,10 +41,5 @@ class Seeds:
 
     def generator(self, repetition: int | str, stream: str) -> np.random.Generator:
         """PCG64 generator of one stream; ``repetition`` is a number or a name such as "tuning"."""
-        key = (
-            *_words(self.experiment),
-            *_words(self.dataset),
-            *_words(str(repetition)),
-            *_words(stream),
-        )
+        key = (*_words(self.experiment), *_words(self.dataset), *_words(str(repetition)), *_words(stream))
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))

@@ -34,9 +34,7 @@ def mean_se(values: ArrayLike) -> Estimate:
     ----------
     values : (n,), n >= 1, one value per repetition. For a paired comparison: the differences a - b.
 
-    Raises
-    ------
-    ValueError : no values, or one that is not finite.
+    Raises ValueError : no values, or one that is not finite.
     """
     x = np.asarray(values, dtype=float)
     if x.ndim != 1 or x.size == 0:
@@ -234,8 +232,8 @@ def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:
     """The mean over J splits of one pool as an estimate for other points: se^2 = s^2/J + `pool_error`^2.
 
     Degrees of freedom: Welch's, but at most the J-1 of the splits, if they vary: else few splits would seem
-    to tell more of new points than of these. The noise of the splits is also in the d_i, and counted twice;
-    that pays for what another pool would change in the training, which no split of this one shows.
+    to say more about new points than about these. The noise of the splits is also in the d_i: counting it
+    twice pays for what another pool would change in the training, which no split of this one shows.
     """
     both = welch(splits, pool)
     return both._replace(df=min(both.df, splits.df)) if splits.se > 0 else both
@@ -254,9 +252,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
 
     Pairs without difference are left out; the distribution is exact for up to 50 pairs without ties.
 
-    Raises
-    ------
-    ValueError : samples of different lengths.
+    Raises ValueError : samples of different lengths.
     """
     from scipy.stats import wilcoxon
 

@@ -108,7 +108,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     random_state : of the starts and the folds.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found;
-    bound_, the terms of the bound (`theory.compressive_bounds.Bound`);
+    bound_, the terms of the bound (`theory.projections.Bound`);
     by_k_, for each k the error of the folds or the whole bound; n_iter_, rounds from the best start;
     flagged_ and flags_ (no_folds: the smallest k was taken).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.

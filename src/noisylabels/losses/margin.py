@@ -85,7 +85,8 @@ class Loss:
     def _each(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
         margins = np.asarray(z, dtype=np.float64)
         out = np.empty(margins.size)
-        _apply(compiled(formula), margins.ravel(), columns([self] * min(256, margins.size)), out)
+        parameters = np.repeat(columns([self]), min(256, margins.size), axis=1)
+        _apply(compiled(formula), margins.ravel(), parameters, out)
         return out.reshape(margins.shape)
 
 

@@ -20,9 +20,7 @@ def variances(model: str, n: int, M: float, rng: np.random.Generator) -> Array:
     "uniform": v_t ~ U[0, M];  "increasing": v_t = M (t-1)/(n-1);  "decreasing": the reverse;  "constant":
     v_t = M. The generator is used by "uniform" only.
 
-    Raises
-    ------
-    ValueError : an unknown model, n < 2 or a negative M.
+    Raises ValueError : an unknown model, n < 2 or a negative M.
 
     Source: ORS paper, Section 4.
     """
@@ -49,11 +47,9 @@ def hammer_variances(
     Blows start at 0.3 s, then follow after 0.5 s x U[0.8, 1.2];
     A_j = mean_blow x U[0.5, 1.5]; ``rate`` in Hz.
 
-    Raises
-    ------
-    ValueError : n < 1 or rate < 1.
+    Raises ValueError : n < 1 or rate < 1.
 
-    Source: our reading of the ORS paper's "hammer noise" (Section 4, Fig. 5);
+    Source: our interpretation of the ORS paper's "hammer noise" (Section 4, Fig. 5);
     the local variance is known exactly.
     """
     if n < 1 or rate < 1:
@@ -99,7 +95,7 @@ def _heavy_tails(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def _gross(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """5 % of the labels carry N(0, 50), the rest none; v_t = 2.5 for all: which ones are bad is not told."""
+    """5 % of the labels carry N(0, 50), the rest none; v_t = 2.5 for all: which ones are bad is not known."""
     hit = rng.uniform(size=len(y)) < 0.05
     return y + hit * np.sqrt(50.0) * rng.standard_normal(len(y)), np.full(len(y), 2.5)
 
@@ -117,4 +113,4 @@ OTHER_LABELS: dict[str, Callable[[Array, np.random.Generator], tuple[Array, Arra
     "gross errors": _gross,
     "biased": _biased,
 }
-"""name -> function (y, rng) -> (noisy labels, the variance told to the filter)."""
+"""name -> function (y, rng) -> (noisy labels, the variance given to the filter)."""

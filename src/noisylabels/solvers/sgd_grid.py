@@ -150,7 +150,7 @@ def _epoch(
 
 @njit(cache=True)
 def _flush(W: Floats, total: Floats, averaged: bool, chosen: Ints, scale: Floats, kappa: Floats) -> None:
-    """The end of the lazy form for the chosen models; without averages there is no sum to touch."""
+    """The end of the lazy form for the chosen models; `total` only with averages."""
     for j in range(W.shape[0] - 1):
         for m in chosen:
             if averaged:

@@ -127,8 +127,8 @@ def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
 def filtering(noise: ArrayLike, p: float, x_size: float, u_size: ArrayLike, alpha: float = 1.0) -> Floats:
     """sum (u.x_t - yhat_t)^2 <= sum (y_t - u.x_t)^2 + (p-1) X_p^2 ||u||_q^2 / alpha, with the rate of `rate`.
 
-    noise: sum (y_t - u.x_t)^2.  u_size: ||u||_q.  Source: the slides' filtering theorem (printed there
-    for alpha = 1).
+    noise: sum (y_t - u.x_t)^2.  u_size: ||u||_q.  Source: the slides' filtering theorem
+    (given there for alpha = 1).
     """
     number("alpha", alpha, above=0, most=1)
     return np.asarray(noise, dtype=float) + (p - 1.0) * x_size**2 * np.square(u_size) / alpha
