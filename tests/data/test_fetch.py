@@ -23,7 +23,7 @@ from reproduction.data import storage
 from reproduction.data.fetch import FetchError, fetch, fetch_local, read_record
 from reproduction.data.registry import Entry, Registry
 from reproduction.data.storage import StorageError
-from reproduction.data.transport import Network
+from reproduction.data.transport import Network, shown
 
 OFFLINE = Network(offline=True)
 
@@ -51,6 +51,19 @@ def test_the_record_says_all_that_preparing_needs(web: Web, network: Network, tm
         "isolated": False,
         "unverified": [],
     }
+
+
+def test_the_first_source_of_the_registry_wins(web: Web, network: Network, tmp_path: Path) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror/toy").write_bytes(BODY)
+    registry = one_file({"path": "toy"}, {"url": web.serve("/toy", BODY)}, body=BODY)
+    mirror = str(tmp_path / "mirror")
+    assert fetch("toy", registry, tmp_path / "a", mirror=mirror, network=network)["source"] == "mirror"
+    assert web.hits["/toy"] == 0
+    assert (
+        fetch("toy.official", registry, tmp_path / "b", mirror=mirror, network=network)["source"]
+        == "official"
+    )
 
 
 def test_what_is_there_is_not_asked_for_again(web: Web, network: Network, tmp_path: Path) -> None:
@@ -216,6 +229,10 @@ def test_a_file_of_the_user_takes_the_place_of_the_data(tmp_path: Path) -> None:
         fetch_local("toy", registry, tmp_path / "toy", "none.wav")
 
 
+def test_passwords_are_not_shown() -> None:
+    assert shown("https://me:secret@host:1/a?b") == "https://host:1/a?b"
+
+
 def test_a_login_in_the_url_is_used_and_never_printed(web: Web, network: Network, tmp_path: Path) -> None:
     web.serve("/toy", good(b"no", 403))
     url = web.url.replace("://", "://me:secret@") + "/toy"
@@ -269,6 +286,34 @@ def test_two_sets_in_one_file_are_one_request_and_one_file_on_disk(
     assert first | {"id": "twin"} == second
     assert (tmp_path / "twin/toy.data").read_bytes() == BODY
     assert (tmp_path / "twin/toy.data").samefile(tmp_path / "toy/toy.data")
+
+
+def test_two_processes_for_two_sets_download_their_file_once(web: Web, checkout: Path) -> None:
+    registry = two_sets({"url": web.serve("/both", slow(BODY, pause=0.05, pieces=20))})
+    runs = [
+        command(checkout, registry, "--dataset", name, "--out", str(checkout / "raw" / name))
+        for name in registry
+    ]
+    processes = [subprocess.Popen(**run) for run in runs]
+    outputs = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert web.hits["/both"] == 1
+    assert all((checkout / "raw" / name / "toy.data").read_bytes() == BODY for name in registry)
+
+
+def test_a_mirror_of_urls_is_asked_once_too(web: Web, network: Network, tmp_path: Path) -> None:
+    web.serve("/mirror/both", BODY)
+    for name in (registry := two_sets({"path": "both"})):
+        fetch(name, registry, tmp_path / name, mirror=f"{web.url}/mirror", network=network)
+    assert web.hits["/mirror/both"] == 1
+
+
+def test_without_a_network_the_file_of_the_other_set_is_enough(
+    web: Web, network: Network, tmp_path: Path
+) -> None:
+    registry = two_sets({"url": web.serve("/both", BODY)})
+    fetch("toy", registry, tmp_path / "toy", network=network)
+    assert fetch("twin", registry, tmp_path / "twin", network=OFFLINE)["source"] == "official"
 
 
 def test_a_damaged_file_of_the_other_set_is_not_taken(web: Web, network: Network, tmp_path: Path) -> None:
@@ -342,6 +387,12 @@ def test_whoever_comes_second_waits_and_says_so(tmp_path: Path, capsys: pytest.C
     assert "another process holds" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_every_kind_of_full_disk_is_named(number: int, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="no space left for"), storage.storage_errors(tmp_path):
+        raise OSError(number, os.strerror(number))
+
+
 def wait_for(condition: Any, seconds: float = 10.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -411,3 +462,15 @@ def test_a_read_only_cache_is_said_when_cold_and_good_enough_when_warm(
         fetch("toy", registry, tmp_path / "cold", network=network)
     assert fetch("toy", registry, tmp_path / "warm", network=network)["source"] == "official"
     assert web.hits["/toy"] == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_must_not_be_written_is_named(web: Web, network: Network, tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir(mode=0o555)
+    with pytest.raises(StorageError, match="cannot be written"):
+        fetch(
+            "toy",
+            one_file({"url": web.serve("/toy", BODY)}, body=BODY),
+            tmp_path / "raw/toy",
+            network=network,
+        )

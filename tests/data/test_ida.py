@@ -61,6 +61,14 @@ def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path: Path, 
         assert np.array_equal(arrays["train"], struct["train"] - 1)
 
 
+def test_a_file_with_fewer_splits_is_taken(tmp_path: Path) -> None:
+    struct = benchmarks("titanic")
+    few = struct | {part: struct[part][:10] for part in ("train", "test")}
+    arrays = ida.titanic(write(tmp_path, "titanic", few))
+    assert arrays["train"].shape == (10, 150)
+    assert arrays["test"].shape == (10, 2051)
+
+
 def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
     good = benchmarks("thyroid")
 
@@ -142,6 +150,39 @@ def test_german_keeps_the_artefact_of_category_a410(monkeypatch: pytest.MonkeyPa
     purpose[7] = 410
     assert np.allclose(Z, (purpose - purpose.mean()) / purpose.std(ddof=1))
     assert Z[7] > 9
+
+
+def test_image_drops_its_constant_column_and_groups_four_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).standard_normal((2310, 19)), np.repeat(np.arange(1, 8), 330)
+    raw(monkeypatch, "segment", X, y)
+    arrays = ida.image({"segment.dat": Path()})
+    assert np.allclose(np.corrcoef(arrays["X"][:, 2], X[:, 3])[0, 1], 1)
+    assert set(y[arrays["y"] == 1]) == {1, 2, 3, 6}
+
+
+def test_splice_drops_ambiguous_sequences_and_joins_both_junctions(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).integers(1, 5, (3190, 60)).astype(float)
+    y = np.repeat([1, 2, 3], [763, 764, 1663])
+    ambiguous = np.flatnonzero(y == 3)[:15]
+    X[ambiguous, np.arange(15)] = 0
+    raw(monkeypatch, "splice", X, y)
+    arrays = ida.splice({"splice.dat": Path()})
+    assert np.array_equal(arrays["X"], np.delete(X, ambiguous, axis=0))
+    assert np.array_equal(arrays["y"], np.where(np.delete(y, ambiguous) == 3, -1, 1))
+
+
+def test_flare_solar_takes_nine_consecutive_columns_without_the_constant_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.tile(np.arange(12.0), (1066, 1))
+    raw(monkeypatch, "solar_flare", X, np.repeat(np.array([-1, 1]), [477, 589]))
+    assert ida.flare_solar({"flare2.tab": Path()})["X"][0].tolist() == [2, 3, 4, 5, 6, 7, 9, 10, 11]
+
+
+def test_delve_class_zero_is_positive(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.random.default_rng(0).standard_normal((7400, 20)), np.repeat(np.array([-1, 1]), [3703, 3697])
+    raw(monkeypatch, "norm", X, y)
+    assert np.array_equal(ida.twonorm({"twonorm.dat": Path()})["y"], -y)
 
 
 FROM_RAW = {  # set -> loader of the raw file, its labels -> those of IDA, standardised?

@@ -40,6 +40,14 @@ def test_threes_and_eights_are_chosen_and_scaled(tmp_path: Path) -> None:
     assert arrays["X"].max() == 1
 
 
+def test_other_counts_than_those_of_mnist_are_refused(tmp_path: Path) -> None:
+    files = idx_files(tmp_path)
+    for name in ("images-idx3-ubyte", "labels-idx1-ubyte"):
+        files[f"train-{name}"] = files[f"t10k-{name}"]
+    with pytest.raises(ValueError, match="mnist38: 1984x784 values"):
+        mnist.mnist38(files)
+
+
 def test_the_pickle_gives_the_same_and_holds_nothing_but_arrays(tmp_path: Path) -> None:
     (x, y), (x3, y3) = images("train"), images("t10k")
     flat, flat3 = ((pixels.reshape(-1, 784) / np.float32(256)).astype(np.float32) for pixels in (x, x3))
@@ -75,6 +83,12 @@ def test_a_move_is_one_of_nine_and_each_is_as_likely() -> None:
     assert counts.min() > 70
 
 
+def test_what_leaves_the_frame_is_lost_and_what_enters_is_black() -> None:
+    full = np.full((200, 28, 28), 255.0)
+    sums = {int(image.sum()) // 255 for image in mnist.moved(full, rng())}
+    assert sums == {784, 27 * 28, 27 * 27}
+
+
 def test_no_field_changes_nothing() -> None:
     still = np.zeros_like(BLOB)
     assert np.array_equal(mnist.displaced(BLOB, still, still), BLOB)
@@ -87,6 +101,14 @@ def test_a_constant_field_moves_a_ramp_by_its_size() -> None:
     one = np.ones_like(image)
     expected = np.floor(np.clip(image + 5 * 0.5 - 3 * 0.2, 0, 255))
     assert np.array_equal(mnist.displaced(image, 0.5 * one, -0.2 * one), expected)
+
+
+def test_values_stay_bytes() -> None:
+    field = 50 * np.ones_like(BLOB)
+    values = mnist.displaced(BLOB, field, -field)
+    assert values.min() == 0
+    assert values.max() == 255
+    assert (values == np.rint(values)).all()
 
 
 def test_fields_are_smooth_and_of_the_published_size() -> None:

@@ -17,6 +17,7 @@ import pytest
 import soundfile
 
 from reproduction.data.fetch import write_record
+from reproduction.data.isolation import find_loader
 from reproduction.data.prepare import (
     Dataset,
     array_digest,
@@ -172,6 +173,11 @@ def test_a_prepared_file_is_refused_wherever_it_is_cut(tmp_path: Path) -> None:
         load_prepared(tmp_path / "none.npz")
 
 
+def test_a_loaded_array_may_be_written_to(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "toy.npz")
+    load_prepared(tmp_path / "toy.npz").arrays["X"][0, 0] = 7
+
+
 def test_raw_files_become_a_data_set(tmp_path: Path) -> None:
     found = prepare(raw(tmp_path))
     assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
@@ -269,6 +275,10 @@ def test_a_sparse_matrix_has_its_shape_checked() -> None:
     check_shape("toy", "official", sparse, {"rows": 3, "columns": 50})
     with pytest.raises(ValueError, match="columns is 50, expected 2"):
         check_shape("toy", "official", sparse, {"columns": 2})
+
+
+def test_a_loader_is_a_function_of_the_data_layer() -> None:
+    assert find_loader("audio:recording").__name__ == "recording"
 
 
 def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
 from reproduction.data.isolation import find_loader
 from reproduction.data.prepare import array_digest, rounded
@@ -100,6 +102,11 @@ def test_every_known_package_is_used() -> None:
     }
     pinned = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["packages"]
     assert {package["archive"] for package in pinned.values()} == used
+
+
+def test_the_registry_names_no_package_index() -> None:
+    host = urlsplit(PYPI_SIMPLE_ENDPOINT).hostname
+    assert host not in (ROOT / "config/datasets.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,17 @@ def test_a_passing_fault_is_tried_again(first: str, web: Web, network: Network, 
     assert web.hits["/toy"] == 2
 
 
+def test_a_lasting_fault_is_not_tried_again(web: Web, network: Network, tmp_path: Path) -> None:
+    with pytest.raises(FetchError):
+        fetch(
+            "toy",
+            one_file({"url": web.serve("/toy", good(b"", 404))}, body=BODY),
+            tmp_path / "t",
+            network=network,
+        )
+    assert web.hits["/toy"] == 1
+
+
 def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
     network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +174,12 @@ MESSAGES = {
         "a pointer of Git LFS to the file",
     ),
 }
+
+
+def test_a_web_page_is_refused_even_if_no_hash_is_known(web: Web, network: Network, tmp_path: Path) -> None:
+    registry = one_file({"url": web.serve("/toy", good(PAGE))}, body=None)
+    with pytest.raises(FetchError, match=r"toy\.data: the server sent a web page, not the data"):
+        fetch("toy", registry, tmp_path / "toy", network=network)
 
 
 @pytest.mark.parametrize("message", MESSAGES)

@@ -150,6 +150,11 @@ def test_statlog_australian_is_recoded_from_credit_approval(tmp_path: Path) -> N
         load(tmp_path, "australian", "crx.tab", orange([[*full[:5], "zz", *full[6:], "+"], *rows[1:]]))
 
 
+def test_a_source_of_several_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected one file, got a, b"):
+        uci.haberman({"a": tmp_path, "b": tmp_path})
+
+
 HABERMAN = commas([["30", "64", "1", label] for label in labelled({"1": 225, "2": 81})]).encode()
 
 

@@ -28,7 +28,9 @@ def rte(files: Files) -> Arrays:
     ``text`` and ``hypothesis`` the sentences; ``item``, ``worker``, ``response`` (8000,) row of the pair,
     worker 0..163, label -1 or +1.
 
-    Raises ValueError : pairs and labels that do not belong together.
+    Raises
+    ------
+    ValueError : pairs and labels that do not belong together.
     """
     pairs, labels = _tabbed(files["rte1.tsv"], 5), _tabbed(files["rte.standardized.tsv"], 5)
     y = pairs.codes(1, {"TRUE": 1, "FALSE": -1})
@@ -76,8 +78,10 @@ def websearch(files: Files) -> Arrays:
 
     Arrays: ``X``, ``y``; ``y_noisy`` where the file flags wrong labels in ``fd``.
 
-    Raises ValueError : no matrix x with one row (or column) per label of y, not two classes, or a value that
-        is not finite; the message lists the variables that were found.
+    Raises
+    ------
+    ValueError : no matrix x with one row (or column) per label of y, not two classes, or a value that is not
+        finite; the message lists the variables that were found.
     """
     path = only(files)
     variables = mat(path)

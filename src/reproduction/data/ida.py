@@ -231,8 +231,10 @@ def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int
     and name a pattern as often as it occurs in the set. A pattern that occurs m times becomes m equal rows,
     so that every split is a partition of the rows.
 
-    Raises ValueError : the struct or a field is missing, labels other than -1 and +1, other sizes, rows that
-        are not there, or splits that are not all partitions of the same multiset of patterns.
+    Raises
+    ------
+    ValueError : the struct or a field is missing, labels other than -1 and +1, other sizes, rows that are not
+        there, or splits that are not all partitions of the same multiset of patterns.
     """
     facts, variables = FACTS[name], mat(path)
     rows = facts.negative + facts.positive

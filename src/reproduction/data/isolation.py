@@ -58,8 +58,10 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
 
     ``options`` are passed to the loader by name; they must be what JSON can hold.
 
-    Raises DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the
-        message has the folder of the files and the reason.
+    Raises
+    ------
+    DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the message
+        has the folder of the files and the reason.
     """
     size = sum(path.stat().st_size for path in files.values())
     memory, seconds = MEMORY + MEMORY_PER_BYTE * size, math.ceil(SECONDS + SECONDS_PER_BYTE * size)

@@ -134,7 +134,9 @@ _LEVELS = {
 def halves_of_adult(path: Path) -> list[bytes]:
     """LIBSVM's files a7a and a7a.t, byte for byte, from Orange's ``adult.tab``.
 
-    Raises ValueError : the result has another hash than LIBSVM's file.
+    Raises
+    ------
+    ValueError : the result has another hash than LIBSVM's file.
     """
     index = {
         column: {level: first + code for code, level in enumerate(levels.split())}

@@ -42,7 +42,9 @@ ALLOWED = {
 def mnist38(files: Files) -> Arrays:
     """Digits 3 (+1) and 8 (-1), 784 float32 pixels in [0, 1]: 11982 training and 1984 test images.
 
-    Raises ValueError : not such files, or other numbers of threes and eights than MNIST has.
+    Raises
+    ------
+    ValueError : not such files, or other numbers of threes and eights than MNIST has.
     """
     if "mnist.pkl.gz" in files:
         train, test = _from_pickle(files["mnist.pkl.gz"])

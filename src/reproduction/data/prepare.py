@@ -44,7 +44,9 @@ def prepare(raw: Path) -> Dataset:
     Every file must still have the hash that it was fetched with. Files of the user, and those whose hash the
     registry does not know, are read in a process with limits.
 
-    Raises FileNotFoundError : there is no ``source.json``; fetch first.
+    Raises
+    ------
+    FileNotFoundError : there is no ``source.json``; fetch first.
     DataError : the record was changed; a raw file is missing, has another hash, or cannot be read;
         the arrays do not have the registered shape or digest.
     ValueError : there is no such loader.
@@ -93,7 +95,9 @@ def rounded(arrays: Arrays, decimals: int | None) -> Arrays:
 def verified(raw: Path, hashes: Mapping[str, str]) -> dict[str, Path]:
     """The paths of the files in ``raw``, by name, each with the SHA-256 that it had when it was fetched.
 
-    Raises DataError : a file is missing or has another hash; the message has both, and what to do.
+    Raises
+    ------
+    DataError : a file is missing or has another hash; the message has both, and what to do.
     """
     remedy = f"remove {raw} and fetch again (src/scripts/fetch.py, or run again)"
     files = {name: raw / name for name in hashes}
@@ -153,7 +157,9 @@ def write_prepared(dataset: Dataset, path: Path) -> None:
 def load_prepared(path: Path | str) -> Dataset:
     """The data set in a prepared file, if its arrays have the digest that was stored with them.
 
-    Raises FileNotFoundError : no such file.
+    Raises
+    ------
+    FileNotFoundError : no such file.
     PermissionError : it may not be read.
     DataError : not a prepared file, or damaged in whatever way; the message has the path.
     """
@@ -177,7 +183,9 @@ def load_prepared(path: Path | str) -> Dataset:
 def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Arrays and a description in an .npz whose bytes depend on its content only (no times, no compression).
 
-    Raises ValueError : an array of objects.
+    Raises
+    ------
+    ValueError : an array of objects.
     """
 
     def member(name: str) -> zipfile.ZipInfo:

@@ -169,7 +169,9 @@ OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"]
 def load_registry(path: Path) -> Registry:
     """Data set id -> entry, with each file's ``package`` replaced by what is pinned under that name.
 
-    Raises ValueError : a key that is unknown, missing, given twice or of the wrong kind,
+    Raises
+    ------
+    ValueError : a key that is unknown, missing, given twice or of the wrong kind,
     or a package that is not pinned.
     """
     content = read(Path(path), keys=str | int)
@@ -197,7 +199,9 @@ def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
 
     ``"mine.local"`` has the entry `OWN`, unless the registry has an id ``mine``.
 
-    Raises ValueError : a data set that is not in the registry; the message has the nearest names.
+    Raises
+    ------
+    ValueError : a data set that is not in the registry; the message has the nearest names.
     """
     name, _, pin = dataset.partition(".")
     if name not in entries and pin == LOCAL:
@@ -228,7 +232,9 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
     stand-in), so that what it gives does not depend on the machine.
 
-    Raises ValueError : nothing of that name; the message lists what there is.
+    Raises
+    ------
+    ValueError : nothing of that name; the message lists what there is.
     """
     if pin == LOCAL:
         raise ValueError(
@@ -283,7 +289,9 @@ def users_options(spec: UserFile) -> dict[str, Any]:
 def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     """``module:function`` that reads a user's file as ``dataset``; an unknown id is a table.
 
-    Raises ValueError : a data set that no single file can replace, options for a file that is no table,
+    Raises
+    ------
+    ValueError : a data set that no single file can replace, options for a file that is no table,
     or a file that is no table where one is expected.
     """
     task = registry.get(dataset, OWN).task
@@ -306,7 +314,9 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
 def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
     """The registry in which every id of `data.local` has an entry and a loader for the user's file.
 
-    Raises ValueError : see `users_loader`.
+    Raises
+    ------
+    ValueError : see `users_loader`.
     """
     found = {name: users_loader(name, registry, spec) for name, spec in local.items()}
     return registry | {

@@ -104,7 +104,9 @@ def obtain(files: Sequence[RawFile], folder: Path, places: Places) -> dict[str, 
 
     Members of one archive are unpacked together, so that an archive is downloaded once.
 
-    Raises SourceError : one is not available there, or is not what the registry describes; then none of its
+    Raises
+    ------
+    SourceError : one is not to be had from there, or is not what the registry describes; then none of its
         archive is in ``folder``.
     StorageError : the disk refuses.
     """
@@ -136,7 +138,9 @@ def verify(path: Path, file: RawFile | Package) -> str:
     Otherwise the first download is trusted if it is no web page or other message; the caller records its hash
     and demands it from then on. The registry allows this for fixed addresses only.
 
-    Raises SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
+    Raises
+    ------
+    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
     """
     sha256, size = sha256_of(path), path.stat().st_size
     if sha256 == file.sha256:
@@ -175,7 +179,9 @@ def _not_data(start: bytes) -> str:
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
     """The file itself out of what carries it, and never more bytes than expected, under a name of ours.
 
-    Raises SourceError : no such member, damage, or more bytes than expected.
+    Raises
+    ------
+    SourceError : no such member, damage, or more bytes than expected.
     """
     most = file.bytes or file.largest or LARGEST
     try:
@@ -262,7 +268,9 @@ def download(
     ``options`` are passed to requests (verify, cert, proxies). Broken connections, time-outs and 5xx answers
     are tried again after a growing pause; a host that cannot be reached is not, nor in the rest of the run.
 
-    Raises SourceError : the file is not to be had from there.
+    Raises
+    ------
+    SourceError : the file is not to be had from there.
     StorageError : ``to`` cannot be written.
     """
     import logging
@@ -337,7 +345,7 @@ class _Capped:
 def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
     """What went wrong, whether the host is to be given up, and whether it may pass."""
     from requests import exceptions
-    from urllib3.exceptions import NewConnectionError
+    from urllib3.exceptions import MaxRetryError, NewConnectionError
 
     cause = error.args[0] if error.args else None
     reason = getattr(cause, "reason", cause)
@@ -345,16 +353,15 @@ def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
         answer = error.response
         problem = f"the server answers {answer.status_code} {(answer.reason or '')[:80]}".strip()
         return problem, False, answer.status_code in RETRIED
-    authorities = "SSL_CERT_FILE may name your authorities"
-    for kind, problem, lost in (
-        (exceptions.TooManyRedirects, "the server redirects in a circle", False),
-        (exceptions.SSLError, f"certificate refused ({reason}); {authorities}", True),
-        (exceptions.ProxyError, f"the proxy refuses ({reason})", True),
-        (exceptions.ConnectTimeout, f"no connection within {network.connect:.3g} s", True),
-    ):
-        if isinstance(error, kind):
-            return problem, lost, False
-    if isinstance(reason, NewConnectionError):
+    if isinstance(error, exceptions.TooManyRedirects):
+        return "the server redirects in a circle", False, False
+    if isinstance(error, exceptions.SSLError):
+        return f"certificate refused ({reason}); SSL_CERT_FILE may name your authorities", True, False
+    if isinstance(error, exceptions.ProxyError):
+        return f"the proxy refuses ({reason})", True, False
+    if isinstance(error, exceptions.ConnectTimeout):
+        return f"no connection within {network.connect:.3g} s", True, False
+    if isinstance(cause, MaxRetryError) and isinstance(reason, NewConnectionError):
         return "host unreachable", True, False
     if isinstance(error, exceptions.ReadTimeout) or "timed out" in str(error).lower():
         return f"no data for {network.read:.3g} s", False, True
