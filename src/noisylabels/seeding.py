@@ -22,12 +22,9 @@ def _words(text: str) -> tuple[int, ...]:
 class Seeds:
     """Independent generators, keyed by (seed, experiment, data set, repetition, stream).
 
-    Parameters
-    ----------
     seed : the project's seed (``config.yaml``), a non-negative integer.
     experiment : name under which the numbers are drawn; artifacts that share it share their data.
     dataset : id of the data set, "" for synthetic data.
-
     Raises ValueError : a negative seed.
     """
 

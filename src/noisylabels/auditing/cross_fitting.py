@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,7 +154,7 @@ def model_of(name: str, random_state: int = 0) -> Any:
     from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
     from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 
-    models = {
+    models: dict[str, Callable[[], Any]] = {
         "rMKLR": RobustMultiKernelLogisticRegression,
         "robust logistic": lambda: RobustLogisticRegression(lam=0.5),
         "logistic": lambda: LogisticRegression(max_iter=1000),  # the penalty of the robust one

@@ -110,15 +110,12 @@ def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray
 
 
 MODELS: dict[str, Callable[..., Labels]] = {
-    "symmetric": symmetric,
-    "compound": compound,
-    "uniform": uniform,
-    "class_conditional": class_conditional,
-    "independent": independent,
-    "negative_only": negative_only,
-    "positive_only": positive_only,
-    "far_outliers": far_outliers,
-}
+    model.__name__: model
+    for model in (
+        symmetric, compound, uniform, class_conditional, independent, negative_only, positive_only,
+        far_outliers,
+    )
+}  # fmt: skip
 
 
 def parse(label: str) -> tuple[str, dict[str, float]]:

@@ -68,7 +68,6 @@ def fit_models(
     X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.
     The rows come in a new uniformly random order each epoch.
     A step size that makes weights overflow leaves NaN in its column.
-
     Raises ValueError : losses of different classes; a schedule that chooses its own first step.
     """
     kinds = {candidate.loss.name for candidate in candidates}

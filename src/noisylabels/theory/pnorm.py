@@ -157,7 +157,6 @@ def best_alpha(noise: float, K: float) -> float:
 def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
     """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X,
     ||u||_1 <= U, at eta = 1/(3 U^2 X^2).
-
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
     """
     return 3.0 * (noise + (budget * x_top) ** 2 * math.log(2 * n))
@@ -166,7 +165,6 @@ def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
 def eg(noise: float, spread: float, n: int) -> float:
     """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex,
     max x - min x <= R, at eta = 2/(3 R^2).
-
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
     """
     return 1.5 * (noise + spread**2 * math.log(n))

@@ -113,12 +113,15 @@ class Point(NamedTuple):
     multiplier: float
 
 
+Family = Annotated[list[str], Field(min_length=2)]
+
+
 class ErrorsSettings(OnDataSets):
     """Settings of `errors`."""
 
     epochs: PositiveInt = Field(description="passes over the training rows")
     folds: Folds = Field(description="of the cross-validation on the noisy training labels")
-    rule: Literal["one_se", "minimum"] = Field(description="of the choice of lambda and the step")
+    rule: Literal["one_se", "minimum"] = Field(description="for the choice of lambda and step size")
     lambdas: Some[Positive]
     multipliers: Some[Positive] = Field(description="of 1/(L max ||x||^2), the first step size")
     cv_rows: PositiveInt = Field(description="most rows for the cross-validation, classes in proportion")
@@ -130,7 +133,7 @@ class ErrorsSettings(OnDataSets):
     noise: Annotated[Flips, only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")]
     methods: Methods[LinearMethod]
     objectives: list[str] = Field(description="methods whose objective is recorded")
-    families: dict[Label, Annotated[list[str], Field(min_length=2)]] = Field(description="-> methods")
+    families: dict[Label, Family] = Field(description="name -> methods whose spread is recorded")
 
     def check_data(self, listed: Iterable[str]) -> None:
         """See `Settings.check_data`."""

@@ -164,7 +164,7 @@ class Method(Model):
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
     label: str | None = Field(None, description="name in running text, such as the label of an axis")
-    role: Literal["control", "reference"] | None = Field(None, description="see the section on roles")
+    role: Role | None = Field(None, description="control: knows more than the others; reference: baseline")
     shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
     note: str | None = Field(None, description="a sentence below the tables that show it")
 

@@ -12,11 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noisylabels import METHODS
+from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names
 from reproduction.plan import Plan
+from reproduction.reference.keeping import thumbnail
 from reproduction.reference.runs import Row, Run
-from reproduction.reference.state import CHECKOUT
-from reproduction.reference.thumbnails import thumbnail
 from reproduction.site import charts, pages
 from reproduction.site.pages import Page
 

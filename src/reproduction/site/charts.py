@@ -14,7 +14,7 @@ from reproduction.figures import names
 from reproduction.figures.names import Methods, label
 from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
-from reproduction.reference import summary
+from reproduction.reference import runs
 from reproduction.reference.runs import Run
 from reproduction.site.pages import NAMES, look
 from reproduction.verdicts.agreement import LIMITS
@@ -231,7 +231,7 @@ def curves(path: Path, methods: Methods, protocol: str = "", opens: str = "", ca
     methods : what the artifact says of them, such as their labels.   protocol : whose names the axes have.
     opens : the metric to be shown first.   caption : then come those that it names.
     """
-    table = summary.read(path) if path.name == "summary.csv" else _means(path)
+    table = runs.read_summary(path) if path.name == "summary.csv" else _means(path)
     shown = {str(key): names.method(str(key)) for key in table["method"].unique()}
     shown |= {key: label(methods, key) for key in methods}
     looks = {name: svg_line(key) for key, name in shown.items()}
@@ -254,7 +254,7 @@ def _means(path: Path) -> "pd.DataFrame":
     from reproduction.results import read_table, verify
 
     verify(path)
-    return summary.summarised(read_table(path), quantiles=False)
+    return runs.summarised(read_table(path), quantiles=False)
 
 
 def _panels(table: "pd.DataFrame") -> list[dict[str, Any]]:

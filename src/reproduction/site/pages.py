@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from reproduction.artifact import Artifact
+from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names
 from reproduction.plan import Plan
-from reproduction.reference import runs, state
+from reproduction.reference import keeping, runs
 from reproduction.reference.runs import Row, Run
-from reproduction.reference.state import CHECKOUT
 from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.names import VERDICTS
 from reproduction.verdicts.sentences import Sentences, value
@@ -222,7 +222,7 @@ class Page:
     def aged(self) -> str:
         """Whether the code that computes it changed since the reference was made, if that is shown."""
         kept = self.reference.provenance.get("made_from")
-        if self.reference not in self.runs or not kept or not state.other_code(self.plan, self.name, kept):
+        if self.reference not in self.runs or not kept or not keeping.other_code(self.plan, self.name, kept):
             return ""
         return f"Made with earlier code (commit {self.reference.provenance.get('commit', 'unknown')[:12]})."
 
