@@ -30,8 +30,8 @@ TREE = """
 """
 CONTENTS = {
     "README": "docs/guides docs/papers/README docs/evidence docs/api/README CONTRIBUTING CHANGELOG SECURITY",
-    "docs/guides": "installation audit extending figures ../config/README ../config/settings data ../data/README cluster "
-    "scaling",
+    "docs/guides": "installation audit extending figures ../config/README ../config/settings data "
+    "../data/README cluster scaling",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
     "docs/evidence": "verdicts history reproducibility",

@@ -1,7 +1,7 @@
 """Trace every job of a smoke run, and hold the files of this checkout that it read against its code's digest.
 
 A job is run again when the digest of its code changes, so each module that a job imported and each data file
-below ``src`` that it opened must be part of what `reproduction.code_digest` finds from the job's roots. Whether
+below ``src`` that it opened must be part of what `reproduction.code_digest` finds from the job's roots. That
 edits are noticed is tested in tests/test_code_digest.py and tests/workflow/test_workflow.py.
 
     python tests/faults/reruns.py [--papers ors pnorm] [--targets ors_fig2 ...]

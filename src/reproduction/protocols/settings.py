@@ -155,6 +155,9 @@ def _impossible(label: str) -> str:
     return ""
 
 
+Role = Literal["control", "reference"]
+
+
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
 
