@@ -12,9 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noisylabels import METHODS
+from reproduction import methods
 from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names
 from reproduction.plan import Plan
+from reproduction.protocols import walk
 from reproduction.reference.keeping import thumbnail
 from reproduction.reference.runs import Row, Run
 from reproduction.site import charts, pages
@@ -195,26 +197,23 @@ class Sources:
         if values.is_file():
             links.append(Link("published values", values.name, self._href(values)))
         if "protocol" in content:
-            where = content["protocol"].replace(".", ":")
-            links.append(self._link("protocol", content["protocol"], f"reproduction.protocols.{where}"))
-        render = content["render"]
-        links.append(self._link("drawn by", render, f"reproduction.figures.{render}"))
-        return [link for link in links if link.href]
+            links.append(self._link("protocol", content["protocol"], walk.find(content["protocol"]).run))
+        module, _, function = content["render"].partition(":")
+        drawn = getattr(importlib.import_module(f"reproduction.figures.{module}"), function)
+        return [*links, self._link("drawn by", content["render"], drawn)]
 
     def methods(self, page: Page) -> list[Link]:
         """Label, method and docstring of every method of the page; a user's class is not imported."""
         links = []
         for label, spec in page.methods.items():
             name = str(spec.get("method", ""))
-            where = f"noisylabels.{METHODS[name]}" if name in METHODS else ""
-            links.append(self._link(names.label(page.methods, label), name, where))
+            found = methods.find(name) if name in METHODS else None
+            links.append(self._link(names.label(page.methods, label), name, found))
         return links
 
-    def _link(self, what: str, name: str, where: str) -> Link:
-        """A function or class, ``module:name``, with the first paragraph of its docstring."""
-        module, _, attribute = where.partition(":")
-        found = getattr(importlib.import_module(module), attribute, None) if where else None
-        if not callable(found):
+    def _link(self, what: str, name: str, found: Any) -> Link:
+        """A function or class, with the first paragraph of its docstring."""
+        if found is None:
             return Link(what, name, "")
         found = inspect.unwrap(found)
         text = (inspect.getdoc(found) or "").partition("\n\n")[0]
