@@ -15,12 +15,13 @@ for variable in ["OMP", "OPENBLAS", "MKL", "NUMBA"]:
 
 import resource
 import time
+from typing import get_args
 
 import numpy as np
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
-from noisylabels.kernels.nystrom import CHOICES
+from noisylabels.kernels.nystrom import Landmarks
 
 
 def curves(n, seed):
@@ -55,7 +56,7 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--landmarks", type=int, default=1000)
     parser.add_argument("--exact", type=int, default=5000, help="rows of the exact fit; 0: none")
-    parser.add_argument("--choice", nargs="*", default=["uniform"], choices=CHOICES)
+    parser.add_argument("--choice", nargs="*", default=["uniform"], choices=get_args(Landmarks))
     told = parser.parse_args()
     options = {"width": 1.5, "zeta": 0.1, "bias": "free", "penalty": "rkhs"}
     X, _, observed = curves(told.rows, 0)

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
+from noisylabels import chunks
 from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
-from reproduction.data.chunks import chunks
 
 FEATURES, REPEATED = 18, 50_000
 

@@ -31,10 +31,10 @@ def write_susy(path: Path, rows: int) -> None:
 
 
 def write_real_sim(path: Path, rows: int) -> None:
-    from reproduction.data.matrices import unpack
-    from reproduction.data.standins import real_sim
+    from reproduction.data.formats import unpack
+    from reproduction.data.libsvm import real_sim_stand_in
 
-    X, y = unpack(real_sim({}, n=rows))
+    X, y = unpack(real_sim_stand_in({}, n=rows))
     with bz2.open(path, "wb", compresslevel=1) as stream:
         for i, label in enumerate(y):
             pieces = range(X.indptr[i], X.indptr[i + 1])
@@ -44,7 +44,7 @@ def write_real_sim(path: Path, rows: int) -> None:
 
 def measure(loader: str, path: Path, out: Path, rows: int) -> None:
     from reproduction.data import libsvm
-    from reproduction.data.checks import supervised
+    from reproduction.data.formats import supervised
     from reproduction.data.prepare import Dataset, array_digest, write_prepared
 
     start = time.perf_counter()

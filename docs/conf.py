@@ -1,7 +1,7 @@
 """The documentation as a site: README, guides, papers, and the reference made from the docstrings.
 
-The source is the repository itself, so that every link works there as well as here. ``./run docs`` builds it
-into site/docs; nothing is fetched from a network.
+The source is the repository itself, so that every link works there as well as here. ``./run site`` builds it
+into site/docs and puts it beside the results: one header, one style, one search.
 """
 
 import sys
@@ -46,15 +46,10 @@ exclude_patterns = [
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 html_title = "noisylabels"
-html_theme = "pydata_sphinx_theme"
-html_static_path = ["_static"]
-html_css_files = ["site.css"]
-html_theme_options = {
-    "show_toc_level": 2,
-    "navigation_with_keys": False,
-    "show_version_warning_banner": False,
-    "secondary_sidebar_items": ["page-toc"],
-}
+html_theme = "_theme"
+html_theme_path = [str(HERE)]
+html_static_path = ["_static", str(ROOT / "src/reproduction/site/templates/style.css")]
+html_use_index = False
 html_show_sourcelink = False
 html_copy_source = False
 autodoc_member_order = "bysource"

@@ -13,8 +13,6 @@ from reproduction import artifact as artifacts
 from reproduction import provenance
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.data.registry import load_registry
-from reproduction.data.rooms import decaying
-from reproduction.data.speech_synthesis import synthetic_speech
 from reproduction.data_sources import DataSources as Supply
 from reproduction.figures import style, tables
 from reproduction.figures.rendering import render
@@ -39,9 +37,12 @@ def made_up(dataset):
     """Arrays of the form of the data set, small."""
     rng = np.random.default_rng(len(dataset))
     if dataset == "speech":
-        return {"signal": synthetic_speech(48_000, 16_000, rng), "rate": np.array(16_000)}
+        # noise that changes its colour and pauses, as speech does
+        noise, loud = rng.standard_normal(48_000), np.repeat(rng.uniform(size=24) > 0.15, 2000)
+        return {"signal": loud * np.convolve(noise, 0.9 ** np.arange(50))[:48_000], "rate": np.array(16_000)}
     if dataset == "living_room":
-        return {"signal": decaying(2000, 16_000, 0.3, rng), "rate": np.array(16_000)}
+        room = 0.1 * rng.standard_normal(2000) * np.exp(-np.arange(2000) / 700)
+        return {"signal": np.append(1.0, room), "rate": np.array(16_000)}
     if dataset.startswith("ida_"):
         y = np.where(rng.uniform(size=160) < 0.5, 1, -1).astype(np.int8)
         order = np.argsort(rng.uniform(size=(3, len(y))), axis=1).astype(np.int32)

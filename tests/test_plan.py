@@ -149,7 +149,7 @@ def test_a_fetch_gets_the_options_of_the_configuration():
     assert supply(**options).fetch_options("speech") == ["--mirror", "/m", "--local", "talk.wav", "--offline"]
     assert supply().fetch_options("speech") == []
     assert supply(**options).local("speech.packaged") == ["talk.wav"]
-    assert supply().code("german").split()[1:] == ["reproduction.data.uci", "scripts/prepare.py"]
+    assert supply().code("heart").split()[1:] == ["reproduction.data.uci", "scripts/prepare.py"]
 
 
 def test_an_unknown_artifact_is_named(make):

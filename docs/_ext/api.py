@@ -14,15 +14,10 @@ ROOMS = {
     "kernels": "Kernels",
     "theory": "Theory",
     "solvers": "Solvers",
-    "datasets": "Data sets",
     "auditing": "Label audit",
-    "verdicts": "Verdicts",
-    "frame": "What the workflow calls",
 }
 ALONE = {
     "statistics": "Statistics",
-    "rank_tests": "Tests by ranks",
-    "results": "Result tables",
     "seeding": "Random numbers",
 }
 TREE = """
@@ -35,11 +30,11 @@ TREE = """
 """
 CONTENTS = {
     "README": "docs/guides docs/papers/README docs/evidence docs/api/README CONTRIBUTING CHANGELOG SECURITY",
-    "docs/guides": "installation audit extending figures ../config/README data ../data/README cluster "
-    "scaling",
+    "docs/guides": "installation audit extending figures ../config/README ../config/settings data "
+    "../data/README cluster scaling",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
-    "docs/evidence": "verdicts history reproducibility reference/verdicts",
+    "docs/evidence": "verdicts history reproducibility",
     "docs/api/README": " ".join([*ROOMS, *ALONE]),
 }
 

@@ -57,7 +57,10 @@ METHODS = {
 }
 """Name of a method in experiments -> its module and class."""
 
-_PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {"audit": "auditing.audit:audit"}
+_PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
+    "audit": "auditing.audit:audit",
+    "chunks": "out_of_core:chunks",
+}
 
 __all__ = sorted(_PUBLIC)
 

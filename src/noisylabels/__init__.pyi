@@ -53,6 +53,7 @@ from noisylabels.online.linear import KnownCovariance as KnownCovariance
 from noisylabels.online.linear import NaiveOGD as NaiveOGD
 from noisylabels.online.linear import OracleOGD as OracleOGD
 from noisylabels.online.linear import TwoCopy as TwoCopy
+from noisylabels.out_of_core import chunks as chunks
 
 METHODS: dict[str, str]
 __version__: str

@@ -22,15 +22,10 @@ def _words(text: str) -> tuple[int, ...]:
 class Seeds:
     """Independent generators, keyed by (seed, experiment, data set, repetition, stream).
 
-    Parameters
-    ----------
     seed : the project's seed (``config.yaml``), a non-negative integer.
     experiment : name under which the numbers are drawn; artifacts that share it share their data.
     dataset : id of the data set, "" for synthetic data.
-
-    Raises
-    ------
-    ValueError : a negative seed.
+    Raises ValueError : a negative seed.
     """
 
     seed: int
@@ -43,10 +38,5 @@ class Seeds:
 
     def generator(self, repetition: int | str, stream: str) -> np.random.Generator:
         """PCG64 generator of one stream; ``repetition`` is a number or a name such as "tuning"."""
-        key = (
-            *_words(self.experiment),
-            *_words(self.dataset),
-            *_words(str(repetition)),
-            *_words(stream),
-        )
+        key = (*_words(self.experiment), *_words(self.dataset), *_words(str(repetition)), *_words(stream))
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))

@@ -30,13 +30,8 @@ class Estimate(NamedTuple):
 def mean_se(values: ArrayLike) -> Estimate:
     """m = sum(x)/n, se = s/sqrt(n) with s^2 = sum((x-m)^2)/(n-1), n-1 degrees of freedom.
 
-    Parameters
-    ----------
     values : (n,), n >= 1, one value per repetition. For a paired comparison: the differences a - b.
-
-    Raises
-    ------
-    ValueError : no values, or one that is not finite.
+    Raises ValueError : no values, or one that is not finite.
     """
     x = np.asarray(values, dtype=float)
     if x.ndim != 1 or x.size == 0:
@@ -209,15 +204,10 @@ def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
     splits (Bayle, Bayle, Janson and Mackey 2020 for folds). The kurtosis k of the d_i gives the degrees of
     freedom, 2N / (k - (N-3)/(N-1)): N-1 for normal d_i, twice the number of differing points if they are few.
 
-    Parameters
-    ----------
     differences : (n,), d_i, the mean over the splits in which point i was tested.
     tests : (n,), m_i >= 1, how often it was tested.
     pool : N, rows of the pool; more than n where equal rows share a number.
-
-    Returns
-    -------
-    ``Estimate(0, se, df)``; all d_i equal say nothing: ``Estimate(0, nan, 0)``.
+    Returns ``Estimate(0, se, df)``; if all d_i are equal, ``Estimate(0, nan, 0)``.
     """
     d, m = np.asarray(differences, dtype=float), np.asarray(tests, dtype=float)
     weights = m / m.sum()
@@ -234,8 +224,8 @@ def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:
     """The mean over J splits of one pool as an estimate for other points: se^2 = s^2/J + `pool_error`^2.
 
     Degrees of freedom: Welch's, but at most the J-1 of the splits, if they vary: else few splits would seem
-    to tell more of new points than of these. The noise of the splits is also in the d_i, and counted twice;
-    that pays for what another pool would change in the training, which no split of this one shows.
+    to say more about new points than about these. The noise of the splits is also in the d_i: counting it
+    twice pays for what another pool would change in the training, which no split of this one shows.
     """
     both = welch(splits, pool)
     return both._replace(df=min(both.df, splits.df)) if splits.se > 0 else both
@@ -253,10 +243,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
     """Two-sided Wilcoxon signed-rank p-value of paired samples; 1 where no pair differs.
 
     Pairs without difference are left out; the distribution is exact for up to 50 pairs without ties.
-
-    Raises
-    ------
-    ValueError : samples of different lengths.
+    Raises ValueError : samples of different lengths.
     """
     from scipy.stats import wilcoxon
 

@@ -66,7 +66,7 @@ def number(
 ) -> float:  # fmt: skip
     """`value` as a finite float, above < value < below, least <= value <= most; else a one-line ValueError.
 
-    A text, a bool or an array is no number.
+    Text, a bool or an array is refused.
     """
     real = isinstance(value, Real) and not isinstance(value, bool)
     try:
@@ -93,7 +93,7 @@ def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
 
 
 def whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
-    """`value` as an int, least <= value <= most; else a one-line ValueError. 2.0 and True are none."""
+    """`value` as an int, least <= value <= most; else a one-line ValueError. 2.0 and True are refused."""
     fits = not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < 2**63
     if not fits or (least is not None and value < least) or (most is not None and value > most):
         limits = [f">= {least}"] * (least is not None) + [f"<= {most}"] * (most is not None)
@@ -111,7 +111,7 @@ def choice(name: str, value: Any, known: Iterable[str]) -> str:
 
 
 def flag(name: str, value: Any) -> bool:
-    """`value` as a bool, else a one-line ValueError: 1 or "yes" is none."""
+    """`value` as a bool, else a one-line ValueError: 1 or "yes" is refused."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}: must be True or False, got {shown(value)}")
     return bool(value)

@@ -21,7 +21,6 @@ from pydantic import Field, PositiveInt, PrivateAttr, model_validator
 
 from reproduction.data import registry
 from reproduction.figures import rendering
-from reproduction.frame import checks, dependencies
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
 from reproduction.strict_yaml import ArtifactError, Model, check, near, read
@@ -313,8 +312,6 @@ def expanded(path: Path) -> dict[str, Any]:
 
 def _takes_data_sets(protocol: str) -> bool:
     """Do the settings of the protocol name data sets?"""
-    if not dependencies.is_typed(protocol):
-        return checks.takes_data_sets(protocol)
     try:
         return "datasets" in walk.find(protocol).settings.model_fields
     except ValueError:  # said later
@@ -323,8 +320,6 @@ def _takes_data_sets(protocol: str) -> bool:
 
 def _check_settings(artifact: Artifact) -> None:
     """The settings are those of the protocol, and claims name labels that its rows can have."""
-    if not dependencies.is_typed(artifact.protocol):
-        return checks.legacy(artifact)
     file, where = artifact.file, f"{artifact.file} at scale {artifact.scale}: settings"
     try:
         protocol = walk.find(artifact.protocol)

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, field_validator
 
 from reproduction.artifact import merge
-from reproduction.data import own
-from reproduction.data.registry import LOCAL
+from reproduction.data.registry import LOCAL, UserFile, users_file
 from reproduction.protocols.settings import Distinct
 from reproduction.strict_yaml import ArtifactError, Model, check, near, read
 
@@ -103,10 +102,10 @@ def examine(config: dict[str, Any], files: Iterable[Path]) -> None:
     check(Config, config, "--config")
 
 
-def examine_files(local: Mapping[str, own.Spec]) -> None:
+def examine_files(local: Mapping[str, UserFile]) -> None:
     """Nothing if every file of `data.local` exists. Raises ArtifactError : one does not; its path in full."""
     for name, spec in local.items():
-        if not (file := own.own_file(spec)).is_file():
+        if not (file := users_file(spec)).is_file():
             raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
 
 

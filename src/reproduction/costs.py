@@ -102,5 +102,6 @@ def updated(file: Path, new: "pd.DataFrame") -> "pd.DataFrame":
 def times(file: Path) -> tuple[float, float]:
     """(seconds, megabytes at the peak) of a job; Snakemake writes NA where it took no sample."""
     header, row = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()[:2])
-    sampled = {key: float(value) for key, value in zip(header, row, strict=True) if value[:1].isdigit()}
+    known = {key: value for key, value in zip(header, row, strict=True) if ":" not in key}
+    sampled = {key: float(value) for key, value in known.items() if value[:1].isdigit()}
     return sampled.get("cpu_time") or sampled["s"], sampled.get("max_rss", 0.0)

@@ -1,24 +1,23 @@
 """Which prepared data files an artifact needs, how each is fetched, and which data sets cannot be had."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from reproduction import code_digest
-from reproduction.data import own, registry
-from reproduction.data.registry import LOCAL, Entry
+from reproduction.data import registry
+from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
 
 
 @dataclass(frozen=True)
 class DataSources:
     """The registry of data sets under the key ``data`` of the configuration.
 
-    A data set is named as in artifacts: ``german``, ``german.package``.
-    Where the configuration pins a kind of source, a name without pin gets it: ``german.packaged``.
+    A data set is named as in artifacts: ``heart``, ``heart.package``.
+    Where the configuration pins a kind of source, a name without pin gets it: ``heart.packaged``.
     """
 
-    entries: dict[str, Entry]
+    entries: Registry
     options: dict[str, Any]
 
     def pinned(self, name: str) -> str:
@@ -54,7 +53,7 @@ class DataSources:
 
     def described(self, dataset: str) -> str:
         """The entry as text: a change of it fetches again."""
-        return json.dumps(self.entry(dataset), sort_keys=True)
+        return self.entry(dataset).model_dump_json()
 
     def code(self, dataset: str) -> str:
         """The code that turns the raw files of a data set, from any of its sources, into arrays."""
@@ -65,14 +64,14 @@ class DataSources:
 
     def local(self, dataset: str) -> list[str]:
         """The user's own file in place of a data set, if there is one."""
-        return [str(own.own_file(spec)) for spec in self._own(dataset)]
+        return [str(registry.users_file(spec)) for spec in self._own(dataset)]
 
-    def _own(self, dataset: str) -> list[own.Spec]:
+    def _own(self, dataset: str) -> list[UserFile]:
         stem, named = dataset.partition(".")[0], self.options["local"]
         return [named[stem]] if stem in named else []
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
         mirror = ["--mirror", self.options["mirror"]] if self.options["mirror"] else []
-        local = [word for spec in self._own(dataset) for word in ("--local", own.as_option(spec))]
+        local = [word for spec in self._own(dataset) for word in ("--local", registry.as_option(spec))]
         return mirror + local + ["--offline"] * bool(self.options["offline"])

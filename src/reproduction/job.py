@@ -1,6 +1,5 @@
 """A job of the workflow: one protocol on one cell of an artifact, described as JSON."""
 
-import importlib
 import json
 import sys
 import traceback
@@ -12,8 +11,8 @@ from typing import Any
 
 from noisylabels.seeding import Seeds
 from reproduction import code_digest
-from reproduction.frame import dependencies  # until every family is typed
 from reproduction.protocols import walk
+from reproduction.protocols.settings import Settings
 from reproduction.verdicts.per_point_errors import Points
 
 
@@ -42,8 +41,8 @@ def checked(code: str) -> Iterator[None]:
 class Job:
     """Protocol, narrowed settings, seeds and prepared data of one job."""
 
-    protocol: Any
-    settings: Any
+    protocol: walk.Protocol
+    settings: Settings
     seeds: Seeds
     data: dict[str, Any]
 
@@ -58,23 +57,16 @@ class Job:
             loaded = [load_prepared(file) for file in data_files]
             data = {dataset.id: dataset for dataset in loaded}
         name, settings = content["protocol"], content["settings"]
-        if dependencies.is_typed(name):
-            protocol: Any = walk.find(name)
-            settings = protocol.settings.model_validate(settings)
-            settings.check_custom()
-        else:
-            protocol = importlib.import_module(f"reproduction.protocols.{name}")
+        protocol = walk.find(name)
+        settings = protocol.settings.model_validate(settings)
+        settings.check_custom()
         return cls(protocol, settings, Seeds(content["seed"], content["experiment"]), data)
 
     def tune(self) -> dict[str, Any]:
         """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
-        tune: Any = getattr(self.protocol, "tune", None)
-        if tune is None:
+        if self.protocol.tune is None:
             return {}
-        if isinstance(self.protocol, walk.Protocol):
-            tuned = tune(self.settings, walk.Walk(self.data, self.seeds))
-        else:
-            tuned = tune(self.settings, self.data, self.seeds)
+        tuned = self.protocol.tune(self.settings, walk.Walk(self.data, self.seeds))
         read: dict[str, Any] = json.loads(json.dumps(tuned, sort_keys=True))
         return read
 
@@ -82,9 +74,6 @@ class Job:
         """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
         start, stop = map(int, repetitions.split(":"))
         points = Points()
-        if isinstance(self.protocol, walk.Protocol):
-            handed = walk.Walk(self.data, self.seeds, range(start, stop), tuned)
-            rows = list(self.protocol.run(self.settings, handed))
-        else:
-            rows = self.protocol.run(self.settings, self.data, self.seeds, range(start, stop), tuned)
+        handed = walk.Walk(self.data, self.seeds, range(start, stop), tuned)
+        rows = list(self.protocol.run(self.settings, handed))
         return points.take(rows), points

@@ -16,9 +16,8 @@ from typing import Any
 from reproduction import artifact as artifacts
 from reproduction import code_digest, configuration, costs, methods
 from reproduction.artifact import Artifact
-from reproduction.data import own, registry
+from reproduction.data import registry
 from reproduction.data_sources import DataSources
-from reproduction.frame import dependencies
 from reproduction.protocols import walk
 from reproduction.strict_yaml import read
 
@@ -106,10 +105,7 @@ class Plan:
 
     def tunes(self, name: str) -> bool:
         """Does the protocol of the artifact tune parameters before it runs?"""
-        protocol = self.artifact(name).protocol
-        if dependencies.is_typed(protocol):
-            return walk.find(protocol).tune is not None
-        return dependencies.defines(dependencies.protocol_module(protocol), "tune")
+        return walk.find(self.artifact(name).protocol).tune is not None
 
     def check_custom(self, scopes: Iterable[str]) -> None:
         """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
@@ -146,7 +142,7 @@ class Plan:
         artifact = self.artifact(name)
         settings = artifact.cells[cell] if cell else artifact.settings
         modules = [methods.module(spec["method"]) for spec in settings.get("methods", {}).values()]
-        return [f"reproduction.{dependencies.protocol_module(artifact.protocol)}", *modules]
+        return [_protocol_module(artifact), *modules]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
@@ -210,10 +206,10 @@ class Plan:
     def drawing_code(self, names: Iterable[str]) -> str:
         """The code that draws some artifacts."""
         drawn = [self.artifact(name) for name in names]
-        modules = [f"figures.{artifact.render.partition(':')[0]}" for artifact in drawn]
-        shown = (self.artifacts[source].protocol for a in drawn for source in self._sources(a))
-        modules += map(dependencies.protocol_module, shown)  # the models of their settings
-        return code_digest.stamped("scripts/draw.py", *(f"reproduction.{module}" for module in modules))
+        modules = [f"reproduction.figures.{artifact.render.partition(':')[0]}" for artifact in drawn]
+        shown = [self.artifacts[source] for a in drawn for source in self._sources(a)]
+        modules += map(_protocol_module, shown)  # the models of their settings
+        return code_digest.stamped("scripts/draw.py", *modules)
 
     def settings_shown(self, name: str) -> dict[str, Any]:
         """Settings of every artifact that is shown; a table is given the printed values too."""
@@ -307,6 +303,10 @@ def _digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
+def _protocol_module(artifact: Artifact) -> str:
+    return f"reproduction.protocols.{artifact.protocol.rpartition('.')[0]}"
+
+
 def configured(root: Path, scale: str) -> dict[str, Any]:
     """``config/config.yaml`` with the overlay of the scale laid over it."""
     config = read(root / "config/config.yaml")
@@ -322,7 +322,8 @@ def planned(root: Path, config: dict[str, Any]) -> Plan:
     ValueError : a mistake in a file of the configuration, in one line.
     """
     loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
-    entries = own.with_own(registry.load_registry(root / "config/datasets.yaml"), config["data"]["local"])
+    known = registry.load_registry(root / "config/datasets.yaml")
+    entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     return Plan(config, loaded, DataSources(entries, config["data"]), measured)
 

@@ -25,7 +25,6 @@ arguments = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_table  # noqa: E402
-from noisylabels.auditing.encodings import FEWEST_ROWS  # noqa: E402
 from reproduction.site import audit_page  # noqa: E402
 
 
@@ -37,8 +36,8 @@ file = arguments.file.expanduser()
 out = arguments.out or Path(f"{file.stem}_audit")
 columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
 try:
-    if arguments.rows < FEWEST_ROWS:
-        raise ValueError(f"--rows must be at least {FEWEST_ROWS}, got {arguments.rows}")
+    if arguments.rows < tables.FEWEST_ROWS:
+        raise ValueError(f"--rows must be at least {tables.FEWEST_ROWS}, got {arguments.rows}")
     if not 0 <= arguments.seed <= LARGEST_SEED:
         raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {arguments.seed}")
     if out.exists() and not out.is_dir():

@@ -24,10 +24,10 @@ def main() -> None:
     )
     arguments = parser.parse_args()
 
-    from reproduction.data.download import Network
     from reproduction.data.fetch import FetchError, fetch, fetch_local
     from reproduction.data.registry import load_registry
     from reproduction.data.storage import StorageError
+    from reproduction.data.transport import Network
 
     dataset = arguments.dataset
     if arguments.source:

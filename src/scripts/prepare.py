@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 
@@ -11,19 +12,21 @@ def main() -> None:
         "--raw", type=Path, required=True, help="folder of the raw files and their source.json"
     )
     parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
-    parser.add_argument("--code", required=True, help="digest and roots of the code of this job")
+    parser.add_argument("--code", help="digest and roots of the code of this job")
     arguments = parser.parse_args()
 
     from reproduction import code_digest
     from reproduction.data.prepare import prepare, write_prepared
 
     try:
-        with code_digest.unchanged(arguments.code):
+        with code_digest.unchanged(arguments.code) if arguments.code else nullcontext():
             dataset = prepare(arguments.raw)
             write_prepared(dataset, arguments.out)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     shapes = ", ".join(f"{name} {array.shape}" for name, array in sorted(dataset.arrays.items()))
+    for note in dataset.arrays.get("notes", ()):
+        print(f"{dataset.id}: {note}")
     print(f"{dataset.id} from {dataset.source} ({dataset.variant}): {shapes}; digest {dataset.digest}")
 
 

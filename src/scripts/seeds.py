@@ -15,18 +15,18 @@ arguments = parser.parse_args()
 
 from reproduction.atomic import replacing  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.results import read_table  # noqa: E402
-from reproduction.verdicts import across_seeds  # noqa: E402
+from reproduction.verdicts import agreement  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write  # noqa: E402
 
 tables = dict(zip(arguments.seeds, arguments.tables, strict=True))
-found = across_seeds.over_seeds({seed: read_table(table) for seed, table in tables.items()})
+found = agreement.over_seeds({seed: read_table(table) for seed, table in tables.items()})
 judged = {seed: judge_files([arguments.artifact], [table], arguments.scale) for seed, table in tables.items()}
-agreed = across_seeds.agreed({seed: found.verdicts for seed, found in judged.items()})
+agreed = agreement.shared({seed: each.verdicts for seed, each in judged.items()})
 with replacing(arguments.spread) as part:
     write(found, part)
 with replacing(arguments.verdicts) as part:
     write(agreed, part)
 with replacing(arguments.html) as part:
-    tables_shown = filter(len, (agreed, across_seeds.shown(found)))
+    tables_shown = filter(len, (agreed, agreement.shown(found)))
     shown = [table.to_html(index=False, border=0) for table in tables_shown]
     part.write_text("\n".join(shown) + "\n", encoding="utf-8", newline="\n")

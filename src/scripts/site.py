@@ -21,10 +21,13 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def write(config: dict[str, object], out: Path) -> None:
-    """The pages appear when all of them are written."""
+    """The pages appear when all of them are written, with the documentation if site/docs has it."""
     part = out.with_name(f".part.{os.getpid()}.{out.name}")
     shutil.rmtree(part, ignore_errors=True)
     try:
+        if (out.parent / "docs/README.html").is_file():
+            unread = shutil.ignore_patterns(".*", "_sources")
+            shutil.copytree(out.parent / "docs", part / "docs", ignore=unread)
         pages = build.write(plans.planned(CHECKOUT, config), CHECKOUT, Path.cwd(), part)
         shutil.rmtree(out, ignore_errors=True)
         part.rename(out)

@@ -1,5 +1,7 @@
 """KLR and rKLR with a bias, or with the norm of the function space: optima by other roads, and limits."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from problems import gram, noisy_columns, two_moons
@@ -12,9 +14,10 @@ from noisylabels.classifiers.kernel_logistic import (
 )
 from noisylabels.kernels.gaussian import basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic import BIASES, PENALTIES, fit_batch
+from noisylabels.solvers.flipped_logistic import Bias, Penalty, fit_batch
 
 KLR, rKLR = KernelLogisticRegression, RobustKernelLogisticRegression
+BIASES, PENALTIES = get_args(Bias), get_args(Penalty)
 READINGS = [(bias, penalty) for bias in BIASES for penalty in PENALTIES]
 GRID = np.array([2.0**-6, 1.0, 2.0**6])
 

@@ -11,8 +11,7 @@ from snakemake.cli import get_argument_parser, parse_config
 
 from reproduction.artifact import merge
 from reproduction.configuration import Config
-from reproduction.data.own import with_own
-from reproduction.data.registry import load_registry
+from reproduction.data.registry import load_registry, with_users
 from reproduction.strict_yaml import check
 
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
@@ -54,7 +53,7 @@ def test_a_command_can_be_given(page, command):
     given = get_argument_parser().parse_args(arguments)
     config = configuration(given.configfile or [], given.config or [])
     check(Config, config, command)
-    with_own(load_registry(ROOT / "config/datasets.yaml"), config["data"]["local"])
+    with_users(load_registry(ROOT / "config/datasets.yaml"), config["data"]["local"])
     for target in given.targets or []:
         assert target in targets(config["papers"]) | MADE_BY_A_RECIPE
     for profile in given.profile or []:

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from mutations import mutation
 
-from reproduction.data import records
-from reproduction.data.download import Network
+from reproduction.data.fetch import RECORD, write_record
 from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
 from reproduction.data.registry import RawFile
-from reproduction.data.sources import Places, obtain
 from reproduction.data.storage import DataError, SourceError, sha256_of
+from reproduction.data.transport import Network, Places, obtain
 
 Check = Callable[[], Any]
 """Reads the data again; what it gives must not depend on a mutation that it does not refuse."""
@@ -29,14 +28,15 @@ def raw(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
     path = folder / "haberman.data"
     path.write_text("".join(f"{i},{i % 7},{i % 5},{1 + (i < 81)}\n" for i in range(306)), encoding="utf-8")
     record = {"id": "haberman", "source": "official", "variant": "canonical", "loader": "uci:haberman"}
-    record |= {"shape": {"rows": 306}, "prepared_sha256": "", "prepared_decimals": None, "unverified": []}
-    records.write(folder, record | {"files": {path.name: sha256_of(path)}})
+    record |= {"shape": {"rows": 306}, "prepared_sha256": "", "prepared_decimals": None}
+    record |= {"isolated": False, "unverified": []}
+    write_record(folder, record | {"files": {path.name: sha256_of(path)}})
 
     def check() -> tuple[str, ...]:
         found = prepare(folder)
         return found.id, found.source, found.variant, found.digest
 
-    return [path, folder / records.RECORD], check, DataError
+    return [path, folder / RECORD], check, DataError
 
 
 def prepared(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
@@ -67,7 +67,9 @@ def _archive(folder: Path, kind: str) -> tuple[list[Path], Check, type[Exception
                 info.size = len(content)
                 packed_tar.addfile(info, io.BytesIO(content))
     (folder / "body").write_bytes(body)
-    file = RawFile("x", (sha256_of(folder / "body"),), len(body), path=path.name, member="in/x")
+    file = RawFile(
+        name="x", sha256=sha256_of(folder / "body"), bytes=len(body), path=path.name, member="in/x"
+    )
     places = Places(folder / "cache", str(path.parent), Network(offline=True))
 
     def check() -> bytes:

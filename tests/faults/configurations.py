@@ -30,7 +30,6 @@ sys.path.insert(0, str(ROOT / "src"))
 from reproduction import configuration  # noqa: E402
 from reproduction.artifact import Artifact, artifact_files, load, merge  # noqa: E402
 from reproduction.data.registry import load_registry  # noqa: E402
-from reproduction.frame.dependencies import is_typed  # noqa: E402
 from reproduction.protocols.walk import find  # noqa: E402
 from reproduction.strict_yaml import read  # noqa: E402
 
@@ -162,7 +161,7 @@ def required(name: str, content: Any, loads: Callable[[Path], Any], beside: Path
     """An artifact without a key that its models require."""
     models: dict[tuple[str, ...], Any] = {(): Artifact}
     name_of = content.get("protocol", "")
-    if name_of and is_typed(name_of):
+    if name_of:
         models[("settings",)] = find(name_of).settings
     for above, model in models.items():
         for key in (

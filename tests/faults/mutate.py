@@ -105,7 +105,7 @@ def _read_all(case: Case, path: Path, order: dict[str, Any], numbers: range, sta
 def _reason(case: Case, path: Path, order: dict[str, Any]) -> str:
     """Why the file was not read or unpacked; "" if it was."""
     if not case.unpack:
-        return isolation._load(order)[1]
+        return str(isolation.load(order).get("error", ""))
     try:
         case.unpack(path)
     except SourceError as error:
@@ -130,7 +130,7 @@ def mutated(case: Case, number: int) -> bytes:
 def _kind(reason: str) -> str:
     if not reason:
         return "read"
-    if reason.startswith("the loader ") and " fails (" in reason:
+    if reason.startswith("the loader of ") and " fails (" in reason:
         return "failed with " + reason.partition(" fails (")[2].partition(":")[0]
     return "too large" if "needs more than" in reason else "refused"
 

@@ -1,77 +1,49 @@
-"""Edit every source file in turn, and hold the jobs that Snakemake would run again against those that should.
+"""Trace every job of a smoke run, and hold the files of this checkout that it read against its code's digest.
 
-What should run again is observed, not declared: a smoke run is traced, so that for each job we know the files
-that its processes read and wrote. A job is due if it read the edited file, or a file that a due job wrote.
-Two things are left out: downloads, which are known by their hashes and not by who fetched them, and the
-package's __init__.py files, which hold names and no results.
+A job is run again when the digest of its code changes, so each module that a job imported and each data file
+below ``src`` that it opened must be part of what `reproduction.code_digest` finds from the job's roots. That
+edits are noticed is tested in tests/test_code_digest.py and tests/workflow/test_workflow.py.
 
-What would run again follows, for every file, from the inputs that Snakemake has on record for each output;
-every n-th file is also edited, and Snakemake asked.
+    python tests/faults/reruns.py [--papers ors pnorm] [--targets ors_fig2 ...]
 
-    python tests/faults/reruns.py [--every 10] [--papers ors pnorm] [--targets ors_fig2 ...]
-
-Prints one line per file with a difference, then the counts; exits with 1 if any job was missed.
+Prints a line for each job that read more, then the counts; exits with 1 if any did.
 """
 
-from __future__ import annotations
-
 import argparse
-import base64
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checkouts import copy_checkout
 
-RESULTS = ("results/", "figures/", "data/prepared/")
-
 TRACER = """
 import atexit, json, os, sys
-_root, _folder = os.environ["TRACED_ROOT"], os.environ["TRACED_FOLDER"]
-_read, _written = set(), set()
+_sources, _folder = os.environ["TRACED_SOURCES"], os.environ["TRACED_FOLDER"]
+_read = set()
 def _audit(event, arguments):
-    if event == "os.rename":  # os.replace too
-        _note(_written, arguments[1])
-    elif event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
-        changes = arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-        _note(_written if changes else _read, arguments[0])
-def _note(files, path):
-    path = os.path.relpath(os.path.abspath(os.fsdecode(path)), _root)
-    if not path.startswith((".", "logs")) and not path.endswith((".py", ".pyc")) and ".pyc." not in path:
-        files.add(path)  # of modules, what is imported counts
+    if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        path = os.path.realpath(os.fsdecode(arguments[0]))
+        if path.startswith(_sources) and not path.endswith((".py", ".pyc")) and "__pycache__" not in path:
+            _read.add(path)  # of modules, what is imported counts
 def _write():
     files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
-    for file in map(os.path.abspath, [*files, sys.argv[0]]):  # a script has lost its __file__ by now
-        if file.startswith(_root) and file.endswith(".py"):
-            _read.add(os.path.relpath(file, _root))
-    with open(os.path.join(_folder, f"{_job or os.getpid()}.{os.getpid()}.json"), "w") as file:
-        json.dump({"argv": sys.argv, "read": sorted(_read), "written": sorted(_written)}, file)
-_script = " ".join(sys.orig_argv)
-_job, _exit = 0, os._exit
-if "datasets.isolation" in _script:  # a child of a job, which ends without exit handlers
-    _job, os._exit = os.getppid(), lambda code: (_write(), _exit(code))
-    sys.addaudithook(_audit)
-elif "scripts" in _script and "fetch.py" not in _script:
+    _read.update(path for path in map(os.path.realpath, files) if path.startswith(_sources))
+    stamp = sys.argv[sys.argv.index("--code") + 1]
+    with open(os.path.join(_folder, f"{os.getpid()}.json"), "w") as file:
+        json.dump({"stamp": stamp, "read": sorted(_read)}, file)
+if "scripts." in " ".join(sys.orig_argv) and "--code" in sys.orig_argv:
     sys.addaudithook(_audit)
     atexit.register(_write)
 """
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a job of the workflow read and wrote, relative to the checkout."""
-
-    argv: list[str]
-    read: frozenset[str]
-    written: frozenset[str]
+LISTED = (
+    "import json, sys; from reproduction import code_digest;"
+    "print(json.dumps([str(file) for file in code_digest.closure(sys.argv[1:]).values()]))"
+)
 
 
 def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:
@@ -86,115 +58,47 @@ def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) 
     return done.stdout + done.stderr
 
 
-def traced(folder: Path, papers: list[str], targets: list[str]) -> list[Job]:
-    """The jobs of a smoke run."""
+def traced(folder: Path, papers: list[str], targets: list[str]) -> list[tuple[str, set[str]]]:
+    """(digest and roots of its code, files below ``src`` that it read) of every job of a smoke run."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "sitecustomize.py").write_text(TRACER)
         traces = Path(scratch) / "traces"
         traces.mkdir()
-        tracing = {"PYTHONPATH": scratch, "TRACED_ROOT": f"{folder}{os.sep}", "TRACED_FOLDER": str(traces)}
+        sources = f"{os.path.realpath(folder / 'src')}{os.sep}"
+        tracing = {"PYTHONPATH": scratch, "TRACED_SOURCES": sources, "TRACED_FOLDER": str(traces)}
         snakemake(folder, papers, *targets, **tracing)
-        found: dict[str, list[dict[str, list[str]]]] = {}
-        for file in sorted(traces.glob("*.json")):
-            found.setdefault(file.name.partition(".")[0], []).append(json.loads(file.read_text()))
-    # A job is a process with the children that read foreign formats for it.
-    return [
-        Job(
-            parts[0]["argv"],
-            frozenset[str]().union(*(part["read"] for part in parts)),
-            frozenset[str]().union(*(part["written"] for part in parts)),
-        )
-        for parts in found.values()
-    ]
+        jobs = [json.loads(file.read_text()) for file in sorted(traces.glob("*.json"))]
+    return [(job["stamp"], set(job["read"])) for job in jobs]
 
 
-def due(jobs: Iterable[Job], file: str) -> set[str]:
-    """Files that should be written again after an edit of ``file``."""
-    changed, found = {file}, set()
-    waiting = list(jobs)
-    while True:
-        now = [job for job in waiting if job.read & changed]
-        if not now:
-            return found
-        waiting = [job for job in waiting if not job.read & changed]
-        for job in now:
-            found |= job.written
-            changed |= job.written
-
-
-def recorded(folder: Path) -> list[Job]:
-    """Every output of the run with its inputs, as Snakemake has them on record."""
-    records, found = folder / ".snakemake/metadata", []
-    for file in (path for path in records.rglob("*") if path.is_file()):
-        name = "".join(part.removeprefix("@") for part in file.relative_to(records).parts)
-        written = base64.urlsafe_b64decode(name).decode()
-        read = json.loads(file.read_text(encoding="utf-8"))["input"]
-        found.append(Job([], frozenset(read), frozenset([written])))
-    return found
-
-
-def planned(folder: Path, file: Path, papers: list[str], targets: list[str]) -> set[str]:
-    """Files that Snakemake would make again if the file were edited."""
-    before = file.read_bytes()
-    file.write_bytes(edited(file))
-    summary = snakemake(folder, papers, "--summary", *targets)
-    file.write_bytes(before)
-    rows = (line.split("\t") for line in summary.splitlines())
-    return {row[0] for row in rows if len(row) > 3 and row[-1] == "update pending"}
-
-
-def sources(folder: Path) -> Iterator[Path]:
-    """Every file whose edit may change a result."""
-    library = folder / "src/noisylabels"
-    yield from sorted(file for file in library.rglob("*.py") if file.name != "__init__.py")
-    yield from sorted(file for file in (library / "datasets/facts").glob("*") if file.is_file())
-    yield from sorted((folder / "src/scripts").glob("*.py"))
-    yield folder / "runtime.lock"
-
-
-def edited(file: Path) -> bytes:
-    """The file with a comment more; data files get a space at their end, the lock another NumPy."""
-    content = file.read_bytes()
-    if file.suffix == ".lock":
-        return re.sub(rb"^numpy==\S+", b"numpy==0.0.1", content, flags=re.M)
-    return content + (b"\n# edited\n" if file.suffix == ".py" else b" ")
-
-
-def kept(folder: Path, files: Iterable[str]) -> set[str]:
-    """The results among them: not what was temporary, and no downloads."""
-    return {file for file in files if file.startswith(RESULTS) and (folder / file).exists()}
+def listed(folder: Path, roots: list[str]) -> set[str]:
+    """The files that the digest of these roots is of."""
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-c", LISTED, *roots]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return {os.path.realpath(file) for file in json.loads(done.stdout)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--every", type=int, default=1, help="edit every n-th file only")
     parser.add_argument("--papers", nargs="*", default=[], help="default: those of the configuration")
-    parser.add_argument("--targets", nargs="*", default=[], help="default: all")
+    parser.add_argument("--targets", nargs="*", default=[])
     arguments = parser.parse_args()
-    counts = dict.fromkeys(("due", "missed", "needless"), 0)
+    missed = 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "checkout"
         copy_checkout(folder)
         jobs = traced(folder, arguments.papers, arguments.targets)
-        records = recorded(folder)
-        files = list(sources(folder))
-        asked = {*files[:: arguments.every], folder / "runtime.lock"}
-        for file in files:
-            name = str(file.relative_to(folder))
-            should = kept(folder, due(jobs, name))
-            if name == "runtime.lock":  # other versions of the packages: everything
-                should = kept(folder, (path for job in jobs for path in job.written))
-            made = kept(folder, due(records, name))
-            if file in asked:
-                made = kept(folder, planned(folder, file, arguments.papers, arguments.targets))
-            late, extra = should - made, made - should
-            for what, outputs in zip(counts, (should, late, extra), strict=True):
-                counts[what] += len(outputs)
-            if late or extra:
-                print(f"{name}: missed {sorted(late)[:3]} ({len(late)}), needless {len(extra)}", flush=True)
-    told = ", ".join(f"{count} {what}" for what, count in counts.items())
-    print(f"{len(files)} files, of which {len(asked)} were edited; outputs: {told}")
-    raise SystemExit(counts["missed"] > 0)
+        names = ("src/noisylabels/__init__.py", "src/scripts/__init__.py")  # hold names and no results
+        unread = {os.path.realpath(folder / name) for name in names}
+        for stamp, read in jobs:
+            more = read - listed(folder, stamp.split()[1:]) - unread
+            missed += bool(more)
+            if more:
+                found = ", ".join(sorted(os.path.relpath(file, folder) for file in more))
+                print(f"{stamp}: read {found} too", flush=True)
+    print(f"{len(jobs)} jobs, {missed} read more than their digest is of")
+    raise SystemExit(missed > 0 or not jobs)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -32,7 +31,6 @@ def test_a_child_gives_the_same_arrays_as_the_loader_itself(tmp_path: Path) -> N
         found = isolated("uci:haberman", files)[name]
         assert (found.dtype, found.shape) == (array.dtype, array.shape)
         np.testing.assert_array_equal(found, array)
-        assert found.flags.writeable
 
 
 def test_options_reach_the_loader(tmp_path: Path) -> None:
@@ -40,20 +38,6 @@ def test_options_reach_the_loader(tmp_path: Path) -> None:
     files = written(tmp_path, **{"SUSY.csv": rows})
     found = isolated("libsvm:susy", files, {"rows": 30, "test": 10})
     assert (found["X"].shape, found["X_test"].shape) == ((20, 18), (10, 18))
-
-
-def test_text_and_single_numbers_come_through(tmp_path: Path) -> None:
-    for array in (np.array(["a", "bcd"]), np.array(3), np.zeros((0, 4)), np.array([True]), np.array([], "U")):
-        read, write = os.pipe()
-        with os.fdopen(write, "wb") as out:
-            out.write(isolation._bytes(array).data)
-        with os.fdopen(read, "rb") as stream:
-            found = isolation._receive(stream, array.dtype.str, list(array.shape), 1000)
-        np.testing.assert_array_equal(found, array)
-    with pytest.raises(ValueError, match="values of type"):
-        isolation._receive(stream, "<f8", [1000], 1000)
-    with pytest.raises(ValueError, match="values of type"):
-        isolation._receive(stream, "|O", [1], 1000)
 
 
 def test_what_a_loader_refuses_is_one_type_with_the_folder_and_the_reason(tmp_path: Path) -> None:
@@ -66,14 +50,14 @@ def test_what_a_loader_refuses_is_one_type_with_the_folder_and_the_reason(tmp_pa
         isolated("uci:haberman", files)
     with pytest.raises(DataError, match=r"loader nowhere:toy: No module named"):
         isolated("nowhere:toy", files)
-    with pytest.raises(DataError, match=r"the loader uci:_delve fails \(TypeError: .*missing"):
-        isolated("uci:_delve", files)
+    with pytest.raises(DataError, match=r"the loader uci:_ordinal fails \(TypeError"):
+        isolated("uci:_ordinal", files, {"no": 1})
 
 
 def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path: Path) -> None:
     bomb = gzip.compress(bytes(1_500_000_000 // 1000), 1) * 1000  # one line without an end
-    with pytest.raises(DataError, match=r"covtype\.data\.gz|needs more than \d+ MiB"):
-        isolated("libsvm:covtype", written(tmp_path, **{"covtype.data.gz": bomb}))
+    with pytest.raises(DataError, match=r"SUSY\.csv\.gz|out of memory|needs more than \d+ MiB"):
+        isolated("libsvm:susy", written(tmp_path, **{"SUSY.csv.gz": bomb}))
 
 
 def test_files_that_crash_scipy_are_refused_like_any_other(tmp_path: Path) -> None:
@@ -89,9 +73,8 @@ CHILDREN = {
     "kill -ABRT $$": r"the reader crashed \(SIGABRT\)",
     "kill -KILL $$": r"the reader was killed: no answer within \S+ s, or no memory left",
     "exit 3": r"the reader ended without an answer \(exit code 3\)",
-    "echo nonsense; exit 0": r"without an answer|was killed",
-    'echo \'{"arrays": [["X", "<f8", [3]]]}\'; printf 1234; exit 1': r"exit code 1",
-    'echo \'{"arrays": [["X", "|O", [3]]]}\'': r"without an answer|was killed",
+    "exit 0": r"ended without an answer \(exit code 0\)",
+    'echo nonsense > "${@: -1}"': r"ended without an answer \(exit code 0\)",
     "exec sleep 60": r"the reader was killed: no answer within",
     "while :; do :; done": r"the reader was (killed|stopped)",
 }
@@ -102,7 +85,7 @@ def test_however_the_child_ends_the_parent_says_it(
     script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child = tmp_path / "python"
-    child.write_text(f"#!/bin/bash\ncat >/dev/null\n{script}\n", encoding="utf-8")
+    child.write_text(f"#!/bin/bash\n{script}\n", encoding="utf-8")
     child.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(child))
     hangs = "no answer within" in CHILDREN[script] or "while" in script
@@ -116,10 +99,9 @@ def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": isolation.MEMORY, "seconds": 1}
-    spin = "from reproduction.data import isolation as i\ni._load = lambda _: exec('while 1: 1')\ni.main()"
+    spin = "from reproduction.data import isolation as i\ni.load = lambda _: exec('while 1: 1')\ni.main()"
     child = isolation.subprocess.run(
-        [sys.executable, "-P", "-c", spin],
-        input=json.dumps(order).encode(),
+        [sys.executable, "-P", "-c", spin, json.dumps(order), str(tmp_path / "answer")],
         capture_output=True,
         env=isolation._environment(),
     )

@@ -1,5 +1,7 @@
 """Nystrom's features reproduce the kernel at the landmarks; who the landmarks are; widths by rule."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -7,7 +9,7 @@ from sklearn.svm import SVC
 
 from noisylabels.kernels import nystrom
 from noisylabels.kernels import nystrom as landmarks
-from noisylabels.kernels.gaussian import PARAMETRISATIONS, rate, squared_distances, width_of
+from noisylabels.kernels.gaussian import Parametrisation, rate, squared_distances, width_of
 from noisylabels.kernels.nystrom import nystrom as features_of
 
 GAMMA = 0.3
@@ -59,7 +61,7 @@ def test_leverage_scores_of_all_rows_are_the_definition(X):
     assert np.corrcoef(some, exact)[0, 1] > 0.7
 
 
-@pytest.mark.parametrize("how", landmarks.CHOICES)
+@pytest.mark.parametrize("how", get_args(landmarks.Landmarks))
 def test_landmarks_are_as_many_as_asked_for_and_the_same_for_a_seed(X, how):
     first, second = (landmarks.choose(X, 10, how, GAMMA, 1.0, np.random.default_rng(5)) for _ in range(2))
     assert first.shape == (10, 3)
@@ -84,7 +86,7 @@ def test_wrong_landmarks_are_refused():
         landmarks.check(5, "best")
 
 
-@pytest.mark.parametrize("parametrisation", PARAMETRISATIONS)
+@pytest.mark.parametrize("parametrisation", get_args(Parametrisation))
 def test_scale_is_scikit_learns_gamma(X, parametrisation):
     X = X * [1.0, 2.0, 5.0] + 3.0
     theirs = SVC(gamma="scale").fit(X, np.arange(60) % 2)._gamma

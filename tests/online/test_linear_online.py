@@ -114,7 +114,7 @@ def test_naive_descent_ends_at_the_shrunken_vector_and_two_copies_at_the_right_o
     for run in right:
         np.testing.assert_allclose(run.average, w_star, atol=0.06)
     misled = KnownCovariance(ETA).run(X, X1, y, variances=0.5 * law.variances(), average_from=half)
-    told = naive_limit(np.eye(d) / 3, np.eye(d) / 3, w_star, told=0.5)
+    told = naive_limit(np.eye(d) / 3, np.eye(d) / 3, w_star, known=0.5)
     np.testing.assert_allclose(misled.average, told, atol=0.04)
 
 

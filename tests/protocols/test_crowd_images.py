@@ -7,7 +7,8 @@ import pytest
 from running import here, table, two_classes
 
 from noisylabels.noise.crowd import simulate
-from reproduction.data.crowd_standins import rte, websearch
+from reproduction.data.crowd import rte_stand_in as rte
+from reproduction.data.crowd import websearch_stand_in as websearch
 from reproduction.data.prepare import Dataset
 from reproduction.protocols.crowd import completed
 from reproduction.protocols.kernels import Outcome

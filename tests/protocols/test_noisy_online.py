@@ -117,14 +117,6 @@ def test_the_diabetes_data_have_the_norms_that_the_plan_states():
     assert np.isclose(tasks.real(X, y, 3, 0.5).X.std(), 0.5)
 
 
-def test_the_diabetes_data_are_those_of_scikit_learn():
-    from sklearn.datasets import load_diabetes
-
-    X, y = load_diabetes(return_X_y=True, scaled=False)
-    assert np.array_equal(tasks.diabetes()[0], X)
-    assert np.array_equal(tasks.diabetes()[1], y)
-
-
 def test_passes_repeat_the_base_set_in_new_orders():
     base = tasks.Clean(np.arange(8.0)[:, None], np.arange(8.0))
     y = tasks.base_set(base, "made up").draw(24, np.random.default_rng(0)).y

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from noisylabels.losses import margin as losses
 from noisylabels.seeding import Seeds
 from reproduction import results
-from reproduction.data.matrices import pack
+from reproduction.data.formats import pack
 from reproduction.data.prepare import Dataset
 from reproduction.protocols import robust_sgd
 from reproduction.protocols.settings import Noise

@@ -5,7 +5,7 @@ from finished_runs import CHECKOUT
 
 from reproduction import plan as plans
 from reproduction.reference import keeping, runs
-from reproduction.site import findings, states
+from reproduction.site import pages
 
 FOLDER = CHECKOUT / "results/reference"
 KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/provenance.json"))
@@ -46,17 +46,17 @@ def test_findings_cite_claims_that_exist(plan):
     known = {
         claim["id"] for artifact in plan.artifacts.values() for claim in artifact.content.get("claims", [])
     }
-    for paper, lines in findings.read().items():
-        assert set(lines) == set(findings.LINES), paper
+    for paper, lines in pages.findings().items():
+        assert set(lines) == set(pages.LINES), paper
         for key, sentence in lines.items():
-            assert set(findings.cited(sentence)) <= known, f"{paper}, {key}"
+            assert set(pages.cited(sentence)) <= known, f"{paper}, {key}"
 
 
 @pytest.mark.parametrize(("line", "tones"), [("reproduces", {"good"}), ("does_not", {"bad", "open"})])
 def test_findings_say_what_the_reference_says(verdicts, line, tones):
-    for paper, lines in findings.read().items():
-        for claim in findings.cited(lines[line]):
+    for paper, lines in pages.findings().items():
+        for claim in pages.cited(lines[line]):
             if claim in verdicts:
-                assert states.state(verdicts[claim]).tone in tones, (
+                assert pages.look(verdicts[claim]).tone in tones, (
                     f"{paper}, {line}: {claim} is {verdicts[claim]}"
                 )

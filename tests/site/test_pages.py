@@ -12,8 +12,7 @@ from finished_runs import CHECKOUT, NAMES, finish, judged, plan_of
 
 from reproduction.reference import runs
 from reproduction.results import write_rows
-from reproduction.site import build, curves, forest, pages, states, text
-from reproduction.site.keys import Keys
+from reproduction.site import build, charts, pages
 from reproduction.verdicts.agreement import agreement
 from reproduction.verdicts.judge import write
 
@@ -146,19 +145,19 @@ def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
 
 def test_a_reduced_run_without_rows_says_so():
     rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
-    shown = pages._without_rows(runs.Run("smoke", verdicts=rows)).verdicts
+    shown = pages.without_rows(runs.Run("smoke", verdicts=rows)).verdicts
     assert [row["verdict"] for row in shown] == ["no rows", "ran"]
-    assert not any(map(states.judges, shown))
-    assert "not part of this scale" in Keys({}, "").evidence(shown[0])
+    assert not any(map(pages.judges, shown))
+    assert "not part of this scale" in pages.Keys({}, "").evidence(shown[0])
     judged = [{"verdict": "not comparable", "missing": "no row has x = 15"}]
-    assert pages._without_rows(runs.Run("full", verdicts=judged)).verdicts == judged
+    assert pages.without_rows(runs.Run("full", verdicts=judged)).verdicts == judged
 
 
 def test_the_front_page_counts_what_was_judged(site):
     front = (site / "index.html").read_text()
     plan = plan_of("full")
     kept = [plan.artifact(name).content for name in NAMES[:-1]]
-    for key, word in (("published", "printed numbers"), ("claims", "claims")):
+    for key, word in (("published", "published values"), ("claims", "claims")):
         assert f"<dt>{sum(len(each.get(key, [])) for each in kept)} {word}</dt>" in front
     assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
 
@@ -240,19 +239,19 @@ ARTIFACTS = sorted((CHECKOUT / "config/experiments").glob("*/*.yaml"))
 @pytest.mark.parametrize("file", ARTIFACTS, ids=lambda file: f"{file.parent.name}_{file.stem}")
 def test_the_formulas_of_every_caption_are_rendered(file):
     caption = yaml.safe_load(file.read_text())["caption"]
-    html = text.caption(caption)
+    html = pages.caption(caption)
     assert html.count("<math") == caption.count(":math:")
     assert 'class="math"' not in html  # how docutils shows what it cannot read
     assert "system-message" not in html
 
 
 def test_an_index_stands_beside_an_accented_letter():
-    assert "munderover" not in text.caption(r":math:`\sum_t(\hat y_t-\tilde{w}_s^2)^2`")
+    assert "munderover" not in pages.caption(r":math:`\sum_t(\hat y_t-\tilde{w}_s^2)^2`")
 
 
 def test_a_caption_reads_no_file():
-    assert "root:" not in text.caption(".. include:: /etc/passwd\n\n.. raw:: html\n\n   <script>x</script>")
-    assert "<script>" not in text.caption(".. raw:: html\n\n   <script>x</script>")
+    assert "root:" not in pages.caption(".. include:: /etc/passwd\n\n.. raw:: html\n\n   <script>x</script>")
+    assert "<script>" not in pages.caption(".. raw:: html\n\n   <script>x</script>")
 
 
 # Numbers
@@ -261,9 +260,9 @@ def test_a_caption_reads_no_file():
 def line(ours, low, high, printed=10.0, margin=2.0):
     cells = {"estimate": ours, "published": printed, "margin": margin}
     cells |= {"difference_low": low - printed, "difference_high": high - printed}
-    row = {"id": "a", "verdict": "inside", "selector": {"method": "svm"}}
+    row = {"id": "a", "verdict": "inside", "where": '{"method": "svm"}'}
     row |= {key: str(value) for key, value in cells.items()}
-    (block,) = forest.blocks([row])
+    (block,) = charts.blocks([row])
     return block.lines[0]
 
 
@@ -292,9 +291,9 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
         for x in range(1, 401)
     )
     write_rows(rows, tmp_path / "table.csv")
-    packed = curves.of_table(tmp_path / "table.csv", {})
+    packed = charts.curves(tmp_path / "table.csv", {})
     panels = json.loads(packed)
-    assert len(packed) <= curves.LARGEST
+    assert len(packed) <= charts.LARGEST
     assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
     curve = panels[0]["curves"][3]
     assert (curve["method"], curve["x"][0], curve["x"][-1]) == ("m3", 1, 400)
@@ -310,10 +309,10 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
     )
     write_rows(rows, tmp_path / "table.csv")
     table = tmp_path / "table.csv"
-    first, second = json.loads(curves.of_table(table, {}, caption="Regret against rounds"))
+    first, second = json.loads(charts.curves(table, {}, caption="Regret against rounds"))
     assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
     opened = json.loads(
-        curves.of_table(table, {}, "noisy_online.linear", "weight_ratio", "Regret against rounds")
+        charts.curves(table, {}, "noisy_online.linear", "weight_ratio", "Regret against rounds")
     )
     assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
     assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
@@ -329,9 +328,9 @@ def test_few_repetitions_have_no_interval(tmp_path):
     row = {"method": "a", "metric": "mse"}
     rows = (row | {"repetition": r, "x": x, "value": r + x} for r in range(4) for x in range(9))
     write_rows(rows, tmp_path / "table.csv")
-    assert "half" not in json.loads(curves.of_table(tmp_path / "table.csv", {}))[0]["curves"][0]
+    assert "half" not in json.loads(charts.curves(tmp_path / "table.csv", {}))[0]["curves"][0]
 
 
 def test_a_table_without_curves_has_none(tmp_path):
     write_rows([{"method": "a", "repetition": 0, "metric": "error", "value": 1.0}], tmp_path / "table.csv")
-    assert curves.of_table(tmp_path / "table.csv", {}) == ""
+    assert charts.curves(tmp_path / "table.csv", {}) == ""

@@ -357,29 +357,37 @@ def test_zero_decision_is_the_second_class():
     assert list(model.predict(X)) == ["b"] * 4
 
 
-@dataclass(frozen=True)
-class Logistic(losses.Loss):
-    """ln(1 + e^(-c z)) / c."""
+def test_a_loss_of_another_file_is_learnt(problem, monkeypatch):
+    monkeypatch.setattr(losses, "LOSSES", dict(losses.LOSSES))
 
-    name = "logistic_of_this_test"
-    c: float = 1.0
+    @dataclass(frozen=True)
+    class Logistic(losses.Loss):
+        """ln(1 + e^(-c z)) / c."""
 
-    @staticmethod
-    def _value(z, c):
-        return math.log(1.0 + math.exp(-c * z)) / c
+        name = "logistic_of_this_test"
+        c: float = 1.0
 
-    @staticmethod
-    def _slope(z, c):
-        return -1.0 / (1.0 + math.exp(c * z))
+        @staticmethod
+        def _value(z, c):
+            return math.log(1.0 + math.exp(-c * z)) / c
 
+        @staticmethod
+        def _slope(z, c):
+            return -1.0 / (1.0 + math.exp(c * z))
 
-def test_a_loss_of_another_file_is_learnt(problem):
     X, y = problem
     options = {"lam": 1e-2, "epochs": 2, "eta0": 0.3, "shuffle": False}
     given, ours = (RobustSGDClassifier(loss, **options).fit(X, y) for loss in ("log", Logistic(1.0)))
     np.testing.assert_allclose(weights(given), weights(ours), rtol=1e-12)
     assert losses.resolve("logistic_of_this_test") == Logistic()
-    del losses.LOSSES["logistic_of_this_test"]
+
+
+def test_the_name_of_a_loss_and_the_number_of_its_parameters_are_checked():
+    with pytest.raises(ValueError, match=r"Other: 'rgomp' is the name of RGomp; take another"):
+        type("Other", (losses.Loss,), {"name": "rgomp", "__qualname__": "Other"})
+    assert losses.LOSSES["rgomp"] is losses.RGomp
+    with pytest.raises(ValueError, match="takes z and at most three parameters"):
+        losses.compiled(lambda z, a, b, c, d: z)
 
 
 def test_a_fitted_model_goes_on_after_a_copy_through_a_file(problem):

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-import yaml
 from synthetic_tables import curve, table
 
 from reproduction.verdicts.judge import judge
 
 ROOT = Path(__file__).resolve().parents[2]
-ORS_CLAIMS = yaml.safe_load(Path(__file__).with_name("ors_claims_example.yaml").read_text(encoding="utf-8"))
 MARGIN = 0.5
 
 

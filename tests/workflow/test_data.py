@@ -35,7 +35,7 @@ def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
         "data={offline: true, mirror: /a/mirror}",
     ]
     planned = here.snakemake("data", options=["-n", "-p", *smoke])
-    commands = [line for line in planned.splitlines() if "scripts/fetch.py" in line]
+    commands = [line for line in planned.splitlines() if "scripts.fetch" in line]
     assert any("--dataset speech.packaged " in line for line in commands)
     assert all(".packaged" in line for line in commands)
     assert all("--mirror /a/mirror --offline" in line for line in commands)
@@ -46,7 +46,7 @@ def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):
     copy.edit("config/experiments/ors/fig5.yaml", "[speech,", "[parkinsons, speech,")
     reason = "parkinsons has no source or variant 'packaged'; it has: canonical, mirror"
     assert f"ors/fig5 cannot run: {reason}" in copy.snakemake("ors_fig5", options=["-n"], fail=True)
-    assert "fetch.py" not in copy.snakemake("data", options=["-n", "-p"])
+    assert "scripts.fetch" not in copy.snakemake("data", options=["-n", "-p"])
     assert "draw_ors" in copy.snakemake("ors", options=["-n"])
 
 

@@ -25,5 +25,5 @@ def test_the_name_of_a_file_is_no_command(copy, name):
     source = copy.checkout / "config/experiments/ors/fig2.yaml"
     shutil.copy(source, source.with_name(f"{name}.yaml"))
     output = copy.snakemake(options=["-n"], fail=True)
-    assert f"the artifact {name!r} is no name: letters" in output
+    assert f"{name!r} cannot be a name: use letters" in output
     assert not list(copy.folder.rglob("HACKED"))

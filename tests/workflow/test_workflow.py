@@ -85,9 +85,14 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("config/config.yaml", "seed:", "sed:", "'sed' was unexpected"),
+        ("config/config.yaml", "seed:", "sed:", "there is no key 'sed'; did you mean seed"),
         ("overlay.yaml", "scale:", "formats: [png]\nscale:", "key 'formats' is given twice"),
-        ("config/experiments/ors/fig2.yaml", "windows: 100", "windws: 100", "'windws' was unexpected"),
+        (
+            "config/experiments/ors/fig2.yaml",
+            "windows: 100",
+            "windws: 100",
+            "there is no key 'windws'; did you mean windows?",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_stops_before_any_job(copy, file, old, new, message):

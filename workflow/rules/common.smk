@@ -13,7 +13,7 @@ ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(ROOT / "src"))
 from reproduction import code_digest, plan, provenance, run_summary, targets
-from reproduction.data.records import VERSION
+from reproduction.data.fetch import VERSION
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 THREADS = [

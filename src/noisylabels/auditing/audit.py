@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.auditing import accuracies, confident_joint, flip_rates, models, report, tables
+from noisylabels.auditing import confident_joint, cross_fitting, flip_rates, report, tables
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
-from noisylabels.auditing.encodings import FEWEST_ROWS
 from noisylabels.auditing.flip_rates import Interval, Sureness
 from noisylabels.validation import whole
 
@@ -36,7 +35,7 @@ class Audit:
     with trusted labels also trusted, trusted_low, trusted_high.
     wrong : share of wrong labels with its 95 % interval; interval : that interval.
     bounds : (0, the share that disagrees where the model is surest), between which labels alone cannot tell.
-    evidence : (K,) do labels disagree where the model is surest?   accuracies : see `accuracies.compared`.
+    evidence : (K,) do labels disagree where the model is surest?   accuracies : see `flip_rates.compared`.
     notes : what had to be done to the table.   text : all of it in plain words.
     """
 
@@ -93,8 +92,8 @@ def audit(
     Raises ValueError : a table that cannot be audited, or an argument, in one line.
     Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kaban and Bootkrajang, LABELNOISE 2017.
     """
-    if most_rows < FEWEST_ROWS or repetitions < 1:
-        least = f"most_rows must be at least {FEWEST_ROWS} and repetitions at least 1"
+    if most_rows < tables.FEWEST_ROWS or repetitions < 1:
+        least = f"most_rows must be at least {tables.FEWEST_ROWS} and repetitions at least 1"
         raise ValueError(f"{least}, got {most_rows} and {repetitions}")
     whole("random_state", random_state, 0, LARGEST_SEED)
     if isinstance(model, (str, type)):
@@ -127,16 +126,16 @@ def of_table(
         how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
         raise ModuleNotFoundError(how, name="pandas") from missing
     classes, y = np.unique(table.labels, return_inverse=True)
-    name = models.DEFAULT if model is None else type(model).__name__
+    name = cross_fitting.DEFAULT if model is None else type(model).__name__
     fitted_to = {"random_state": random_state, "most_rows": most_rows}
     say(f"cross-fitting {name} on {len(y)} rows, {repetitions} times")
-    chosen = models.model_of(models.DEFAULT, random_state) if model is None else model
+    chosen = cross_fitting.model_of(cross_fitting.DEFAULT, random_state) if model is None else model
     cross = cross_fitted(table.X, y, chosen, repetitions=repetitions, **fitted_to)
     fits = {name: cross}
-    for other in (*models.ROBUST, *models.PLAIN) if compare else ():
+    for other in (*cross_fitting.ROBUST, *cross_fitting.PLAIN) if compare else ():
         if other not in fits:
             say(f"comparing with {other}")
-            again = models.model_of(other, random_state)
+            again = cross_fitting.model_of(other, random_state)
             fits[other] = cross_fitted(table.X, y, again, repetitions=1, **fitted_to)
     notes = [*table.notes, *_size_notes(len(y), most_rows)]
     return _judged(table, classes, y, fits, name, notes, np.random.default_rng([random_state, repetitions]))
@@ -168,7 +167,7 @@ def _judged(
         wrong=flip_rates.interval(flip_rates.wrong_share, cross, y, rng),
         bounds=(0.0, flip_rates.wrong_share_of(sureness.omega, y)),
         sureness=sureness,
-        accuracies=accuracies.compared(predicted, kinds, y, confident_joint.flip_matrix(Q)),
+        accuracies=flip_rates.compared(predicted, kinds, y, confident_joint.flip_matrix(Q)),
         model=name,
         notes=notes,
     )

@@ -1,10 +1,11 @@
-"""Flip rates from observed labels alone: estimates, their intervals, and what bounds them.
+"""Flip rates from observed labels alone, what bounds them, and accuracies corrected by them.
 
 Omega is not identifiable from observed labels: overlap of the classes and flips look alike. It becomes so if
 every class has *anchors*, points where it is certain; the estimates here rest on that, each in its own way.
 
 Sources: Northcutt, Jiang and Chuang, JAIR 2021 (confident joint); Liu and Tao, IEEE TPAMI 2016, and Patrini
-et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson, Biometrika 1934 (trusted labels).
+et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson, Biometrika 1934 (trusted labels);
+Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et al., ICML 2015 (the balanced error).
 """
 
 from __future__ import annotations
@@ -152,3 +153,89 @@ def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Arr
             omega[j, k] = hits / len(members)
             low[j, k], high[j, k] = share_interval(hits, len(members))
     return omega, low, high
+
+
+# The error on true labels of predictions that are judged by noisy ones. With predictions that do not depend
+# on the observed label given the true one (made by a model trained on other rows), P(predicted, observed) =
+# P(predicted, true) Omega. Hence P(predicted, true) = P(predicted, observed) Omega^-1, and the error is 1 -
+# its trace; with two classes and symmetric flips e = (e~ - rho) / (1 - 2 rho).
+
+LARGEST_CONDITION = 20.0
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Error and its 95 % interval for this Omega, in [0, 1]; clipped: whether the error had to be."""
+
+    error: float
+    low: float
+    high: float
+    clipped: bool
+
+
+def corrected_error(predicted: NDArray[np.intp], y: Classes, omega: Array) -> Corrected:
+    """e = 1 - mean of (Omega^-1)_{y_n predicted_n}, with the standard error of that mean.
+
+    Omega is taken as known: what is not known of it is not in the interval.
+
+    Raises ValueError : Omega with a condition number above 20, whose inverse blows up every chance deviation.
+    """
+    condition = float(np.linalg.cond(omega))
+    if not condition <= LARGEST_CONDITION:
+        raise ValueError(
+            f"the flip matrix has the condition number {condition:.3g}, above {LARGEST_CONDITION:g}: with "
+            "flips this frequent the observed labels say too little about the true ones to correct an error"
+        )
+    terms = np.linalg.inv(omega)[y, predicted]
+    error = float(1.0 - terms.mean())
+    half = Z * float(terms.std(ddof=1)) / len(y) ** 0.5
+    low, high = np.clip([error - half, error + half], 0.0, 1.0)
+    return Corrected(float(np.clip(error, 0.0, 1.0)), float(low), float(high), not 0.0 <= error <= 1.0)
+
+
+def balanced_error(predicted: NDArray[np.intp], y: Classes) -> float:
+    """Mean over the observed classes k of P(predicted != k | observed k).
+
+    With two classes the order of two classifiers by it is that of their balanced errors on true labels,
+    whatever the flip rates with omega_01 + omega_10 < 1.
+    """
+    wrong = predicted != y
+    return float(np.mean([wrong[y == k].mean() for k in np.unique(y)]))
+
+
+COLUMNS = ["method", "kind", "accuracy", "low", "high", "balanced", "corrected", "corrected_low",
+           "corrected_high", "clipped", "behind", "behind_low", "behind_high"]  # fmt: skip
+
+
+def compared(predicted: dict[str, NDArray[np.intp]], kinds: dict[str, str], y: Classes, omega: Array) -> Any:
+    """Data frame, best first: accuracy on the observed labels, balanced accuracy, accuracy after correction.
+
+    predicted : method -> classes (n,) found by models that were trained on the other rows.
+    behind : how far behind the best method the accuracy is, with the interval of the paired difference.
+    Corrected columns are NaN if Omega cannot be inverted safely, see `corrected_error`.
+    """
+    import pandas as pd
+
+    right = {name: (found == y).astype(float) for name, found in predicted.items()}
+    best = max(right, key=lambda name: right[name].mean())
+    rows = []
+    for name, found in predicted.items():
+        behind = _interval(right[best] - right[name], -1.0)
+        figures = [*_interval(right[name], 0.0), 1.0 - balanced_error(found, y), *_corrected(found, y, omega)]
+        rows.append([name, kinds[name], *figures, *behind])
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    return frame.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
+
+
+def _interval(values: Array, lowest: float) -> list[float]:
+    """Mean and its 95 % interval, clipped to [lowest, 1]."""
+    mean, half = float(values.mean()), Z * float(values.std(ddof=1)) / len(values) ** 0.5
+    return [mean, max(mean - half, lowest), min(mean + half, 1.0)]
+
+
+def _corrected(found: NDArray[np.intp], y: Classes, omega: Array) -> list[float | bool]:
+    try:
+        error = corrected_error(found, y, omega)
+    except ValueError:
+        return [float("nan")] * 3 + [False]
+    return [1.0 - error.error, 1.0 - error.high, 1.0 - error.low, error.clipped]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,13 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from noisylabels.classifiers.base import TrueLabelPosterior, bounded, features_of, generator, two_classes
-from noisylabels.losses.exponential import FlippedExponential
+from noisylabels.losses.exponential import FlippedExponential, LossWeights, NegativeWeights
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import weighted_logistic
 from noisylabels.validation import Floats, choice, flag, number, shown, whole
 
-BASES = ("logistic", "robust_logistic")
-WEIGHTINGS = ("resample", "reweight")
+Base = Literal["logistic", "robust_logistic"]
+Weighting = Literal["resample", "reweight"]
 START = 0.2  # both flip rates of a robust base at its start
 LARGEST_RATE = 0.49
 STILL = 1e-3  # gamma that moves by less in the last round has converged
@@ -131,8 +132,8 @@ class LinearBoostingClassifier(BoostingClassifier):
 
     def _learner(self, X: Floats) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
         """Fits a member to weights (n,) and labels (n,); ValueError: wrong parameters."""
-        choice("base", self.base, BASES)
-        choice("weighting", self.weighting, WEIGHTINGS)
+        choice("base", self.base, get_args(Base))
+        choice("weighting", self.weighting, get_args(Weighting))
         lam, steps = number("lam", self.lam, above=0), whole("newton_steps", self.newton_steps, 1)
         n, r = len(X), 1 + X.shape[1]
         ZT = np.ones((r, n))
@@ -153,6 +154,7 @@ class LinearBoostingClassifier(BoostingClassifier):
         return learn
 
 
+@dataclass(eq=False, repr=False)
 class AdaBoostClassifier(LinearBoostingClassifier):
     """H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t).
 
@@ -170,22 +172,13 @@ class AdaBoostClassifier(LinearBoostingClassifier):
 
     name = "adaboost"
 
-    def __init__(
-        self,
-        base: str = "logistic",
-        *,
-        rounds: int = 100,
-        weighting: str = "resample",
-        lam: float = 1e-3,
-        newton_steps: int = 15,
-        random_state: Any = None,
-    ) -> None:
-        self.base = base
-        self.rounds = rounds
-        self.weighting = weighting
-        self.lam = lam
-        self.newton_steps = newton_steps
-        self.random_state = random_state
+    base: Base = "logistic"
+    _: KW_ONLY
+    rounds: int = 100
+    weighting: Weighting = "resample"
+    lam: float = 1e-3
+    newton_steps: int = 15
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> AdaBoostClassifier:
         """Boost for X (n, d) and the labels y (n,)."""
@@ -194,6 +187,7 @@ class AdaBoostClassifier(LinearBoostingClassifier):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
     """min_H sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i),  H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t).
 
@@ -220,30 +214,17 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
 
     name = "rboost"
 
-    def __init__(
-        self,
-        base: str = "logistic",
-        *,
-        gamma: tuple[float, float] = (0.2, 0.2),
-        learn_gamma: bool = True,
-        loss_weights: str = "convex",
-        negative_weights: str = "flip",
-        rounds: int = 100,
-        weighting: str = "resample",
-        lam: float = 1e-3,
-        newton_steps: int = 15,
-        random_state: Any = None,
-    ) -> None:
-        self.base = base
-        self.gamma = gamma
-        self.learn_gamma = learn_gamma
-        self.loss_weights = loss_weights
-        self.negative_weights = negative_weights
-        self.rounds = rounds
-        self.weighting = weighting
-        self.lam = lam
-        self.newton_steps = newton_steps
-        self.random_state = random_state
+    base: Base = "logistic"
+    _: KW_ONLY
+    gamma: tuple[float, float] = (0.2, 0.2)
+    learn_gamma: bool = True
+    loss_weights: LossWeights = "convex"
+    negative_weights: NegativeWeights = "flip"
+    rounds: int = 100
+    weighting: Weighting = "resample"
+    lam: float = 1e-3
+    newton_steps: int = 15
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None) -> RBoostClassifier:
         """Boost for X (n, d) and the observed labels y (n,).
@@ -335,6 +316,7 @@ class _Modest(_WholeStep):
         return weights / weights.sum(), self.s
 
 
+@dataclass(eq=False, repr=False)
 class GentleBoostClassifier(BoostingClassifier):
     """H = sum_t g_t,  g_t the regression tree that fits s_i = +-1 by least squares, weights exp(-s_i H_i).
 
@@ -348,10 +330,10 @@ class GentleBoostClassifier(BoostingClassifier):
 
     name = "gentle_boost"
 
-    def __init__(self, *, rounds: int = 100, splits: int = 3, random_state: Any = None) -> None:
-        self.rounds = rounds
-        self.splits = splits
-        self.random_state = random_state
+    _: KW_ONLY
+    rounds: int = 100
+    splits: int = 3
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> GentleBoostClassifier:
         """Boost for X (n, d) and the labels y (n,)."""

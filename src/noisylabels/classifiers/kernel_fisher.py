@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import TrueLabelPosterior
 from noisylabels.classifiers.kernel import Fits, KernelClassifier
-from noisylabels.kernels.gaussian import Basis, Gram, basis
+from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
 from noisylabels.noise import flip_matrix
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
 START = 0.8  # P(true label = observed label) at the start
 ROUNDS = 50
-THRESHOLDS = ("posterior", "midpoint")
+Threshold = Literal["posterior", "midpoint"]
 TOLERANCE = 1e-4  # of the posteriors
 SMALLEST_VARIANCE = 1e-12  # within the classes, relative to the variance of z
 
@@ -85,7 +85,7 @@ def expectation_maximisation(
     Raises ValueError: rounds that are no whole number >= 0, unknown threshold.
     """
     whole("rounds", rounds, 0)
-    choice("threshold", threshold, THRESHOLDS)
+    choice("threshold", threshold, get_args(Threshold))
     trust = START if rounds else 1.0  # labels that are believed are a fixed point
     models, n = labels.shape
     QT = np.ascontiguousarray(basis.Q.T)
@@ -161,6 +161,7 @@ def posteriors(z: Floats, r: Floats, labels: Floats) -> tuple[Floats, Floats, Fl
     return slope, offset, up, down, change
 
 
+@dataclass(eq=False, repr=False)
 class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     """z(x) = sum_n a_n kappa(x, x_n), a = (S_w + mu I)^-1 (m_1 - m_0); p(z | y) Gaussian, one variance.
 
@@ -184,20 +185,12 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     name = "robust_kernel_fisher"
     GRID: ClassVar[list[float]] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 
-    def __init__(
-        self,
-        width: float | str = "scale",
-        mu: float = 1e-3,
-        *,
-        parametrisation: str = "sigma2",
-        rounds: int = ROUNDS,
-        threshold: str = "posterior",
-    ) -> None:
-        self.width = width
-        self.mu = mu
-        self.parametrisation = parametrisation
-        self.rounds = rounds
-        self.threshold = threshold
+    width: float | str = "scale"
+    mu: float = 1e-3
+    _: KW_ONLY
+    parametrisation: Parametrisation = "sigma2"
+    rounds: int = ROUNDS
+    threshold: Threshold = "posterior"
 
     def fit(self, X: Any, y: ArrayLike) -> RobustKernelFisherClassifier:
         """Fit to X (n, d) and the labels y (n,)."""
@@ -221,7 +214,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         grid: ArrayLike,
         *,
         rounds: int = ROUNDS,
-        threshold: str = "posterior",
+        threshold: Threshold = "posterior",
     ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per mu in grid (G,), all on one kernel.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +18,15 @@ from noisylabels.classifiers.kernel import (
     silent,
     with_majority,
 )
-from noisylabels.kernels.gaussian import Basis, Gram, basis
+from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
+    Bias,
     Columns,
     EMFit,
+    Penalty,
+    PriorFactor,
     check_variant,
     columns,
     em_newton,
@@ -34,8 +38,8 @@ from noisylabels.validation import Floats, choice, number, numbers
 
 SMALLEST_ZETA = 1e-8
 TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
-SOLVERS = ("lbfgs", "em_newton")
-REGULARISATIONS = ("fixed", "bayes")
+Solver = Literal["lbfgs", "em_newton"]
+Regularisation = Literal["fixed", "bayes"]
 
 
 def check_zeta(zeta: float) -> None:
@@ -93,6 +97,7 @@ class SoftmaxModel(FitFlags):
         return fit.W if K > 2 else fit.W[:, 1:] - fit.W[:, :1]
 
 
+@dataclass(eq=False, repr=False)
 class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n) + b.
 
@@ -118,27 +123,18 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     robust: ClassVar[bool] = False
     GRID: ClassVar[list[float]] = [2.0**k for k in range(-10, 11, 2)]
 
-    def __init__(
-        self,
-        width: float | str = "scale",
-        zeta: float = 1.0,
-        *,
-        parametrisation: str = "sigma2",
-        bias: str = "none",
-        penalty: str = "weights",
-        solver: str = "lbfgs",
-    ) -> None:
-        self.width = width
-        self.zeta = zeta
-        self.parametrisation = parametrisation
-        self.bias = bias
-        self.penalty = penalty
-        self.solver = solver
+    width: float | str = "scale"
+    zeta: float = 1.0
+    _: KW_ONLY
+    parametrisation: Parametrisation = "sigma2"
+    bias: Bias = "none"
+    penalty: Penalty = "weights"
+    solver: Solver = "lbfgs"
 
     def fit(self, X: Any, y: ArrayLike) -> KernelLogisticRegression:
         """Fit to X (n, d) and the labels y (n,)."""
         check_zeta(self.zeta)
-        choice("solver", self.solver, SOLVERS)
+        choice("solver", self.solver, get_args(Solver))
         check_variant(self.bias, self.penalty)
         X, labels, _ = self._examples(X, y)
         self.X_fit_ = X
@@ -191,8 +187,8 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         labels: NDArray[Any],
         grid: ArrayLike,
         *,
-        bias: str = "none",
-        penalty: str = "weights",
+        bias: Bias = "none",
+        penalty: Penalty = "weights",
     ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per zeta in grid (G,), all on one kernel.
 
@@ -219,6 +215,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         return Fits(scores, omega01, omega10, flagged)
 
 
+@dataclass(eq=False, repr=False)
 class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegression):
     """max_{w, b, Omega} sum_n log P~_n - zeta ||w||^2,  P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f).
 
@@ -244,26 +241,12 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     name = "robust_kernel_logistic"
     robust: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        width: float | str = "scale",
-        zeta: float = 1.0,
-        *,
-        parametrisation: str = "sigma2",
-        bias: str = "none",
-        penalty: str = "weights",
-        regularisation: str = "fixed",
-        prior_factor: str = "slides",
-        solver: str = "lbfgs",
-    ) -> None:
-        super().__init__(
-            width, zeta, parametrisation=parametrisation, bias=bias, penalty=penalty, solver=solver
-        )
-        self.regularisation = regularisation
-        self.prior_factor = prior_factor
+    _: KW_ONLY
+    regularisation: Regularisation = "fixed"
+    prior_factor: PriorFactor = "slides"
 
     def _solve(self, basis: Basis, labels: Floats) -> None:
-        choice("regularisation", self.regularisation, REGULARISATIONS)
+        choice("regularisation", self.regularisation, get_args(Regularisation))
         factor = prior_factor_value(self.prior_factor)
         self.zeta_, swapped = float(self.zeta), False
         if self.solver == "lbfgs" and self.regularisation == "fixed":
@@ -274,7 +257,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         self._flag(not_converged=not self.converged_, classes_swapped=swapped)
 
     def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
-        choice("regularisation", self.regularisation, REGULARISATIONS)
+        choice("regularisation", self.regularisation, get_args(Regularisation))
         if self.regularisation == "bayes":
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass; "

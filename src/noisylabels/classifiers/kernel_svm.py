@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import FitFlags
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, majority
-from noisylabels.kernels.gaussian import Gram
+from noisylabels.kernels.gaussian import Gram, Parametrisation
 from noisylabels.solvers.svm_path import padded, path
 from noisylabels.validation import number, numbers, whole
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVMClassifier(FitFlags, KernelClassifier):
     """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
 
@@ -32,20 +34,12 @@ class KernelSVMClassifier(FitFlags, KernelClassifier):
     name = "kernel_svm"
     GRID: ClassVar[list[float]] = [2.0**k for k in range(-10, 11, 2)]
 
-    def __init__(
-        self,
-        width: float | str = "scale",
-        C: float = 1.0,
-        *,
-        parametrisation: str = "sigma2",
-        tolerance: float = 1e-3,
-        max_steps: int = 100_000,
-    ) -> None:
-        self.width = width
-        self.C = C
-        self.parametrisation = parametrisation
-        self.tolerance = tolerance
-        self.max_steps = max_steps
+    width: float | str = "scale"
+    C: float = 1.0
+    _: KW_ONLY
+    parametrisation: Parametrisation = "sigma2"
+    tolerance: float = 1e-3
+    max_steps: int = 100_000
 
     def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
         """Fit to X (n, d) and the labels y (n,)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import Any, ClassVar, TypeVar
 
@@ -29,6 +30,7 @@ RIDGE = 1e-3  # of the logistic regression among the start points
 STEPS = 50
 
 
+@dataclass(eq=False, repr=False)
 class LargeMarginDistributionClassifier(FitFlags, LinearBinaryClassifier):
     """min_w 1/2 ||w||^2 + lam1 Var - lam2 Mean + C sum_i max(0, 1 - s_i w.x_i).
 
@@ -47,22 +49,13 @@ class LargeMarginDistributionClassifier(FitFlags, LinearBinaryClassifier):
     name = "large_margin_distribution"
     SPARSE: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        C: Any = 10.0,
-        *,
-        lam1: Any = 2.0**-5,
-        lam2: Any = 2.0**-5,
-        folds: int = 5,
-        max_iter: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.folds = folds
-        self.max_iter = max_iter
-        self.random_state = random_state
+    C: Any = 10.0
+    _: KW_ONLY
+    lam1: Any = 2.0**-5
+    lam2: Any = 2.0**-5
+    folds: int = 5
+    max_iter: int = 100
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> LargeMarginDistributionClassifier:
         """Minimise for X (n, d) and y (n,)."""
@@ -102,6 +95,7 @@ def _ldm(U: Floats, choice: Choice, tolerance: float, rounds: int) -> tuple[Floa
     return w, float(gap), int(taken), bool(gap <= tolerance * (1.0 + abs(value)))
 
 
+@dataclass(eq=False, repr=False)
 class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     """min_h 1/n sum_i min(1, 2 f_k(theta_i)),  cos theta_i = s_i h.x_i / (||h|| ||x_i||).
 
@@ -114,7 +108,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     random_state : of the starts and the folds.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found;
-    bound_, the terms of the bound (`theory.compressive_bounds.Bound`);
+    bound_, the terms of the bound (`theory.projections.Bound`);
     by_k_, for each k the error of the folds or the whole bound; n_iter_, rounds from the best start;
     flagged_ and flags_ (no_folds: the smallest k was taken).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
@@ -124,24 +118,14 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     name = "bound_minimiser"
     SPARSE: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        k: int | str = "cv",
-        *,
-        ks: tuple[int, ...] = KS,
-        folds: int = 5,
-        delta: float = 0.05,
-        starts: int = 5,
-        max_iter: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.k = k
-        self.ks = ks
-        self.folds = folds
-        self.delta = delta
-        self.starts = starts
-        self.max_iter = max_iter
-        self.random_state = random_state
+    k: int | str = "cv"
+    _: KW_ONLY
+    ks: tuple[int, ...] = KS
+    folds: int = 5
+    delta: float = 0.05
+    starts: int = 5
+    max_iter: int = 200
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> BoundMinimiser:
         """Minimise for X (n, d) and y (n,)."""
@@ -199,6 +183,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
         return h / np.linalg.norm(h), float(risk), max(1, int(rounds))
 
 
+@dataclass(eq=False, repr=False)
 class ZeroOneLossClassifier(LinearBinaryClassifier):
     """min_{w, b} sum_i 1(s_i (b + x_i.w) <= 0), by sum_i sigma(-kappa s_i f_i) for kappa = 2, 4, ..., 256.
 
@@ -215,10 +200,10 @@ class ZeroOneLossClassifier(LinearBinaryClassifier):
     name = "zero_one_loss"
     SPARSE: ClassVar[bool] = False
 
-    def __init__(self, *, starts: int = 5, sweeps: int = 20, random_state: Any = None) -> None:
-        self.starts = starts
-        self.sweeps = sweeps
-        self.random_state = random_state
+    _: KW_ONLY
+    starts: int = 5
+    sweeps: int = 20
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> ZeroOneLossClassifier:
         """Search for X (n, d) and y (n,)."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -31,11 +32,12 @@ from noisylabels.solvers.sgd import (
 from noisylabels.solvers.sgd_grid import Candidate, fit_models
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
-AVERAGES = ("none", "epoch", "run")
+Average = Literal["none", "epoch", "run"]
 BLOCKS = "blocks"
 PIECE = 1 << 20  # row numbers drawn at a time
 
 
+@dataclass(eq=False, repr=False)
 class RobustSGDClassifier(LinearBinaryClassifier):
     """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by w <- w - eta_t grad g_i(w).
 
@@ -59,7 +61,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     random_state : seed of the orders.
 
     Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk, as
-    ``partial_fit(X, y, classes=...)`` for each (X, y) of `reproduction.data.chunks`, with ``epoch_rows``
+    ``partial_fit(X, y, classes=...)`` for each (X, y) of `noisylabels.chunks`, with ``epoch_rows``
     the rows of the file and ``epochs`` times through it (`benchmarks/out_of_core.py` does so).
     An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
     rows that come as if drawn at random: shuffle the file once, never sort it by class.
@@ -72,36 +74,20 @@ class RobustSGDClassifier(LinearBinaryClassifier):
 
     name = "robust_sgd"
 
-    def __init__(
-        self,
-        loss: str | Loss = "rgomp",
-        *,
-        lam: float = 1e-4,
-        epochs: int = 15,
-        schedule: str = "warm_inv_epoch",
-        multiplier: float = 1.0,
-        eta0: float | None = None,
-        average: str = "none",
-        fit_intercept: bool = True,
-        regularise_intercept: bool = True,
-        noise_rates: tuple[float, float] | None = None,
-        shuffle: bool | str = True,
-        epoch_rows: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.lam = lam
-        self.epochs = epochs
-        self.schedule = schedule
-        self.multiplier = multiplier
-        self.eta0 = eta0
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.regularise_intercept = regularise_intercept
-        self.noise_rates = noise_rates
-        self.shuffle = shuffle
-        self.epoch_rows = epoch_rows
-        self.random_state = random_state
+    loss: str | Loss = "rgomp"
+    _: KW_ONLY
+    lam: float = 1e-4
+    epochs: int = 15
+    schedule: str = "warm_inv_epoch"
+    multiplier: float = 1.0
+    eta0: float | None = None
+    average: Average = "none"
+    fit_intercept: bool = True
+    regularise_intercept: bool = True
+    noise_rates: tuple[float, float] | None = None
+    shuffle: bool | str = True
+    epoch_rows: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> RobustSGDClassifier:
         """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0."""
@@ -177,7 +163,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     def _checked_objective(self) -> Objective:
         loss = resolve(self.loss)
         number("lam", self.lam, least=0)
-        choice("average", self.average, AVERAGES)
+        choice("average", self.average, get_args(Average))
         choice("schedule", self.schedule, sgd.SCHEDULES)
         whole("epochs", self.epochs, 1)
         number("multiplier", self.multiplier, above=0)
@@ -254,6 +240,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         self.intercept_ = self._objective.bias * learned[-1:]
 
 
+@dataclass(eq=False, repr=False)
 class MarginMinimiser(LinearBinaryClassifier):
     """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by L-BFGS from zero weights.
 
@@ -270,18 +257,11 @@ class MarginMinimiser(LinearBinaryClassifier):
 
     name = "margin_minimiser"
 
-    def __init__(
-        self,
-        loss: str | Loss = "rgomp",
-        *,
-        lam: float = 1e-4,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.lam = lam
-        self.max_iter = max_iter
-        self.random_state = random_state
+    loss: str | Loss = "rgomp"
+    _: KW_ONLY
+    lam: float = 1e-4
+    max_iter: int = 1000
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> MarginMinimiser:
         """Solve for X (n, d), dense or CSR, and y (n,)."""
@@ -300,6 +280,7 @@ class MarginMinimiser(LinearBinaryClassifier):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class LiblinearClassifier(LinearBinaryClassifier):
     """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
 
@@ -316,20 +297,12 @@ class LiblinearClassifier(LinearBinaryClassifier):
 
     name = "liblinear"
 
-    def __init__(
-        self,
-        lam: float = 1e-4,
-        *,
-        loss: str = "squared_hinge",
-        dual: bool = False,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.lam = lam
-        self.loss = loss
-        self.dual = dual
-        self.max_iter = max_iter
-        self.random_state = random_state
+    lam: float = 1e-4
+    _: KW_ONLY
+    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    dual: bool = False
+    max_iter: int = 1000
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> LiblinearClassifier:
         """Solve for X (n, d), dense or CSR, and y (n,)."""
@@ -354,6 +327,7 @@ class LiblinearClassifier(LinearBinaryClassifier):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class PegasosClassifier(LinearBinaryClassifier):
     """w <- (1 - eta_t lambda) w + eta_t y_i x_i 1[z_i < 1],  eta_t = 1/(lambda t), i uniform, k = 1.
 
@@ -363,7 +337,7 @@ class PegasosClassifier(LinearBinaryClassifier):
     fit_intercept : add a constant feature 1, regularised like the others.   random_state : seed of the draws.
 
     Larger than memory: `fit` reads a `numpy.memmap` in place, row by drawn row; `partial_fit` takes chunks
-    (`reproduction.data.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
+    (`noisylabels.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
     in the order of the file, and a random sample with replacement inside each: shuffle the file once.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), t_ (steps done).
@@ -373,20 +347,12 @@ class PegasosClassifier(LinearBinaryClassifier):
 
     name = "pegasos"
 
-    def __init__(
-        self,
-        lam: float = 1e-4,
-        *,
-        project: bool = True,
-        max_passes: float | None = 100,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.lam = lam
-        self.project = project
-        self.max_passes = max_passes
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    lam: float = 1e-4
+    _: KW_ONLY
+    project: bool = True
+    max_passes: float | None = 100
+    fit_intercept: bool = True
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> PegasosClassifier:
         """Run on X (n, d), dense or CSR, and y (n,), from w = 0."""

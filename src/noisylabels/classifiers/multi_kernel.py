@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,8 +19,9 @@ from noisylabels.classifiers.kernel import (
     with_majority,
 )
 from noisylabels.kernels.bank import KernelBank, Stack, mixtures
-from noisylabels.kernels.gaussian import WIDTHS, squared_distances
-from noisylabels.solvers.multi_kernel import Factors, Options, Path, ascend, mirror_prox
+from noisylabels.kernels.gaussian import WIDTHS, Parametrisation, squared_distances
+from noisylabels.solvers.flipped_logistic import PriorFactor
+from noisylabels.solvers.multi_kernel import Factors, Options, Path, WSolver, ascend, mirror_prox
 from noisylabels.validation import Floats, number, numbers, whole
 
 SMOOTH = 1e-3  # mean off-diagonal entry of a kernel that reaches beyond a point's own place
@@ -111,6 +112,7 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassifier):
     """max sum_n log P~_n - zeta ||w||^2 - sum_i xi_i eta_i,  f = sum_i eta_i K_i w,  eta_i = u_i^2 >= 0.
 
@@ -140,22 +142,13 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
 
     name = "robust_multi_kernel"
 
-    def __init__(
-        self,
-        widths: ArrayLike | None = None,
-        *,
-        parametrisation: str = "sigma2",
-        T: int = 10,
-        w_solver: str = "cg10",
-        prior_factor: str = "slides",
-        beta: float = 2.0,
-    ) -> None:
-        self.widths = widths
-        self.parametrisation = parametrisation
-        self.T = T
-        self.w_solver = w_solver
-        self.prior_factor = prior_factor
-        self.beta = beta
+    widths: ArrayLike | None = None
+    _: KW_ONLY
+    parametrisation: Parametrisation = "sigma2"
+    T: int = 10
+    w_solver: WSolver = "cg10"
+    prior_factor: PriorFactor = "slides"
+    beta: float = 2.0
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats) -> Sequence[Mixture]:
         options = Options(self.T, self.w_solver, self.prior_factor, self.beta)
@@ -191,6 +184,7 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, paths: Sequence[P
     return [bool(flag) for flag in (smooth < CARRIED * carried.sum(axis=0)) | (f.std(axis=1) < FLAT)]
 
 
+@dataclass(eq=False, repr=False)
 class StPMKLLikeClassifier(MultiKernelClassifier):
     """min_{p in simplex} min_f ||f||^2_{K_p} / 2 + C sum_n (1 - rho) hinge(s_n f_n) + rho hinge(-s_n f_n).
 
@@ -211,22 +205,13 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
     name = "stpmkl_like"
     FLIP_RATE: ClassVar[str] = "rho"
 
-    def __init__(
-        self,
-        widths: ArrayLike | None = None,
-        *,
-        parametrisation: str = "sigma2",
-        rho: float | Sequence[float] = 0.0,
-        C: float = 1.0,
-        tolerance: float = 1e-3,
-        max_iter: int = 2000,
-    ) -> None:
-        self.widths = widths
-        self.parametrisation = parametrisation
-        self.rho = rho
-        self.C = C
-        self.tolerance = tolerance
-        self.max_iter = max_iter
+    widths: ArrayLike | None = None
+    _: KW_ONLY
+    parametrisation: Parametrisation = "sigma2"
+    rho: float | Sequence[float] = 0.0
+    C: float = 1.0
+    tolerance: float = 1e-3
+    max_iter: int = 2000
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats) -> list[Mixture]:
         """With one rho for all columns of ``labels``, or a sequence with one for each."""

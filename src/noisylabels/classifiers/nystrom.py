@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +12,14 @@ from noisylabels.classifiers.base import TrueLabelPosterior, features_of, genera
 from noisylabels.classifiers.kernel import KernelClassifier
 from noisylabels.classifiers.kernel_logistic import SoftmaxModel, check_zeta
 from noisylabels.kernels import nystrom
-from noisylabels.kernels.gaussian import rate, width_of
-from noisylabels.solvers.flipped_logistic import check_variant
+from noisylabels.kernels.gaussian import Parametrisation, rate, width_of
+from noisylabels.solvers.flipped_logistic import Bias, Penalty, check_variant
 from noisylabels.validation import Floats
 
 LARGEST_CURVATURE = 0.25  # of the logistic loss: ridge = 2 zeta / 0.25
 
 
+@dataclass(eq=False, repr=False)
 class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||f - b||^2,  f(x) = sum_i w_i kappa(x, z_i) + b.
 
@@ -46,26 +48,15 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     MULTICLASS: ClassVar[bool] = True
     robust: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        width: float | str = "scale",
-        zeta: float = 1.0,
-        *,
-        landmarks: int = 1000,
-        choice: str = "uniform",
-        parametrisation: str = "sigma2",
-        bias: str = "none",
-        penalty: str = "rkhs",
-        random_state: Any = None,
-    ) -> None:
-        self.width = width
-        self.zeta = zeta
-        self.landmarks = landmarks
-        self.choice = choice
-        self.parametrisation = parametrisation
-        self.bias = bias
-        self.penalty = penalty
-        self.random_state = random_state
+    width: float | str = "scale"
+    zeta: float = 1.0
+    _: KW_ONLY
+    landmarks: int = 1000
+    choice: nystrom.Landmarks = "uniform"
+    parametrisation: Parametrisation = "sigma2"
+    bias: Bias = "none"
+    penalty: Penalty = "rkhs"
+    random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NystromLogisticRegression:
         """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""

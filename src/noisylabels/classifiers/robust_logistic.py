@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from noisylabels.solvers import flipped_logistic, flipped_softmax
 from noisylabels.validation import Floats, flag, number, whole
 
 
+@dataclass(eq=False, repr=False)
 class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
     """max_{w, b, Omega} sum_n a_n log P~_n - lambda ||w||^2,  f = x.w + b,
 
@@ -47,18 +49,11 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
     SPARSE: ClassVar[bool] = False
     MULTICLASS: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        omega: ArrayLike = ((0.8, 0.2), (0.2, 0.8)),
-        learn_omega: bool = True,
-        max_iter: int = 500,
-    ) -> None:
-        self.lam = lam
-        self.omega = omega
-        self.learn_omega = learn_omega
-        self.max_iter = max_iter
+    lam: float = 1e-3
+    _: KW_ONLY
+    omega: ArrayLike = ((0.8, 0.2), (0.2, 0.8))
+    learn_omega: bool = True
+    max_iter: int = 500
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustLogisticRegression:
         """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""

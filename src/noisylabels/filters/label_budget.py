@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import ORS
-from noisylabels.filters.ors_step import MEAN, ONE, SPREAD, step_one
+from noisylabels.filters.ors_kernels import MEAN, ONE, SPREAD, step_one
 from noisylabels.fixed_order import add, dot, energy
 from noisylabels.validation import Floats, choice, finite, flag, number
 

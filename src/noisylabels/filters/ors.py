@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
-from noisylabels.filters.ors_kernels import BLOCK, look, losses_rows, run_rows, run_windows
-from noisylabels.filters.ors_step import Rule
+from noisylabels.filters.ors_kernels import BLOCK, Rule, look, losses_rows, run_rows, run_windows
 from noisylabels.fixed_order import LANES
 from noisylabels.validation import Floats, choice, number
 
-Told = tuple[Floats, Floats, Floats, Floats]
-"""y_t, label 1, label 2 and v_t."""
-WINDOW_TAPS = 64
-"""Sliding windows of at least so many taps are filtered in blocks."""
+Labels = tuple[Floats, Floats, Floats, Floats]  # y_t, label 1, label 2 and v_t
+WINDOW_TAPS = 64  # sliding windows of at least so many taps are filtered in blocks
 
 
 class Variant(NamedTuple):
@@ -94,7 +91,7 @@ class ORS(Filter):
         v = 1.0 if self.variant == "two" and self.two_variance == "full" else rule.v
         return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
-    def _told(self, y: Floats, side: Side) -> Told:
+    def _labels(self, y: Floats, side: Side) -> Labels:
         """What `look` takes, as far as the variant needs it; zeros otherwise."""
         zero = np.zeros(len(y))
         values = []
@@ -106,12 +103,12 @@ class ORS(Filter):
         return values[0], y, values[1], values[2]
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        told = self._told(y, side)
+        labels = self._labels(y, side)
         rules = _rules([self], [0])
         if rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0:
-            _windows(rows, told, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
+            _windows(rows, labels, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
         else:
-            run_rows(rows.flat, rows.step, _seen(told), rules, w, yhat)
+            run_rows(rows.flat, rows.step, _seen(labels), rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -126,12 +123,13 @@ class ORS(Filter):
         bounds, rows = np.append(window_starts(len(data), windows), len(data)), data.rows
         result = np.empty((len(own), windows))
         blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
-        told = (data.y, data.labels[:, 0], data.labels[:, second], data.v)
+        labels = (data.y, data.labels[:, 0], data.labels[:, second], data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             w = np.zeros((1 if len(group) == 1 else 4, rows.d))
-            result[group] = _windows(rows, told, _rules(own, group), w, bounds, w[:, :0].copy())[: len(group)]
+            found = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())
+            result[group] = found[: len(group)]
         if not all(blocks):
-            seen = _seen(told)
+            seen = _seen(labels)
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             losses = np.empty((LANES, windows))
             losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
@@ -149,15 +147,15 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
     return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
 
-def _seen(told: Told) -> Floats:
+def _seen(labels: Labels) -> Floats:
     """`look` at all rounds at once."""
-    seen = np.zeros((len(told[0]), 6))
-    look(told, 0, seen)
+    seen = np.zeros((len(labels[0]), 6))
+    look(labels, 0, seen)
     return seen
 
 
 def _windows(
-    rows: Rows, told: Told, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
+    rows: Rows, labels: Labels, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
 ) -> Floats:
     """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; losses (8, windows)."""
     D = -(-rows.d // BLOCK) * BLOCK
@@ -169,7 +167,7 @@ def _windows(
     s[: len(rows.flat)] = rows.flat
     losses = np.empty((LANES, len(bounds) - 1))
     run_windows(
-        s, rows.d, tuple(np.ascontiguousarray(column) for column in told), rules, wide, bounds, losses, yhat
+        s, rows.d, tuple(np.ascontiguousarray(column) for column in labels), rules, wide, bounds, losses, yhat
     )
     w[:] = wide.swapaxes(0, 1).reshape(len(w), D)[:, : rows.d]
     return losses

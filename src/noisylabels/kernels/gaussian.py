@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -22,7 +23,7 @@ from noisylabels.validation import Floats, choice, number
 WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))
 """The widths of Kaban and Bootkrajang, LABELNOISE 2017."""
 
-PARAMETRISATIONS = ("sigma2", "sigma1", "gamma")
+Parametrisation = Literal["sigma2", "sigma1", "gamma"]
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
 NEGLIGIBLE = 1e-17
 LARGEST_WIDTH = 1e150
@@ -45,7 +46,7 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
     """
     number("width", width, above=0)
     width = number("width", width, least=1.0 / LARGEST_WIDTH, most=LARGEST_WIDTH)
-    choice("parametrisation", parametrisation, PARAMETRISATIONS)
+    choice("parametrisation", parametrisation, get_args(Parametrisation))
     if parametrisation == "gamma":
         return width
     return 1.0 / (2.0 * width**2) if parametrisation == "sigma2" else 1.0 / width**2
@@ -69,7 +70,7 @@ def width_of(
     if isinstance(width, str):
         if width != "scale":
             raise ValueError(f"width: must be a number or 'scale', got {width!r}")
-        choice("parametrisation", parametrisation, PARAMETRISATIONS)
+        choice("parametrisation", parametrisation, get_args(Parametrisation))
         a = None if weights is None else np.broadcast_to(weights[:, np.newaxis], X.shape)
         variance = float(np.average((X - np.average(X, weights=a)) ** 2, weights=a))
         spread = X.shape[1] * (variance if variance > 0 else 1.0)

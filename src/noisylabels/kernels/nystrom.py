@@ -10,6 +10,7 @@ Source: Williams and Seeger, Using the Nystrom method to speed up kernel machine
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
@@ -19,7 +20,7 @@ from noisylabels.validation import Floats, choice, whole
 
 SMALLEST_EIGENVALUE = 1e-12  # relative to the largest; directions below it are dropped
 BLOCK = 1024  # rows at a time, so that memory beside the result does not grow with them
-CHOICES = ("uniform", "kmeans", "leverage")
+Landmarks = Literal["uniform", "kmeans", "leverage"]
 LEAST_RIDGE = 1e-6  # below it 1 - k^T K^-1 k has no correct digits
 
 
@@ -87,7 +88,7 @@ def choose(X: Floats, m: int, how: str, gamma: float, ridge: float, rng: np.rand
 def check(m: int, how: str) -> None:
     """ValueError: m is not a number of landmarks, or the choice is unknown."""
     whole("landmarks", m, 1)
-    choice("choice", how, CHOICES)
+    choice("choice", how, get_args(Landmarks))
 
 
 def leverage_scores(X: Floats, S: Floats, gamma: float, ridge: float) -> Floats:

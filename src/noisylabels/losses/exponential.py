@@ -10,23 +10,22 @@ Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (11)-(15). The step of (15) 
 from __future__ import annotations
 
 import math
+from typing import Literal, get_args
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from noisylabels.elementary import LARGEST, exp_of_negative
-from noisylabels.validation import choice, numbers, shown
-
-Array = NDArray[np.float64]
+from noisylabels.validation import Floats, choice, numbers, shown
 
 GUARD = 1e-12
 """Share of the total weight that is added to both sides of the exact step: |alpha| <= 13.9."""
-LOSS_WEIGHTS = ("convex", "likelihood")
-NEGATIVE_WEIGHTS = ("flip", "clip")
+LossWeights = Literal["convex", "likelihood"]
+NegativeWeights = Literal["flip", "clip"]
 
 
-def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> tuple[Array, Array]:
+def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> tuple[Floats, Floats]:
     """(a, b), each (n,), of labels s (n,) of -1 and +1.
 
     "convex" : (1 - gamma01, gamma01) for s = +1, (1 - gamma10, gamma10) for s = -1, as the paper draws it.
@@ -34,7 +33,7 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
         (1 - gamma01, gamma10); the same for symmetric noise.
     Raises ValueError : a rate outside [0, 0.5), an unknown name.
     """
-    choice("loss_weights", loss_weights, LOSS_WEIGHTS)
+    choice("loss_weights", loss_weights, get_args(LossWeights))
     rates = numbers("gamma", gamma, least=0.0, below=0.5)
     if len(rates) != 2:
         raise ValueError(f"gamma: must be the two flip rates (gamma01, gamma10), got {shown(gamma)}")
@@ -44,7 +43,7 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
     return (1.0 - b if loss_weights == "convex" else np.where(positive, 1.0 - down, 1.0 - up)), b
 
 
-def value(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> Array:
+def value(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> Floats:
     """a exp(-s H) + b exp(s H), elementwise: the loss as the paper draws it."""
     a, b = mixture(s, gamma, loss_weights)
     margin = np.asarray(s) * np.asarray(H, dtype=float)
@@ -69,10 +68,10 @@ class FlippedExponential:
     """
 
     def __init__(
-        self, s: Array, gamma: tuple[float, float] = (0.0, 0.0), loss_weights: str = "convex",
+        self, s: Floats, gamma: tuple[float, float] = (0.0, 0.0), loss_weights: str = "convex",
         negative_weights: str = "flip",
     ) -> None:  # fmt: skip
-        choice("negative_weights", negative_weights, NEGATIVE_WEIGHTS)
+        choice("negative_weights", negative_weights, get_args(NegativeWeights))
         self.s, self.loss_weights, self.clip = s, loss_weights, negative_weights == "clip"
         self.a, self.b = mixture(s, gamma, loss_weights)
         self._wa, self._wb = np.empty_like(s), np.empty_like(s)
@@ -81,18 +80,18 @@ class FlippedExponential:
         """Go on with other flip rates."""
         self.a, self.b = mixture(self.s, gamma, self.loss_weights)
 
-    def weigh(self, H: Array) -> tuple[Array, Array]:
+    def weigh(self, H: Floats) -> tuple[Floats, Floats]:
         """|weights| (n,), up to a common factor, and the labels (n,) to learn at the scores H (n,)."""
         weights, targets = np.empty_like(H), np.empty_like(H)
         terms(H, self.s, self.a, self.b, self._wa, self._wb)
         signed_weights(self.s, self._wa, self._wb, self.clip, weights, targets)
         return weights, targets
 
-    def step(self, h: Array) -> float:
+    def step(self, h: Floats) -> float:
         """The exact step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed last."""
         return exact_step(*agreement(self.s, h, self._wa, self._wb))
 
-    def log_value(self, H: Array) -> float:
+    def log_value(self, H: Floats) -> float:
         """log(J(H) / n)."""
         wa, wb = np.empty_like(H), np.empty_like(H)
         shift = terms(H, self.s, self.a, self.b, wa, wb)
@@ -100,7 +99,7 @@ class FlippedExponential:
 
 
 @njit(cache=True, error_model="numpy")
-def terms(H: Array, s: Array, a: Array, b: Array, wa: Array, wb: Array) -> float:
+def terms(H: Floats, s: Floats, a: Floats, b: Floats, wa: Floats, wb: Floats) -> float:
     """Write w^a exp(-M) and w^b exp(-M), M the largest exponent among terms that are not 0; returns M."""
     largest = -np.inf
     for i in range(len(H)):
@@ -117,7 +116,7 @@ def terms(H: Array, s: Array, a: Array, b: Array, wa: Array, wb: Array) -> float
 
 
 @njit(cache=True, error_model="numpy")
-def signed_weights(s: Array, wa: Array, wb: Array, clip: bool, weights: Array, targets: Array) -> None:
+def signed_weights(s: Floats, wa: Floats, wb: Floats, clip: bool, weights: Floats, targets: Floats) -> None:
     """Write |w^a - w^b| and s sign(w^a - w^b); with `clip`, 0 where w^a < w^b."""
     for i in range(len(s)):
         w = wa[i] - wb[i]
@@ -128,7 +127,7 @@ def signed_weights(s: Array, wa: Array, wb: Array, clip: bool, weights: Array, t
 
 
 @njit(cache=True, error_model="numpy")
-def agreement(s: Array, h: Array, wa: Array, wb: Array) -> tuple[float, float]:
+def agreement(s: Floats, h: Floats, wa: Floats, wb: Floats) -> tuple[float, float]:
     """(agree, disagree) of `exact_step`."""
     agree = disagree = 0.0
     for i in range(len(s)):

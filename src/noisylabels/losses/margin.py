@@ -44,7 +44,12 @@ class Loss:
     _slope: ClassVar[Callable[..., float]]
 
     def __init_subclass__(cls) -> None:
-        LOSSES[cls.name] = cls
+        taken = LOSSES.setdefault(cls.name, cls)
+        if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"{cls.__qualname__}: {cls.name!r} is the name of {taken.__qualname__}; take another"
+            )
+        LOSSES[cls.name] = cls  # a class that is defined again replaces itself
 
     @property
     def curvature(self) -> float:
@@ -85,7 +90,8 @@ class Loss:
     def _each(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
         margins = np.asarray(z, dtype=np.float64)
         out = np.empty(margins.size)
-        _apply(compiled(formula), margins.ravel(), columns([self] * min(256, margins.size)), out)
+        parameters = np.repeat(columns([self]), min(256, margins.size), axis=1)
+        _apply(compiled(formula), margins.ravel(), parameters, out)
         return out.reshape(margins.shape)
 
 
@@ -132,6 +138,8 @@ def compiled(function: Callable[..., float]) -> Any:
     It is kept on disk as if the loop were beside the formula: an edit of that file compiles it again.
     """
     source = function.__code__
+    if not 1 <= source.co_argcount <= 4:
+        raise ValueError(f"{function.__qualname__}: takes z and at most three parameters")
     code = (_over_0, _over_1, _over_2, _over_3)[source.co_argcount - 1].__code__
     code = code.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
     loop = FunctionType(code, {"range": range, "formula": njit(inline="always")(function)})

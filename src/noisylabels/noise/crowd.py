@@ -24,8 +24,8 @@ def simulate(
 ) -> Crowd:  # fmt: skip
     """Labels of items with the true labels y (n,), -1 and +1: each item goes to per_item different workers.
 
-    A worker is right with a probability of his own, drawn from Beta(*beta), or 1/2 if he is a spammer;
-    round(spammers workers) of them are.
+    Each worker is right with a probability drawn from Beta(*beta); round(spammers workers) of them, the
+    spammers, with probability 1/2.
     Raises ValueError : per_item not in 1..workers, a share outside [0, 1], labels other than -1 and +1.
     """
     if not 1 <= per_item <= workers:

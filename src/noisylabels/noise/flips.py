@@ -1,6 +1,6 @@
 """Flipped labels of binary classification: which of the labels y in {-1, +1} are wrong.
 
-`independent`, `negative_only` and `positive_only` flip each label by a coin of its own; the other models flip
+`independent`, `negative_only` and `positive_only` flip each label by its own coin; the other models flip
 an exact number of labels, so that the realised rate is the nominal one. All return a new array. Test labels
 are never passed through here.
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Labels = NDArray[np.int8]
 REDRAWS = 10
-"""How often coins are tossed anew when all the flipped labels are of one class."""
+"""How often coins are tossed again when all the flipped labels are of one class."""
 
 
 def _rate(name: str, rate: float) -> float:
@@ -78,19 +78,19 @@ def _coins(y: Labels, rng: np.random.Generator, positive: float, negative: float
 
 
 def independent(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
-    """P(y~ != y) = rate < 1/2 for every label, independently; drawn anew while one class is left."""
+    """P(y~ != y) = rate < 1/2 for every label, independently; drawn again while one class is left."""
     if not 0 <= rate < 0.5:
         raise ValueError(f"rate, the probability of a flip in both classes, must lie in [0, 0.5), got {rate}")
     return _coins(y, rng, rate, rate)
 
 
 def negative_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
-    """omega_01 = P(y~ = +1 | y = -1) = rate < 1, omega_10 = 0; drawn anew while one class is left."""
+    """omega_01 = P(y~ = +1 | y = -1) = rate < 1, omega_10 = 0; drawn again while one class is left."""
     return _coins(y, rng, 0.0, _one_sided(rate))
 
 
 def positive_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
-    """omega_10 = P(y~ = -1 | y = +1) = rate < 1, omega_01 = 0; drawn anew while one class is left."""
+    """omega_10 = P(y~ = -1 | y = +1) = rate < 1, omega_01 = 0; drawn again while one class is left."""
     return _coins(y, rng, _one_sided(rate), 0.0)
 
 
@@ -110,23 +110,18 @@ def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray
 
 
 MODELS: dict[str, Callable[..., Labels]] = {
-    "symmetric": symmetric,
-    "compound": compound,
-    "uniform": uniform,
-    "class_conditional": class_conditional,
-    "independent": independent,
-    "negative_only": negative_only,
-    "positive_only": positive_only,
-    "far_outliers": far_outliers,
-}
+    model.__name__: model
+    for model in (
+        symmetric, compound, uniform, class_conditional, independent, negative_only, positive_only,
+        far_outliers,
+    )
+}  # fmt: skip
 
 
 def parse(label: str) -> tuple[str, dict[str, float]]:
     """``"compound 0.2 3"`` -> ("compound", {"rate": 0.2, "times": 3}): the model, then its numbers in order.
 
-    Raises
-    ------
-    ValueError : an unknown model, something that is no number, too few or too many numbers.
+    Raises ValueError : an unknown model, something that is not a number, too few or too many numbers.
     """
     model, *numbers = label.split()
     if model not in MODELS:
@@ -145,11 +140,9 @@ def parse(label: str) -> tuple[str, dict[str, float]]:
 
 
 def corrupt(y: Labels, label: str, rng: np.random.Generator, f: NDArray[np.float64] | None = None) -> Labels:
-    """Labels y (n,) of -1 and +1 after the noise that ``label`` tells (see `parse`); f: see `far_outliers`.
+    """Labels y (n,) of -1 and +1 after the noise that ``label`` names (see `parse`); f: see `far_outliers`.
 
-    Raises
-    ------
-    ValueError : a label that cannot be parsed, other classes than -1 and +1, a rate outside [0, 1].
+    Raises ValueError : a label that cannot be parsed, other classes than -1 and +1, a rate outside [0, 1].
     """
     model, parameters = parse(label)
     if not np.isin(y, (-1, 1)).all():

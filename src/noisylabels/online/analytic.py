@@ -46,7 +46,7 @@ class AnalyticKernel(AnalyticParameters):
     alpha is scaled back when ||w||^2 exceeds B_w. The estimates of one degree are summed up in one tensor, so
     that a round costs the same at any t.
     kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
-    B_w: squared radius, > 0.  rng: the learner's own coin.
+    B_w: squared radius, > 0.  rng: for the degrees that are drawn.
     Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies;
     divergence.
     Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 4 and Subroutine 1.

@@ -111,7 +111,7 @@ class AnalyticParameters(OnlineLearner):
     """Parameters of Algorithm 4.
 
     kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
-    B_w: squared radius, > 0.  rng: the learner's own coin.
+    B_w: squared radius, > 0.  rng: for the degrees that are drawn.
     """
 
     def __init__(

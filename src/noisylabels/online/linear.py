@@ -115,7 +115,7 @@ class KnownCovariance(LinearLearner):
 
     Sigma_t w_t is what the noise adds to the gradient on average; the noise of y~ needs no correction.
     eta: step size, > 0.  B_w: squared radius.
-    covariance: (d, d), told to the learner here instead of by the oracle in every round.
+    covariance: (d, d), if the oracle does not give it in every round.
     Raises ValueError: eta or B_w not positive and finite; covariance missing, of the wrong size,
     not symmetric or not positive semi-definite.
     Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 2 and Lemma 3.
@@ -142,7 +142,7 @@ class KnownCovariance(LinearLearner):
 
         X: (T, d) instances to predict, never learnt from.  X1: (T, d) one copy each.  y: (T,) noisy targets.
         covariance: (d, d) or (T, d, d); or variances of independent entries: (d,) or (T, d);
-        or neither, if the learner was told the covariance when it was made.
+        or neither, if `__init__` got the covariance.
         Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
         """
         clean, first, targets = _checked(self, X, X1, y)

@@ -16,7 +16,7 @@ from noisylabels.validation import Floats, as_array, number, of_class
 
 
 class Round(NamedTuple):
-    """One round: d, functions that return the next copy and raise IndexError when there is none, Sigma_t."""
+    """One round: d, functions that return the next copy and raise IndexError when none is left, Sigma_t."""
 
     d: int
     instance: Callable[[], Floats]
@@ -88,7 +88,7 @@ class Oracle:
 
 
 class StreamOracle(Oracle):
-    """An iterator of your own as an oracle: items (copies (m, d), targets) or (copies, targets, Sigma).
+    """An iterator as an oracle: items (copies (m, d), targets) or (copies, targets, Sigma).
 
     targets: a number or (k,), each handed out once; `exact_targets`: they are free of noise, so the first one
     may be used any number of times.

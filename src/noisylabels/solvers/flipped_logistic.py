@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -26,8 +27,9 @@ from noisylabels.noise import flip_matrix
 from noisylabels.validation import Floats, choice
 
 BLOCK = 128  # terms that are computed before they are summed
-BIASES = ("none", "free", "penalised")
-PENALTIES = ("weights", "rkhs")
+Bias = Literal["none", "free", "penalised"]
+Penalty = Literal["weights", "rkhs"]
+PriorFactor = Literal["slides", "exact"]
 BETA = 2.0  # rate of the exponential prior of zeta
 PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
 SMALLEST_CURVATURE = 1e-6
@@ -186,8 +188,8 @@ def columns(basis: Basis, bias: str, penalty: str, least: float = 0.0) -> Column
 
 def check_variant(bias: str, penalty: str) -> None:
     """ValueError: a bias or a penalty that is not known."""
-    choice("bias", bias, BIASES)
-    choice("penalty", penalty, PENALTIES)
+    choice("bias", bias, get_args(Bias))
+    choice("penalty", penalty, get_args(Penalty))
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ Source: Nemirovski, SIAM J. Optim. 15, 2004; the problem is our reconstruction, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -47,7 +48,7 @@ from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior, prior_factor_value
 from noisylabels.validation import Floats, choice, number, whole
 
-W_SOLVERS = ("cg10", "newton")
+WSolver = Literal["cg10", "newton"]
 LARGEST_ETA = 1e12
 SMALLEST_ETA = 1e-100  # psi of the prior of eta
 PRUNED = 1e-8  # of the largest eta
@@ -96,7 +97,7 @@ class Options:
 
     def __post_init__(self) -> None:
         whole("T", self.T, 1)
-        choice("w_solver", self.w_solver, W_SOLVERS)
+        choice("w_solver", self.w_solver, get_args(WSolver))
         prior_factor_value(self.prior_factor)
         number("beta", self.beta, above=0)
 

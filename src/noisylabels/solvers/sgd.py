@@ -393,7 +393,7 @@ def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
     choice("schedule", name, SCHEDULES)
     number("eta0", eta0, above=0)
     if eta0 * lam >= 1:
-        raise ValueError(f"eta0 lambda = {eta0:g} x {lam:g} must be < 1: such a step turns the weights round")
+        raise ValueError(f"eta0 lambda = {eta0:g} x {lam:g} must be < 1: such a step reverses the weights")
     decay = {"warm_inv_epoch": 1 / n, "inv_sqrt_epoch": 1 / n, "constant": 0.0}.get(name, lam * eta0)
     power = {"inv_sqrt_epoch": 0.5, "asgd": 0.75}.get(name, 1.0)
     return Schedule(float(eta0), float(decay), power, float(n if name == "warm_inv_epoch" else 1))

@@ -68,7 +68,6 @@ def fit_models(
     X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.
     The rows come in a new uniformly random order each epoch.
     A step size that makes weights overflow leaves NaN in its column.
-
     Raises ValueError : losses of different classes; a schedule that chooses its own first step.
     """
     kinds = {candidate.loss.name for candidate in candidates}
@@ -150,7 +149,7 @@ def _epoch(
 
 @njit(cache=True)
 def _flush(W: Floats, total: Floats, averaged: bool, chosen: Ints, scale: Floats, kappa: Floats) -> None:
-    """The end of the lazy form for the chosen models; without averages there is no sum to touch."""
+    """The end of the lazy form for the chosen models; `total` only with averages."""
     for j in range(W.shape[0] - 1):
         for m in chosen:
             if averaged:

@@ -127,8 +127,8 @@ def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
 def filtering(noise: ArrayLike, p: float, x_size: float, u_size: ArrayLike, alpha: float = 1.0) -> Floats:
     """sum (u.x_t - yhat_t)^2 <= sum (y_t - u.x_t)^2 + (p-1) X_p^2 ||u||_q^2 / alpha, with the rate of `rate`.
 
-    noise: sum (y_t - u.x_t)^2.  u_size: ||u||_q.  Source: the slides' filtering theorem (printed there
-    for alpha = 1).
+    noise: sum (y_t - u.x_t)^2.  u_size: ||u||_q.  Source: the slides' filtering theorem
+    (given there for alpha = 1).
     """
     number("alpha", alpha, above=0, most=1)
     return np.asarray(noise, dtype=float) + (p - 1.0) * x_size**2 * np.square(u_size) / alpha
@@ -157,7 +157,6 @@ def best_alpha(noise: float, K: float) -> float:
 def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
     """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X,
     ||u||_1 <= U, at eta = 1/(3 U^2 X^2).
-
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
     """
     return 3.0 * (noise + (budget * x_top) ** 2 * math.log(2 * n))
@@ -166,7 +165,6 @@ def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
 def eg(noise: float, spread: float, n: int) -> float:
     """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex,
     max x - min x <= R, at eta = 2/(3 R^2).
-
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
     """
     return 1.5 * (noise + spread**2 * math.log(n))

@@ -113,13 +113,13 @@ def angle(gamma: ArrayLike, K: ArrayLike) -> float:
     return math.acos(min(1.0, max(-1.0, float(plus @ matrix @ minus) / math.sqrt(a * b))))
 
 
-def naive_limit(Sigma_x: ArrayLike, Sigma_n: ArrayLike, w: ArrayLike, told: float = 0.0) -> Floats:
-    """(Sigma_x + (1 - told) Sigma_n)^-1 Sigma_x w*: where descent on noisy instances goes, unconstrained.
+def naive_limit(Sigma_x: ArrayLike, Sigma_n: ArrayLike, w: ArrayLike, known: float = 0.0) -> Floats:
+    """(Sigma_x + (1 - known) Sigma_n)^-1 Sigma_x w*: where descent on noisy instances goes, unconstrained.
 
-    told: the factor of Sigma_n that Algorithm 2 is told; 0 is the naive learner.
+    known: the factor of Sigma_n that Algorithm 2 is given; 0 is the naive learner.
     """
     S, N = checked_covariance("Sigma_x", Sigma_x), checked_covariance("Sigma_n", Sigma_n)
-    return np.asarray(np.linalg.solve(S + (1.0 - told) * N, S @ np.asarray(w, dtype=float)))
+    return np.asarray(np.linalg.solve(S + (1.0 - known) * N, S @ np.asarray(w, dtype=float)))
 
 
 def excess(Sigma_x: ArrayLike, w: ArrayLike, best: ArrayLike) -> float:

@@ -1,15 +1,16 @@
-"""Recordings of speech, noise and impulse responses: ``signal`` (float64, full scale 1) and ``rate`` (Hz).
+"""Speech and impulse responses: ``signal`` (float64, full scale 1) and ``rate`` (Hz); simulated rooms.
 
-They are neither centred nor scaled; whoever uses them does that.
+Recordings are neither centred nor scaled; whoever uses them does that. The room responses of `simulated` and
+`recorded` have unit norm and the direct path at tap `DIRECT`, so that they can be exchanged.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import soundfile
 from numpy.typing import NDArray
+
+from reproduction.data.formats import Arrays, Files, only
 
 RATE = 16_000
 """Samples per second of everything that is prepared."""
@@ -17,8 +18,6 @@ RATE = 16_000
 SHORTEST = 0.25
 """Seconds; a shorter recording is taken for a mistake."""
 
-Files = Mapping[str, Path]
-Arrays = dict[str, NDArray[Any]]
 Signal = NDArray[np.float64]
 
 
@@ -85,12 +84,6 @@ def _arrays(signal: Signal) -> Arrays:
     return {"signal": np.ascontiguousarray(signal), "rate": np.array(RATE, np.int64)}
 
 
-def _only(files: Files) -> Path:
-    if len(files) != 1:
-        raise ValueError(f"expected one recording, got {', '.join(files) or 'none'}")
-    return next(iter(files.values()))
-
-
 def speech(files: Files) -> Arrays:
     """The utterances one after the other, in the order of their names; 16 kHz, mono."""
     return _arrays(np.concatenate([_at_rate(files[name]) for name in sorted(files)]))
@@ -98,16 +91,93 @@ def speech(files: Files) -> Arrays:
 
 def recording(files: Files) -> Arrays:
     """One recording as it is; it must be mono at 16 kHz (a user's own file is never changed silently)."""
-    return _arrays(_at_rate(_only(files)))
-
-
-def mixed_down(files: Files) -> Arrays:
-    """One recording, its channels averaged and resampled to 16 kHz."""
-    samples, rate = read(_only(files))
-    return _arrays(resample(samples.mean(axis=1), rate, RATE))
+    return _arrays(_at_rate(only(files)))
 
 
 def room_response(files: Files) -> Arrays:
     """One impulse response, mono, resampled to 16 kHz."""
-    signal, rate = read_mono(_only(files))
+    signal, rate = read_mono(only(files))
     return _arrays(resample(signal, rate, RATE))
+
+
+# room impulse responses
+
+DIRECT = 5
+"""Tap of the direct path, counted from 0."""
+
+SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
+SPEED_OF_SOUND = 343.0  # metres per second
+FRACTIONAL_DELAY = 41  # taps of the windowed sinc (Hann) that places an arrival between two samples
+HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5  # reflections a metre of path can have at most
+
+
+def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> Signal:
+    """h of a 5 m x 4 m x 3 m room by the image method: delayed echoes reflection^k / (4 pi distance).
+
+    ``reflection`` is the pressure reflection of every wall (absorption 1 - reflection^2). Images are taken
+    up to the order that can still arrive within ``taps``. An echo lies between two samples by a windowed
+    sinc of 41 taps.
+
+    Raises
+    ------
+    ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).
+
+    Source: Allen and Berkley 1979, in pyroomacoustics; the geometry is our choice (the ORS paper gives none).
+    """
+    _check(taps, rate)
+    if not 0 <= reflection < 1:
+        raise ValueError(f"reflection must be in [0, 1), got {reflection}")
+    import pyroomacoustics as acoustics
+
+    path = np.linalg.norm(np.subtract(SOURCE, MICROPHONE))
+    direct = round(path * rate / SPEED_OF_SOUND) + FRACTIONAL_DELAY // 2
+    longest = (direct + taps + FRACTIONAL_DELAY) * SPEED_OF_SOUND / rate
+    # One thread: the order of summation decides the last bits. No high-pass: it would smear the direct path.
+    choices = {"frac_delay_length": FRACTIONAL_DELAY, "rir_hpf_enable": False, "num_threads": 1}
+    before = {name: acoustics.constants.get(name) for name in choices}
+    try:
+        for name, value in choices.items():
+            acoustics.constants.set(name, value)
+        room = acoustics.ShoeBox(
+            SIZE,
+            fs=rate,
+            materials=acoustics.Material(1.0 - reflection**2),
+            max_order=int(HARMONIC * longest) + 3,
+        )
+        room.add_source(SOURCE)
+        room.add_microphone(MICROPHONE)
+        room.compute_rir()
+    finally:
+        for name, value in before.items():
+            acoustics.constants.set(name, value)
+    return _cut(np.asarray(room.rir[0][0], np.float64), direct, taps)
+
+
+def recorded(h: Signal, rate: int, taps: int = 1024, to_rate: int = RATE) -> Signal:
+    """A recorded response at ``to_rate``, its strongest tap (the direct path) moved to tap 5, cut, unit norm.
+
+    Raises
+    ------
+    ValueError : taps <= DIRECT, a rate < 1, or a response that is empty, silent or not finite.
+    """
+    _check(taps, min(rate, to_rate))
+    h = np.asarray(h, np.float64)
+    if h.ndim != 1 or not len(h) or not np.isfinite(h).all() or not h.any():
+        raise ValueError("the recorded room response must be a non-empty, finite signal that is not silent")
+    h = resample(h, rate, to_rate)
+    return _cut(h, int(np.argmax(np.abs(h))), taps)
+
+
+def _check(taps: int, rate: int) -> None:
+    if taps <= DIRECT:
+        raise ValueError(
+            f"taps must be more than {DIRECT} (the direct path stands at tap {DIRECT}), got {taps}"
+        )
+    if rate < 1:
+        raise ValueError(f"rate must be at least 1 Hz, got {rate}")
+
+
+def _cut(h: Signal, direct: int, taps: int) -> Signal:
+    """``taps`` taps of h, index ``direct`` at tap DIRECT (zeros where h has none), divided by their norm."""
+    h = np.concatenate([np.zeros(DIRECT), h, np.zeros(taps)])[direct : direct + taps]
+    return np.ascontiguousarray(h / np.linalg.norm(h))

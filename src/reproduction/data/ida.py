@@ -2,33 +2,30 @@
 
 Two variants, named in every result. *Genuine*: ``benchmarks.mat`` with the original splits. *Rebuilt*: the
 same points recovered from files in package distributions (each recipe was compared with published copies of
-the IDA matrices: equal to 1e-6 or better, up to the order of rows), with our own seeded splits of the
-original sizes. Ringnorm and waveform can also be *generated* afresh.
+the IDA matrices: equal to 1e-6 or better, up to the order of rows), with our seeded splits of the original
+sizes. Ringnorm and waveform can also be *generated*.
 
 z = z-score per column with ddof = 1, as IDA did. Train and test indices are zero-based,
 (R, n_train) and (R, n_test).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
-from reproduction.data import generators, ida_mat, uci
-from reproduction.data.checks import supervised
-from reproduction.data.files import Files, only
-from reproduction.data.matrices import pack
-from reproduction.data.readers import svmlight
+from reproduction.data import uci
+from reproduction.data.formats import Arrays, Files, contents, mat, matrix, only, supervised, svmlight
 
-Arrays = dict[str, NDArray[Any]]
-Points = tuple[NDArray[np.float64], NDArray[np.int8]]
+Floats = NDArray[np.float64]
+Points = tuple[Floats, NDArray[Any]]
+Splits = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """Published sizes of one set: columns, rows of the two classes, training rows, number of splits."""
 
     columns: int
@@ -55,10 +52,10 @@ FACTS = {
 }
 
 
-def splits(name: str, y: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def splits(name: str, y: NDArray[np.int8]) -> Splits:
     """Our splits of the IDA sizes: (R, n_train), (R, n_test) indices of uniform random partitions.
 
-    Realisation r is drawn from its own stream of the fixed seed 0;
+    Realisation r is drawn from its stream of the fixed seed 0;
     a training part of one class only is redrawn.
     """
     facts, seeds = FACTS[name], Seeds(0, "ida-splits", name)
@@ -71,111 +68,67 @@ def splits(name: str, y: NDArray[np.int8]) -> tuple[NDArray[np.int32], NDArray[n
     return order[:, : facts.train].copy(), order[:, facts.train :].copy()
 
 
-def _set(name: str) -> Callable[[Callable[[Files], Points]], Callable[[Files], Arrays]]:
-    """Make a recipe (files -> points) a loader: genuine if there is ``benchmarks.mat``, else the recipe."""
-    facts = FACTS[name]
-
-    def decorate(recipe: Callable[[Files], Points]) -> Callable[[Files], Arrays]:
-        def load(files: Files) -> Arrays:
-            if "benchmarks.mat" in files:
-                rows = facts.negative + facts.positive
-                X, y, train, test = ida_mat.read(
-                    files["benchmarks.mat"], name, rows, facts.train, facts.splits
-                )
-            else:
-                X, y = recipe(files)
-            classes = {-1: facts.negative, 1: facts.positive}
-            arrays = pack(*supervised(f"ida-{name}", X, y, facts.columns, classes))
-            if "benchmarks.mat" not in files:
-                train, test = splits(name, arrays["y"])
-            return arrays | {"train": train, "test": test}
-
-        load.__name__, load.__doc__ = recipe.__name__, recipe.__doc__
-        return load
-
-    return decorate
+def _z(X: Floats) -> Floats:
+    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0, ddof=1))
 
 
-def _z(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+def _plus(found: NDArray[Any]) -> NDArray[np.int8]:
+    return np.where(found, 1, -1).astype(np.int8)
 
 
-@_set("banana")
-def banana(files: Files) -> Points:
-    """Two interleaved half moons, already standardised, to six decimals (svmlight format, zipped)."""
-    X, y = svmlight.read(only(files), 2, {-1.0: -1, 1.0: 1})
+# recipes: the points of a set from a file of a package or a mirror
+
+
+def _banana(path: Path) -> Points:
+    X, y = svmlight(path, 2, {-1.0: -1, 1.0: 1})  # standardised already, to six decimals
     return X.toarray(), y
 
 
-@_set("breast-cancer")
-def breast_cancer(files: Files) -> Points:
-    """Ljubljana breast cancer: ordinal codes, one affine map per column; +1 = recurrence."""
+def _breast_cancer(path: Path) -> Points:
     slope = [0.99732724, 1.79417818, 0.463923119, 0.757977, 2.3300011, 1.350483, 1.993164, 0.805841, 2.43904]
     shift = [2.6935114, 2.68471894, 2.18755, 0.459213, 1.76876, 1.488489, 1.018406, 0.982302, 1.9227466]
-    raw = uci.breast_cancer(files)
-    return raw["X"] * slope - shift, raw["y"]
+    X, y = uci.breast_cancer(path)
+    return X * slope - shift, y
 
 
-@_set("diabetes")
-def diabetes(files: Files) -> Points:
-    """Pima Indians diabetes, z; +1 = diabetes. (IDA's own scale differs by an affine map per column.)"""
-    raw = uci.pima(files)
-    return _z(raw["X"]), raw["y"]
+def _diabetes(path: Path) -> Points:
+    arrays = uci.pima({path.name: path})
+    return _z(arrays["X"]), arrays["y"]
 
 
-@_set("flare-solar")
-def flare_solar(files: Files) -> Points:
-    """Solar flares, unscaled: activity ... area and C, M, X counts; +1 = spot distribution not "O"."""
-    raw = uci.solar_flare(files)
-    return raw["X"][:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], raw["y"]
+def _flare_solar(path: Path) -> Points:
+    X, y = uci.solar_flare(path)  # unscaled: activity ... area and C, M, X counts
+    return X[:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], y
 
 
-@_set("german")
-def german(files: Files) -> Points:
-    """German credit, z, with IDA's artefact: purpose A410 is 410 beside A40 ... A49 (nine sd away)."""
-    raw = uci.german(files)
-    X = raw["X"].copy()
-    X[X[:, 3] == 10, 3] = 410 - 40
-    return _z(X), raw["y"]
-
-
-@_set("heart")
-def heart(files: Files) -> Points:
-    """Statlog heart, z; +1 = disease. (IDA's own scale could not be checked.)"""
-    raw = uci.heart(files)
-    return _z(raw["X"]), raw["y"]
-
-
-@_set("image")
-def image(files: Files) -> Points:
-    """Image segmentation without its constant column, z; +1 = brickface, sky, foliage, path (1, 2, 3, 6)."""
-    raw = uci.segment(files)
-    return _z(np.delete(raw["X"], 2, axis=1)), np.where(np.isin(raw["y"], [1, 2, 3, 6]), 1, -1).astype(
-        np.int8
-    )
-
-
-@_set("ringnorm")
-def ringnorm(files: Files) -> Points:
-    """Delve ringnorm, z; +1 = class 0, the wide one. Without a file: drawn from the generator."""
-    if files:
-        raw = uci.ringnorm(files)
-        return _z(raw["X"]), -raw["y"]
-    X, y = generators.ringnorm(_generator("ringnorm"), 3736, 3664)
+def _german(path: Path) -> Points:
+    X, y = uci.german(path)
+    X[X[:, 3] == 10, 3] = 410 - 40  # IDA's artefact: purpose A410 is 410 beside A40 ... A49
     return _z(X), y
 
 
-@_set("splice")
-def splice(files: Files) -> Points:
-    """Splice junctions without the 15 rows of ambiguous letters, A, G, C, T = 1..4; +1 = EI or IE."""
-    raw = uci.splice(files)
-    known = (raw["X"] > 0).all(axis=1)
-    return raw["X"][known], np.where(raw["y"][known] == 3, -1, 1).astype(np.int8)
+def _heart(path: Path) -> Points:
+    arrays = uci.heart({path.name: path})
+    return _z(arrays["X"]), arrays["y"]
 
 
-@_set("thyroid")
-def thyroid(files: Files) -> Points:
-    """New thyroid, one affine map per column; +1 = hyper- or hypothyroid."""
+def _image(path: Path) -> Points:
+    X, y = uci.segment(path)  # without its constant column; +1 = brickface, sky, foliage, path
+    return _z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6]))
+
+
+def _norm(path: Path) -> Points:
+    X, y = uci.norm(path)
+    return _z(X), -y
+
+
+def _splice(path: Path) -> Points:
+    X, y = uci.splice(path)
+    known = (X > 0).all(axis=1)  # without the 15 rows of ambiguous letters; +1 = EI or IE
+    return X[known], _plus(y[known] != 3)
+
+
+def _thyroid(path: Path) -> Points:
     slope = [
         0.08668282471557734,
         0.2160091459925093,
@@ -184,33 +137,129 @@ def thyroid(files: Files) -> Points:
         0.12197008374778771,
     ]
     shift = [9.481367370321617, 2.1343863719563236, 1.726429596532679, 0.4164567929859075, 0.5082493382697804]
-    raw = uci.new_thyroid(files)
-    return raw["X"] * slope - shift, np.where(raw["y"] == 1, -1, 1).astype(np.int8)
+    X, y = uci.new_thyroid(path)
+    return X * slope - shift, _plus(y != 1)
 
 
-@_set("titanic")
-def titanic(files: Files) -> Points:
-    """Titanic: class, age and sex, z; +1 = survived."""
-    raw = uci.titanic(files)
-    return _z(raw["X"]), raw["y"]
-
-
-@_set("twonorm")
-def twonorm(files: Files) -> Points:
-    """Delve twonorm, z; +1 = class 0."""
-    raw = uci.twonorm(files)
-    return _z(raw["X"]), -raw["y"]
-
-
-@_set("waveform")
-def waveform(files: Files) -> Points:
-    """Breiman's waveforms, z; +1 = class 1 (waves at 7 and 11). Without a file: drawn from the generator."""
-    if files:
-        raw = uci.waveform(files)
-        return _z(raw["X"]), np.where(raw["y"] == 1, 1, -1).astype(np.int8)
-    X, y = generators.waveform(_generator("waveform"), 3353, 1647)
+def _titanic(path: Path) -> Points:
+    X, y = uci.titanic(path)
     return _z(X), y
 
 
-def _generator(name: str) -> np.random.Generator:
-    return Seeds(0, "ida-generated", name).generator(0, "points")
+def _waveform(path: Path) -> Points:
+    X, y = uci.waveform(path)
+    return _z(X), _plus(y == 1)
+
+
+# generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California, 1996
+
+
+def _shuffled(rng: np.random.Generator, negative: Floats, positive: Floats) -> Points:
+    X, y = np.concatenate([negative, positive]), np.repeat([-1, 1], [len(negative), len(positive)])
+    order = rng.permutation(len(y))
+    return X[order], y[order]
+
+
+def generated_ringnorm(rng: np.random.Generator, negative: int, positive: int) -> Points:
+    """x | y = -1 ~ N(a 1, I), x | y = +1 ~ N(0, 4 I), a = 2/sqrt(20), 20 columns, given class counts."""
+    inner = rng.standard_normal((negative, 20)) + 2 / np.sqrt(20)
+    return _shuffled(rng, inner, 2 * rng.standard_normal((positive, 20)))
+
+
+def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -> Points:
+    """x = u h_a + (1 - u) h_b + N(0, I), u ~ U(0, 1), 21 columns; y = +1 mixes the waves at 7 and 11.
+
+    h_p(i) = max(6 - abs(i - p), 0), i = 1..21; y = -1 mixes 7 and 15 or 11 and 15, with equal probability.
+    """
+    early, middle, late = (np.maximum(6 - np.abs(np.arange(1, 22) - peak), 0.0) for peak in (7, 11, 15))
+    other = np.where(rng.random((negative, 1)) < 0.5, early, middle)
+
+    def mix(first: Floats, second: Floats, n: int) -> Floats:
+        u = rng.random((n, 1))
+        return np.asarray(u * first + (1 - u) * second + rng.standard_normal((n, 21)))
+
+    return _shuffled(rng, mix(other, late, negative), mix(early, middle, positive))
+
+
+GENERATORS = {"ringnorm": generated_ringnorm, "waveform": generated_waveform}
+
+
+# loaders
+
+
+def _loader(name: str, recipe: Callable[[Path], Points]) -> Callable[[Files], Arrays]:
+    """Genuine if there is ``benchmarks.mat``, else by the recipe, without any file generated."""
+    facts = FACTS[name]
+
+    def load(files: Files) -> Arrays:
+        parts = None
+        if "benchmarks.mat" in files:
+            X, y, *parts = genuine(files["benchmarks.mat"], name)
+        elif files:
+            X, y = recipe(only(files))
+        else:
+            rng = Seeds(0, "ida-generated", name).generator(0, "points")
+            X, y = GENERATORS[name](rng, facts.negative, facts.positive)
+            X = _z(X)
+        classes = {-1: facts.negative, 1: facts.positive}
+        arrays = supervised(f"ida-{name}", X, y, facts.columns, classes)
+        train, test = parts or splits(name, arrays["y"])
+        return arrays | {"train": train, "test": test}
+
+    return load
+
+
+banana = _loader("banana", _banana)
+breast_cancer = _loader("breast-cancer", _breast_cancer)
+diabetes = _loader("diabetes", _diabetes)
+flare_solar = _loader("flare-solar", _flare_solar)
+german = _loader("german", _german)
+heart = _loader("heart", _heart)
+image = _loader("image", _image)
+ringnorm = _loader("ringnorm", _norm)
+splice = _loader("splice", _splice)
+thyroid = _loader("thyroid", _thyroid)
+titanic = _loader("titanic", _titanic)
+twonorm = _loader("twonorm", _norm)
+waveform = _loader("waveform", _waveform)
+
+
+def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
+    """X (n, d), y (n,) in {-1, +1}, zero-based indices (R, train) and (R, n - train) of ``benchmarks.mat``.
+
+    The file has one struct per set: x and t hold each labelled pattern once; train and test are one-based,
+    and name a pattern as often as it occurs in the set. A pattern that occurs m times becomes m equal rows,
+    so that every split is a partition of the rows.
+
+    Raises
+    ------
+    ValueError : the struct or a field is missing, labels other than -1 and +1, other sizes, rows that are not
+        there, or splits that are not all partitions of the same multiset of patterns.
+    """
+    facts, variables = FACTS[name], mat(path)
+    rows = facts.negative + facts.positive
+    key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the repository's spelling
+    where = f"{path.name}: {key}"
+    if key not in variables:
+        raise ValueError(f"{path.name}: no set {key!r}, found {contents(variables)}")
+    struct = variables[key]
+    fields = {field: struct[0, 0][field] for field in struct.dtype.names or ()}
+    x, t, first, second = (matrix(fields, field, where) for field in ("x", "t", "train", "test"))
+    if t.size != len(x) or not np.isin(t, [-1, 1]).all():
+        raise ValueError(f"{where}.t must hold {len(x)} labels -1 or +1, found {contents(fields)}")
+    R = len(first)
+    if not 1 <= R <= facts.splits or first.shape[1:] + second.shape != (facts.train, R, rows - facts.train):
+        expected = f"{facts.splits}x{facts.train} and {facts.splits}x{rows - facts.train}, or fewer rows"
+        raise ValueError(f"{where}: train and test must be {expected}, found {contents(fields)}")
+    named = np.hstack([first, second])
+    if not (np.equal(named, np.floor(named)).all() and named.min() >= 1 and named.max() <= len(x)):
+        raise ValueError(f"{where}: train and test must name patterns 1..{len(x)}")
+    # sorted, each split must be the same list: the pattern of every row
+    sort = np.argsort(named, axis=1, kind="stable")
+    patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
+    if (differs := (patterns != patterns[0]).any(axis=1)).any():
+        raise ValueError(f"{where}: split {int(differs.argmax()) + 1} holds other patterns than split 1")
+    order = np.empty(named.shape, np.int32)
+    np.put_along_axis(order, sort, np.arange(rows, dtype=np.int32)[np.newaxis], axis=1)
+    X, y = x[patterns[0]].astype(float), t.ravel()[patterns[0]]
+    return X, y, order[:, : facts.train], order[:, facts.train :]

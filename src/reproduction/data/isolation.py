@@ -1,8 +1,8 @@
-"""Foreign files are read in a process of their own: a reader may crash, hang or eat memory; we do not.
+"""Files of the user, and files whose hash nobody knew before, are read in a process with limits.
 
-The readers of .mat, audio, svmlight and large tables are compiled code of other projects, written for files
-that mean well. SciPy's reader of .mat files, for one, can be crashed by a file, and be kept busy for ever.
-So every loader that is given files runs in a child process with limits, and hands back plain arrays.
+The readers of .mat, audio, svmlight and tables are compiled code of other projects, written for files that
+mean well: a file can crash them, keep them busy for ever or fill the memory. A file with a registered SHA-256
+is known to be harmless and needs none of this.
 """
 
 import contextlib
@@ -14,10 +14,10 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,21 @@ Arrays = dict[str, NDArray[Any]]
 Loader = Callable[..., Arrays]
 
 
+def find_loader(spec: str) -> Loader:
+    """``"uci:heart"`` -> reproduction.data.uci.heart; ValueError if there is no such function."""
+    module_name, _, name = spec.partition(":")
+    try:
+        function = getattr(importlib.import_module(f"reproduction.data.{module_name}"), name, None)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"loader {spec}: {error}; correct `loader` in the registry") from None
+    if not callable(function):
+        raise ValueError(f"loader {spec}: no function {name} in reproduction.data.{module_name}")
+    loader: Loader = function
+    return loader
+
+
 def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:
-    """The arrays that ``loader`` ("uci:german") makes of the files, computed in a child process.
+    """The arrays that ``loader`` ("uci:heart") makes of the files, computed in a child process.
 
     ``options`` are passed to the loader by name; they must be what JSON can hold.
 
@@ -53,38 +66,25 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
     size = sum(path.stat().st_size for path in files.values())
     memory, seconds = MEMORY + MEMORY_PER_BYTE * size, math.ceil(SECONDS + SECONDS_PER_BYTE * size)
     order = {"loader": loader, "options": dict(options or {}), "memory": memory, "seconds": seconds}
-    order |= {"files": {name: str(path) for name, path in files.items()}}
-    command = [sys.executable, "-P", "-m", __name__]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
-    ) as child:
-        timer = threading.Timer(PATIENCE * seconds, child.kill)
-        timer.start()
+    order |= {"files": {name: str(path.absolute()) for name, path in files.items()}}
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer"
+        command = [sys.executable, "-P", "-m", __name__, json.dumps(order), str(answer)]
         try:
-            arrays, reason = _converse(child, order)
-        finally:
-            timer.cancel()
-    if arrays is None:
-        where = ", ".join(sorted({str(path.parent) for path in files.values()}))
-        raise DataError(f"{where}: {reason or _death(child.returncode, seconds)}")
-    return arrays
-
-
-def find_loader(spec: str) -> Loader:
-    """``"uci:german"`` -> reproduction.data.uci.german; ValueError if there is no such function."""
-    module_name, _, function_name = spec.partition(":")
-    try:
-        module = importlib.import_module(f"reproduction.data.{module_name}")
-    except ModuleNotFoundError as error:
-        raise ValueError(f"loader {spec}: {error}; mend `loader` in the registry") from None
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        raise ValueError(f"loader {spec}: no function {function_name} in {module.__file__}")
-    loader: Loader = function
-    return loader
-
-
-# the parent
+            code = subprocess.run(
+                command, env=_environment(), timeout=PATIENCE * seconds, check=False, stdout=sys.stderr
+            ).returncode
+        except subprocess.TimeoutExpired:
+            code = -signal.SIGKILL
+        reason = _death(code, seconds)
+        if code == 0 and answer.is_file():
+            with contextlib.suppress(Exception), np.load(answer, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+                reason = str(arrays.pop("error", ""))
+                if not reason:
+                    return arrays
+    where = ", ".join(sorted({str(path.parent) for path in files.values()}))
+    raise DataError(f"{where}: {reason}")
 
 
 def _environment() -> dict[str, str]:
@@ -92,43 +92,6 @@ def _environment() -> dict[str, str]:
     library = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": paths} | {f"{name}_NUM_THREADS": "1" for name in THREADS}
-
-
-def _converse(child: "subprocess.Popen[bytes]", order: dict[str, Any]) -> tuple[Arrays | None, str]:
-    """The child's arrays; or None and its reason, which is "" if it died before the end of its answer."""
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        with contextlib.suppress(BrokenPipeError), child.stdin:
-            child.stdin.write(json.dumps(order).encode())
-        answer = json.loads(child.stdout.readline())
-        if "error" in answer:
-            return None, answer["error"]
-        kinds, most = answer["arrays"], order["memory"]
-        return {name: _receive(child.stdout, dtype, shape, most) for name, dtype, shape in kinds}, ""
-    except (ValueError, KeyError, TypeError, EOFError):
-        child.kill()  # no effect on how it died, if it did
-        return None, ""
-
-
-def _receive(stream: IO[bytes], dtype: str, shape: list[int], most: int) -> NDArray[Any]:
-    """An array of plain values, whose bytes follow in C order."""
-    kind = np.dtype(dtype)
-    if kind.hasobject or math.prod(shape) * kind.itemsize > most:
-        raise ValueError(f"{shape} values of type {dtype}")
-    array: NDArray[Any] = np.empty(shape, kind)
-    left = memoryview(_bytes(array).data)
-    while left:
-        count = stream.readinto(left)  # type: ignore[attr-defined]
-        if not count:
-            raise EOFError
-        left = left[count:]
-    return array
-
-
-def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """The memory of an array in C order."""
-    return array.reshape(-1).view(np.uint8) if array.size and array.itemsize else np.empty(0, np.uint8)
 
 
 def _death(code: int, seconds: int) -> str:
@@ -142,9 +105,6 @@ def _death(code: int, seconds: int) -> str:
     return f"the reader ended without an answer (exit code {code})"
 
 
-# the child
-
-
 def _limit(kind: int, value: int, grace: int = 0) -> None:
     """Lower a limit of this process; a system that knows no such limit goes without."""
     _, hard = resource.getrlimit(kind)
@@ -153,40 +113,29 @@ def _limit(kind: int, value: int, grace: int = 0) -> None:
         resource.setrlimit(kind, (min(value, most), most))
 
 
-def _load(order: dict[str, Any]) -> tuple[Arrays, str]:
-    """Arrays, or the reason why there are none."""
+def load(order: dict[str, Any]) -> Arrays:
+    """Arrays, or under ``error`` the reason why there are none."""
     files = {name: Path(path) for name, path in order["files"].items()}
     try:
-        loaded = find_loader(order["loader"])(files, **order["options"])
-        found = {name: np.asarray(array) for name, array in loaded.items()}
-        if objects := [name for name, array in found.items() if array.dtype.hasobject]:
-            return {}, f"the loader {order['loader']} makes arrays of objects: {', '.join(objects)}"
-        return {name: np.asarray(array, order="C") for name, array in found.items()}, ""
+        found = find_loader(order["loader"])(files, **order["options"])
+        return {name: np.asarray(array) for name, array in found.items()}
     except MemoryError:
-        return (
-            {},
-            f"the reader needs more than {order['memory'] >> 20} MiB; the file is damaged or means harm",
-        )
+        reason = f"the reader needs more than {order['memory'] >> 20} MiB; the file is damaged or means harm"
     except ValueError as error:
-        return {}, str(error)
+        reason = str(error)
     except Exception as error:  # a damaged file can make a reader raise nearly anything
-        return {}, f"the loader {order['loader']} fails ({type(error).__name__}: {error})"
+        reason = f"the loader {order['loader']} fails ({type(error).__name__}: {error})"
+    return {"error": np.array(reason)}
 
 
 def main() -> None:
-    """Read an order from standard input; write a line of JSON, then the bytes of the arrays."""
-    order = json.loads(sys.stdin.buffer.read())
-    answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints is no part of the answer
+    """The child: an order as JSON and the file of the answer are its arguments."""
+    order = json.loads(sys.argv[1])
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_AS, order["memory"])
     _limit(resource.RLIMIT_CPU, order["seconds"], grace=1)
-    arrays, reason = _load(order)
-    kinds = [(name, array.dtype.str, array.shape) for name, array in arrays.items()]
-    answer.write(json.dumps({"error": reason} if reason else {"arrays": kinds}).encode() + b"\n")
-    for array in arrays.values():
-        answer.write(_bytes(array).data)
-    answer.flush()
+    with open(sys.argv[2], "wb") as answer:
+        np.savez(answer, allow_pickle=False, **load(order))
     os._exit(0)  # no exit handler of a library can hang or crash any more
 
 

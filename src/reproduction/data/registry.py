@@ -1,13 +1,16 @@
 """The registry of data sets (config/datasets.yaml): read, checked, and asked for the sources of a set."""
 
 import difflib
+import json
+import os
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from reproduction.strict_yaml import read
+from pydantic import Field, PositiveInt, StringConstraints, model_validator
+
+from reproduction.strict_yaml import Model, check, read
 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
@@ -18,10 +21,20 @@ PACKAGED = "packaged"
 """`id.packaged` is what every machine with a package index gets: from a package, or generated."""
 
 LOCAL = "local"
-"""`id.local` is a file of the user's own; the registry need not have the id."""
+"""`id.local` is a file of the user; the registry need not have the id."""
 
 KINDS = ("official", "mirror", "package", "generated")
 """Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
+
+LOADERS = {
+    "binary": "formats:users_table",
+    "audio": "audio:recording",
+    "impulse_response": "audio:room_response",
+}
+"""Task of a data set -> what reads a user's file in its place."""
+
+TABLES = (".csv", ".tsv", ".parquet", ".npz")
+"""Files that are read as tables."""
 
 MOVING = re.compile(r"/(HEAD|master|main)/")
 """Part of an address whose content is whatever a branch holds that day."""
@@ -29,68 +42,149 @@ MOVING = re.compile(r"/(HEAD|master|main)/")
 UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
 
-Entry = dict[str, Any]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
+Loader = Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_][a-z0-9_]*$")]
+"""``module:function`` below reproduction.data, called with {file name: path}; it returns {name: array}."""
 
-OWN: Entry = {"title": "a table of your own", "task": "binary", "loader": "table:table", "sources": []}
+UserFile = str | dict[str, Any]
+"""A file of `data.local`, or a table with more to say: ``{file, label, positive, columns}``."""
+
+
+class Package(Model):
+    """A pinned distribution. It is fetched as a file; nothing in it is installed or executed."""
+
+    name: str
+    version: str
+    archive: str
+    sha256: Sha256
+    bytes: PositiveInt
+
+
+class Shape(Model):
+    """What the prepared data must be: rows of y, columns of X, label -> rows; or length and rate in Hz."""
+
+    rows: PositiveInt | None = None
+    columns: PositiveInt | None = None
+    classes: dict[int, int] | None = None
+    samples: PositiveInt | None = None
+    rate: PositiveInt | None = None
+
+
+class RawFile(Model):
+    """One raw file, how it is recognised, and exactly one place to have it from: url, path or package.
+
+    ``path`` lies below the user's mirror; ``member`` is the path inside the archive that the place holds.
+    ``sha256`` is of the file itself; without one ``git_blob`` may be known, the name of its content in Git.
+    ``largest`` caps a file of unknown length.
+    """
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
+    url: Url | None = None
+    path: str | None = None
+    package: Package | None = None
+    member: str | None = None
+    unpack: Literal["gzip", "bzip2"] | None = None
+    sha256: Sha256 | None = None
+    git_blob: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")] | None = None
+    bytes: PositiveInt | None = None
+    largest: PositiveInt | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "RawFile":
+        if sum(place is not None for place in (self.url, self.path, self.package)) != 1 or (
+            self.package and not self.member
+        ):
+            raise ValueError("a file needs exactly one of `url`, `path`, or `package` with `member`")
+        if self.url and MOVING.search(self.url) and not (self.sha256 or self.git_blob):
+            raise ValueError(
+                f"{self.url} may change its content any day; "
+                "it needs a sha256 or git_blob, or a commit in the address"
+            )
+        return self
+
+
+class Source(Model):
+    """Where a data set comes from, and how its files become arrays. No files: it is generated."""
+
+    name: Literal["official", "mirror", "package", "generated", "stand-in", "local"]
+    variant: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")] = "canonical"
+    loader: Loader = ""
+    shape: Shape | None = None
+    note: str = ""
+    opened: bool = True
+    files: list[RawFile] = Field(default=[])
+
+
+class StandIn(Model):
+    """What an artifact may use instead, if it says so; always named as a stand-in."""
+
+    loader: Loader
+    note: str
+    shape: Shape = Shape()
+
+
+class Entry(Model):
+    """A data set. ``prepared_sha256`` has the digest of the arrays of every variant, or `UNSEEN`;
+    ``prepared_decimals`` the decimals to which values are rounded before the digest is taken.
+    """
+
+    title: str
+    task: Literal["binary", "audio", "impulse_response", "crowd"]
+    licence: str = ""
+    citation: str = ""
+    homepage: Url = ""
+    note: str = ""
+    loader: Loader
+    shape: Shape = Shape()
+    prepared_sha256: dict[str, Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]] = Field(
+        default={}
+    )
+    prepared_decimals: dict[str, PositiveInt] = Field(default={})
+    sources: list[Source]
+    stand_in: StandIn | None = None
+    local: Loader | None = None
+
+
+Registry = dict[str, Entry]
+
+
+class _File(Model):
+    packages: dict[str, Package]
+    groups: dict[str, list[str]] = Field(default={})
+    datasets: dict[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Entry]
+
+    @model_validator(mode="after")
+    def _known_members(self) -> "_File":
+        for name, members in self.groups.items():
+            if unknown := [member for member in members if member not in self.datasets]:
+                raise ValueError(f"groups.{name}: {unknown[0]} is no data set of the registry")
+        return self
+
+
+OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"], sources=[])
 """What is known of `id.local` if the registry does not have the id."""
 
 
-@dataclass(frozen=True)
-class RawFile:
-    """One file of a source: how it is recognised, and the one place to have it from.
-
-    Exactly one of ``url``, ``path`` (below the user's mirror) and ``package`` (pinned distribution) is set.
-    ``sha256`` holds the accepted hashes of the file itself; it is empty if none is known yet. Then
-    ``git_blob`` may be known, the name of its content in Git. ``largest`` caps a file of unknown length.
-    """
-
-    name: str
-    sha256: tuple[str, ...] = ()
-    bytes: int | None = None
-    url: str | None = None
-    path: str | None = None
-    package: dict[str, Any] | None = None
-    member: str | None = None
-    unpack: str | None = None
-    git_blob: str | None = None
-    largest: int | None = None
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a data set can be had from, and how its files become arrays. No files: it is generated."""
-
-    name: str
-    variant: str
-    loader: str
-    shape: dict[str, Any]
-    files: tuple[RawFile, ...]
-
-
-def load_registry(path: Path, schema: Path | None = None) -> dict[str, Entry]:
-    """Data set id -> entry, as in the file, with each file's ``package`` replaced
-    by what is pinned under that name.
-
-    ``schema`` is by default the one of the checkout that the registry lies in.
+def load_registry(path: Path) -> Registry:
+    """Data set id -> entry, with each file's ``package`` replaced by what is pinned under that name.
 
     Raises
     ------
     ValueError : a key that is unknown, missing, given twice or of the wrong kind,
     or a package that is not pinned.
     """
-    path = Path(path)
-    schema = schema or path.resolve().parents[1] / "workflow" / "schemas" / "datasets.schema.yaml"
-    content = read(path, keys=str | int)
-    _validate(content, read(schema), path)
+    content = read(Path(path), keys=str | int)
+    packages = content["packages"]
     for dataset, entry in content["datasets"].items():
-        entry["sources"] = [  # new ones: aliases in the file share theirs
-            source | {"files": [_pinned(file, content["packages"], f"{path}: {dataset}") for file in files]}
-            if (files := source.get("files"))
-            else source
-            for source in entry["sources"]
-        ]
-    entries: dict[str, Entry] = content["datasets"]
-    return entries
+        for source in entry["sources"] if isinstance(entry, dict) else ():
+            for file in source.get("files", ()):
+                if isinstance(name := file.get("package"), str):
+                    if name not in packages:
+                        known = ", ".join(sorted(packages))
+                        raise ValueError(f"{path}: {dataset}: package {name!r} is not pinned; known: {known}")
+                    file["package"] = packages[name]
+    return check(_File, content, path).datasets
 
 
 @cache
@@ -100,23 +194,8 @@ def groups() -> dict[str, list[str]]:
     return found
 
 
-def _pinned(file: dict[str, Any], packages: dict[str, Any], where: str) -> dict[str, Any]:
-    """A file of the registry with what is pinned under the name of its package."""
-    if MOVING.search(file.get("url", "")) and not {"sha256", "git_blob"} & file.keys():
-        raise ValueError(
-            f"{where}: {file['url']} may change its content any day; "
-            "it needs a sha256 or git_blob, or a commit in the address"
-        )
-    if "package" not in file:
-        return file
-    if file["package"] not in packages:
-        known = ", ".join(sorted(packages))
-        raise ValueError(f"{where}: package {file['package']!r} is not pinned; known: {known}")
-    return file | {"package": packages[file["package"]]}
-
-
-def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:
-    """``"german.package"`` -> ("german", "package", its entry); the second is "" if nothing is pinned.
+def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
+    """``"heart.package"`` -> ("heart", "package", its entry); the second is "" if nothing is pinned.
 
     ``"mine.local"`` has the entry `OWN`, unless the registry has an id ``mine``.
 
@@ -137,7 +216,7 @@ def find(entries: dict[str, Entry], dataset: str) -> tuple[str, str, Entry]:
 
 
 def with_source(dataset: str, source: str) -> str:
-    """``dataset`` pinned to ``source``, unless it has a pin of its own; an allowed stand-in stays allowed:
+    """``dataset`` pinned to ``source``, unless it has a pin already; an allowed stand-in stays allowed:
     ``("ijcnn1.or_stand_in", "packaged")`` -> "ijcnn1.packaged.or_stand_in".
     """
     name, _, pin = dataset.partition(".")
@@ -149,7 +228,7 @@ def with_source(dataset: str, source: str) -> str:
 def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     """The sources to try, in order: all of them, or those that ``pin`` names; last an allowed stand-in.
 
-    A pin is a kind of source, a variant, "packaged", or "stand_in"; "or_stand_in" may stand alone or, after a
+    A pin is a kind of source, a variant, "packaged", or "stand_in"; "or_stand_in" may be alone or, after a
     dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
     stand-in), so that what it gives does not depend on the machine.
 
@@ -162,12 +241,17 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
             f"{dataset}.{LOCAL} is a file of your own, and the configuration does not say which: "
             f"data: {{local: {{{dataset}: FILE}}}}"
         )
-    found = [_source(entry, spec) for spec in entry["sources"]]
-    variants = {source.variant for source in found}
-    stand_in = [
-        Source("stand-in", "stand-in", spec["loader"], spec.get("shape", {}), ())
-        for spec in ([entry["stand_in"]] if "stand_in" in entry else [])
+    found = [
+        source.model_copy(
+            update={"loader": source.loader or entry.loader, "shape": source.shape or entry.shape}
+        )
+        for source in entry.sources
     ]
+    variants = {source.variant for source in found}
+    stand_in = []
+    if entry.stand_in:
+        loader, shape = entry.stand_in.loader, entry.stand_in.shape
+        stand_in = [Source(name="stand-in", variant="stand-in", loader=loader, shape=shape)]
     allowed = stand_in if pin.endswith(OR_STAND_IN) else []
     wanted = pin.removesuffix(OR_STAND_IN).removesuffix(".") if allowed else pin
     chosen: list[Source] = []
@@ -188,28 +272,58 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
 
 def loaders(entry: Entry) -> list[str]:
     """Every ``module:function`` that may read this data set."""
-    specs = [entry, *entry["sources"], entry.get("local", {}), entry.get("stand_in", {})]
-    return sorted({spec["loader"] for spec in specs if "loader" in spec})
+    found = [entry.loader, entry.local, entry.stand_in and entry.stand_in.loader]
+    return sorted({loader for loader in [*found, *(source.loader for source in entry.sources)] if loader})
 
 
-def _source(entry: Entry, spec: dict[str, Any]) -> Source:
-    files = [file | {"sha256": tuple(file.get("sha256", ()))} for file in spec.get("files", [])]
-    return Source(
-        name=spec["name"],
-        variant=spec.get("variant", "canonical"),
-        loader=spec["loader"] if "loader" in spec else entry["loader"],
-        shape=spec["shape"] if "shape" in spec else entry.get("shape", {}),
-        files=tuple(RawFile(**file) for file in files),
-    )
+def users_file(spec: UserFile) -> Path:
+    """The file of an entry of `data.local`; ``~`` is the home folder."""
+    return Path(os.path.expanduser(spec if isinstance(spec, str) else spec["file"]))
 
 
-def _validate(content: Any, schema: Any, path: Path) -> None:
-    from jsonschema import Draft202012Validator
+def users_options(spec: UserFile) -> dict[str, Any]:
+    """What an entry of `data.local` says about its table: ``label``, ``positive``, ``columns``."""
+    return {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "file"}
 
-    error = next(iter(Draft202012Validator(schema).iter_errors(content)), None)
-    if error is not None:
-        where = ".".join(str(part) for part in error.absolute_path) or "top level"
-        what = error.message
-        if error.validator == "oneOf":
-            what = "a file needs exactly one of `url`, `path`, or `package` with `member`"
-        raise ValueError(f"{path}: {where}: {what[:300]}")
+
+def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
+    """``module:function`` that reads a user's file as ``dataset``; an unknown id is a table.
+
+    Raises
+    ------
+    ValueError : a data set that no single file can replace, options for a file that is no table,
+    or a file that is no table where one is expected.
+    """
+    task = registry.get(dataset, OWN).task
+    loader = LOADERS.get(task, "")
+    if not loader:
+        raise ValueError(
+            f"data.local: no file can take the place of {dataset} (task {task}); "
+            "give your table an id of its own, such as `mine`"
+        )
+    file, options = users_file(spec), users_options(spec)
+    if loader != OWN.loader:
+        if options:
+            raise ValueError(f"data.local: {dataset} is no table, so {', '.join(options)} mean nothing")
+    elif file.suffix.lower() not in TABLES:
+        unknown = "" if dataset in registry else f" ({dataset} is not in the registry)"
+        raise ValueError(f"data.local: {dataset}: {file} is no table ({', '.join(TABLES)}){unknown}")
+    return loader
+
+
+def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
+    """The registry in which every id of `data.local` has an entry and a loader for the user's file.
+
+    Raises
+    ------
+    ValueError : see `users_loader`.
+    """
+    found = {name: users_loader(name, registry, spec) for name, spec in local.items()}
+    return registry | {
+        name: registry.get(name, OWN).model_copy(update={"local": loader}) for name, loader in found.items()
+    }
+
+
+def as_option(spec: UserFile) -> str:
+    """An entry of `data.local` as the option ``--local`` of ``fetch.py`` has it: a file, or JSON."""
+    return spec if isinstance(spec, str) else json.dumps(spec)

@@ -1,10 +1,9 @@
-"""The disk under the data layer: hashes, locks, atomic replacement, and errors that say what to do."""
+"""The disk under the data: errors that say what to do, hashes, locks, and small files written in one step."""
 
 import errno
 import fcntl
 import hashlib
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,21 +57,8 @@ def sha256_of(path: Path) -> str:
 def git_blob_of(path: Path) -> str:
     """The name of a file's content in Git, as 40 hex digits: SHA-1 of "blob", its length, and its bytes."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
+    digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def part_of(path: Path) -> Path:
-    """Where a file is built before it takes its name; only the holder of the folder's lock writes there."""
-    return path.with_name(f".{path.name}.part")
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove what a killed run left half-written in ``folder`` (the caller holds its lock)."""
-    for path in folder.glob(".*.part"):
-        path.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -85,40 +71,22 @@ def write_atomically(path: Path, text: str) -> None:
         os.replace(part, path)
 
 
-def copy(path: Path, to: Path) -> None:
-    """Copy the bytes of a file, not its permissions or times."""
-    with storage_errors(to):
-        shutil.copyfile(path, to)
-
-
-def link_or_copy(path: Path, to: Path) -> None:
-    """A second name for a file, or a copy where the file system has no links.
-
-    Files here are replaced, never changed in place, so the two names cannot disturb each other.
-    """
-    try:
-        os.link(path, to)
-    except OSError:
-        copy(path, to)
-
-
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock file ``path``; wait if another process holds it. A killed process holds nothing."""
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
-    try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print(f"another process holds {path}; waiting for it", file=sys.stderr, flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
         except OSError as error:
-            if (
-                error.errno not in NO_LOCKS
-            ):  # a file system without locks: atomic renames still keep the data right
-                raise StorageError(f"{path}: {error.strerror}") from None
+            if error.errno not in NO_LOCKS:  # without locks atomic renames still keep the data right
+                os.close(handle)
+                raise
+    try:
         yield
     finally:
         os.close(handle)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from noisylabels import statistics
 from reproduction.figures import names, panels, style, tables
+from reproduction.figures.kernels import splits
 from reproduction.figures.names import KINDS, data_set, flips
 from reproduction.protocols import boosting
 from reproduction.protocols.settings import Noise, labels
@@ -173,28 +174,15 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
     rows = []
     for name in [*sets, ALL]:
         best = tables.lowest(mean.loc[name, methods])
-        ours = {m: _cell(mean.loc[name, m], spread.loc[name, m], m in best) for m in methods}
-        place = {"dataset": sets if name == ALL else name, "noise": printed_noise}
+        ours = {m: tables.mean_sd(mean.loc[name, m], spread.loc[name, m], bold=m in best) for m in methods}
+        place: dict[str, Any] = {"dataset": sets if name == ALL else name, "noise": printed_noise}
         printed = {m: tables.printed(results.published_of.get(last, []), method=m, **place) for m in methods}
         title = {"data set": data_set(name)}
         rows += [title | {"error": "ours"} | ours, title | {"error": "printed"} | printed]
     frame = pd.DataFrame(rows).set_index("data set")
-    notes = [_splits(results.table, sets), _rates(results.table, noise, methods), _not_genuine(results.table)]
+    notes = [splits(results.table, sets), _rates(results.table, noise, methods), _not_genuine(results.table)]
     frame.attrs["note"] = " ".join(filter(None, notes))
     return frame
-
-
-def _cell(mean: float, spread: float, best: bool) -> str:
-    text = f"{mean:.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
-    return f"**{text}**" if best else text
-
-
-def _splits(table: pd.DataFrame, sets: list[str]) -> str:
-    counts = table[table["metric"] == "error"].groupby("dataset")["repetition"].nunique()[sets]
-    most = int(counts.max())
-    fewer = [f"{data_set(str(name))} {n}" for name, n in counts.items() if n < most]
-    over = f"{most} splits" + (f" ({', '.join(fewer)})" if fewer else "")
-    return f"Test error in %, mean ± standard deviation over {over}; the lowest mean is bold."
 
 
 def _not_genuine(table: pd.DataFrame) -> str:
@@ -338,10 +326,9 @@ def bound_table(results: panels.Results[bounds.ErrorsSettings]) -> pd.DataFrame:
         printed = ours | {"error": "printed"}
         for method in settings.methods:
             own = values[name, method]
-            spread = f" ± {own.std():.3f}" if len(own) > 1 else ""
-            text = f"{own.mean():.3f}{spread}{marks.get((name, method), '')}"
-            ours[method] = f"**{text}**" if method in best else text
-            printed[method] = _printed(results.published, dataset=name, method=method)
+            mark = marks.get((name, method), "")
+            ours[method] = tables.mean_sd(own.mean(), own.std(), 3, mark, method in best)
+            printed[method] = tables.printed(results.published, 3, dataset=name, method=method)
         rows += [ours, printed]
     made = pd.DataFrame(rows).set_index("data set")
     made.attrs["note"] = (
@@ -365,10 +352,3 @@ def _marks(differences: Mapping[tuple[str, str], pd.Series]) -> dict[tuple[str, 
         for (pair, estimate), p in zip(estimates.items(), adjusted, strict=True)
         if p < 0.05
     }
-
-
-def _printed(published: Iterable[Mapping[str, Any]], **where: str) -> str:
-    for entry in published:
-        if all(entry["where"].get(column) == value for column, value in where.items()):
-            return f"{entry['value']:.3f} ± {entry['sd']:.3f}"
-    return ""

@@ -6,7 +6,6 @@ Tables hold our errors beside the published ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -237,7 +236,7 @@ def errors(results: Errors) -> pd.DataFrame:
         for noise in labels(settings.noise):
             where = {"dataset": name, "noise": noise, "metric": "error", "method": methods}
             values = results.select(**where).set_index(["method", "repetition"])["value"]
-            cells = _cells({method: values[method] for method in methods})
+            cells = tables.mean_sd_cells({method: values[method] for method in methods})
             rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
     frame = pd.DataFrame(rows).set_index(["data set"])
     frame.attrs["note"] = _note(results)
@@ -262,9 +261,7 @@ def cpu_time(results: panels.Results[TimingSettings]) -> pd.DataFrame:
         for method in methods:
             mean, spread = map(float, seconds.loc[method])
             places = max(0, 2 - math.floor(math.log10(mean)))
-            row[f"{shown[method]} in s"] = f"{mean:.{places}f}" + (
-                f" ± {spread:.{places}f}" if spread == spread else ""
-            )
+            row[f"{shown[method]} in s"] = tables.mean_sd(mean, spread, places)
             row[f"{shown[method]} in s, printed"] = tables.printed(
                 results.published, dataset=name, method=method
             )
@@ -274,9 +271,9 @@ def cpu_time(results: panels.Results[TimingSettings]) -> pd.DataFrame:
         row |= {f"{shown[m]}: printed / ours": _ratio(printed[m], ours[m]) for m in methods}
         rows.append(row)
     frame = pd.DataFrame(rows)
-    splits = results.table["repetition"].nunique()
+    count = results.table["repetition"].nunique()
     parts = [
-        f"CPU seconds to train on one split, mean ± standard deviation over {splits} splits;",
+        f"CPU seconds to train on one split, mean ± standard deviation over {count} splits;",
         "ratios are those of the means.",
         *names.notes(settings.methods),
         "Printed: Matlab on one 2.67 GHz Intel i5.",
@@ -315,10 +312,14 @@ def _compared(results: Errors, name: str, noise: list[str]) -> dict[str, str]:
     chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
     values = chosen.set_index(["method", "repetition", "noise"])["value"]
     errors = {method: values[method] for method in methods}
-    cells, row = _cells(errors), {"data set": data_set(name)}
+    cells, row = tables.mean_sd_cells(errors), {"data set": data_set(name)}
     for method in methods:
         row[method] = cells[method]
-        place = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0], "method": method}
+        place: dict[str, Any] = {
+            "dataset": name,
+            "noise": noise if len(noise) > 1 else noise[0],
+            "method": method,
+        }
         row[f"{method}, printed"] = tables.printed(results.published, **place)
     *others, last = methods
     rival = min(others, key=lambda method: float(errors[method].mean()))
@@ -328,19 +329,6 @@ def _compared(results: Errors, name: str, noise: list[str]) -> dict[str, str]:
     row["p unpaired"] = f"{rank_tests.mann_whitney(errors[last], errors[rival]):.2g}"
     row["p paired"] = f"{rank_tests.signed_rank(a, b.loc[a.index]):.2g}"
     return row
-
-
-def _cells(errors: Mapping[str, pd.Series]) -> dict[str, str]:
-    """``mean ± standard deviation`` per method, the lowest mean in bold."""
-    import pandas as pd
-
-    best = tables.lowest(pd.Series({method: values.mean() for method, values in errors.items()}))
-    cells = {}
-    for method, values in errors.items():
-        spread = float(values.std())
-        text = f"{values.mean():.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
-        cells[method] = f"**{text}**" if method in best else text
-    return cells
 
 
 def _printed_mean(results: panels.Results[TimingSettings], **where: Any) -> float:
@@ -354,20 +342,25 @@ def _ratio(a: float, b: float) -> str:
     return f"{a / b:.3g}" if a < 999.5 * b else f"{a / b:.0f}"
 
 
-def _note(results: Errors) -> str:
-    """What the numbers are, how many splits, which runs were flagged, whose points they are."""
-    table, datasets, methods = results.table, results.settings.datasets, results.settings.methods
+def splits(table: pd.DataFrame, datasets: list[str]) -> str:
+    """What the numbers are, and over how many splits."""
     counts = table[table["metric"] == "error"].groupby("dataset")["repetition"].nunique()[datasets]
     most = int(counts.max())
     fewer = [f"{data_set(str(name))} {n}" for name, n in counts.items() if n < most]
-    splits = f"{most} splits" + (f" ({', '.join(fewer)})" if fewer else "")
+    over = f"{most} splits" + (f" ({', '.join(fewer)})" if fewer else "")
+    return f"Test error in %, mean ± standard deviation over {over}; the lowest mean is bold."
+
+
+def _note(results: Errors) -> str:
+    """What the numbers are, how many splits, which runs were flagged, whose points they are."""
+    table, methods = results.table, results.settings.methods
     flagged = table[(table["metric"] == "flagged") & table["method"].isin(list(methods))]
     runs = [
         f"{names.method(str(m))} {int(v.sum())} of {len(v)}"
         for m, v in flagged.groupby("method", sort=False)["value"]
     ]
     parts = [
-        f"Test error in %, mean ± standard deviation over {splits}; the lowest mean is bold.",
+        splits(table, results.settings.datasets),
         f"Doubtful runs (collapsed, not converged, classes swapped): {', '.join(runs)}." if runs else "",
         sources(table),
         *names.notes(methods),
@@ -419,13 +412,11 @@ def images(results: panels.Results[SearchSettings]) -> pd.DataFrame:
     settings = results.settings
     errors = results.select(metric="error", method=list(settings.methods))
     values = errors.set_index(["method", "repetition"])["value"]
-    best = tables.lowest(values.groupby("method").mean())
+    cells = tables.mean_sd_cells({method: values[method] for method in settings.methods})
     rows = []
     for method in settings.methods:
-        spread = values[method].std()
-        text = f"{values[method].mean():.2f}" + (f" ± {spread:.2f}" if spread == spread else "")
         found = results.select(metric="positive", method=method)["value"].mean()
-        row = {"method": method, "error / %": f"**{text}**" if method in best else text}
+        row = {"method": method, "error / %": cells[method]}
         row["printed"] = tables.printed(results.published, method=method)
         rows.append(row | {f"bikes among the first {settings.ranks}": f"{settings.ranks * found:.1f}"})
     frame = pd.DataFrame(rows)

@@ -333,13 +333,7 @@ def theorem_bounds(results: panels.Results[Any]) -> pd.DataFrame:
 def _cells(rows: pd.DataFrame) -> dict[str, str]:
     """``mean ± standard deviation`` of the last x, per method; the lowest mean in bold."""
     last = rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
-    groups = last.groupby("method")["value"].agg(["mean", "std", "count"])
-    best = tables.lowest(groups["mean"])
-    cells = {}
-    for method, row in groups.iterrows():
-        text = f"{row['mean']:.2f}" + (f" ± {row['std']:.2f}" if row["count"] > 1 else "")
-        cells[str(method)] = f"**{text}**" if method in best else text
-    return cells
+    return tables.mean_sd_cells({str(m): each for m, each in last.groupby("method")["value"]})
 
 
 def _title(table: pd.DataFrame, name: str) -> str:

@@ -39,16 +39,31 @@ def mean_se_cells(values: "pd.DataFrame", controls: Iterable[str] = ()) -> dict[
     return cells
 
 
+def mean_sd(mean: float, sd: float, places: int = 2, mark: str = "", bold: bool = False) -> str:
+    """``m ± sd``; m alone where sd is NaN, that of one value. ``mark`` : appended, before it is made bold."""
+    text = f"{mean:.{places}f}" + (f" ± {sd:.{places}f}" if sd == sd else "") + mark
+    return f"**{text}**" if bold else text
+
+
+def mean_sd_cells(values: "Mapping[str, pd.Series[float]]") -> dict[str, str]:
+    """``m ± sd`` per method, the smallest mean in bold."""
+    import pandas as pd
+
+    best = lowest(pd.Series({method: each.mean() for method, each in values.items()}))
+    return {m: mean_sd(each.mean(), each.std(), bold=m in best) for m, each in values.items()}
+
+
 def lowest(means: "pd.Series") -> set[str]:
     """Labels of the smallest mean: several where they tie, none of nothing."""
     return set(means.index[means <= means.min() + 1e-9 * abs(means.min())])
 
 
-def printed(published: Iterable[Mapping[str, Any]], **where: Any) -> str:
+def printed(published: Iterable[Mapping[str, Any]], places: int = 2, **where: Any) -> str:
     """``m`` or ``m ± sd`` of the published value whose selector has these entries; "" without one."""
     for entry in published:
         if all(entry["where"].get(column) == value for column, value in where.items()):
-            return f"{entry['value']:.2f}" + (f" ± {entry['sd']:.2f}" if "sd" in entry else "")
+            sd = f" ± {entry['sd']:.{places}f}" if "sd" in entry else ""
+            return f"{entry['value']:.{places}f}{sd}"
     return ""
 
 

@@ -258,20 +258,16 @@ class Candidate:
 
 def resolve(settings: TrainingSettings, noise: Iterable[Noise] = ()) -> list[Candidate]:
     """The methods of the settings; widths and grid in powers of 2, conditions as numbers of ``noise``."""
-    listed = list(noise)
-    return [_candidate(label, method, settings, listed) for label, method in settings.methods.items()]
-
-
-def _candidate(label: str, method: KernelMethod, settings: TrainingSettings, noise: list[Noise]) -> Candidate:
-    parameters = {key: value for key, value in method.parameters.items() if key != "widths"}
-    widths = np.exp2(np.asarray(method.parameters.get("widths", settings.widths), dtype=float))
-    grid = np.empty(0)
-    if method.selection:
-        grid = np.asarray(method.cls.GRID if method.grid is None else np.exp2(method.grid), dtype=float)
-    conditions = None
-    if method.noise is not None:
-        conditions = tuple(k for k, each in enumerate(noise) if each in method.noise)
-    return Candidate(label, method.cls, parameters, method.selection, widths, grid, conditions)
+    listed, found = list(noise), []
+    for label, m in settings.methods.items():
+        parameters = dict(m.parameters)
+        widths = np.exp2(np.asarray(parameters.pop("widths", settings.widths), dtype=float))
+        grid = np.empty(0)
+        if m.selection:
+            grid = np.asarray(m.cls.GRID if m.grid is None else np.exp2(m.grid), dtype=float)
+        conditions = None if m.noise is None else tuple(k for k, each in enumerate(listed) if each in m.noise)
+        found.append(Candidate(label, m.cls, parameters, m.selection, widths, grid, conditions))
+    return found
 
 
 class Choice(NamedTuple):
@@ -302,47 +298,24 @@ def train(
         if users := [m for m in methods if m.selection == selection]:
             folds = validation(selection, split.clean, noisy, settings, at)
             chosen |= select(users, D, noisy, folds, settings.parametrisation)
-    outcomes: dict[str, dict[int, Outcome]] = {}
+    outcomes: dict[str, dict[int, Outcome]] = {m.label: {} for m in methods}
     for m in (m for m in methods if not m.selection):
         columns = m.columns(noisy)
         if hasattr(m.cls, "fit_distances"):
-            fits = m.cls.fit_distances(
-                D,
-                D_test,
-                noisy[:, columns],
-                m.widths,
-                parametrisation=settings.parametrisation,
-                **m.parameters,
-            )
+            kernel = {"parametrisation": settings.parametrisation} | m.parameters
+            fits = m.cls.fit_distances(D, D_test, noisy[:, columns], m.widths, **kernel)
             outcomes[m.label] = {k: _outcome(fits, number, None) for number, k in enumerate(columns)}
         else:
             rng = at.rng(f"method {m.label}")
             outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng) for k in columns}
-    selected = [m for m in methods if m.selection]
-    return outcomes | _chosen_fits(selected, chosen, D, D_test, noisy, settings.parametrisation)
-
-
-def _chosen_fits(
-    methods: list[Candidate],
-    chosen: dict[str, dict[int, Choice]],
-    D: Floats,
-    D_test: Floats,
-    noisy: Labels,
-    parametrisation: str,
-) -> dict[str, dict[int, Outcome]]:
-    """The fits on all rows, one kernel matrix for all that chose its width.
-
-    Every column is fitted alone: the result of a noise condition depends on no other condition.
-    """
-    found: dict[str, dict[int, Outcome]] = {m.label: {} for m in methods}
     for width in sorted({choice.width for choices in chosen.values() for choice in choices.values()}):
-        gram = Gram(rbf(D, width, parametrisation), rbf(D_test, width, parametrisation))
-        for m in methods:
+        gram = Gram(*(rbf(distances, width, settings.parametrisation) for distances in (D, D_test)))
+        for m in (m for m in methods if m.selection):
             for k, choice in chosen[m.label].items():
-                if choice.width == width:
+                if choice.width == width:  # every column alone: no condition depends on another
                     fits = m.cls.fit_many(gram, noisy[:, [k]], np.array([choice.parameter]), **m.parameters)
-                    found[m.label][k] = _outcome(fits, 0, choice)
-    return found
+                    outcomes[m.label][k] = _outcome(fits, 0, choice)
+    return outcomes
 
 
 def _outcome(fits: Fits, k: int, choice: Choice | None) -> Outcome:
@@ -418,8 +391,21 @@ def select(
     wanted = {m.label: set(useful_widths(D, m.widths, parametrisation)) for m in methods}
     for width in sorted(set().union(*wanted.values())):
         users = [m for m in methods if width in wanted[m.label]]
-        for label, candidates in _judged(users, rbf(D, width, parametrisation), width, noisy, folds).items():
-            tried[label] += candidates
+        K = rbf(D, width, parametrisation)
+        grams = [Gram(K[np.ix_(fold.train, fold.train)], K[np.ix_(fold.held, fold.train)]) for fold in folds]
+        for m in users:
+            columns = m.columns(noisy)
+            wrong = np.zeros((len(columns), len(m.grid)), dtype=np.int64)
+            loss = np.zeros((len(columns), len(m.grid)))
+            for fold, gram in zip(folds, grams, strict=True):
+                observed = noisy[fold.train][:, columns]
+                scores = m.cls.fit_many(gram, observed, m.grid, **m.parameters).scores
+                for number, k in enumerate(columns):
+                    f, truth = scores[number], fold.labels[:, k]
+                    wrong[number] += ((f > 0) != truth).sum(axis=1)
+                    loss[number] += np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=1)
+            for g, value in enumerate(m.grid):
+                tried[m.label].append(Judged(Choice(float(width), float(value)), wrong[:, g], loss[:, g]))
     labels = np.concatenate([fold.labels for fold in folds])
     both = (labels.min(axis=0) == 0) & (labels.max(axis=0) == 1)
     return {
@@ -427,31 +413,6 @@ def select(
             k: _best(tried[m.label], number, bool(both[k]), parametrisation)
             for number, k in enumerate(m.columns(noisy))
         }
-        for m in methods
-    }
-
-
-def _judged(
-    methods: list[Candidate], K: Floats, width: float, noisy: Labels, folds: list[Fold]
-) -> dict[str, list[Judged]]:
-    """Every value of the parameter of every method on one kernel matrix K (n, n)."""
-    wrong = {m.label: np.zeros((len(m.columns(noisy)), len(m.grid)), dtype=np.int64) for m in methods}
-    loss = {m.label: np.zeros((len(m.columns(noisy)), len(m.grid))) for m in methods}
-    for fold in folds:
-        gram = Gram(K[np.ix_(fold.train, fold.train)], K[np.ix_(fold.held, fold.train)])
-        observed = noisy[fold.train]
-        for m in methods:
-            columns = m.columns(noisy)
-            scores = m.cls.fit_many(gram, observed[:, columns], m.grid, **m.parameters).scores
-            for number, k in enumerate(columns):
-                f, truth = scores[number], fold.labels[:, k]
-                wrong[m.label][number] += ((f > 0) != truth).sum(axis=1)
-                loss[m.label][number] += np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=1)
-    return {
-        m.label: [
-            Judged(Choice(float(width), float(value)), wrong[m.label][:, g], loss[m.label][:, g])
-            for g, value in enumerate(m.grid)
-        ]
         for m in methods
     }
 

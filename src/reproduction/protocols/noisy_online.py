@@ -34,14 +34,12 @@ from reproduction.protocols.noisy_online_tasks import (
     Clean,
     Components,
     Copies,
-    Count,
     ExponentHorizons,
     Factors,
     Horizons,
     Shape,
     TargetNoise,
     Task,
-    Trials,
     base_set,
     best_linear,
     best_quadratic,
@@ -52,7 +50,7 @@ from reproduction.protocols.noisy_online_tasks import (
     sphere,
     target,
 )
-from reproduction.protocols.settings import Distinct, Label, Model, NonNegative, Positive
+from reproduction.protocols.settings import Count, Distinct, Label, Model, NonNegative, Positive, Trials
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 __all__ = [

@@ -45,15 +45,16 @@ from reproduction.protocols.noisy_online_kernel import Tensor, tensor_kernel
 from reproduction.protocols.noisy_online_tasks import (
     REGRET,
     Ball,
-    Count,
     ExponentHorizons,
     Horizons,
-    Trials,
     regret_rows,
     target,
 )
-from reproduction.protocols.settings import Distinct, Positive, Repetitions, Settings, Some
+from reproduction.protocols.settings import Count, Distinct, Positive, Repetitions, Settings, Some, Trials
 from reproduction.protocols.walk import At, Row, Walk, protocol
+
+FAMILY = "noisy_online"
+"""The module that offers the protocols of this one."""
 
 Powers = Annotated[Distinct[Annotated[float, Field(gt=1)]], Field(description="p")]
 Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]

@@ -29,12 +29,10 @@ from reproduction.protocols.noisy_online_tasks import (
     Ball,
     Clean,
     Components,
-    Count,
     ExponentHorizons,
     Factors,
     Horizons,
     TargetNoise,
-    Trials,
     base_set,
     best_kernel,
     best_smooth,
@@ -42,8 +40,21 @@ from reproduction.protocols.noisy_online_tasks import (
     real,
     regret_rows,
 )
-from reproduction.protocols.settings import Distinct, Label, Model, NonNegative, Positive, Some, among
+from reproduction.protocols.settings import (
+    Count,
+    Distinct,
+    Label,
+    Model,
+    NonNegative,
+    Positive,
+    Some,
+    Trials,
+    among,
+)
 from reproduction.protocols.walk import At, Row, Walk, protocol
+
+FAMILY = "noisy_online"
+"""The module that offers the protocols of this one."""
 
 HIGHEST = 40
 """Degree at which explicit features of a Gaussian kernel are cut off, for |x| <= 1."""

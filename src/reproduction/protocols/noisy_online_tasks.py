@@ -1,10 +1,7 @@
 """What the experiments of noisy_online share: clean sequences, noisy copies, comparators, rows of regret."""
 
-import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -14,10 +11,9 @@ from pydantic import Field
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.seeding import Seeds
 from noisylabels.validation import Floats
-from reproduction.protocols.settings import Distinct, NonNegative, Positive, Repetitions, Settings
+from reproduction.protocols.settings import Count, Distinct, NonNegative, Positive
 from reproduction.protocols.walk import At, Row
 
-Count = Annotated[int, Field(ge=1)]
 Horizons = Annotated[
     Distinct[Count],
     Field(description="rounds T, or passes over a base set; each is a run with its sequence, noise and step"),
@@ -35,12 +31,6 @@ REGRET = ("regret", "regret_per_round", "bound", "bound_ratio", "exponent")
 """Metrics of `regret_rows`."""
 STEPS = 200
 """Bisection steps; each halves the interval of the multiplier's logarithm."""
-
-
-class Trials(Settings):
-    """Settings of an experiment that is repeated."""
-
-    repetitions: Repetitions
 
 
 # Clean sequences
@@ -112,25 +102,10 @@ def target(direction: list[float], length: float) -> Floats:
 
 
 def diabetes() -> Clean:
-    """(442, 10) measurements and (442,) progressions of the diabetes data that scikit-learn ships, unscaled.
+    """(442, 10) measurements and (442,) progressions of the diabetes data of scikit-learn, unscaled."""
+    from sklearn.datasets import load_diabetes
 
-    Read from the package's folder: importing scikit-learn takes longer than the experiment's smallest jobs.
-    Raises RuntimeError : scikit-learn is not there, or ships another file.
-    """
-    spec = find_spec("sklearn")
-    if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError("the diabetes data come with scikit-learn, which is not installed")
-    folder = Path(spec.submodule_search_locations[0]) / "datasets/data"
-    arrays = []
-    for name in ("diabetes_data_raw.csv.gz", "diabetes_target.csv.gz"):
-        file = folder / name
-        if not file.is_file():
-            raise RuntimeError(
-                f"{file} is missing: this version of scikit-learn keeps the diabetes data elsewhere"
-            )
-        with gzip.open(file, "rt", encoding="utf-8") as text:
-            arrays.append(np.loadtxt(text))
-    return Clean(*arrays)
+    return Clean(*load_diabetes(return_X_y=True, scaled=False))
 
 
 def real(X: Floats, y: Floats, count: int, scale: float | None) -> Clean:

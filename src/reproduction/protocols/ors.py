@@ -154,12 +154,12 @@ class Speech(Model):
 
     def _response(self, walk: Walk, rate: int) -> Floats:
         """The response of the room, ``room_taps`` long, unit norm."""
-        from reproduction.data import rooms
+        from reproduction.data import audio
 
         if self.room == "simulated":
-            return rooms.simulated(taps=self.room_taps, rate=rate)
+            return audio.simulated(taps=self.room_taps, rate=rate)
         recorded = walk.data[self.room].arrays
-        return rooms.recorded(recorded["signal"], int(recorded["rate"]), taps=self.room_taps, to_rate=rate)
+        return audio.recorded(recorded["signal"], int(recorded["rate"]), taps=self.room_taps, to_rate=rate)
 
     def source(self, walk: Walk) -> Row:
         """Columns dataset and source: what is not canonical, the speech or the recorded room, shows."""

@@ -21,22 +21,21 @@ from noisylabels.theory import pnorm as loss_bounds
 from noisylabels.theory.pnorm import divergence_dual, dual, exponent, norm
 from noisylabels.validation import Floats
 from reproduction.protocols.settings import (
+    Count,
     Distinct,
     Label,
     Methods,
     Model,
     Positive,
-    Repetitions,
-    Settings,
     Share,
     Some,
+    Trials,
     among,
 )
 from reproduction.protocols.tuning import TunedFilter, check_grids, grid_values
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 Inputs = Annotated[int, Field(ge=3, description="inputs")]
-Count = Annotated[int, Field(ge=1)]
 Rounds = Annotated[int, Field(ge=1, description="rounds")]
 Noise = Annotated[float, Field(ge=0, description="standard deviation of the label noise")]
 Ones = Annotated[int, Field(ge=1, description="non-zero entries of the target")]
@@ -46,12 +45,6 @@ Number = int | float
 TUNING = "tuning"
 BOUNDED = ("*_loss", "*_bound", "*_ratio")
 """Metrics of a loss and its bound."""
-
-
-class Trials(Settings):
-    """Settings of an experiment that is repeated."""
-
-    repetitions: Repetitions
 
 
 def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
@@ -710,7 +703,7 @@ class Echo:
 
 def echo(settings: RoomSettings, reflection: float, walk: Walk, repetition: int | str) -> Echo:
     """The piece of a repetition, a random one of the recording; the tuning piece is shorter."""
-    from reproduction.data import rooms
+    from reproduction.data import audio
 
     speech = walk.data["speech"].arrays
     signal, rate = np.asarray(speech["signal"], dtype=float), int(speech["rate"])
@@ -720,7 +713,7 @@ def echo(settings: RoomSettings, reflection: float, walk: Walk, repetition: int 
     signal = (signal - signal.mean()) / signal.std()
     first = int(rng.integers(len(signal) - T + 1))
     padded = np.concatenate([np.zeros(settings.taps - 1), signal[first : first + T]])
-    h = rooms.simulated(taps=settings.taps, rate=rate, reflection=reflection)
+    h = audio.simulated(taps=settings.taps, rate=rate, reflection=reflection)
     clean = np.convolve(padded, h, "valid")
     variance = float(clean.var()) * 10 ** (-settings.snr / 10)
     noise = walk.seeds.generator(repetition, "noise").standard_normal(T)

@@ -19,7 +19,7 @@ from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
 from noisylabels.solvers.sgd_grid import Candidate
-from reproduction.data.matrices import unpack
+from reproduction.data.formats import unpack
 from reproduction.protocols.settings import (
     Flips,
     Folds,
@@ -98,11 +98,11 @@ class LinearMethod(Method):
             epochs=epochs, random_state=rng, lam=point.lam, loss=loss, multiplier=point.multiplier
         )
 
-    def grid(self, lambdas: list[float], multipliers: list[float]) -> list[Point]:
+    def grid(self, settings: ErrorsSettings) -> list[Point]:
         """Every point of the grid."""
-        if self.losses is None:
-            return [Point(0, lam, 1.0) for lam in lambdas]
-        return [Point(i, lam, m) for i in range(len(self.losses)) for lam in lambdas for m in multipliers]
+        multipliers = settings.multipliers if self.losses else [1.0]
+        losses = range(len(self.losses or [None]))
+        return [Point(i, lam, m) for i in losses for lam in settings.lambdas for m in multipliers]
 
 
 class Point(NamedTuple):
@@ -113,12 +113,15 @@ class Point(NamedTuple):
     multiplier: float
 
 
+Family = Annotated[list[str], Field(min_length=2)]
+
+
 class ErrorsSettings(OnDataSets):
     """Settings of `errors`."""
 
     epochs: PositiveInt = Field(description="passes over the training rows")
     folds: Folds = Field(description="of the cross-validation on the noisy training labels")
-    rule: Literal["one_se", "minimum"] = Field(description="of the choice of lambda and the step")
+    rule: Literal["one_se", "minimum"] = Field(description="for the choice of lambda and step size")
     lambdas: Some[Positive]
     multipliers: Some[Positive] = Field(description="of 1/(L max ||x||^2), the first step size")
     cv_rows: PositiveInt = Field(description="most rows for the cross-validation, classes in proportion")
@@ -130,7 +133,7 @@ class ErrorsSettings(OnDataSets):
     noise: Annotated[Flips, only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")]
     methods: Methods[LinearMethod]
     objectives: list[str] = Field(description="methods whose objective is recorded")
-    families: dict[Label, Annotated[list[str], Field(min_length=2)]] = Field(description="-> methods")
+    families: dict[Label, Family] = Field(description="name -> methods whose spread is recorded")
 
     def check_data(self, listed: Iterable[str]) -> None:
         """See `Settings.check_data`."""
@@ -182,9 +185,8 @@ def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:
             fold = stratified_folds(problem.noisy, settings.folds, rng)
             tuned[name][noise.label] = {}
             for label, method in settings.methods.items():
-                points = method.grid(settings.lambdas, settings.multipliers)
-                wrong = validation_errors(method, points, problem, fold, settings.epochs, seeds, noise)
-                tuned[name][noise.label][label] = choose(points, wrong, settings.rule)
+                wrong = validation_errors(method, problem, fold, settings, seeds, noise)
+                tuned[name][noise.label][label] = choose(method.grid(settings), wrong, settings.rule)
     return tuned
 
 
@@ -409,14 +411,14 @@ def _stack(first: Matrix, second: Matrix) -> Matrix:
 
 def validation_errors(
     method: LinearMethod,
-    points: list[Point],
     problem: Problem,
     fold: Indices,
-    epochs: int,
+    settings: ErrorsSettings,
     seeds: Seeds,
     noise: Noise,
 ) -> Floats:
     """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream."""
+    points, epochs = method.grid(settings), settings.epochs
     wrong = np.empty((int(fold.max()) + 1, len(points)))
     for k in range(len(wrong)):
         train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -67,6 +68,7 @@ Label = Annotated[str, AfterValidator(_plain)]
 """A name that can be written to a result table."""
 Repetitions = Annotated[int, Field(ge=1, le=1_000_000)]
 Folds = Annotated[int, Field(ge=2, description="of the cross-validation")]
+Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -153,6 +155,9 @@ def _impossible(label: str) -> str:
     return ""
 
 
+Role = Literal["control", "reference"]
+
+
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
 
@@ -162,7 +167,7 @@ class Method(Model):
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
     label: str | None = Field(None, description="name in running text, such as the label of an axis")
-    role: Literal["control", "reference"] | None = Field(None, description="see the section on roles")
+    role: Role | None = Field(None, description="control: knows more than the others; reference: baseline")
     shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
     note: str | None = Field(None, description="a sentence below the tables that show it")
 
@@ -254,16 +259,18 @@ PLAIN = (int, float, str, bool, type(None))
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     """Its annotation; without one, that of a number if its default is one, else Any.
 
-    A text is one of the words of a constant beside the function, if there is one: ``solver`` of SOLVERS.
+    A text is a word of a constant in its module, or in one that this imports: ``solver`` of SOLVERS.
     """
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
-    code = vars(function).get("__init__") if isinstance(function, type) else function
+    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
     scope = getattr(getattr(code, "__func__", code), "__globals__", {})
     if parameter.annotation in (str, "str"):
         name = parameter.name.upper()
         plurals = (f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES")
-        words = next((tuple(scope[each]) for each in plurals if each in scope), ())
+        places = {getattr(value, "__module__", None) or "" for value in scope.values()}
+        scopes = [scope, *(vars(sys.modules[place]) for place in sorted(places) if place in sys.modules)]
+        words = next((tuple(each[plural]) for each in scopes for plural in plurals if plural in each), ())
         return Literal[words] if words else str
     try:
         text = parameter.annotation
@@ -291,11 +298,16 @@ class Settings(Model):
                     raise ValueError(f"settings.methods.{label}: {error}") from None
 
 
-class Repeated(Settings):
+class Trials(Settings):
+    """Settings of an experiment that is repeated."""
+
+    repetitions: Repetitions
+
+
+class Repeated(Trials):
     """Settings of an experiment that is repeated, its random numbers drawn under a name."""
 
     experiment: str = Field(min_length=1, description="name under which random numbers are drawn")
-    repetitions: Repetitions
 
 
 class OnDataSets(Repeated):

@@ -291,7 +291,8 @@ def protocol(
     """Declare a function a protocol; ``tune`` finds its parameters, on data kept apart, in an earlier job."""
 
     def declared(run: Run[S]) -> Run[S]:
-        name = f"{run.__module__.removeprefix('reproduction.protocols.')}.{run.__name__}"
+        module = run.__globals__.get("FAMILY", run.__module__.removeprefix("reproduction.protocols."))
+        name = f"{module}.{run.__name__}"
         run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 

@@ -2,17 +2,14 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from reproduction.plan import Plan
-from reproduction.reference import runs, summary
+from reproduction.reference import runs
 from reproduction.reference.runs import Run
 from reproduction.results import verify
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROUNDING = 1e-6
 """Relative difference of a mean up to which another order of operations explains it."""
@@ -49,7 +46,7 @@ def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
         except ValueError as error:
             found = Comparison(DIFFERENT, str(error))
         else:
-            found = compared(ours, reference, bool(artifact.content.get("measured")))
+            found = compared(ours, reference, bool(artifact.measured))
         states[found.state] += 1
         lines.append(f"{name:34} {found.state}" + (f" ({found.detail})" if found.detail else ""))
         causes.update(differences(ours, reference) if reference else [])
@@ -87,45 +84,43 @@ def compared(ours: Run, reference: Run, timed: bool = False) -> Comparison:
 def moves(ours: Run, reference: Run) -> list[tuple[str, str, str]]:
     """(id, verdict of the reference, ours) where they differ."""
     was, now = ({row["id"]: row["verdict"] for row in run.verdicts} for run in (reference, ours))
-    every = {name: (was.get(name, "none"), now.get(name, "none")) for name in {**was, **now}}
-    return [(name, a, b) for name, (a, b) in every.items() if a != b]
+    return _changes(was, now)
+
+
+def _changes(was: dict[str, str], now: dict[str, str]) -> list[tuple[str, str, str]]:
+    every = {key: (was.get(key, "none"), now.get(key, "none")) for key in {**was, **now}}
+    return [(key, a, b) for key, (a, b) in every.items() if a != b]
 
 
 def _listed(moved: list[tuple[str, str, str]]) -> str:
-    told = "; ".join(f"{name}: {was} -> {now}" for name, was, now in moved[:5])
-    return told + (f" and {len(moved) - 5} more" if len(moved) > 5 else "")
+    listed = "; ".join(f"{name}: {was} -> {now}" for name, was, now in moved[:5])
+    return listed + (f" and {len(moved) - 5} more" if len(moved) > 5 else "")
 
 
 def distance(ours: Run, reference: Run) -> float:
     """max |m - m_ref| / max(|m|, |m_ref|) over the rows of the summaries; inf where they have other rows."""
     if ours.table is None or reference.table is None:
         return np.inf
-    a, b = summary.read(ours.table), summary.read(reference.table)
-    if not _same_rows(a, b):
+    a, b = runs.read_summary(ours.table), runs.read_summary(reference.table)
+    texts = runs.KEY[:-1]
+    if len(a) != len(b) or (a[texts].to_numpy() != b[texts].to_numpy()).any():
+        return np.inf
+    if not np.allclose(a["x"], b["x"], rtol=1e-9, equal_nan=True):
         return np.inf
     x, y = a["mean"].to_numpy(), b["mean"].to_numpy()
     largest = np.maximum(np.abs(x), np.abs(y))
-    apart = np.divide(np.abs(x - y), largest, out=np.zeros_like(x), where=largest > 0)
-    return float(apart.max(initial=0.0))
-
-
-def _same_rows(a: "pd.DataFrame", b: "pd.DataFrame") -> bool:
-    if len(a) != len(b) or (a[summary.TEXT].to_numpy() != b[summary.TEXT].to_numpy()).any():
-        return False
-    return bool(np.allclose(a["x"], b["x"], rtol=1e-9, equal_nan=True))
+    return float((np.abs(x - y) / np.where(largest > 0, largest, 1)).max(initial=0.0))
 
 
 def differences(ours: Run, reference: Run) -> list[str]:
     """What differs in where the two were made: ``processor: AMD EPYC -> Intel Xeon``."""
-    a, b = _flat(reference), _flat(ours)
-    every = {key: (a.get(key, "none"), b.get(key, "none")) for key in {**a, **b}}
-    return [f"{key}: {was} -> {now}" for key, (was, now) in every.items() if was != now]
+    return [f"{key}: {was} -> {now}" for key, was, now in _changes(_flat(reference), _flat(ours))]
 
 
 def _flat(run: Run) -> dict[str, str]:
-    told = {key: str(run.provenance.get(key, "")) for key in PROVENANCE if key != "packages"}
-    told |= {f"package {name}": version for name, version in run.provenance.get("packages", {}).items()}
-    variants = run.provenance.get("data_variant", {})
-    told |= {f"variant of {name}": variant for name, variant in variants.items()}
-    digests = run.provenance.get("data_sha256", {})
-    return told | {f"data {name.removesuffix('.npz')}": digest[:12] for name, digest in digests.items()}
+    made = run.provenance
+    flat = {key: str(made.get(key, "")) for key in PROVENANCE if key != "packages"}
+    flat |= {f"package {name}": version for name, version in made.get("packages", {}).items()}
+    flat |= {f"variant of {name}": variant for name, variant in made.get("data_variant", {}).items()}
+    digests = made.get("data_sha256", {})
+    return flat | {f"data {name.removesuffix('.npz')}": digest[:12] for name, digest in digests.items()}

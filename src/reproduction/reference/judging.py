@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from noisylabels.statistics import Estimate
-from reproduction.reference import summary
+from reproduction.reference import runs
 from reproduction.reference.runs import Row, rows_of
 from reproduction.verdicts import judge
 from reproduction.verdicts.agreement import agreement
@@ -48,7 +48,7 @@ def _with_new_values(content: Mapping[str, Any], found: Estimates, means: Path) 
         known = found.get((entry["id"], 0))
         if known and known.what == digest(asked):
             continue
-        rows = prepare(summary.read(means).assign(repetition=0).rename(columns={"mean": "value"}))
+        rows = prepare(runs.read_summary(means).assign(repetition=0).rename(columns={"mean": "value"}))
         try:
             chosen = select(rows, entry["where"])
         except MissingRows as error:
@@ -56,7 +56,7 @@ def _with_new_values(content: Mapping[str, Any], found: Estimates, means: Path) 
             continue
         unnamed(chosen, {"repetition", *entry["where"]})
         if len(chosen) == 1:
-            row = summary.read(means).loc[chosen.index[0]]
+            row = runs.read_summary(means).loc[chosen.index[0]]
             estimate = Estimate(float(row["mean"]), float(row["se"]), int(row["n"]) - 1)
             substitutes = list(chosen.loc[chosen["stand_in"], "dataset"])
             cell = Cell({}, "mean", int(row["n"]), 0, estimate)

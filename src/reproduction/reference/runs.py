@@ -1,14 +1,21 @@
-"""One artifact as it was run: its verdicts, provenance, cost, figure and table, read from finished files."""
+"""One artifact as it was run: its verdicts, provenance, cost, figure and table, read from finished files.
+
+A result table without its repetitions is a summary: n, mean, standard error and quantiles of every row key.
+"""
 
 import csv
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reproduction import costs
 from reproduction.plan import Plan
+from reproduction.results import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DRAWN = ("svg", "png", "html")
 """Formats that a page can show."""
@@ -105,7 +112,7 @@ def json_of(file: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(file.read_bytes())
     except ValueError as error:
         raise ValueError(
-            f"{file}: cannot be read ({error}); delete it and run again, it is made anew"
+            f"{file}: cannot be read ({error}); delete it and run again, it is made again"
         ) from None
     return found
 
@@ -123,3 +130,46 @@ def _newest(results: Path, name: str, file: str) -> list[Row]:
 
 def _there(file: Path) -> Path | None:
     return file if file.is_file() else None
+
+
+KEY = ["dataset", "source", "noise", "setting", "method", "metric", "x"]
+"""What distinguishes the rows of a result table but for the repetition."""
+
+QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
+SUMMARY = [*KEY, "n", "mean", "se", *QUANTILES]
+
+
+def summarised(table: "pd.DataFrame", quantiles: bool = True) -> "pd.DataFrame":
+    """m = sum(v)/n, se = s/sqrt(n) with s^2 = sum((v-m)^2)/(n-1), and quantiles, for each `KEY` of a table.
+
+    The keys are in the order of their first rows; a single repetition has no error and no quantiles.
+    """
+    groups = table.groupby(KEY, sort=False, dropna=False)["value"]
+    found = groups.agg(n="size", mean="mean", se="sem")
+    if quantiles:
+        for name, share in QUANTILES.items():
+            found[name] = groups.quantile(share)
+        found.loc[found["n"] == 1, list(QUANTILES)] = float("nan")
+    return found.reset_index()
+
+
+def read_summary(path: Path) -> "pd.DataFrame":
+    """The columns `SUMMARY` of a summary that was written, or of a result table."""
+    import pandas as pd
+
+    with path.open(encoding="utf-8") as lines:
+        header = lines.readline().strip().split(",")
+    if header != SUMMARY:
+        return summarised(read_table(path))
+    missing = {key: [""] for key in SUMMARY[6:]}
+    return pd.read_csv(
+        path, keep_default_na=False, na_values=missing, dtype=dict.fromkeys(KEY[:-1], "object")
+    )
+
+
+def write_summary(summary: "pd.DataFrame", path: Path) -> None:
+    """Write as CSV, means with ten digits as in result tables, the rest with four; always the same bytes."""
+    rough = {name: summary[name].map("{:.4g}".format, na_action="ignore") for name in ("se", *QUANTILES)}
+    summary.assign(**rough).to_csv(
+        path, index=False, columns=SUMMARY, float_format="%.10g", lineterminator="\n", encoding="utf-8"
+    )

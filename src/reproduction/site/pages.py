@@ -1,23 +1,154 @@
-"""What each page tells: an artifact with its runs, data, code and words, put together for the templates."""
+"""What the pages say: an artifact with its runs, verdicts, data and words; a paper with its findings."""
 
 import json
+import re
 import shlex
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from reproduction.artifact import Artifact
-from reproduction.figures.names import label
+from reproduction.code_digest import CHECKOUT
+from reproduction.figures import names
 from reproduction.plan import Plan
-from reproduction.reference import runs, state
+from reproduction.reference import keeping, runs
 from reproduction.reference.runs import Row, Run
-from reproduction.site import states, text
-from reproduction.site.keys import Keys
-from reproduction.verdicts.sentences import value
+from reproduction.strict_yaml import read as read_yaml
+from reproduction.verdicts.names import VERDICTS
+from reproduction.verdicts.sentences import Sentences, value
+
+# Text
+
+DOCUTILS: dict[str, Any] = {
+    "math_output": "MathML",
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "halt_level": 5,
+    "smart_quotes": False,
+}
+"""A caption reads no file and holds no raw HTML; a slip in its markup is shown, not an error."""
+ACCENT = re.compile(r"(\\(?:hat|tilde|bar|dot|vec)\s*(?:\{[^{}]*\}|\\?[A-Za-z]+?))(?=[_^])")
+"""An accented letter before an index: docutils would put the index below the letter."""
+
+
+@cache
+def caption(text: str) -> Markup:
+    """HTML of a text in reStructuredText, its formulas as MathML."""
+    from docutils.core import publish_parts
+
+    body = publish_parts(ACCENT.sub(r"\1{}", text), writer="html5", settings_overrides=DOCUTILS)["body"]
+    return Markup(re.sub(r">\s+<(?=/?m)", "><", body))
+
+
+def plain(text: str) -> Markup:
+    """A sentence of a claim, a deviation or a note: ``words`` between backticks are code, nothing else is."""
+    return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", escape(str(text))))
+
+
+def stripped(text: str) -> str:
+    """A caption without its markup: for the search and for what a screen reader says of a figure."""
+    return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text).strip()
+
+
+# Verdicts
+
+
+class State(NamedTuple):
+    """How one verdict looks: ``tone`` is a class of the style sheet, ``mark`` is read without colour."""
+
+    tone: str
+    mark: str
+
+
+TONES = {"good": "confirmed", "open": "undecided", "bad": "contradicted", "none": "not judged"}
+"""What the tones mean, in the order of the bars."""
+MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–", "verified": "✓", "ran": "○"}
+"""By verdict, else by tone."""
+NO_ROWS = "no rows"
+"""Instead of "ran" where the reduced run had nothing of what is asked."""
+ORDER = sorted(VERDICTS, key=lambda verdict: list(TONES).index(VERDICTS[verdict]))
+"""Every verdict in the order of bars and summaries."""
+
+
+def look(verdict: str) -> State:
+    """How a verdict looks; an unknown one looks like one that says nothing."""
+    tone = VERDICTS.get(verdict, "none")
+    return State(tone, MARKS.get(verdict, MARKS[tone] if verdict in VERDICTS else "·"))
+
+
+def judges(row: Mapping[str, str]) -> bool:
+    """Is the verdict one? A reduced run has none."""
+    return row["verdict"] not in ("ran", NO_ROWS)
+
+
+def counted(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
+    """Verdict -> how many rows have it, in the order of `ORDER`."""
+    found = Counter(row["verdict"] for row in rows)
+    order = [*ORDER, *sorted(found.keys() - VERDICTS.keys())]
+    return {verdict: found[verdict] for verdict in order if found[verdict]}
+
+
+def toned(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
+    """Tone -> how many rows have it, in the order of `TONES`."""
+    found = Counter(look(row["verdict"]).tone for row in rows)
+    return {tone: found[tone] for tone in TONES if found[tone]}
+
+
+NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_set}
+"""Columns whose labels have names for readers, but for methods and metrics."""
+
+
+class Keys:
+    """What the keys of an artifact are called.
+
+    methods : key -> label.   protocol : whose metrics are meant.
+    """
+
+    def __init__(self, methods: Mapping[str, str], protocol: str) -> None:
+        self.methods, self.protocol = methods, protocol
+        self.sentences = Sentences(self._named, Markup())
+
+    def _named(self, column: str, key: str) -> str:
+        """The key as HTML: its name with the key behind it, or the key."""
+        name = NAMES.get(column, str)(key)
+        if column == "method":
+            name = self.methods.get(key, names.method(key))
+        elif column == "metric":
+            name = names.metric(key, self.protocol)
+        if name in ("", key, key.replace("_", " ")):
+            return Markup(escape(key))
+        return Markup(f'<span class="named" title="{escape(key)}">{escape(name)}</span>')
+
+    def evidence(self, row: Mapping[str, Any]) -> str:
+        """The sentence behind a verdict, with names for keys."""
+        if row["missing"] and not judges(row):
+            return "its data sets or settings are not part of this scale"
+        return self.sentences.evidence(row)
+
+    def where(self, row: Mapping[str, Any]) -> str:
+        """The selector of a published value, with names for keys."""
+        return self.sentences.words(value(row["where"]))
+
+    def explained(self, sentence: str) -> Markup:
+        """A sentence of a claim, in which keys that are not words have their names as tooltips."""
+        keys = sorted((key for key in self.methods if "_" in key), key=len, reverse=True)
+        if not keys:
+            return plain(sentence)
+        pattern = rf"(?<!\w)({'|'.join(map(re.escape, keys))})(?!\w)"
+        return Markup(re.sub(pattern, self._abbreviation, str(plain(sentence))))
+
+    def _abbreviation(self, found: re.Match[str]) -> str:
+        return f'<abbr title="{escape(self.methods[found[1]])}">{found[1]}</abbr>'
+
+
+# Artifacts
 
 
 @dataclass(frozen=True)
@@ -30,7 +161,7 @@ class Page:
     reference: Run
     root: Path
 
-    @property
+    @cached_property
     def artifact(self) -> Artifact:
         """Its file, also of one that is left out."""
         return self.plan.artifacts[self.name]
@@ -45,22 +176,17 @@ class Page:
         """``ors_fig2``: the target of the workflow and the name of the page."""
         return self.name.replace("/", "_")
 
-    @property
-    def scale(self) -> str:
-        """The scale of the plan."""
-        scale: str = self.plan.config["scale"]
-        return scale
-
-    @property
+    @cached_property
     def runs(self) -> list[Run]:
-        """What there is to show, first what counts: a reduced run stands after the reference."""
-        there = [self.own, self.reference] if self.scale == "full" else [self.reference, self.own]
-        return [run for run in there if run][: 1 if self.scale == "full" else 2]
+        """What there is to show, first what counts: a reduced run comes after the reference."""
+        full = self.plan.config["scale"] == "full"
+        there = [self.own, self.reference] if full else [self.reference, self.own]
+        return [run for run in there if run][: 1 if full else 2]
 
     @property
     def first(self) -> Run:
         """The run whose verdicts count."""
-        return (self.runs or [Run(self.scale)])[0]
+        return (self.runs or [Run(self.plan.config["scale"])])[0]
 
     @property
     def second(self) -> Run | None:
@@ -86,18 +212,17 @@ class Page:
 
     @property
     def _shortened(self) -> str:
-        """How many repetitions there are where a caption tells of all."""
-        counts = {each.settings["repetitions"] for each in self._drawn if "repetitions" in each.settings}
+        counts = [each.settings["repetitions"] for each in self._drawn if "repetitions" in each.settings]
         if not counts:
             return ""
-        count = max(counts)
-        return f" to {count} repetition{'s' if count > 1 else ''} (the caption tells of the full protocol)"
+        plural = "s" if max(counts) > 1 else ""
+        return f" to {max(counts)} repetition{plural} (the caption is about the full protocol)"
 
     @cached_property
     def aged(self) -> str:
         """Whether the code that computes it changed since the reference was made, if that is shown."""
         kept = self.reference.provenance.get("made_from")
-        if self.reference not in self.runs or not kept or not state.other_code(self.plan, self.name, kept):
+        if self.reference not in self.runs or not kept or not keeping.other_code(self.plan, self.name, kept):
             return ""
         return f"Made with earlier code (commit {self.reference.provenance.get('commit', 'unknown')[:12]})."
 
@@ -108,17 +233,13 @@ class Page:
 
     @property
     def command(self) -> str:
-        """What to type to have it made."""
-        overlay = "" if self.scale == "full" else f"--configfile config/{self.scale}.yaml "
-        return f"./run {overlay}{self._own_files}--cores 2 -- {self.key}"
-
-    @property
-    def _own_files(self) -> str:
-        """The files of one's own that it reads, as `--config`; FILE where the configuration names none."""
-        local = self.plan.config["data"].get("local", {})
+        """What to type to have it made; FILE for a user's own table that the configuration does not name."""
+        scale, local = self.plan.config["scale"], self.plan.config["data"].get("local", {})
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
-        return f"--config {shlex.quote('data=' + json.dumps({'local': own}))} " if own else ""
+        words = [] if scale == "full" else [f"--configfile config/{scale}.yaml"]
+        words += [f"--config {shlex.quote('data=' + json.dumps({'local': own}))}"] * bool(own)
+        return " ".join(["./run", *words, "--cores 2 --", self.key])
 
     @cached_property
     def _drawn(self) -> list[Artifact]:
@@ -134,7 +255,7 @@ class Page:
     @cached_property
     def keys(self) -> Keys:
         """What keys in its claims are called."""
-        return Keys({key: label(self.methods, key) for key in self.methods}, self.protocol)
+        return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
 
     @property
     def uses(self) -> list[str]:
@@ -163,45 +284,21 @@ class Page:
         entry = self.plan.supply.entry(pinned)
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
         kept = self.reference.provenance.get("data", {}).get(name.partition(".")[0], {})
-        told = {key: entry.get(key, "") for key in ("title", "licence", "citation", "homepage", "note")}
-        source = here if self.first is self.own else kept or here
-        return {"id": name.partition(".")[0], **told, "source": source}
+        about = {key: getattr(entry, key) for key in ("title", "licence", "citation", "homepage", "note")}
+        return {
+            "id": name.partition(".")[0],
+            **about,
+            "source": here if self.first is self.own else kept or here,
+        }
 
-    def claims(self) -> list[dict[str, Any]]:
-        """Claims with their verdict in the first run and, beside it, their figures in the second."""
-        return self._told("claim")
-
-    def published(self) -> list[dict[str, Any]]:
-        """Printed values, likewise, each with the selector of its rows."""
-        return [row | {"selector": value(row["where"])} for row in self._told("published")]
-
-    def _told(self, kind: str) -> list[dict[str, Any]]:
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        """Verdicts of a kind, in the first run; under ``beside`` the same in the second."""
         beside = {row["id"]: row for row in (self.second.verdicts if self.second else [])}
         return [
             dict(row) | {"beside": beside.get(row["id"])}
             for row in self.first.verdicts
             if row["kind"] == kind
         ]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Verdict -> number, of the run that counts."""
-        return states.counted(self.first.verdicts)
-
-    @property
-    def tones(self) -> dict[str, int]:
-        """Tone -> number, of the run that counts."""
-        return states.toned(self.first.verdicts)
-
-    @property
-    def printed_counts(self) -> dict[str, int]:
-        """Verdict -> number, of the printed values only."""
-        return states.counted(row for row in self.first.verdicts if row["kind"] == "published")
-
-    @property
-    def printed_tones(self) -> dict[str, int]:
-        """Tone -> number, of the printed values only."""
-        return states.toned(row for row in self.first.verdicts if row["kind"] == "published")
 
     @property
     def seeds(self) -> Markup:
@@ -213,59 +310,26 @@ class Page:
     @property
     def searched(self) -> str:
         """Everything that the search looks at, in lower case."""
-        content = self.content
-        words = [self.key, content["title"], content["source"], text.stripped(content["caption"])]
+        words = [self.key, self.content["title"], self.content["source"], stripped(self.content["caption"])]
         words += [*self.methods, *(str(spec.get("method", "")) for spec in self.methods.values())]
-        words += [label(self.methods, key) for key in self.methods]
-        words += [f"{each['id']} {each['title']}" for each in self.data]
-        words += [claim["statement"] for claim in content.get("claims", [])]
-        return " ".join(dict.fromkeys(" ".join(words).lower().replace("_", " ").split()))
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Was something chosen by its closeness to what is judged here? The artifact says so itself."""
-        return bool(self.content.get("calibrated"))
+        words += [*self.keys.methods.values(), *(f"{each['id']} {each['title']}" for each in self.data)]
+        words += [claim["statement"] for claim in self.content.get("claims", [])]
+        return searched(" ".join(words))
 
     @property
     def data_status(self) -> str:
-        """``real``, ``generated``, ``stand-in``, or the variants of the sets: what the verdicts are about."""
-        found = [each["source"].get("variant", "") for each in self.data]
+        """``as published``, ``generated``, ``stand-in``, or the variants of the sets."""
+        found = {each["source"].get("variant", "") for each in self.data}
         if not found:
             return "generated by the protocol"
         if any("stand-in" in variant for variant in found):
             return "stand-in" if all("stand-in" in variant for variant in found) else "partly stand-ins"
-        others = sorted({variant for variant in found if variant not in ("", "canonical")})
-        return ", ".join(others) or "as published"
+        return ", ".join(sorted(found - {"", "canonical"})) or "as published"
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A paper: its title, what `findings.yaml` says of it, and the pages of its artifacts."""
-
-    name: str
-    title: str
-    told: dict[str, Any]
-    pages: list[Page]
-
-    @property
-    def tones(self) -> dict[str, int]:
-        """Tone -> number, over all artifacts."""
-        return states.toned(self.rows)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Verdict -> number, over all artifacts."""
-        return states.counted(self.rows)
-
-    @property
-    def rows(self) -> list[Row]:
-        """The verdicts that count, of all artifacts."""
-        return [row for page in self.pages for row in page.first.verdicts]
-
-    @property
-    def minutes(self) -> float:
-        """Of all jobs together, of the runs that count."""
-        return sum(page.first.cost.get("minutes", 0.0) for page in self.pages)
+def searched(text: str) -> str:
+    """The words of a text, each once, as the search compares them."""
+    return " ".join(dict.fromkeys(text.lower().replace("_", " ").split()))
 
 
 def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
@@ -278,24 +342,92 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
         uses = artifact.content.get("uses", [])
         source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
         here, kept = runs.own(plan, name, root, source), runs.reference(name, home, source)
-        pages.append(Page(plan, name, _without_rows(here), kept, root))
+        pages.append(Page(plan, name, without_rows(here), kept, root))
     return [page for page in pages if page.runs or page.left_out]
 
 
-def _without_rows(run: Run) -> Run:
-    """The run with a word of its own where it had no rows for a claim or a printed value."""
-    own = {"verdict": states.NO_ROWS}
-    rows = [row | own if row["verdict"] == "ran" and row["missing"] else row for row in run.verdicts]
+def without_rows(run: Run) -> Run:
+    """The run with another word where it had no rows for a claim or a published value."""
+    other = {"verdict": NO_ROWS}
+    rows = [row | other if row["verdict"] == "ran" and row["missing"] else row for row in run.verdicts]
     return replace(run, verdicts=rows)
 
 
-def by_paper(pages: Iterable[Page], told: dict[str, Any]) -> list[Paper]:
+# Papers
+
+FINDINGS = CHECKOUT / "docs/papers/findings.yaml"
+LINES = {
+    "asks": "The question",
+    "reproduces": "What reproduces",
+    "does_not": "What does not",
+    "found": "What we found",
+    "open": "What stays open",
+}
+"""The five lines of a paper; every sentence cites the claims that it rests on, as ``[ORS-1]``."""
+CITED = re.compile(r"\[([A-Z][\w+-]*(?:, [A-Z][\w+-]*)*)\]")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its title, what `findings.yaml` says of it, and the pages of its artifacts."""
+
+    name: str
+    title: str
+    findings: dict[str, Any]
+    pages: list[Page]
+
+    @property
+    def rows(self) -> list[Row]:
+        """The verdicts that count, of all artifacts."""
+        return [row for page in self.pages for row in page.first.verdicts]
+
+    @property
+    def minutes(self) -> float:
+        """Of all jobs together, of the runs that count."""
+        return sum(page.first.cost.get("minutes", 0.0) for page in self.pages)
+
+    @cached_property
+    def claims(self) -> list[tuple[Page, dict[str, Any]]]:
+        """Every claim with its page."""
+        return [(page, row) for page in self.pages for row in page.rows("claim")]
+
+    @property
+    def lines(self) -> dict[str, Markup]:
+        """The `LINES` as HTML, in which each cited claim is a link with the mark of its verdict."""
+        known = {row["id"]: (page, row["verdict"]) for page, row in self.claims}
+
+        def link(each: str) -> str:
+            if each not in known:
+                return f'<span class="cite none" title="not run">{each}</span>'
+            page, verdict = known[each]
+            tone, mark = look(verdict)
+            return f'<a class="cite {tone}" href="{page.key}.html#{each}" title="{verdict}">{mark} {each}</a>'
+
+        def links(found: re.Match[str]) -> str:
+            return " ".join(map(link, found[1].split(", ")))
+
+        there = {key: str(plain(self.findings[key])) for key in LINES if self.findings.get(key)}
+        return {key: Markup(CITED.sub(links, sentence)) for key, sentence in there.items()}
+
+
+def findings() -> dict[str, Any]:
+    """Paper -> its `LINES`; a user's own paper has none."""
+    found: dict[str, Any] = read_yaml(FINDINGS) if FINDINGS.is_file() else {}
+    return found
+
+
+def cited(sentence: str) -> list[str]:
+    """Ids of the claims that a sentence rests on."""
+    return [each for group in CITED.findall(sentence) for each in group.split(", ")]
+
+
+def by_paper(pages: Iterable[Page]) -> list[Paper]:
     """The pages paper by paper, in the order of the configuration."""
-    sorted_in: dict[str, list[Page]] = {}
+    of: dict[str, list[Page]] = {}
     for page in pages:
-        sorted_in.setdefault(page.artifact.paper, []).append(page)
-    return [Paper(name, _title(of), told.get(name, {}), of) for name, of in sorted_in.items()]
-
-
-def _title(pages: list[Page]) -> str:
-    return (pages[0].artifact.file.parent / "TITLE").read_text(encoding="utf-8").strip()
+        of.setdefault(page.artifact.paper, []).append(page)
+    known = findings()
+    titles = {
+        name: (own[0].artifact.file.parent / "TITLE").read_text(encoding="utf-8") for name, own in of.items()
+    }
+    return [Paper(name, titles[name].strip(), known.get(name, {}), own) for name, own in of.items()]

@@ -70,32 +70,15 @@ from reproduction.verdicts.sentences import value
 
 T = TypeVar("T")
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
-VERDICT_COLUMNS = ["id", "kind", "statement", "expected", "verdict", "estimate", "ci_low", "ci_high", "n"]
-VERDICT_COLUMNS += [
-    "repetitions",
-    "published",
-    "published_se",
-    "published_df",
-    "margin",
-    "difference",
-    "difference_low",
-]
-VERDICT_COLUMNS += ["difference_high", "where", "check", "number", "checks", "at", "worst", "side", "groups"]
-VERDICT_COLUMNS += ["passing", "needed", "rows", "violating", "left_out", "remark", "p_agree", "p_contra"]
-VERDICT_COLUMNS += [
-    "p_adjusted",
-    "family",
-    "holm",
-    "bh",
-    "stand_in",
-    "reason",
-    "otherwise",
-    "missing",
-    "rule",
-]
-VERDICT_COLUMNS += ["constant_error", *NEW_POINTS]
-TEXT: tuple[str, ...] = ("statement", "expected", "where", "check", "at", "worst", "side", "remark")
-TEXT += ("holm", "bh", "stand_in", "reason", "otherwise", "missing", "rule", "new_points", "new_points_at")
+COLUMNS_IN_WORDS = """
+id kind statement expected verdict estimate ci_low ci_high n repetitions published published_se published_df
+margin difference difference_low difference_high where check number checks at worst side groups passing needed
+rows violating left_out remark p_agree p_contra p_adjusted family holm bh stand_in reason otherwise missing
+rule constant_error
+"""
+VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
+WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
+TEXT = [*WORDS.split(), "new_points", "new_points_at"]
 
 
 def judge(

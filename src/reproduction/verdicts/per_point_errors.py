@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data import npz
+from reproduction.data.prepare import read_npz, write_npz
 from reproduction.results import COLUMNS, DEFAULTS
 
 CURVE = [column for column in COLUMNS if column not in ("repetition", "value")]
@@ -98,14 +98,14 @@ class Points:
             shared = tests.setdefault(content, f"tests{len(tests)}")
             arrays |= {shared: curve.tests, f"errors{number}": curve.errors}
             curves.append([*self.columns(name), curve.pool, shared])
-        npz.write(path, {"columns": [*CURVE, "pool", "tests"], "curves": curves}, arrays)
+        write_npz(path, {"columns": [*CURVE, "pool", "tests"], "curves": curves}, arrays)
 
     @classmethod
     def read(cls, path: str | Path) -> Points:
         """Curves as `write` left them. Raises ValueError : no file, or one that is cut off or damaged."""
         points = cls()
         try:
-            meta, arrays = npz.read(Path(path))
+            meta, arrays = read_npz(Path(path))
             for number, (*index, pool, tests) in enumerate(meta["curves"]):
                 errors = _narrow(arrays[f"errors{number}"])
                 points.add(json.dumps(index), Curve(_narrow(arrays[tests]), errors, int(pool)))

@@ -5,10 +5,12 @@ An empty cell is an absent key; labels joined by ``|`` are averaged.
 """
 
 import csv
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from reproduction.strict_yaml import check
+from reproduction.verdicts.models import PublishedValue
 
 SELECTOR = ("dataset", "source", "noise", "setting", "method", "metric", "x")
 NUMBERS = ("value", "se", "sd", "n")
@@ -84,35 +86,26 @@ def _meets(row: Mapping[str, str], where: Mapping[str, Any]) -> bool:
 
 
 def _entry(place: str, row: Mapping[str, str], rule: Mapping[str, Any]) -> Entry:
-    known: dict[str, Any] = {key: rule[key] for key in ("margin", "reason", "not_comparable") if key in rule}
+    known: Entry = {key: rule[key] for key in ("margin", "reason", "not_comparable") if key in rule}
     for exception in rule.get("exceptions", []):
         if _meets(row, exception["where"]):
             known |= {key: kept for key, kept in exception.items() if key != "where"}
     numbers = {key: _number(place, key, row[key]) for key in NUMBERS if row.get(key)}
-    if "value" not in numbers:
-        raise ValueError(f"{place}: no value")
-    if "sd" in numbers and ("se" in numbers or "n" not in numbers):
-        raise ValueError(f"{place}: sd goes with n and without se")
     where = {
         column: _label(place, column, cell) for column, cell in row.items() if column in SELECTOR and cell
     }
-    if not where:
-        raise ValueError(f"{place}: no selector; name at least one of {', '.join(SELECTOR)}")
-    known["margin"] = _margin(row["value"], known["margin"])
-    if not 0 < known["margin"] < math.inf:
-        raise ValueError(f"{place}: margin: {known['margin']:g} must be > 0 and finite; give it `at_least`")
-    return {"id": row["id"], **numbers, "where": where, **known}
+    if "value" in numbers:
+        known["margin"] = _margin(row["value"], known["margin"])
+    entry = {"id": row["id"], **numbers, "where": where, **known}
+    check(PublishedValue, entry, place)
+    return entry
 
 
 def _number(place: str, key: str, cell: str) -> float | int:
     try:
-        number = int(cell) if key == "n" else float(cell)
+        return int(cell) if key == "n" else float(cell)
     except ValueError:
         raise ValueError(f"{place}: {key}: {cell!r} is not a number") from None
-    low = {"se": 0, "sd": 0, "n": 2}.get(key, float("-inf"))
-    if not low <= number < float("inf"):
-        raise ValueError(f"{place}: {key}: {cell} must be a finite number of at least {low:g}")
-    return number
 
 
 def _label(place: str, column: str, cell: str) -> Any:

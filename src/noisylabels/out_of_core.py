@@ -1,0 +1,141 @@
+"""A table that is larger than memory, some rows at a time: for `partial_fit`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from noisylabels.auditing.tables import is_number
+
+Chunk = tuple[Any, NDArray[np.float64]]
+
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+FORMATS = {".csv": "csv", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight"}
+
+
+def chunks(
+    path: str | Path,
+    rows: int = 100_000,
+    *,
+    label: int | str = 0,
+    features: int | None = None,
+    kind: str | None = None,
+    dtype: DTypeLike = np.float64,
+) -> Iterator[Chunk]:
+    """X (n, d) and y (n,) of ``rows`` rows at a time, in the order of the file; the last has what is left.
+
+    Memory is that of one chunk: 24 d bytes a row while a CSV is parsed. Read the file again for every epoch.
+
+    path : CSV or svmlight, also packed (.gz, .bz2, .xz, one file in .zip).   dtype : of X.
+    label : of a CSV, the column of the labels by its name in the header or its number from 0; a first line
+        with numbers only is no header.
+    features : of svmlight, d; a chunk alone does not know it.
+    kind : "csv" or "svmlight"; None: by the end of the name, .csv or .svm, .svmlight, .libsvm.
+    Raises ValueError : what cannot be read, with file and row.
+    """
+    path = Path(path)
+    if rows < 1:
+        raise ValueError(f"rows of a chunk must be at least 1, got {rows}")
+    suffix = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
+    kind = kind or FORMATS.get(suffix)
+    if kind == "csv":
+        return _csv(path, rows, label, dtype)
+    if kind == "svmlight":
+        if features is None:
+            raise ValueError(f"{path.name}: say how many features the rows of an svmlight file have")
+        return _svmlight(path, rows, features, dtype)
+    raise ValueError(f"{path.name}: kind must be csv or svmlight, got {kind!r}; the name does not say")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Bytes of a file, unpacked by its suffix; damage is a ValueError."""
+    import bz2
+    import gzip
+    import lzma
+    import zipfile
+    import zlib
+
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": zipfile.ZipFile}
+    try:
+        with openers.get(path.suffix, open)(path, "r" if path.suffix == ".zip" else "rb") as stream:
+            if isinstance(stream, zipfile.ZipFile):
+                names = [name for name in stream.namelist() if not name.startswith("__MACOSX/")]
+                if len(names) != 1:
+                    found = ", ".join(names) or "none"
+                    raise ValueError(f"{path.name}: expected one file in the archive, found {found}")
+                with stream.open(names[0]) as member:
+                    yield member
+            else:
+                yield stream
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path.name}: damaged {path.suffix} file ({error})") from error
+
+
+def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[Chunk]:
+    import pandas as pd
+
+    header = _header(path)
+    column = label
+    if isinstance(column, str):
+        if column not in header:
+            known = f"name one of {', '.join(header)}" if header else "there is no header: give its number"
+            raise ValueError(f"{path.name}: no column {column!r}; {known}")
+        column = header.index(column)
+    done = 0
+    options: dict[str, Any] = {"header": 0 if header else None, "dtype": np.float64, "index_col": False}
+    try:
+        with _opened(path) as stream, pd.read_csv(stream, chunksize=rows, **options) as frames:
+            for frame in frames:
+                values = frame.to_numpy()
+                if not 0 <= column < values.shape[1]:
+                    raise ValueError(f"no column {label}: columns are 0 to {values.shape[1] - 1}")
+                if not np.isfinite(values).all():
+                    row = done + int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0]) + 1
+                    raise ValueError(f"row {row} has a field that is missing or not a finite number")
+                done += len(values)
+                yield np.delete(values, column, axis=1).astype(dtype, copy=False), values[:, column].copy()
+    except (ValueError, pd.errors.ParserError) as error:
+        if str(error).startswith(f"{path.name}: "):
+            raise
+        where = "" if str(error).startswith(("row ", "no column")) else f"after row {done}: "
+        raise ValueError(f"{path.name}: {where}{str(error).strip()}") from error
+
+
+def _header(path: Path) -> list[str]:
+    """Names of the columns; [] if the first line has numbers only."""
+    with _opened(path) as stream:
+        first = stream.readline().decode("utf-8-sig", errors="replace")
+    names = [field.strip().strip('"') for field in first.split(",")]
+    if names == [""]:
+        raise ValueError(f"{path.name}: the file is empty")
+    return [] if all(map(is_number, names)) else names
+
+
+def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterator[Chunk]:
+    from sklearn.datasets import load_svmlight_file
+
+    done = 0
+    with _opened(path) as stream:
+        examples = (line.rstrip(b"\n") + b"\n" for line in stream if line.partition(b"#")[0].strip())
+        while lines := list(islice(examples, rows)):
+            try:
+                X, y = load_svmlight_file(
+                    io.BytesIO(b"".join(lines)), n_features=features, dtype=dtype, zero_based=False
+                )
+            except (ValueError, OverflowError, IndexError) as error:
+                raise ValueError(f"{path.name}, rows {done + 1} to {done + len(lines)}: {error}") from error
+            if not np.isfinite(X.data).all():
+                row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right"))
+                raise ValueError(f"{path.name}, row {done + row}: a value is not finite")
+            done += len(lines)
+            # which estimators take
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            yield X, y

@@ -1,1 +1,0 @@
-"""Readers of file formats: a path in, arrays or fields out. They know nothing of any data set."""

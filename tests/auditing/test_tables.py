@@ -1,0 +1,233 @@
+"""A table is read as it is meant, or one line says what is wrong with it, where, and what to do."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisylabels.auditing import tables
+from noisylabels.auditing.tables import encode
+
+N = 30
+ROWS = [[f"{i}", f"{i / 8}", ["red", "green", "blue"][i % 3], "yes" if i % 2 else "no"] for i in range(N)]
+HEADER = "a,b,colour,kind"
+
+
+def lines(rows=ROWS, header=HEADER):
+    return "\n".join([header, *(",".join(row) for row in rows)]) + "\n"
+
+
+def changed(row, column, value):
+    rows = [list(each) for each in ROWS]
+    rows[row][column] = value
+    return lines(rows)
+
+
+def read(folder, text, label="kind", name="beans.csv", **options):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return tables.read(path, label, **options)
+
+
+def test_numbers_words_and_labels_are_told_apart(tmp_path):
+    table = read(tmp_path, lines())
+    assert table.names == ["a", "b", "colour=blue", "colour=green", "colour=red"]
+    np.testing.assert_array_equal(table.X[:, 0], np.arange(N))
+    np.testing.assert_array_equal(table.X[:, 4], np.arange(N) % 3 == 0)
+    assert table.labels.tolist() == [row[3] for row in ROWS]
+    assert table.lines[:2].tolist() == [2, 3]
+    assert table.notes == []
+    assert table.trusted == [None] * N
+
+
+def test_gaps_are_counted_filled_and_marked(tmp_path):
+    rows = [list(row) for row in ROWS]
+    for i, gap in enumerate(["", "NA", "?"]):
+        rows[i][0] = rows[i][2] = gap
+    rows[9][3] = ""
+    table = read(tmp_path, lines(rows))
+    assert table.names[:2] == ["a", "a missing"]
+    assert len(table.X) == N - 1
+    assert 9 not in table.rows
+    assert table.X[:3, 0].tolist() == [np.median(np.arange(3, N))] * 3
+    assert table.X[:4, 1].tolist() == [1, 1, 1, 0]
+    assert table.notes == [
+        "1 rows without a label were left out",
+        "column 'a' lacks 3 of 30 values; the median stands in for them",
+        "column 'colour' lacks 3 of 30 values; the most frequent text stands in for them",
+    ]
+
+
+def test_what_says_nothing_is_left_out_and_told(tmp_path):
+    rows = [[*row[:2], f"name {i}", "same", "", row[3]] for i, row in enumerate(ROWS * 3)]
+    table = read(tmp_path, lines(rows, "a,b,name,place,gone,kind"))
+    assert table.names == ["a", "b"]
+    assert [note.split("'")[1] for note in table.notes] == ["name", "place", "gone"]
+    assert "90 different texts" in table.notes[0]
+
+
+def test_two_words_make_one_column_and_columns_choose(tmp_path):
+    table = read(tmp_path, lines(), label="colour")
+    assert table.names == ["a", "b", "kind=yes"]
+    assert read(tmp_path, lines(), columns=["b"]).names == ["b"]
+    assert read(tmp_path, lines().replace(",", "\t"), name="beans.tsv").names[0] == "a"
+
+
+def test_trusted_labels_are_a_column_and_no_feature(tmp_path):
+    rows = [[*row, "no" if i < 4 else ""] for i, row in enumerate(ROWS)]
+    table = read(tmp_path, lines(rows, HEADER + ",checked"), trusted="checked")
+    assert table.trusted == ["no"] * 4 + [None] * (N - 4)
+    assert "checked" not in "".join(table.names)
+
+
+LABELS = [row[3] for row in ROWS]
+BAD = {
+    "no such column": (lines(), {"label": "kindd"}, "no column 'kindd'; did you mean 'kind'?"),
+    "no label column": (lines(), {"label": "target"}, "no column 'target'; it has: a, b, colour, kind"),
+    "no such feature": (lines(), {"columns": ["z"]}, "no column 'z'; it has"),
+    "label among features": (lines(), {"columns": ["kind"]}, "is the label; it cannot be learnt from too"),
+    "label trusted": (lines(), {"trusted": "kind"}, "'kind' is the label; it cannot be trusted too"),
+    "one class": (lines().replace("yes", "no"), {}, r"column 'kind' holds one class only \(no\)"),
+    "label all missing": (lines().replace("yes", "").replace("no", ""), {}, "holds no label at all"),
+    "features all missing": (lines([["", "", "", row[3]] for row in ROWS]), {}, "no column to learn from"),
+    "only a label": ("kind\n" + "\n".join(LABELS), {}, "no column to learn from beside the label"),
+    "text in a number": (changed(7, 0, "red"), {}, "line 9: column 'a' is 'red', not a number"),
+    "too large": (changed(7, 0, "1e300"), {}, "line 9: column 'a' is 1e.300, beyond 1e.35; scale the column"),
+    "infinite": (changed(7, 0, "inf"), {}, "line 9: column 'a' is infinite"),
+    "duplicate header": (lines(header="a,a,colour,kind"), {}, "line 1: columns 1 and 2 are both called 'a'"),
+    "unnamed column": (lines(header="a,,colour,kind"), {}, "line 1: column 2 has no name"),
+    "no header": ("\n".join("1,2,0" for _ in range(N)), {}, "line 1: numbers only; the first line should"),
+    "empty file": ("", {}, "the file is empty"),
+    "header only": (HEADER + "\n", {}, "0 rows; at least 20 are needed"),
+    "one row": (lines(ROWS[:1]), {}, "1 rows; at least 20 are needed"),
+    "too few rows": (lines(ROWS[:15]), {}, "15 rows; at least 20 are needed"),
+    "a rare class": (changed(3, 3, "maybe"), {}, "the class maybe has 1 rows; at least 5 are needed: merge"),
+    "a measurement": (lines(ROWS * 3).replace("\n0", "\n9"), {"label": "b"}, "the class|different values"),
+    "a million columns": (",".join(f"c{i}" for i in range(10**6)) + "\n1", {}, "1000000 columns; at most"),
+    "wrong encoding": (lines().replace("red", "r\xf6d").encode("latin-1"), {}, "line 2: not UTF-8 text"),
+    "UTF-16": (lines().encode("utf-16"), {}, "line 1: not UTF-8 text"),
+    "a ragged line": (lines() + "1,2\n", {}, "line 32: 2 fields, the header has 4"),
+    "an open quote": (changed(7, 2, '"red'), {}, "fields, the header has 4"),
+    "wrong trusted label": (lines(), {"trusted": "colour"}, "trusted label 'red' is none of no, yes"),
+    "a binary file": (b"\x00\xff" * 99, {}, "not UTF-8 text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_table_is_refused_in_one_line(name, tmp_path):
+    text, options, message = BAD[name]
+    with pytest.raises(ValueError, match=rf"^beans\.csv[:,].*({message})") as caught:
+        read(tmp_path, text, **options)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_measurement_is_no_class(tmp_path):
+    rows = [[f"{i / 7}", row[3]] for i, row in enumerate(ROWS * 3)]
+    with pytest.raises(ValueError, match=r"holds 90 different values in 90 rows: that is a measurement"):
+        read(tmp_path, lines(rows, "weight,kind"), label="weight")
+
+
+def test_a_file_that_is_not_there_or_no_table(tmp_path):
+    with pytest.raises(ValueError, match=r"none\.csv: no such file"):
+        tables.read(tmp_path / "none.csv", "y")
+    with pytest.raises(ValueError, match=r"beans\.xlsx: no table that can be read; save it as one of \.csv"):
+        read(tmp_path, "", name="beans.xlsx")
+
+
+def test_an_npz_may_have_gaps(tmp_path):
+    X = np.arange(60.0).reshape(30, 2)
+    X[4, 1] = np.nan
+    path = tmp_path / "beans.npz"
+    np.savez(path, X=X, y=np.arange(30) % 3)
+    table = tables.read(path, "y")
+    assert table.names == ["x0", "x1", "x1 missing"]
+    assert table.labels.dtype.kind == "i"
+    for wrong, message in [
+        ({"X": X}, "no array y"),
+        ({"X": X[:, 0], "y": X[:, 1]}, r"expected \(n, d\) numbers"),
+        ({"X": X, "y": X[:9, 0]}, r"y has shape \(9,\)"),
+    ]:
+        np.savez(path, **wrong)
+        with pytest.raises(ValueError, match=rf"beans\.npz: .*{message}"):
+            tables.read(path, "y")
+
+
+def test_parquet_is_read_where_pyarrow_is_and_else_says_so(tmp_path, monkeypatch):
+    path = tmp_path / "beans.parquet"
+    path.write_bytes(b"PAR1")
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pyarrow.parquet", None)
+        with pytest.raises(ValueError, match=r"beans\.parquet: reading Parquet needs the package pyarrow"):
+            tables.read(path, "kind")
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    with pytest.raises(ValueError, match=r"^beans\.parquet: ") as caught:
+        tables.read(path, "kind")
+    assert "\n" not in str(caught.value)
+    columns = {"a": [*range(29), None], "colour": [row[2] for row in ROWS], "kind": LABELS}
+    parquet.write_table(arrow.table(columns), path)
+    table = tables.read(path, "kind")
+    assert table.names == ["a", "a missing", "colour=blue", "colour=green", "colour=red"]
+
+
+def test_a_data_frame_and_arrays_are_tables_too():
+    frame = pd.DataFrame(
+        {"a": np.arange(N), "colour": pd.Categorical([row[2] for row in ROWS]), "on": [True, False] * 15}
+    )
+    frame.loc[3, "a"] = np.nan
+    table = tables.of_arrays(frame, pd.Series(LABELS))
+    assert table.names == ["a", "a missing", "colour=blue", "colour=green", "colour=red", "on"]
+    words = np.array([["u", 1.5], ["v", None]] * 15, dtype=object)
+    assert tables.of_arrays(words, LABELS, trusted=[None] * 29 + ["yes"]).trusted[-1] == "yes"
+    with pytest.raises(ValueError, match=r"X: two columns of one name"):
+        tables.of_arrays(pd.concat([frame, frame], axis=1), LABELS)
+    assert tables.of_arrays(frame.convert_dtypes(), LABELS).names == table.names
+    with pytest.raises(ValueError, match=r"X must be a table \(n, d\), got shape \(30,\)"):
+        tables.of_arrays(np.arange(30), LABELS)
+    with pytest.raises(ValueError, match=r"y has 3 labels, X has 30 rows"):
+        tables.of_arrays(frame, LABELS[:3])
+    with pytest.raises(ValueError, match=r"trusted has 1 labels, X has 30 rows"):
+        tables.of_arrays(frame, LABELS, trusted=["yes"])
+
+
+def classes(labels):
+    rule = tables.class_rule(labels)
+    return [rule(label) for label in labels]
+
+
+def test_labels_keep_their_type():
+    assert classes(["1", "0"]) == [1, 0]
+    assert classes([True, False]) == ["True", "False"]
+    assert classes([0.5, 1]) == [0.5, 1.0]
+    assert classes(["1", "x"]) == ["1", "x"]
+
+
+def test_none_may_be_a_word():
+    assert encode({"pain": ["none", "some"] * 5}, "f", str).names == ["pain=some"]
+
+
+def test_a_column_of_mostly_words_may_hold_numbers():
+    column = ["3"] * 5 + ["many"] * 5
+    assert encode({"count": column}, "f", str).names == ["count=many"]
+
+
+@pytest.mark.parametrize("column", [["1", "", "1", ""], ["yes", "", "yes", ""]])
+def test_of_a_column_with_one_value_its_gaps_are_kept(column):
+    encoded = encode({"income": column}, "f", str)
+    assert encoded.names == ["income missing"]
+    np.testing.assert_array_equal(encoded.X[:, 0], [0, 1, 0, 1])
+    assert encoded.notes == ["column 'income' has one value and 2 gaps; only where it has gaps is used"]
+
+
+def test_a_constant_column_without_gaps_is_left_out():
+    encoded = encode({"a": ["1"] * 3, "b": ["1", "2", "3"]}, "f", str)
+    assert encoded.names == ["b"]
+    assert encoded.notes == ["column 'a' is constant and was left out"]
+
+
+def test_numbers_with_a_decimal_comma_are_no_words():
+    with pytest.raises(ValueError, match=r"^line 1: column 'x' is '-1,5': write numbers with a"):
+        encode({"x": ["", "-1,5", "0,25", "3"]}, "f", lambda i: f"line {i}")
+    assert encode({"x": ["a,b", "a", "1,5", "c"]}, "f", str).names == ["x=1,5", "x=a", "x=a,b", "x=c"]

@@ -1,0 +1,66 @@
+"""A web server on the loopback interface, and settings as on a fresh machine."""
+
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from loopback import Web, good
+
+from reproduction.data.transport import Network
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Iterator[Web]:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            site.hits[self.path] += 1
+            site.logins.append(self.headers.get("Authorization", ""))
+            site.routes.get(self.path, good(b"not here", 404))(self)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    site = Web(f"http://127.0.0.1:{server.server_address[1]}")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield site
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip and our variables as on a fresh machine without an index; a test sets what it needs."""
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "NOISYLABELS_")):
+            monkeypatch.delenv(name)
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+
+
+@pytest.fixture
+def network(fresh_machine: None, monkeypatch: pytest.MonkeyPatch) -> Network:
+    """Impatient: no test waits for long."""
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
+    return Network(connect=1.0, read=0.2, attempts=3)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Just enough of a checkout for the command line."""
+    (tmp_path / "config").mkdir()
+    return tmp_path

@@ -1,0 +1,164 @@
+"""Recordings that cannot be used are named with what to do; rooms have unit norm and their direct path at
+tap 5.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproduction.data import audio
+
+RNG = np.random.default_rng(1)
+NOISE = 0.1 * RNG.standard_normal(8000)
+
+
+def wav(path: Path, samples: Any = NOISE, rate: int = 16_000, subtype: str = "DOUBLE") -> Path:
+    soundfile.write(path, samples, rate, subtype=subtype)
+    return path
+
+
+def test_a_recording_is_read_as_it_is(tmp_path: Path) -> None:
+    arrays = audio.recording({"x": wav(tmp_path / "x.wav")})
+    np.testing.assert_array_equal(arrays["signal"], NOISE)
+    assert arrays["rate"] == 16_000
+
+
+def test_utterances_are_joined_in_the_order_of_their_names(tmp_path: Path) -> None:
+    files = {name: wav(tmp_path / name, NOISE[k : k + 5000]) for k, name in [(9, "b.wav"), (0, "a.wav")]}
+    signal = audio.speech(files)["signal"]
+    np.testing.assert_array_equal(signal, np.concatenate([NOISE[:5000], NOISE[9:5009]]))
+
+
+@pytest.mark.parametrize(
+    ("samples", "rate", "message"),
+    [
+        (NOISE[:0], 16_000, r"x\.wav: the recording is empty"),
+        (NOISE[:100], 16_000, r"x\.wav: 0\.00625 s are too short, at least 0\.25 s are needed"),
+        (np.full(8000, 0.5), 16_000, r"x\.wav: the recording is silent \(all samples are equal\)"),
+        (np.where(np.arange(8000) == 77, np.nan, NOISE), 16_000, r"x\.wav: sample 77 is not a finite number"),
+        (np.where(np.arange(8000) == 78, np.inf, NOISE), 16_000, r"x\.wav: sample 78 is not a finite number"),
+        (
+            np.tile(NOISE, 2),
+            44_100,
+            r"x\.wav: expects 16000 Hz, file has 44100; resample with `sox x\.wav -r 16000 out\.wav`",
+        ),
+        (
+            np.column_stack([NOISE, NOISE]),
+            16_000,
+            r"x\.wav: expects one channel, file has 2; mix it down to mono",
+        ),
+    ],
+)
+def test_a_recording_that_cannot_be_used_is_named_with_the_reason(
+    samples: Any, rate: int, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        audio.recording({"x": wav(tmp_path / "x.wav", samples, rate)})
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_audio_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.wav").write_bytes(b"RIFF, or is it?")
+    with pytest.raises(ValueError, match=r"x\.wav: not a readable audio file"):
+        audio.recording({"x": tmp_path / "x.wav"})
+    with pytest.raises(ValueError, match=r"none\.wav: not a readable audio file"):
+        audio.recording({"x": tmp_path / "none.wav"})
+    with pytest.raises(ValueError, match="expected one file, got none"):
+        audio.recording({})
+
+
+@given(data=st.data())
+def test_a_damaged_file_is_an_error_or_a_finite_signal(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = wav(tmp_path_factory.mktemp("wav") / "x.wav", subtype="PCM_16")
+    raw = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(0, 3))):
+        raw[data.draw(st.integers(0, 60))] = data.draw(st.integers(0, 255))
+    path.write_bytes(raw[: data.draw(st.integers(0, len(raw)))])
+    try:
+        signal = audio.recording({"x": path})["signal"]
+    except ValueError:
+        return
+    assert signal.ndim == 1
+    assert np.isfinite(signal).all()
+
+
+# rooms
+
+
+def image_sum(taps: int, reflection: float) -> Any:
+    """The image method written out: one windowed sinc per image, in plain loops over the mirrored audio."""
+    rate, c, half = 16_000, 343.0, 20
+    size, source, microphone = (np.array(v) for v in (audio.SIZE, audio.SOURCE, audio.MICROPHONE))
+    direct = round(float(np.linalg.norm(source - microphone)) * rate / c)
+    h = np.zeros(direct + taps + 100)
+    for room in np.ndindex(15, 15, 15):
+        cell = np.array(room) - 7
+        image = np.where(cell % 2 == 0, source, size - source) + cell * size
+        distance = float(np.linalg.norm(image - microphone))
+        delay = distance * rate / c
+        k = np.arange(int(delay) - half, int(delay) + half + 1)
+        inside = (k >= 0) & (k < len(h))
+        window = 0.5 + 0.5 * np.cos(np.pi * (k - delay) / (half + 0.5))
+        h[k[inside]] += (reflection ** np.abs(cell).sum() / distance * np.sinc(k - delay) * window)[inside]
+    h = np.concatenate([np.zeros(5), h])[direct : direct + taps]
+    return h / np.linalg.norm(h)
+
+
+def test_the_simulated_room_is_the_sum_of_its_images() -> None:
+    h = audio.simulated(taps=300)
+    expected = image_sum(300, 0.75)
+    assert float(h @ expected) > 0.999  # both have unit norm; the library interpolates its sinc from a table
+
+
+def test_every_room_has_unit_norm_and_its_direct_path_at_tap_5() -> None:
+    recording = np.concatenate([np.zeros(700), audio.simulated(taps=4000)])
+    for h in (
+        audio.simulated(),
+        audio.simulated(taps=128, reflection=0.0),
+        audio.recorded(recording, 16_000),
+        audio.recorded(audio.resample(recording, 16_000, 44_100), 44_100),
+    ):
+        assert np.linalg.norm(h) == pytest.approx(1.0)
+        assert np.argmax(np.abs(h)) == audio.DIRECT
+    assert len(audio.recorded(recording[:800], 16_000, taps=2000)) == 2000  # a short one is filled with zeros
+
+
+def test_a_recorded_room_that_is_simulated_is_the_simulated_room() -> None:
+    long = audio.simulated(taps=2000)
+    h = audio.simulated(taps=500)
+    np.testing.assert_allclose(
+        audio.recorded(np.concatenate([np.zeros(99), long]), 16_000, taps=500), h, atol=1e-12
+    )
+
+
+def test_simulating_a_room_leaves_the_settings_of_the_library_alone() -> None:
+    import pyroomacoustics
+
+    names = ("frac_delay_length", "rir_hpf_enable", "num_threads")
+    before = [pyroomacoustics.constants.get(name) for name in names]
+    first = audio.simulated(taps=64)
+    assert [pyroomacoustics.constants.get(name) for name in names] == before
+    assert before[0] != audio.FRACTIONAL_DELAY
+    np.testing.assert_array_equal(first, audio.simulated(taps=64))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: audio.simulated(taps=5), "taps must be more than 5"),
+        (lambda: audio.simulated(reflection=1.0), r"reflection must be in \[0, 1\), got 1\.0"),
+        (lambda: audio.recorded(NOISE, 0), "rate must be at least 1 Hz, got 0"),
+        (lambda: audio.recorded(np.zeros(9), 16_000), "non-empty, finite signal that is not silent"),
+        (lambda: audio.recorded(np.array([np.nan]), 16_000), "non-empty, finite signal"),
+    ],
+)
+def test_a_bad_argument_is_named(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,118 @@
+"""Sets with real label noise: the noisy labels stand beside the true ones, and belong to them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from reproduction.data import crowd
+
+HEADER = "!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"
+
+
+def rte_files(folder: Path, change=lambda pairs, labels: None) -> dict[str, Path]:
+    pairs = [
+        [str(1000 - i), "TRUE" if i % 2 else "FALSE", "CD", f'He "said" {i}.', f"Said {i}"]
+        for i in range(800)
+    ]
+    labels = [
+        [f"a{i}{k}", f"w{(7 * i + k) % 164}", str(1000 - i), str((i + k) % 2), str(i % 2)]
+        for i in range(800)
+        for k in range(10)
+    ]
+    change(pairs, labels)
+    for name, header, rows in (
+        ("rte1.tsv", "id\tvalue\ttask\ttext\thypothesis", pairs),
+        ("rte.standardized.tsv", HEADER, labels),
+    ):
+        (folder / name).write_text("\n".join([header, *("\t".join(row) for row in rows)]) + "\n")
+    return {path.name: path for path in folder.iterdir()}
+
+
+def test_rte_labels_point_at_their_pairs(tmp_path: Path) -> None:
+    arrays = crowd.rte(rte_files(tmp_path))
+    assert arrays["y"].tolist() == [1 if i % 2 else -1 for i in range(800)]
+    assert arrays["item"].tolist() == [i for i in range(800) for _ in range(10)]
+    assert arrays["response"][:3].tolist() == [-1, 1, -1]
+    assert (arrays["worker"].min(), arrays["worker"].max()) == (0, 163)
+    assert arrays["text"][3] == 'He "said" 3.'
+    assert arrays["X"].shape == (800, 9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda pairs, labels: labels[0].__setitem__(4, "1"), "gold labels of the two files differ"),
+        (lambda pairs, labels: labels[0].__setitem__(3, "2"), "line 2: value '2' is none of 1, 0"),
+        (lambda pairs, labels: pairs[4].append("x"), r"rte1\.tsv, line 6: 6 fields, expected 5"),
+        (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "line 6: value 'MAYBE'"),
+    ],
+)
+def test_rte_files_that_do_not_fit_are_refused(tmp_path: Path, change, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        crowd.rte(rte_files(tmp_path, change))
+
+
+def test_features_of_a_pair() -> None:
+    text = ["The cat did not eat 3 mice in Paris", "Nothing here"]
+    hypothesis = ["The cat did eat 3 mice", "A Berlin with 4 rooms"]
+    share, bigrams, jaccard, cosine, length, common, names, numbers, negations = crowd.features(
+        text, hypothesis
+    ).T
+    assert share.tolist() == [1, 0]
+    assert bigrams[0] == pytest.approx(4 / 5)
+    assert jaccard[0] == pytest.approx(6 / 9)
+    assert 0 < cosine[0] < 1
+    assert cosine[1] == 0
+    assert length[0] == pytest.approx(6 / 9)
+    assert common.tolist() == [1, 0]
+    assert names.tolist() == [1, 0]
+    assert numbers.tolist() == [0, 1]
+    assert negations.tolist() == [1, 1]
+
+
+def galaxy(folder: Path, **changes: np.ndarray) -> dict[str, Path]:
+    rng = np.random.default_rng(0)
+    yt = rng.permutation(np.repeat(np.array([0, 1], np.uint8), [805, 1195]))[:, None]
+    fd = rng.permutation(np.repeat(np.array([0, 1], np.uint8), [1730, 270]))[:, None]
+    variables = {"x": rng.random((2000, 2)), "yt": yt, "yz": yt ^ fd, "fd": fd} | changes
+    savemat(folder / "galaxy_zoo.mat", variables)
+    return {"galaxy_zoo.mat": folder / "galaxy_zoo.mat"}
+
+
+def test_galaxy_zoo_flags_its_wrong_labels(tmp_path: Path) -> None:
+    arrays = crowd.galaxy_zoo(galaxy(tmp_path))
+    assert (arrays["y"] != arrays["y_noisy"]).sum() == 270
+    with pytest.raises(ValueError, match="fd does not flag the 270 wrong labels"):
+        crowd.galaxy_zoo(galaxy(tmp_path, fd=np.zeros((2000, 1))))
+    with pytest.raises(ValueError, match="2000x3 values"):
+        crowd.galaxy_zoo(galaxy(tmp_path, x=np.zeros((2000, 3))))
+
+
+def search(folder: Path, **variables: object) -> dict[str, Path]:
+    savemat(folder / "websearch.mat", variables)
+    return {"websearch.mat": folder / "websearch.mat"}
+
+
+def test_websearch_says_what_it_found(tmp_path: Path) -> None:
+    x, y = np.random.default_rng(0).random((6, 3)), np.array([1, 2, 2, 1, 1, 2])
+    arrays = crowd.websearch(search(tmp_path, x=x, y=y[:, None]))
+    assert np.array_equal(arrays["X"], x)
+    assert arrays["y"].tolist() == [-1, 1, 1, -1, -1, 1]
+    assert "y_noisy" not in arrays
+    assert np.array_equal(crowd.websearch(search(tmp_path, x=x.T, y=y))["X"], x)
+    flagged = crowd.websearch(search(tmp_path, x=x, y=y, fd=np.array([0, 1, 0, 0, 0, 0])))
+    assert flagged["y_noisy"].tolist() == [-1, -1, 1, -1, -1, 1]
+    for variables, message in (
+        ({"x": x[:4], "y": y}, r"x and y do not match, found x \(4x3\), y \(1x6\)"),
+        ({"features": x, "y": y}, r"no numeric matrix 'x', found features \(6x3\), y \(1x6\)"),
+        ({"x": x, "y": np.arange(6)}, "y has 6 values, expected two classes"),
+        ({"x": np.full((6, 3), np.nan), "y": y}, "not finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            crowd.websearch(search(tmp_path, **variables))
+
+
+def test_features_are_the_same_with_every_python():
+    assert crowd._total([1e16, 1.0, -1e16]) == 0.0  # as `sum` had it before Python 3.12

@@ -1,0 +1,244 @@
+"""A table of one's own becomes X and y, or one line says what is wrong, where, and what to do."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, random_array
+
+from reproduction.data.fetch import fetch_local
+from reproduction.data.formats import pack, svmlight, table, unpack, users_table  # users_table
+from reproduction.data.prepare import prepare
+from reproduction.data.registry import Entry
+
+LINES = ["a,b,kind", *(f"{i},{i / 8},{'yes' if i % 3 else 'no'}" for i in range(30))]
+CSV = "\n".join(LINES) + "\n"
+X = np.array([[i, i / 8] for i in range(30)])
+SIGNS = np.where(np.arange(30) % 3, 1, -1)
+
+
+def read(folder: Path, text: str | bytes, **options):
+    path = folder / "beans.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return users_table({path.name: path}, **({"label": "kind", "positive": "yes"} | options))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CSV,
+        CSV.replace(",", ";"),
+        CSV.replace(",", "\t"),
+        CSV.replace("\n", "\r\n"),
+        CSV.replace("\n", "\n\n"),
+        CSV.replace("a,b", '"a", b ').replace(",", " , "),
+        b"\xef\xbb\xbf" + CSV.encode(),
+        CSV.rstrip("\n"),
+    ],
+    ids=["plain", "semicolons", "tabs", "Windows", "blank lines", "spaces", "byte order mark", "no last end"],
+)
+def test_the_usual_ways_to_write_a_table_give_the_same_arrays(text, tmp_path):
+    arrays = read(tmp_path, text)
+    np.testing.assert_array_equal(arrays["X"], X)
+    np.testing.assert_array_equal(arrays["y"], SIGNS)
+    assert (arrays["X"].dtype, arrays["y"].dtype) == (np.float64, np.int8)
+
+
+def test_columns_choose_and_order_the_features(tmp_path):
+    np.testing.assert_array_equal(read(tmp_path, CSV, columns=["b"])["X"], X[:, 1:])
+    np.testing.assert_array_equal(read(tmp_path, CSV, columns=["b", "a"])["X"], X[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("no", "yes", "positive"),
+    [
+        ("0", "1", None),
+        ("-1", "1.0", None),
+        ("2", "1", 1),
+        ("2", "1e0", "1"),
+        ("no", "yes", "yes"),
+        ("False", "True", True),
+    ],
+)
+def test_the_positive_class_is_named_or_the_larger_of_two_numbers(no, yes, positive, tmp_path):
+    arrays = read(tmp_path, CSV.replace("no", no).replace("yes", yes), positive=positive)
+    np.testing.assert_array_equal(arrays["y"], SIGNS)
+
+
+def test_with_several_classes_the_positive_one_stands_against_the_rest(tmp_path):
+    arrays = read(tmp_path, CSV.replace("no", "maybe", 4))
+    np.testing.assert_array_equal(arrays["y"], SIGNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (CSV, {"label": "y"}, "no column 'y'; it has: a, b, kind"),
+        (CSV.replace("no", "yes"), {}, r"column 'kind' holds one class only \('yes'\); two are needed"),
+        (CSV, {"positive": None}, "the classes 'no', 'yes'; say which is the positive one"),
+        (CSV, {"positive": "maybe"}, "the classes 'no', 'yes', none of them `positive`: 'maybe'"),
+        (CSV, {"positive": True}, "put `positive` in quotes, it was read as True"),
+        (CSV.replace("\n7,", "\n1_0,"), {}, "line 9: column 'a' is '1_0', not a number"),
+        (CSV + "1,2\n", {}, "line 32: 2 fields, the header has 3"),
+        (CSV.replace("no", "yes", 8), {}, "the class -1 has 2 rows; at least 5 are needed"),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_used_is_refused_in_one_line(text, options, message, tmp_path):
+    with pytest.raises(ValueError, match=rf"^beans\.csv[:,].*{message}") as caught:
+        read(tmp_path, text, **options)
+    assert "\n" not in str(caught.value)
+
+
+def write(folder: Path, **arrays) -> dict[str, Path]:
+    np.savez(folder / "beans.npz", **arrays)
+    return {"beans.npz": folder / "beans.npz"}
+
+
+@pytest.mark.parametrize("y", [SIGNS, SIGNS > 0, SIGNS.astype(float), np.where(SIGNS > 0, "yes", "no")])
+def test_an_npz_gives_the_same_arrays(y, tmp_path):
+    arrays = users_table(
+        write(tmp_path, X=X.astype(np.float32), y=y), positive="yes" if y.dtype.kind == "U" else None
+    )
+    np.testing.assert_array_equal(arrays["X"], X)
+    np.testing.assert_array_equal(arrays["y"], SIGNS)
+
+
+HOLE = X.copy()
+HOLE[4, 1] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": X}, "no array y; it has: X; save it with"),
+        ({"X": X[:, 0], "y": SIGNS}, r"X has type float64 and shape \(30,\); expected \(n, d\) numbers"),
+        ({"X": X.astype(str), "y": SIGNS}, r"expected \(n, d\) numbers"),
+        ({"X": X, "y": SIGNS[:9]}, r"y has shape \(9,\); expected \(30,\)"),
+        ({"X": 1e36 * X, "y": SIGNS}, r"row \d: column 'x0' is .*e\+36, beyond 1e\+35; scale the column"),
+        ({"X": HOLE + np.inf, "y": SIGNS}, "column .* is infinite"),
+        ({"X": X, "y": np.where(SIGNS > 0, 1, np.nan)}, "holds one class only"),
+        ({"X": X.astype(object), "y": SIGNS}, "Object arrays cannot be loaded"),
+    ],
+)
+def test_arrays_that_cannot_be_used_are_refused(arrays, message, tmp_path):
+    with pytest.raises(ValueError, match=rf"^beans\.npz[:,].*{message}"):
+        users_table(write(tmp_path, **arrays))
+
+
+def test_an_npz_may_bring_its_own_splits(tmp_path):
+    train, test = np.arange(40).reshape(2, 20) % 30, np.array([np.arange(20, 30), np.arange(10, 20)])
+    arrays = users_table(write(tmp_path, X=X, y=SIGNS, train=train, test=test))
+    np.testing.assert_array_equal(arrays["train"], train)
+    np.testing.assert_array_equal(arrays["test"], test)
+    for wrong, message in [
+        ({"train": train}, "splits need `train` and `test`"),
+        ({"train": train, "test": test + 0.5}, "splits need `train` and `test`, whole numbers"),
+        ({"train": train, "test": test[:1]}, "as many lines in `train` as in `test`"),
+        ({"train": train, "test": test + 1}, "split 0 has a row twice, or one that is not in 0 to 29"),
+        ({"train": train, "test": train}, "split 0 has a row twice"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            users_table(write(tmp_path, X=X, y=SIGNS, **wrong))
+
+
+def test_a_file_that_is_no_npz_is_named(tmp_path):
+    (tmp_path / "beans.npz").write_text("no zip")
+    with pytest.raises(ValueError, match=r"^beans\.npz: .*save it with np\.savez"):
+        users_table({"beans.npz": tmp_path / "beans.npz"})
+    with pytest.raises(ValueError, match="no column 'kind'; it has: x0, x1, y"):
+        users_table(write(tmp_path, X=X, y=SIGNS), label="kind")
+    with pytest.raises(ValueError, match="expected one file, got none"):
+        users_table({})
+
+
+HEART = Entry(title="t", task="binary", loader="uci:heart", sources=[])
+
+
+@pytest.mark.parametrize("dataset", ["heart", "mine", "mine.packaged"])
+def test_a_table_takes_the_place_of_a_set_or_has_a_new_id(dataset, tmp_path):
+    (tmp_path / "beans.csv").write_text(CSV)
+    spec = {"file": str(tmp_path / "beans.csv"), "label": "kind", "positive": "yes"}
+    record = fetch_local(dataset, {"heart": HEART}, tmp_path / "raw" / dataset, spec)
+    assert (record["source"], record["variant"]) == ("local", "local")
+    found = prepare(tmp_path / "raw" / dataset)
+    assert (found.id, found.variant) == (dataset.partition(".")[0], "local")
+    np.testing.assert_array_equal(found.arrays["y"], SIGNS)
+
+
+def test_words_gaps_and_dates_are_read_as_in_an_audit(tmp_path):
+    """Words become 0/1 columns, gaps are filled and marked, dates are days; rows without a label go."""
+    rows = [
+        f"{i},{'red' if i % 2 else 'green'},2026-01-{i + 1:02d},{'yes' if i % 3 else 'no'}" for i in range(30)
+    ]
+    rows[4], rows[5] = rows[4].replace("4,", ",", 1), rows[5].removesuffix("yes")
+    arrays = read(tmp_path, "\n".join(["a,colour,day,kind", *rows]))
+    assert arrays["X"].shape == (29, 4)
+    assert arrays["X"][4].tolist() == [np.median([*range(4), *range(5, 30)]), 1, 0, 20454 + 4]
+    assert arrays["X"][5].tolist() == [6, 0, 0, 20454 + 6]
+    assert arrays["notes"].tolist() == [
+        "1 rows without a label were left out",
+        "column 'a' lacks 1 of 30 values; the median stands in for them",
+        "column 'day' holds dates and is counted in days",
+    ]
+    arrays = users_table(write(tmp_path, X=HOLE, y=SIGNS))
+    assert arrays["X"].shape == (30, 3)
+    with pytest.raises(ValueError, match=r"line 3: column 'day' is 'soon', not a date \(such as 2026"):
+        read(tmp_path, "\n".join(["a,colour,day,kind", *rows]).replace("2026-01-02", "soon"))
+
+
+# the readers of registered files
+
+
+def test_a_table_may_be_separated_by_commas_or_blanks_and_carry_a_keel_header(tmp_path):
+    expected = [["1", "2.5", "a"], ["3", "-4", "b"]]
+    for name, text in {
+        "comma.data": "1,2.5,a\n3, -4 ,b\n",
+        "blank.data": " 1 2.5  a\r\n3 -4 b\r\n\r\n",
+        "keel.dat": "@relation x\n@data\n1, 2.5, a\n3, -4, b",
+        "orange.tab": "A\tB\tC\nc\tc\td\n\t\tclass\n1\t2.5\ta\n3\t-4\tb\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+        rows = table(tmp_path / name, 3)
+        assert list(rows) == expected
+        assert rows.numbers([0, 1]).tolist() == [[1, 2.5], [3, -4]]
+        assert rows.codes(2, {"a": 1, "b": -1}).tolist() == [1, -1]
+    path = tmp_path / "bad.data"
+    for text, message in [
+        ("1,2\n3\n", "bad.data, line 2: 1 fields, expected 2"),
+        ("1,x\n", "bad.data, line 1: field 2 is 'x', expected a finite number"),
+        ("1,1_0\n", "field 2 is '1_0'"),
+        ("1,nan\n", "field 2 is 'nan'"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            table(path, 2).numbers([0, 1])
+    path.write_text("1,2\n?,3\n")
+    assert list(table(path, 2, complete=True)) == [["1", "2"]]
+    with pytest.raises(ValueError, match=r"bad\.data, line 1: value '1' is none of 2, 3"):
+        table(path, 2).codes(0, {"2": 0, "3": 1})
+
+
+def test_svmlight_files_are_refused_outside_their_indices_and_labels(tmp_path):
+    path = tmp_path / "x.svm"
+    path.write_bytes(b"+1 1:2 3:0.5\n-1 2:1\n")
+    X, y = svmlight(path, 3, {-1.0: -1, 1.0: 1})
+    assert X.toarray().tolist() == [[2, 0, 0.5], [0, 1, 0]]
+    assert y.tolist() == [1, -1]
+    with pytest.raises(ValueError, match="row 1: label 1 is none of 2, 3"):
+        svmlight(path, 3, {2.0: -1, 3.0: 1})
+    with pytest.raises(ValueError, match=r"outside 1\.\.2|n_features"):
+        svmlight(path, 2, {-1.0: -1, 1.0: 1})
+
+
+def test_a_design_matrix_survives_packing_dense_and_sparse():
+    y = np.array([1, -1, 1], np.int8)
+    sparse = csr_matrix(random_array((3, 4), density=0.5, rng=np.random.default_rng(0)))
+    for A in (X[:3], sparse):
+        arrays = pack(A, y) | pack(A[:2], y[:2], "test")
+        for part, n in (("", 3), ("test", 2)):
+            found, labels = unpack(arrays, part)
+            assert type(found) is type(A)
+            assert abs(found - A[:n]).max() == 0
+            assert np.array_equal(labels, y[:n])
+    with pytest.raises(KeyError, match="no test part"):
+        unpack(pack(sparse, y), "test")

@@ -1,0 +1,172 @@
+"""LIBSVM sets: official files and their rebuilt equals give the same arrays; stand-ins keep promises."""
+
+import bz2
+import gzip
+import hashlib
+import inspect
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from scipy.special import ndtri
+from sklearn.svm import LinearSVC
+
+from reproduction.data import libsvm
+from reproduction.data.formats import unpack
+from reproduction.data.prepare import check_shape
+from reproduction.data.registry import load_registry
+
+PEOPLE = [
+    "39.000 State-gov 77516 Bachelors 13 Never-married Adm-clerical Not-in-family White Male 2174 0 40 "
+    "United-States <=50K",
+    "25 ? 106642 Preschool 8 Divorced ? Wife Black Female 0 1 34 ? >50K",
+    "26 ? 106642 Preschool 8 Divorced ? Wife Black Female 0 1 34 ? >50K",
+]
+LINES = [
+    b"-1 3:1 11:1 14:1 19:1 39:1 42:1 55:1 64:1 67:1 73:1 75:1 76:1 80:1 83:1 \n",
+    b"+1 1:1 14:1 34:1 35:1 41:1 61:1 71:1 72:1 74:1 77:1 78:1 \n",
+    b"+1 2:1 14:1 34:1 35:1 41:1 61:1 71:1 72:1 74:1 77:1 78:1 \n",
+]
+
+
+def test_people_of_adult_become_lines_of_libsvm_and_other_files_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers are cut after the quintile, unknown values give no index; one bit says which half has a row."""
+    path = tmp_path / "adult.tab"
+    path.write_text("a\nb\nc\n" + "".join("\t".join(person.split()) + "\n" for person in PEOPLE))
+    monkeypatch.setattr(libsvm, "fact", lambda name: bytes([0b101]))
+    with pytest.raises(ValueError, match=r"a7a rebuilt from Adult has sha256 .* expected d383cf15"):
+        libsvm.halves_of_adult(path)
+    halves = {"a7a": LINES[0] + LINES[2], "a7a.t": LINES[1]}
+    monkeypatch.setattr(libsvm, "A7A", {k: hashlib.sha256(v).hexdigest() for k, v in halves.items()})
+    assert libsvm.halves_of_adult(path) == [*halves.values()]
+
+
+def _svmlight(X: np.ndarray, y: np.ndarray) -> bytes:
+    from sklearn.datasets import dump_svmlight_file
+
+    stream = io.BytesIO()
+    dump_svmlight_file(X, y, stream, zero_based=False)
+    return stream.getvalue()
+
+
+def test_official_a7a_files_are_read(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    files = {}
+    for name, negative, positive in (("a7a", 12182, 3918), ("a7a.t", 12538, 3923)):
+        X = np.zeros((negative + positive, 123))
+        X[np.arange(len(X)), rng.integers(123, size=len(X))] = 1
+        y = rng.permutation(np.repeat([-1, 1], [negative, positive]))
+        (tmp_path / name).write_bytes(_svmlight(X, y))
+        files[name] = tmp_path / name
+    arrays = libsvm.a7a(files)
+    X_test, y_test = unpack(arrays, "test")
+    assert isinstance(X_test, csr_matrix)
+    assert np.array_equal(X_test.toarray(), X)
+    assert np.array_equal(y_test, y)
+
+
+def test_the_last_rows_of_susy_are_its_test_set(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, label = rng.standard_normal((50, 18)).astype(np.float32), rng.integers(0, 2, 50)
+    rows = [",".join(f"{v:.18e}" for v in (y, *x)) for x, y in zip(X.tolist(), label.tolist(), strict=True)]
+    path = tmp_path / "SUSY.csv.gz"
+    path.write_bytes(gzip.compress("\n".join(rows).encode()))
+    arrays = libsvm.susy({path.name: path}, rows=50, test=10)
+    assert np.array_equal(np.vstack([arrays["X"], arrays["X_test"]]), X)
+    assert np.array_equal(np.r_[arrays["y"], arrays["y_test"]], 2 * label - 1)
+    assert len(arrays["y_test"]) == 10
+    assert arrays["X"].dtype == np.float32
+    with pytest.raises(ValueError, match=r"SUSY\.csv\.gz: 50 rows, expected 51"):
+        libsvm.susy({path.name: path}, rows=51)
+    path.write_bytes(gzip.compress(("2" + "\n".join(rows)[1:]).encode()))
+    with pytest.raises(ValueError, match="a label is neither 0 nor 1"):
+        libsvm.susy({path.name: path}, rows=50, test=10)
+
+
+def test_dense_and_sparse_sets_are_refused_at_another_size(tmp_path: Path) -> None:
+    for name in ("ijcnn1", "ijcnn1.t", "real-sim.bz2"):
+        content = _svmlight(np.eye(4, 22), np.array([-1, 1, -1, 1]))
+        (tmp_path / name).write_bytes(bz2.compress(content) if name.endswith("bz2") else content)
+    with pytest.raises(ValueError, match="ijcnn1: 4x22 values and 4 labels, expected 49990x22"):
+        libsvm.ijcnn1({path.name: path for path in tmp_path.iterdir()})
+    with pytest.raises(ValueError, match="real-sim: 4x20958 values and 4 labels, expected 72309x20958"):
+        libsvm.real_sim({"real-sim.bz2": tmp_path / "real-sim.bz2"})
+
+
+# stand-ins
+
+
+def linear_error(X, y, X_test, y_test) -> float:
+    return 1 - LinearSVC(dual=False).fit(X, y).score(X_test, y_test)
+
+
+def test_susy_has_a_bayes_error_of_twenty_percent() -> None:
+    arrays = libsvm.susy_stand_in({}, n=100_000)
+    X, y = np.vstack([arrays["X"], arrays["X_test"]]), np.r_[arrays["y"], arrays["y_test"]]
+    assert X.shape == (100_000, 18)
+    assert X.dtype == np.float32
+    assert len(arrays["y_test"]) == 10_000
+    assert (y == 1).mean() == pytest.approx(0.46)
+    log_odds = 2 * X.sum(axis=1) * -ndtri(0.2) / np.sqrt(18)
+    assert (np.sign(log_odds) != y).mean() == pytest.approx(0.2, abs=0.005)
+
+
+def test_ijcnn1_is_hard_for_a_hyperplane() -> None:
+    arrays = libsvm.ijcnn1_stand_in({}, n=8000, n_test=8000)
+    X, y = arrays["X"], arrays["y"]
+    assert X.shape == (8000, 22)
+    assert (y == 1).mean() == pytest.approx(0.097)
+    assert (X[:, :10].sum(axis=1) == 1).all()
+    assert np.abs(X).max() <= 1
+    assert 0.06 < linear_error(X, y, arrays["X_test"], arrays["y_test"]) < 0.095
+
+
+def test_real_sim_has_51_words_a_row_and_unit_rows() -> None:
+    X, y = unpack(libsvm.real_sim_stand_in({}, n=4000))
+    assert X.shape == (4000, 20958)
+    assert (np.diff(X.indptr) == 51).all()
+    assert X.has_canonical_format
+    assert np.allclose(X.multiply(X).sum(axis=1), 1)
+    assert (X.data > 0).all()
+    assert (y == 1).mean() == pytest.approx(0.31)
+    assert 0.01 < linear_error(X[:3000], y[:3000], X[3000:], y[3000:]) < 0.12
+
+
+def test_covtype_has_one_area_and_one_soil_a_row() -> None:
+    arrays = libsvm.covtype_stand_in({}, n=20_000)
+    X, y = arrays["X"], arrays["y"]
+    assert X.shape == (20_000, 54)
+    assert X.dtype == np.float32
+    assert (X[:, 10:14].sum(axis=1) == 1).all()
+    assert (X[:, 14:].sum(axis=1) == 1).all()
+    assert (X.min(), X.max()) == (0, 1)
+    assert (y == 1).mean() == pytest.approx(0.4876, abs=1e-4)
+    assert 0.15 < linear_error(X[:10_000], y[:10_000], X[10_000:], y[10_000:]) < 0.35
+
+
+@pytest.mark.parametrize("name", ["susy", "real_sim", "covtype"])
+def test_a_stand_in_is_the_same_in_every_run(name: str) -> None:
+    one, two = (getattr(libsvm, f"{name}_stand_in")({}, n=500) for _ in range(2))
+    assert all(np.array_equal(one[key], two[key]) for key in one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ijcnn1", "real_sim", "covtype"])
+def test_a_stand_in_has_the_registered_shape(name: str) -> None:
+    entry = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")[name]
+    check_shape(
+        name,
+        "stand-in",
+        getattr(libsvm, f"{name}_stand_in")({}),
+        entry.stand_in.shape.model_dump(exclude={"classes"}, exclude_none=True),
+    )
+
+
+def test_susy_has_the_registered_shape_by_default() -> None:
+    shape = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")["susy"].stand_in.shape
+    n = inspect.signature(libsvm.susy_stand_in).parameters["n"].default
+    assert (n - n // 10, libsvm.susy_stand_in({}, n=100)["X"].shape[1]) == (shape.rows, shape.columns)

@@ -1,0 +1,60 @@
+"""Every tabular set that a mirror holds is what the registry says: shape, classes, digest; variants agree.
+
+Runs where the environment variable NOISYLABELS_MIRROR names a mirror; no network is used.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.prepare import Dataset, prepare
+from reproduction.data.registry import load_registry
+from reproduction.data.transport import Network
+
+MIRROR = os.environ.get("NOISYLABELS_MIRROR", "")
+REGISTRY = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")
+TABULAR = [
+    name for name, entry in REGISTRY.items() if any(source.name == "mirror" for source in entry.sources)
+]
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(not MIRROR, reason="NOISYLABELS_MIRROR does not name a mirror"),
+]
+
+
+def prepared(name: str, folder: Path) -> Dataset:
+    try:
+        fetch(f"{name}.mirror", REGISTRY, folder / name, mirror=MIRROR, network=Network(offline=True))
+    except FetchError as error:
+        pytest.skip(str(error).splitlines()[1].strip())
+    return prepare(folder / name)  # checks shape, classes and digest
+
+
+@pytest.mark.parametrize("name", TABULAR)
+def test_the_mirror_has_the_registered_content(tmp_path: Path, name: str) -> None:
+    dataset = prepared(name, tmp_path)
+    assert dataset.source == "mirror"
+    assert all(np.isfinite(array).all() for array in dataset.arrays.values() if array.dtype.kind == "f")
+
+
+def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path: Path) -> None:
+    rte = prepared("rte", tmp_path).arrays
+    assert (rte["response"] == 1).sum() == 4581
+    assert (rte["response"] == rte["y"][rte["item"]]).mean() == pytest.approx(0.729, abs=5e-4)
+    votes = np.bincount(rte["item"], weights=rte["response"])
+    assert (votes == 0).sum() == 65
+    assert (np.where(votes > 0, 1, -1) == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
+
+
+POINTS = {0: (-0.50997775, 0.22260098), 1: (2.1271197, 0.20049603), 20: (1.4857399, 0.18191207)}
+"""Column -> values in two rows of the second training part of IDA's waveform, to eight digits."""
+
+
+def test_waveform_has_the_points_of_ida(tmp_path: Path) -> None:
+    X = prepared("ida_waveform", tmp_path).arrays["X"]
+    for row in range(2):
+        distances = np.max([abs(X[:, column] - values[row]) for column, values in POINTS.items()], axis=0)
+        assert distances.min() < 1e-7

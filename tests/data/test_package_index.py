@@ -1,0 +1,177 @@
+"""Pinned packages come as files from the index that pip is configured for, and nothing of them is
+run.
+"""
+
+import base64
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Web, good, one_file, sha256
+
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.registry import Registry
+from reproduction.data.transport import Network, pip_settings
+
+BODY = b"1,2,3\n4,5,6\n" * 100
+
+
+def sdist(folder: Path, body: bytes = BODY) -> bytes:
+    """A source distribution whose build steps would leave a trace."""
+    trap = f"open({str(folder / 'was-run')!r}, 'w')".encode()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in [
+            ("setup.py", trap),
+            ("data/toy.data", body),
+            ("pyproject.toml", b"[build-system]"),
+        ]:
+            info = tarfile.TarInfo(f"toy_set-1.0/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def registry(archive: bytes) -> Registry:
+    pinned = {"name": "Toy_Set", "version": "1.0", "archive": "toy_set-1.0.tar.gz"}
+    pinned |= {"sha256": sha256(archive), "bytes": len(archive)}
+    return one_file({"package": pinned, "member": "toy_set-1.0/data/toy.data"}, body=BODY)
+
+
+def serve(web: Web, archive: bytes) -> str:
+    """A simple index with the project; its URL."""
+    link = "../../files/toy_set-1.0.tar.gz"
+    page = f'<a href="toy_set-0.9.tar.gz">old</a><a href="{link}#sha256=0">toy_set-1.0.tar.gz</a>'
+    web.serve("/simple/toy-set/", good(page.encode(), kind="text/html"))
+    web.serve("/files/toy_set-1.0.tar.gz", archive)
+    return f"{web.url}/simple"
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Any:
+    def use(url: str, **more: str) -> None:
+        monkeypatch.delenv("PIP_NO_INDEX")
+        monkeypatch.setenv("PIP_INDEX_URL", url)
+        for name, value in more.items():
+            monkeypatch.setenv(f"PIP_{name.upper()}", value)
+
+    return use
+
+
+def test_a_member_comes_from_the_configured_index_and_nothing_is_run(
+    web: Web, network: Network, index: Any, tmp_path: Path
+) -> None:
+    archive = sdist(tmp_path)
+    index(serve(web, archive))
+    record = fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
+    assert (record["source"], record["files"]) == ("package", {"toy.data": sha256(BODY)})
+    assert (tmp_path / "raw/.cache/packages/toy_set-1.0.tar.gz").read_bytes() == archive
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_an_archive_that_is_there_serves_the_next_data_set_without_the_network(
+    web: Web, network: Network, index: Any, tmp_path: Path
+) -> None:
+    archive = sdist(tmp_path)
+    index(serve(web, archive))
+    fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
+    fetch("toy.package", registry(archive), tmp_path / "raw/toy.package", network=Network(offline=True))
+    assert web.hits["/files/toy_set-1.0.tar.gz"] == 1
+
+
+def test_a_wrong_archive_is_refused_with_both_hashes_and_another_place_is_asked(
+    web: Web, network: Network, index: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, wrong = sdist(tmp_path), sdist(tmp_path, BODY[::-1])
+    index(serve(web, wrong))
+    with pytest.raises(
+        FetchError, match=f"sha256 {sha256(wrong)}.*expected {sha256(archive)}|more than the expected"
+    ):
+        fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
+    assert {path.suffix for path in (tmp_path / "raw/.cache/packages").iterdir()} <= {".lock", ".parts", ""}
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels/toy_set-1.0.tar.gz").write_bytes(archive)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    assert fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)["source"] == "package"
+
+
+def test_an_extra_index_is_asked_when_the_first_has_not_the_file(
+    web: Web, network: Network, index: Any, tmp_path: Path
+) -> None:
+    archive = sdist(tmp_path)
+    index(f"{web.url}/empty", extra_index_url=serve(web, archive))
+    assert fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)["source"] == "package"
+    assert web.hits["/empty/toy-set/"] == 1
+
+
+@pytest.mark.parametrize("form", ["folder", "file URL", "page"])
+def test_find_links_work_offline_or_as_a_page(
+    form: str, web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = sdist(tmp_path)
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels/toy_set-1.0.tar.gz").write_bytes(archive)
+    web.serve("/links.html", good(b'<a href="/files/toy_set-1.0.tar.gz">toy</a>', kind="text/html"))
+    web.serve("/files/toy_set-1.0.tar.gz", archive)
+    place = {
+        "folder": tmp_path / "wheels",
+        "file URL": (tmp_path / "wheels").as_uri(),
+        "page": f"{web.url}/links.html",
+    }
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{tmp_path / 'nowhere'} {place[form]}")
+    how = network if form == "page" else Network(offline=True)
+    assert fetch("toy", registry(archive), tmp_path / "raw/toy", network=how)["source"] == "package"
+
+
+def test_an_index_may_be_a_folder(network: Network, index: Any, tmp_path: Path) -> None:
+    archive = sdist(tmp_path)
+    (tmp_path / "simple/toy-set").mkdir(parents=True)
+    (tmp_path / "simple/toy-set/index.html").write_text(
+        '<a href="toy_set-1.0.tar.gz">x</a>', encoding="utf-8"
+    )
+    (tmp_path / "simple/toy-set/toy_set-1.0.tar.gz").write_bytes(archive)
+    index((tmp_path / "simple").as_uri())
+    assert (
+        fetch("toy", registry(archive), tmp_path / "raw/toy", network=Network(offline=True))["source"]
+        == "package"
+    )
+
+
+def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(
+    web: Web, network: Network, index: Any, tmp_path: Path
+) -> None:
+    archive = sdist(tmp_path)
+    index(serve(web, archive).replace("://", "://me:secret@"))
+    fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
+    assert web.logins == ["Basic " + base64.b64encode(b"me:secret").decode()] * 2
+    web.routes.clear()
+    with pytest.raises(FetchError, match="answers 404") as caught:
+        fetch("toy", registry(archive[:-1] + b"x"), tmp_path / "other/toy", network=network)
+    assert "secret" not in str(caught.value)
+
+
+def test_without_any_index_the_message_says_so(network: Network, tmp_path: Path) -> None:
+    with pytest.raises(FetchError, match=r"Toy_Set 1\.0: pip is configured with no-index and no find-links"):
+        fetch("toy", registry(b"x"), tmp_path / "raw/toy", network=network)
+
+
+def test_files_of_pip_are_read_and_the_environment_wins(
+    fresh_machine: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "pip.conf"
+    config.write_text(
+        "[global]\nindex-url = https://one/simple\ntrusted-host = a b\ncert = /ca.pem\nproxy = http://p:1\n"
+        "extra-index-url =\n  https://two/simple\n  /three\n[download]\nfind-links = /four\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
+    monkeypatch.delenv("PIP_NO_INDEX")
+    pip = pip_settings()
+    assert pip["index-url"] == "https://one/simple"
+    assert pip["extra-index-url"].split() == ["https://two/simple", "/three"]
+    assert (pip["find-links"], pip["trusted-host"]) == ("/four", "a b")
+    assert (pip["cert"], pip["proxy"]) == ("/ca.pem", "http://p:1")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://mine/simple")
+    assert pip_settings()["index-url"] == "https://mine/simple"

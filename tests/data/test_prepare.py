@@ -1,0 +1,304 @@
+"""A prepared file depends on its content only, says what it is, and is refused if it is not what was
+registered.
+"""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from reproduction.data.fetch import write_record
+from reproduction.data.isolation import find_loader
+from reproduction.data.prepare import (
+    Dataset,
+    array_digest,
+    check_shape,
+    load_prepared,
+    prepare,
+    rounded,
+    write_prepared,
+)
+from reproduction.data.readme import readme
+from reproduction.data.registry import load_registry
+from reproduction.data.storage import DataError, sha256_of
+
+ROOT = Path(__file__).parents[2]
+ARRAYS = {
+    "X": np.arange(6.0).reshape(3, 2),
+    "y": np.array([-1, 1, 1], np.int8),
+    "rate": np.array(16_000),
+    "names": np.array(["a", "bc"]),
+    "empty": np.zeros((0, 4), np.float32),
+}
+
+
+def dataset(**changes: Any) -> Dataset:
+    values = {
+        "id": "toy",
+        "source": "official",
+        "variant": "canonical",
+        "arrays": ARRAYS,
+        "digest": array_digest(ARRAYS),
+    }
+    return Dataset(**(values | changes))
+
+
+def raw(folder: Path, **changes: Any) -> Path:
+    """A raw folder with one second of noise."""
+    soundfile.write(folder / "x.wav", 0.1 * np.random.default_rng(0).standard_normal(16_000), 16_000)
+    record = {
+        "id": "toy",
+        "source": "official",
+        "variant": "canonical",
+        "loader": "audio:recording",
+        "shape": {"samples": 16_000, "rate": 16_000},
+        "prepared_sha256": "",
+        "prepared_decimals": None,
+        "files": {"x.wav": sha256_of(folder / "x.wav")},
+        "isolated": True,
+        "unverified": [],
+    }
+    write_record(folder, record | changes)
+    return folder
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "toy.npz")
+    found = load_prepared(tmp_path / "toy.npz")
+    assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
+    assert found.digest == array_digest(found.arrays) == array_digest(ARRAYS)
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+        assert (found.arrays[name].dtype, found.arrays[name].shape) == (array.dtype, array.shape)
+
+
+def test_a_prepared_file_is_the_same_bytes_each_time_and_readable_by_numpy(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "a.npz")
+    write_prepared(dataset(arrays=dict(reversed(ARRAYS.items()))), tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with np.load(tmp_path / "a.npz") as archive:
+        np.testing.assert_array_equal(archive["X"], ARRAYS["X"])
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "b.npz"}
+
+
+def test_the_digest_sees_name_type_shape_and_values_but_not_the_memory_layout() -> None:
+    base = array_digest({"X": ARRAYS["X"]})
+    assert array_digest({"X": np.asfortranarray(ARRAYS["X"])}) == base
+    others = [{"Z": ARRAYS["X"]}, {"X": ARRAYS["X"].astype(np.float32)}, {"X": ARRAYS["X"].reshape(2, 3)}]
+    others += [{"X": ARRAYS["X"] + 1e-16 + 1.0}]
+    assert len({base, *map(array_digest, others)}) == 5
+
+
+def test_a_failing_write_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="allow_pickle"):
+        write_prepared(dataset(arrays={"X": np.array([object()])}), tmp_path / "toy.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def zipped(*members: tuple[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a name that stands there twice
+        for name, content in members:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def npy(array: Any, **header: Any) -> bytes:
+    """An .npy file, some entries of whose header are not true."""
+    buffer = io.BytesIO()
+    array = np.asarray(array)
+    told = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(buffer, told | header)
+    return buffer.getvalue() + (b"" if array.dtype.hasobject else array.tobytes())
+
+
+TOY = {"id": "toy", "source": "official", "variant": "canonical", "digest": array_digest({"X": ARRAYS["X"]})}
+META = ("meta.json", json.dumps(TOY).encode())
+GOOD = npy(ARRAYS["X"])
+DAMAGED = {
+    "empty": (b"", "No data left"),
+    "no zip": (b"no zip", "allow_pickle"),
+    "no description": (zipped(("X.npy", GOOD)), "no item named 'meta.json'|meta.json"),
+    "a description that is none": (zipped(("meta.json", b"[]"), ("X.npy", GOOD)), "mapping"),
+    "a description of too little": (zipped(("meta.json", b"{}"), ("X.npy", GOOD)), "missing"),
+    "a description of too much": (
+        zipped(("meta.json", json.dumps(TOY | {"x": 1}).encode()), ("X.npy", GOOD)),
+        "unexpected",
+    ),
+    "no array": (zipped(META), "have digest .*, expected"),
+    "another array": (zipped(META, ("X.npy", npy(ARRAYS["X"] + 1))), "have digest .*, expected"),
+    "a member that is no array": (zipped(META, ("X.npy", GOOD), ("a.txt", b"a")), "."),
+    "a pickle": (
+        zipped(META, ("X.npy", npy(np.array([print])) + b"cos\nsystem\n")),
+        "Object arrays cannot be loaded",
+    ),
+    "a huge shape": (zipped(META, ("X.npy", npy(ARRAYS["X"], shape=(10**12,)))), "."),
+    "a negative shape": (zipped(META, ("X.npy", npy(ARRAYS["X"], shape=(-3, -2)))), "."),
+    "a deep header": (
+        zipped(META, ("X.npy", b"\x93NUMPY\x01\x00\x00\x20" + b"(" * 0x2000)),
+        "EOF in multi-line statement|nested|recursion",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_prepared_file_is_named(damage: str, tmp_path: Path) -> None:
+    content, reason = DAMAGED[damage]
+    (tmp_path / "toy.npz").write_bytes(content)
+    told = (
+        rf"toy\.npz is not a prepared data set or is damaged \(.*({reason}).*\); remove it and prepare again"
+    )
+    with pytest.raises(DataError, match=told):
+        load_prepared(tmp_path / "toy.npz")
+
+
+def test_a_prepared_file_is_refused_wherever_it_is_cut(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "toy.npz")
+    content = (tmp_path / "toy.npz").read_bytes()
+    for length in range(0, len(content), 7):
+        (tmp_path / "toy.npz").write_bytes(content[:length])
+        with pytest.raises(DataError, match=r"toy\.npz is not a prepared data set or is damaged"):
+            load_prepared(tmp_path / "toy.npz")
+    with pytest.raises(FileNotFoundError, match=r"none\.npz does not exist; prepare the data set first"):
+        load_prepared(tmp_path / "none.npz")
+
+
+def test_a_loaded_array_may_be_written_to(tmp_path: Path) -> None:
+    write_prepared(dataset(), tmp_path / "toy.npz")
+    load_prepared(tmp_path / "toy.npz").arrays["X"][0, 0] = 7
+
+
+def test_raw_files_become_a_data_set(tmp_path: Path) -> None:
+    found = prepare(raw(tmp_path))
+    assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
+    assert found.arrays["signal"].shape == (16_000,)
+    assert prepare(raw(tmp_path, prepared_sha256=found.digest)).digest == found.digest
+
+
+@pytest.mark.parametrize("place", [0, 40, 20_000, -1])
+def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_read(
+    place: int, tmp_path: Path
+) -> None:
+    path = raw(tmp_path) / "x.wav"
+    content = bytearray(path.read_bytes())
+    before = sha256_of(path)
+    content[place] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        prepare(tmp_path)
+    assert str(caught.value) == (
+        f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; "
+        f"remove {tmp_path} and fetch again (src/scripts/fetch.py, or run again)"
+    )
+    path.unlink()
+    with pytest.raises(DataError, match=r"x\.wav is missing though its record lists it; remove .* and fetch"):
+        prepare(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("canonical", "canomical"), ("16000", "16001"), ("{", ""), (":", "")]
+)
+def test_a_record_that_was_changed_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    record = raw(tmp_path) / "source.json"
+    record.write_text(record.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DataError, match=r"source\.json is damaged, edited, or of an older version; remove"):
+        prepare(tmp_path)
+
+
+def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path: Path) -> None:
+    arrays = {"X": np.array([0.1, -1e-9, 3.0]), "y": np.array([1, -1])}
+    close = {"X": np.nextafter(arrays["X"], 1) * [1, -1, 1], "y": arrays["y"]}
+    digest = array_digest(rounded(arrays, 6))
+    assert array_digest(rounded(close, 6)) == digest
+    assert array_digest(close) != array_digest(arrays)
+    assert array_digest(rounded({"X": arrays["X"] + 1e-5, "y": arrays["y"]}, 6)) != digest
+    assert rounded(arrays, None) is arrays
+    signal = prepare(raw(tmp_path)).arrays
+    known = array_digest(rounded(signal, 9))
+    found = prepare(raw(tmp_path, prepared_sha256=known, prepared_decimals=9))
+    assert found.digest == array_digest(signal)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shape": {"samples": 15_999}}, "toy from source official: samples is 16000, expected 15999"),
+        ({"shape": {"rows": 3}}, "rows is missing, expected 3"),
+        (
+            {"shape": {"rows": 3}, "unverified": ["x.wav"]},
+            r"expected 3.*hash of x\.wav was not known beforehand: .* remove .* and fetch again",
+        ),
+        ({"prepared_sha256": "0" * 64}, "variant canonical have digest .*, expected 000"),
+        (
+            {"loader": "nowhere:toy"},
+            "loader nowhere:toy: No module named .*; correct `loader` in the registry",
+        ),
+        ({"loader": "audio:nothing"}, "loader audio:nothing: no function nothing in"),
+    ],
+)
+def test_what_is_not_as_registered_is_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        prepare(raw(tmp_path, **changes))
+
+
+def test_a_missing_record_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"source\.json is missing; fetch the data set first"):
+        prepare(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"rows": 4}, "rows is 3, expected 4"),
+        ({"columns": 3}, "columns is 2, expected 3"),
+        ({"classes": {"-1": 2, "1": 1}}, r"classes is \{'-1': 1, '1': 2\}, expected \{'-1': 2, '1': 1\}"),
+    ],
+)
+def test_rows_columns_and_classes_are_checked(shape: dict[str, Any], message: str) -> None:
+    check_shape("toy", "official", ARRAYS, {"rows": 3, "columns": 2, "classes": {"-1": 1, "1": 2}})
+    with pytest.raises(ValueError, match=message):
+        check_shape("toy", "official", ARRAYS, shape)
+
+
+def test_a_sparse_matrix_has_its_shape_checked() -> None:
+    sparse = {"data": np.ones(2), "shape": np.array([3, 50]), "y": ARRAYS["y"]}
+    check_shape("toy", "official", sparse, {"rows": 3, "columns": 50})
+    with pytest.raises(ValueError, match="columns is 50, expected 2"):
+        check_shape("toy", "official", sparse, {"columns": 2})
+
+
+def test_a_loader_is_a_function_of_the_data_layer() -> None:
+    assert find_loader("audio:recording").__name__ == "recording"
+
+
+def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path: Path) -> None:
+    run = [sys.executable, str(ROOT / "src/scripts/prepare.py"), "--raw", str(raw(tmp_path)), "--out"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [*run, str(tmp_path / "p/toy.npz")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("toy from official (canonical): rate (), signal (16000,); digest ")
+    raw(tmp_path, shape={"samples": 1})
+    done = subprocess.run(
+        [*run, str(tmp_path / "q/toy.npz")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: toy from source official: samples is 16000, expected 1")
+    assert not (tmp_path / "q/toy.npz").exists()
+
+
+def test_the_data_readme_is_in_step_with_the_registry() -> None:
+    expected = readme(load_registry(ROOT / "config/datasets.yaml"))
+    found = (ROOT / "data/README.md").read_text(encoding="utf-8")
+    assert found == expected, "run: python src/scripts/data_readme.py"

@@ -1,0 +1,334 @@
+"""Whatever a server or an archive does: the correct file or a clear error, and nothing left behind."""
+
+import gzip
+import hashlib
+import io
+import socket
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loopback import (
+    BODY,
+    PAGE,
+    Answer,
+    Web,
+    endless,
+    files,
+    good,
+    one_after_the_other,
+    one_file,
+    redirect,
+    sha256,
+    slow,
+)
+
+from reproduction.data import transport
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.registry import RawFile
+from reproduction.data.storage import SourceError
+from reproduction.data.transport import Network, Places, obtain
+
+FAULTS: dict[str, tuple[Answer, str]] = {
+    "404": (good(b"gone", 404), "answers 404"),
+    "500": (good(b"oops", 500), "answers 500.*3 attempts|answers 500"),
+    "dropped midway": (good(BODY[:50_000], claim=len(BODY)), "the connection broke before the end"),
+    "truncated": (good(BODY[:-1]), f"sha256 {sha256(BODY[:-1])}.*expected {sha256(BODY)}"),
+    "wrong bytes": (good(BODY[:-1] + b"x"), f"sha256 {sha256(BODY[:-1] + b'x')}.*expected {sha256(BODY)}"),
+    "too long": (good(BODY + b"x"), f"more than the expected {len(BODY)} bytes"),
+    "web page": (good(PAGE, kind="text/html"), "it is a web page, not the data"),
+    "long web page": (good(PAGE + BODY, kind="text/html"), "it is a web page, not the data"),
+    "silent server": (slow(BODY, pause=0.3, pieces=2), "no data for 0.2 s"),
+    "redirect loop": (redirect("/toy"), "redirects in a circle"),
+    "endless": (endless(), f"more than the expected {len(BODY)} bytes"),
+    "redirect to nowhere": (redirect("http://[half"), "the answer makes no sense"),
+    "redirect to no port": (
+        redirect("http://127.0.0.1:port/"),
+        "InvalidURL",
+    ),
+    "redirect to a file": (redirect("file:///etc/passwd"), "InvalidSchema"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_leaves_nothing_behind_and_a_later_run_recovers(
+    fault: str, web: Web, network: Network, tmp_path: Path
+) -> None:
+    answer, message = FAULTS[fault]
+    registry = one_file({"url": web.serve("/toy", answer)}, body=BODY)
+    out = tmp_path / "raw" / "toy"
+    with pytest.raises(FetchError, match=f"(?s)toy: no source could be used.*official: .*({message})"):
+        fetch("toy", registry, out, network=network)
+    assert files(out) == set()
+    web.serve("/toy", BODY)
+    fetch("toy", registry, out, network=network)
+    assert (out / "toy.data").read_bytes() == BODY
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_after_a_fault_the_next_source_is_tried(
+    fault: str, web: Web, network: Network, tmp_path: Path
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "copy").write_bytes(BODY)
+    registry = one_file({"url": web.serve("/toy", FAULTS[fault][0])}, {"path": "copy"}, body=BODY)
+    record = fetch(
+        "toy", registry, tmp_path / "raw" / "toy", mirror=str(tmp_path / "mirror"), network=network
+    )
+    assert record["source"] == "mirror"
+    assert record["files"] == {"toy.data": sha256(BODY)}
+    assert files(tmp_path / "raw" / "toy") == {"toy.data", "source.json", ".origin"}
+
+
+@pytest.mark.parametrize("first", ["500", "dropped midway", "silent server"])
+def test_a_passing_fault_is_tried_again(first: str, web: Web, network: Network, tmp_path: Path) -> None:
+    url = web.serve("/toy", one_after_the_other(FAULTS[first][0], good(BODY)))
+    assert (
+        fetch("toy", one_file({"url": url}, body=BODY), tmp_path / "toy", network=network)["source"]
+        == "official"
+    )
+    assert (tmp_path / "toy" / "toy.data").read_bytes() == BODY
+    assert web.hits["/toy"] == 2
+
+
+def test_a_lasting_fault_is_not_tried_again(web: Web, network: Network, tmp_path: Path) -> None:
+    with pytest.raises(FetchError):
+        fetch(
+            "toy",
+            one_file({"url": web.serve("/toy", good(b"", 404))}, body=BODY),
+            tmp_path / "t",
+            network=network,
+        )
+    assert web.hits["/toy"] == 1
+
+
+def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = one_file({"url": "http://127.0.0.1:9/toy"}, body=BODY)  # nothing listens there
+    monkeypatch.setenv("NOISYLABELS_RUN", "one")
+    network.memory = tmp_path / ".cache" / "unreachable.json"
+    with pytest.raises(FetchError, match="host unreachable"):
+        fetch("toy", registry, tmp_path / "toy", network=network)
+    other_process = Network(memory=network.memory)
+    with pytest.raises(FetchError, match="not asked again in this run"):
+        fetch("toy", registry, tmp_path / "toy", network=other_process)
+    monkeypatch.setenv("NOISYLABELS_RUN", "two")
+    assert Network(memory=network.memory).dead == {}
+
+
+def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(
+    network: Network, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:  # the kernel drops what does not fit
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]
+        for caller in waiting:
+            caller.setblocking(False)
+            caller.connect_ex(("127.0.0.1", port))
+        network.connect, network.read = 0.2, 30.0
+        registry = one_file(*[{"url": f"http://127.0.0.1:{port}/{k}"} for k in range(3)], body=BODY)
+        start = time.monotonic()
+        with pytest.raises(FetchError, match=r"no connection within 0\.2 s.*\n.*not asked again in this run"):
+            fetch("toy", registry, tmp_path / "toy", network=network)
+        assert time.monotonic() - start < 5  # one time-out, not three, and none of the read
+        for caller in waiting:
+            caller.close()
+
+
+def test_a_dead_proxy_is_named(
+    web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(FetchError, match="the proxy refuses"):
+        fetch("toy", one_file({"url": web.serve("/toy", BODY)}, body=BODY), tmp_path / "toy", network=network)
+
+
+def test_a_server_without_a_certificate_is_refused(web: Web, network: Network, tmp_path: Path) -> None:
+    url = web.serve("/toy", BODY).replace("http://", "https://")
+    with pytest.raises(FetchError, match=r"certificate refused.*SSL_CERT_FILE may name your authorities"):
+        fetch("toy", one_file({"url": url}, body=BODY), tmp_path / "toy", network=network)
+
+
+# files without a known hash
+
+MESSAGES = {
+    "a web page": (PAGE, "a web page"),
+    "a web page in UTF-16": (b"\xff\xfe" + PAGE.decode().encode("utf-16-le"), "a web page"),
+    "a web page in UTF-16, big end first": (b"\xfe\xff" + PAGE.decode().encode("utf-16-be"), "a web page"),
+    "text in UTF-16": (b"\xff\xfe" + "1,2,3".encode("utf-16-le"), "text in UTF-16"),
+    "an error in XML": (
+        b'<?xml version="1.0"?><Error>AccessDenied</Error>',
+        "XML or other markup",
+    ),
+    "an error in JSON": (b' {"message": "Not Found", "status": "404"}', "an answer in JSON"),
+    "a list in JSON": (b'[{"code": 404}]', "an answer in JSON"),
+    "a pointer": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 8912086\n",
+        "a pointer of Git LFS to the file",
+    ),
+}
+
+
+def test_a_web_page_is_refused_even_if_no_hash_is_known(web: Web, network: Network, tmp_path: Path) -> None:
+    registry = one_file({"url": web.serve("/toy", good(PAGE))}, body=None)
+    with pytest.raises(FetchError, match=r"toy\.data: the server sent a web page, not the data"):
+        fetch("toy", registry, tmp_path / "toy", network=network)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_without_a_known_hash_a_message_is_no_data_and_the_next_source_is_tried(
+    message: str, web: Web, network: Network, tmp_path: Path
+) -> None:
+    body, what = MESSAGES[message]
+    registry = one_file({"url": web.serve("/toy", body)}, {"url": web.serve("/other", BODY)}, body=None)
+    with pytest.raises(FetchError, match=f"toy.data: the server sent {what}, not the data"):
+        fetch("toy", one_file({"url": web.url + "/toy"}, body=None), tmp_path / "one/toy", network=network)
+    fetch("toy", registry, tmp_path / "two/toy", network=network)
+    assert (tmp_path / "two/toy/toy.data").read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"RIFF", b"BZh91AY", b"\x1f\x8b\x08", b"MATLAB 5.0", b"\0\0\x08\x03", b"1,2", b"-1 3:1", b"@rel"],
+)
+def test_data_are_not_taken_for_a_message(start: bytes) -> None:
+    assert transport._not_data(start + b" 1 2 3") == ""
+
+
+def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(
+    web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = web.serve("/toy", endless())
+    capped = one_file({"url": url, "largest": 100_000}, body=None)
+    with pytest.raises(FetchError, match="more than the expected 100000 bytes"):
+        fetch("toy", capped, tmp_path / "toy", network=network)
+    monkeypatch.setattr(transport, "LARGEST", 200_000)
+    with pytest.raises(FetchError, match="more than the expected 200000 bytes"):
+        fetch("toy", one_file({"url": url}, body=None), tmp_path / "toy", network=network)
+    place = {"url": web.serve("/gz", gzip.compress(bytes(10**6))), "unpack": "gzip", "largest": 5000}
+    packed = one_file(place, body=None)
+    with pytest.raises(FetchError, match="unpacks to more than 5000 bytes"):
+        fetch("toy", packed, tmp_path / "toy", network=network)
+    assert files(tmp_path / "toy") == set()
+
+
+def test_a_file_of_unknown_hash_may_be_recognised_by_its_name_in_git(
+    web: Web, network: Network, tmp_path: Path
+) -> None:
+    known = {"git_blob": hashlib.sha1(b"blob %d\0" % len(BODY) + BODY).hexdigest()}
+    registry = one_file({"url": web.serve("/toy", BODY[:-1])} | known, body=None)
+    with pytest.raises(FetchError, match=f"name in Git [0-9a-f]{{40}} .*, expected {known['git_blob']}"):
+        fetch("toy", registry, tmp_path / "toy", network=network)
+    web.serve("/toy", BODY)
+    record = fetch("toy", registry, tmp_path / "toy", network=network)
+    assert record["unverified"] == []
+    (tmp_path / "by_hand").mkdir()
+    (tmp_path / "by_hand/toy.data").write_bytes(BODY)
+    by_hand = fetch("toy", registry, tmp_path / "by_hand", network=Network(offline=True))
+    assert by_hand["files"] == record["files"]
+
+
+# archives
+
+
+def make_tar(path: Path, *members: tuple[str, Any]) -> Path:
+    """Members are bytes, or the attributes of a special one."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+            else:
+                for key, value in content.items():
+                    setattr(info, key, value)
+                archive.addfile(info)
+    return path
+
+
+def make_zip(path: Path, *members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+def extract(archive: Path, *wanted: tuple[str, int | None]) -> dict[str, bytes]:
+    """Members of an archive in a mirror folder, as `obtain` unpacks them."""
+    out = archive.parent / "out"
+    raw = [
+        RawFile(name=f"f{k}", path=archive.name, member=member, **({"bytes": size} if size else {}))
+        for k, (member, size) in enumerate(wanted)
+    ]
+    obtain(raw, out, Places(archive.parent / "cache", str(archive.parent), Network(offline=True)))
+    assert files(out) == {file.name for file in raw}
+    return {str(file.member): (out / file.name).read_bytes() for file in raw}
+
+
+CSV = b"1,2,3\n" * 500
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_only_the_wanted_members_are_copied_to_names_of_ours(make: Any, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    others = [("../evil", b"evil"), (str(tmp_path / "absolute"), b"evil")]
+    archive = make(tmp_path / "in/a", *others, ("in/x", CSV), ("../z", b"zz"))
+    assert extract(archive, ("in/x", len(CSV)), ("../z", None)) == {"in/x": CSV, "../z": b"zz"}
+    assert files(tmp_path) == {"in"}
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
+def test_a_link_or_device_is_no_member(kind: bytes, tmp_path: Path) -> None:
+    archive = make_tar(tmp_path / "a", ("other", CSV), ("x", {"type": kind, "linkname": "other"}))
+    with pytest.raises(SourceError, match="a: no member x"):
+        extract(archive, ("x", None))
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_a_bomb_is_stopped_at_the_expected_size(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = make(tmp_path / "a", ("x", bytes(5_000_000)))
+    with pytest.raises(SourceError, match="member x unpacks to more than 10 bytes; refused"):
+        extract(archive, ("x", 10))
+    monkeypatch.setattr(transport, "LARGEST", 1000)
+    with pytest.raises(SourceError, match="unpacks to more than 1000 bytes; refused"):
+        extract(archive, ("x", None))
+    assert files(tmp_path / "out") == set()
+
+
+def test_a_zip_whose_decoder_takes_what_memory_it_wants_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="a: no member x"):
+        extract(make_zip(tmp_path / "a", ("x", CSV), method=zipfile.ZIP_LZMA), ("x", None))
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"<html>")
+    with pytest.raises(SourceError, match="a: neither a zip nor a tar archive"):
+        extract(tmp_path / "a", ("x", None))
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_damaged_archive_is_an_error_or_gives_no_more_bytes(
+    make: Any, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("damage")
+    raw = bytearray(make(folder / "a", ("x", CSV)).read_bytes())
+    if data.draw(st.booleans(), "truncate"):
+        raw = raw[: data.draw(st.integers(0, len(raw) - 1), "length")]
+    else:
+        raw[data.draw(st.integers(0, len(raw) - 1), "at")] ^= data.draw(st.integers(1, 255), "flip")
+    (folder / "a").write_bytes(raw)
+    try:
+        assert len(extract(folder / "a", ("x", len(CSV)))["x"]) == len(CSV)
+    except SourceError:
+        return

@@ -1,0 +1,164 @@
+"""Tables larger than memory: chunks are the rows of the file, learners see what they would see at once."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse, vstack
+from sklearn.datasets import dump_svmlight_file
+
+from noisylabels import chunks
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((250, 4)).round(3)
+    y = (X[:, 0] + 0.3 * rng.standard_normal(250) > 0).astype(float)
+    return X, y
+
+
+@pytest.fixture
+def files(table, tmp_path):
+    X, y = table
+    rows = [",".join(map(repr, map(float, row))) for row in np.column_stack([y, X])]
+    plain, headed, packed = tmp_path / "plain.csv", tmp_path / "headed.csv", tmp_path / "packed.csv.gz"
+    plain.write_text("\n".join(rows) + "\n")
+    headed.write_text("\n".join(["kind,a,b,c,d", *rows]) + "\n")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    sparse = tmp_path / "sparse.svm"
+    dump_svmlight_file(X, y, str(sparse), zero_based=False)
+    return {"plain": plain, "headed": headed, "packed": packed, "sparse": sparse}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("plain", {}), ("headed", {"label": "kind"}), ("packed", {}), ("sparse", {"features": 4})],
+)
+@pytest.mark.parametrize("rows", [1, 100, 250, 1000])
+def test_chunks_are_the_rows_of_the_file(files, table, name, options, rows):
+    parts = list(chunks(files[name], rows, **options))
+    assert [len(y) for _, y in parts] == [rows] * (250 // rows) + [250 % rows] * (250 % rows > 0)
+    X = vstack([X for X, _ in parts]).toarray() if issparse(parts[0][0]) else np.vstack([X for X, _ in parts])
+    assert table[0] == pytest.approx(X, abs=1e-12)
+    assert np.array_equal(table[1], np.concatenate([y for _, y in parts]))
+
+
+@pytest.mark.parametrize("average", ["none", "epoch", "run"])
+@pytest.mark.parametrize("schedule", ["warm_inv_epoch", "constant"])
+@pytest.mark.parametrize("name", ["plain", "sparse"])
+def test_epochs_over_chunks_are_epochs_over_the_table(files, table, average, schedule, name):
+    options = {"epochs": 3, "average": average, "schedule": schedule, "eta0": 0.1, "lam": 0.01}
+    whole = RobustSGDClassifier(shuffle=False, **options).fit(*table)
+    model = RobustSGDClassifier(epoch_rows=250, **options)
+    for _ in range(3):
+        for X, y in chunks(files[name], 64, features=4):
+            model.partial_fit(X, y, classes=[0, 1])
+    assert model.coef_ == pytest.approx(whole.coef_, rel=1e-9)
+    assert model.intercept_ == pytest.approx(whole.intercept_, rel=1e-9)
+    assert (model.t_, model.n_iter_) == (750, 3)
+    across = RobustSGDClassifier(epoch_rows=250, **options)  # pieces that end no epoch
+    X, y = np.vstack([table[0]] * 3), np.tile(table[1], 3)
+    for at in range(0, 750, 170):
+        across.partial_fit(X[at : at + 170], y[at : at + 170], classes=[0, 1])
+    assert across.coef_ == pytest.approx(whole.coef_, rel=1e-9)
+
+
+def test_pegasos_learns_from_chunks(files, table):
+    model, again = PegasosClassifier(lam=0.01, random_state=0), PegasosClassifier(lam=0.01, random_state=0)
+    for learner in (model, again):
+        for _ in range(4):
+            for X, y in chunks(files["plain"], 64):
+                learner.partial_fit(X, y, classes=[0, 1])
+    assert model.t_ == 1000
+    assert model.score(*table) > 0.85
+    assert np.array_equal(model.coef_, again.coef_)
+    with pytest.raises(ValueError, match="two classes, got one class only"):
+        PegasosClassifier().partial_fit(table[0][:3], np.ones(3))
+
+
+def test_a_memory_map_is_read_in_place(table, tmp_path):
+    X, y = table
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for model in (
+        RobustSGDClassifier(shuffle="blocks", random_state=0),
+        RobustSGDClassifier(shuffle=False),
+        PegasosClassifier(lam=0.01, random_state=0),
+    ):
+        first = model.fit(mapped, y).coef_.copy()
+        assert np.array_equal(first, model.fit(X, y).coef_)
+        assert model.score(X, y) > 0.85
+    with pytest.raises(ValueError, match=r"shuffle, if not 'blocks': must be True or False, got 'rows'"):
+        RobustSGDClassifier(shuffle="rows").fit(X, y)
+
+
+CHILD = """
+import resource, sys
+import numpy as np
+from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
+from noisylabels import chunks
+
+sgd, pegasos = RobustSGDClassifier(epoch_rows=400_000), PegasosClassifier(random_state=0)
+def learn(parts):
+    for X, y in parts:
+        sgd.partial_fit(X, y, classes=[0, 1])
+        pegasos.partial_fit(X, y, classes=[0, 1])
+learn(next(chunks(path, 5000)) for path in sys.argv[1:2])  # imports and compiled loops
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+learn(chunks(sys.argv[1], 5000))
+print(sgd.t_, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.slow
+def test_memory_is_that_of_a_chunk(tmp_path):
+    rng = np.random.default_rng(0)
+    block = np.column_stack([np.arange(2000) % 2, rng.standard_normal((2000, 20))])
+    text = "\n".join(",".join(f"{value:.4f}" for value in row) for row in block) + "\n"
+    path = tmp_path / "large.csv"
+    path.write_text(text * 200)  # 400,000 rows, 64 MB as numbers
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True
+    )
+    steps, megabytes = map(int, done.stdout.split())
+    assert steps == 405_000
+    assert megabytes < 25
+
+
+def test_what_cannot_be_read_is_named(files, tmp_path):
+    bad = tmp_path / "bad.csv"
+    for text, message in [
+        ("1,2\n0,\n", r"bad\.csv: row 2 has a field that is missing"),
+        ("1,2\n0,x\n", r"bad\.csv: after row 0: .*x"),
+        ("", r"bad\.csv: the file is empty"),
+    ]:
+        bad.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            list(chunks(bad))
+    wrong = tmp_path / "wrong.svm"
+    wrong.write_text("1 1:2\n0 3:1 2:1\n")
+    with pytest.raises(ValueError, match=r"wrong\.svm, rows 1 to 2"):
+        list(chunks(wrong, features=3))
+    wrong.write_text("1 1:2\n0 1:nan\n")
+    with pytest.raises(ValueError, match=r"wrong\.svm, row 2: a value is not finite"):
+        list(chunks(wrong, features=3))
+
+
+def test_what_is_not_said_is_asked_for(files, tmp_path):
+    for options, message in [
+        ({"path": files["sparse"]}, "how many features"),
+        ({"path": tmp_path / "x.dat"}, "kind must be csv or svmlight"),
+        ({"path": files["plain"], "rows": 0}, "rows of a chunk must be at least 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            chunks(**options)
+    with pytest.raises(ValueError, match="no column 'sort'; name one of kind, a, b"):
+        list(chunks(files["headed"], label="sort"))
+    with pytest.raises(ValueError, match="no column 9: columns are 0 to 4"):
+        list(chunks(files["plain"], label=9))
+    with pytest.raises(ValueError, match="there is no header: give its number"):
+        list(chunks(files["plain"], label="kind"))
