@@ -42,7 +42,7 @@ def two_experiments(copy):
     content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}}
     content["settings"]["tasks"]["M=5"]["T"] = 500
     content["shards"] = {"by": ["methods"]}
-    for name, methods in (("first", ("nlms", "sm_nlms")), ("second", ("nlms",))):
+    for name, methods in (("first", ("nlms", "pnorm_lms")), ("second", ("nlms",))):
         content["settings"]["methods"] = {method: {"method": method} for method in methods}
         (copy.checkout / f"config/experiments/ors/{name}.yaml").write_text(yaml.safe_dump(content))
     return copy
@@ -60,12 +60,12 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert f"verdicts: {judged}" in output
     assert "Nothing to be done" in planned()
 
-    copy.edit("src/noisylabels/filters/lms.py", '"""', '"""Edited. ')  # a docstring
+    copy.edit("src/noisylabels/filters/pnorm.py", '"""', '"""Edited. ')  # a docstring
     assert "Nothing to be done" in planned()
-    copy.edit("src/noisylabels/filters/lms.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
+    copy.edit("src/noisylabels/filters/pnorm.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
     output = planned()
     assert (jobs(output)["tune"], jobs(output)["run"]) == (1, 1)
-    assert "methods=sm_nlms" in output
+    assert "methods=pnorm_lms" in output
     assert "ors_second" not in jobs(output)
     copy.snakemake(*targets, cores=2)
 

@@ -53,6 +53,11 @@ if workflow.is_main_process:
 
 SCALE = config["scale"]
 CONFIG = json.dumps(config, sort_keys=True)
+# What drawing reads of it: other papers and further seeds draw nothing again.
+DRAWN = json.dumps(
+    {key: value for key, value in config.items() if key not in ("papers", "seeds")},
+    sort_keys=True,
+)
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
 # Parameters of rules: other versions of these packages make their outputs again.
 NUMERIC = provenance.packages(provenance.NUMERIC, ROOT / "runtime.lock")

@@ -19,7 +19,7 @@ for scope, names in targets.drawn_together(PLAN, sys.argv).items():
             code=PLAN.drawing_code(names),
             shown=PLAN.shown_digest(names),
             names=names,
-            config=CONFIG,
+            config=DRAWN,
         message:
             f"Draw {scope}"
         shell:
