@@ -72,7 +72,22 @@ class IdentitiesSettings(Trials):
     list_samples: int = Field(ge=2, description="of the features, which are made one by one")
 
 
-@protocol(IdentitiesSettings, labels=("predicted", "measured", "se", "z", "bound", "bound_ratio"))
+NAMES = (
+    *(
+        "* kernel: *",
+        "surrogate of the *",
+        "gradient *",
+        "one copy: *",
+        "two copies: *",
+        "known covariance: *",
+    ),
+    *("full covariance: *", "P(copies >= *)", "*copies*", "estimate of exp(E X)", "fourth moment of a copy"),
+    *("inner product with the second copy", "its second moment"),
+)
+"""Names of identities."""
+
+
+@protocol(IdentitiesSettings, labels=(*NAMES, "predicted", "measured", "se", "z", "bound", "bound_ratio"))
 def identities(settings: IdentitiesSettings, walk: Walk) -> Iterator[Row]:
     """Rows; setting = group, method = name; predicted, measured, se and z = (measured - predicted) / se.
 
@@ -614,7 +629,19 @@ class ImpossibilitySettings(Trials):
 @protocol(
     ImpossibilitySettings,
     labels=(
-        *(*REGRET, "A", "B", "worse", "naive", "told_*", "constant*", "running_mean", "two_copy", "streams"),
+        *(
+            *REGRET,
+            "A",
+            "B",
+            "worse",
+            "compromise",
+            "naive",
+            "told_*",
+            "constant*",
+            "running_mean",
+            "two_copy",
+            "streams",
+        ),
         *(
             "largest_difference",
             "ks_p_value",
