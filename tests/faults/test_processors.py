@@ -10,7 +10,7 @@ from processors import difference, playable
 DIGESTS = """
 import hashlib
 import numpy as np
-from noisylabels.classifiers.robust_multi_kernel import RobustMultiKernelLogisticRegression
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
 
 rng = np.random.default_rng(0)
 X, X_test = rng.standard_normal((101, 5)), rng.standard_normal((203, 5))
