@@ -18,7 +18,6 @@ from noisylabels.validation import whole
 if TYPE_CHECKING:
     import pandas as pd
 
-Say = Callable[[str], None]
 LARGEST_SEED = 2**32 - 1
 """What scikit-learn takes."""
 
@@ -33,10 +32,9 @@ class Audit:
     ranking : the same columns for all rows.
     flip_rates : data frame true, observed, estimate, low, high, where_surest, anchor, own (the model's);
     with trusted labels also trusted, trusted_low, trusted_high.
-    wrong : share of wrong labels with its 95 % interval; interval : that interval.
+    wrong : share of wrong labels with its 95 % interval.
     bounds : (0, the share that disagrees where the model is surest), between which labels alone cannot tell.
-    evidence : (K,) do labels disagree where the model is surest?   accuracies : see `flip_rates.compared`.
-    notes : what had to be done to the table.   text : all of it in plain words.
+    accuracies : see `flip_rates.compared`.   notes : what had to be done to the table.
     """
 
     classes: NDArray[Any]
@@ -100,26 +98,21 @@ def audit(
         raise ValueError(f"model must be a classifier such as LogisticRegression(), got {model!r}")
     table = tables.of_arrays(X, y, trusted)
     return of_table(
-        table,
-        model=model,
-        random_state=random_state,
-        repetitions=repetitions,
-        most_rows=most_rows,
-        compare=compare,
+        table, model, random_state=random_state, repetitions=repetitions, most_rows=most_rows, compare=compare
     )
 
 
 def of_table(
     table: tables.Table,
-    *,
     model: Any = None,
+    *,
     random_state: int = 0,
     repetitions: int = 3,
     most_rows: int = LARGEST,
     compare: bool = True,
-    say: Say = lambda sentence: None,
+    say: Callable[[str], None] = lambda sentence: None,
 ) -> Audit:
-    """`audit` of a table that was read; ``say`` is told what is being done."""
+    """`audit` of a table that was read; ``say`` gets a sentence about each step."""
     try:
         import pandas  # noqa: F401
     except ModuleNotFoundError as missing:
@@ -127,37 +120,24 @@ def of_table(
         raise ModuleNotFoundError(how, name="pandas") from missing
     classes, y = np.unique(table.labels, return_inverse=True)
     name = cross_fitting.DEFAULT if model is None else type(model).__name__
-    fitted_to = {"random_state": random_state, "most_rows": most_rows}
-    say(f"cross-fitting {name} on {len(y)} rows, {repetitions} times")
-    chosen = cross_fitting.model_of(cross_fitting.DEFAULT, random_state) if model is None else model
-    cross = cross_fitted(table.X, y, chosen, repetitions=repetitions, **fitted_to)
-    fits = {name: cross}
-    for other in (*cross_fitting.ROBUST, *cross_fitting.PLAIN) if compare else ():
-        if other not in fits:
-            say(f"comparing with {other}")
-            again = cross_fitting.model_of(other, random_state)
-            fits[other] = cross_fitted(table.X, y, again, repetitions=1, **fitted_to)
-    notes = [*table.notes, *_size_notes(len(y), most_rows)]
-    return _judged(table, classes, y, fits, name, notes, np.random.default_rng([random_state, repetitions]))
-
-
-def _judged(
-    table: tables.Table,
-    classes: NDArray[Any],
-    y: Classes,
-    fits: dict[str, CrossFit],
-    name: str,
-    notes: list[str],
-    rng: np.random.Generator,
-) -> Audit:
-    """The audit by the cross-fit of that name; the other ones are compared with it."""
+    fits: dict[str, CrossFit] = {}
+    others = (*cross_fitting.ROBUST, *cross_fitting.PLAIN) if compare else ()
+    for each in (name, *(other for other in others if other != name)):
+        times = 1 if fits else repetitions
+        say(f"comparing with {each}" if fits else f"cross-fitting {each} on {len(y)} rows, {times} times")
+        chosen = cross_fitting.model_of(each, random_state) if fits or model is None else model
+        fits[each] = cross_fitted(
+            table.X, y, chosen, repetitions=times, random_state=random_state, most_rows=most_rows
+        )
+    rng = np.random.default_rng([random_state, repetitions])
     cross = fits[name]
     Q = confident_joint.joint(cross.mean, y)
     sureness = flip_rates.surest(cross.mean, y)
     ranking = _ranking(table, cross.mean, y, classes, Q)
     wrong = ranking.pop("wrong")
-    predicted = {each: fit.predicted[0] for each, fit in fits.items()}
-    kinds = {each: _kind(fit) for each, fit in fits.items()}
+    size = (
+        f"every model was trained on {most_rows} of the {len(y)} rows, drawn class by class; all were judged"
+    )
     return Audit(
         classes=classes,
         counts=np.bincount(y),
@@ -167,20 +147,10 @@ def _judged(
         wrong=flip_rates.interval(flip_rates.wrong_share, cross, y, rng),
         bounds=(0.0, flip_rates.wrong_share_of(sureness.omega, y)),
         sureness=sureness,
-        accuracies=flip_rates.compared(predicted, kinds, y, confident_joint.flip_matrix(Q)),
+        accuracies=flip_rates.compared(fits, y, confident_joint.flip_matrix(Q)),
         model=name,
-        notes=notes,
+        notes=[*table.notes, *([size] if len(y) > most_rows else [])],
     )
-
-
-def _kind(cross: CrossFit) -> str:
-    return "robust" if not np.array_equal(cross.p, cross.g) else "plain"
-
-
-def _size_notes(n: int, most_rows: int) -> list[str]:
-    if n <= most_rows:
-        return []
-    return [f"every model was trained on {most_rows} of the {n} rows, drawn class by class; all were judged"]
 
 
 def _rates(

@@ -51,9 +51,7 @@ def flip_matrix(Q: Array) -> Array:
 
 def margins(p: Array, y: Classes) -> Array:
     """p_y - max_{j != y} p_j per row, in [-1, 1]; the lower, the more doubtful the label: (n,)."""
-    others = p.copy()
-    others[np.arange(len(y)), y] = -np.inf
-    return np.asarray(p[np.arange(len(y)), y] - others.max(axis=1))
+    return np.asarray(p[np.arange(len(y)), y] - _others(p, y).max(axis=1))
 
 
 def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
@@ -75,9 +73,13 @@ def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
 
 def suggested(p: Array, y: Classes) -> Classes:
     """The most probable class beside the observed one: (n,)."""
+    return np.asarray(_others(p, y).argmax(axis=1))
+
+
+def _others(p: Array, y: Classes) -> Array:
     others = p.copy()
     others[np.arange(len(y)), y] = -np.inf
-    return np.asarray(others.argmax(axis=1))
+    return others
 
 
 def wrongness(p: Array, y: Classes, omega: Array) -> Array:

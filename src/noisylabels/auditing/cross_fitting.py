@@ -99,20 +99,14 @@ def drawn(y: Classes, rows: NDArray[Any], most: int, rng: np.random.Generator) -
 def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
     """p and g (m, K) of the rows X_held (m, d), and the model's flip matrix, NaN without one."""
     from sklearn.base import clone
+    from sklearn.utils import get_tags
 
-    if K == 2 or has_many_classes(model):
+    tags = get_tags(model).classifier_tags
+    if K == 2 or tags is None or tags.multi_class:
         return probabilities(clone(model).fit(X, y), X_held)
     parts = [probabilities(clone(model).fit(X, (y == k).astype(np.intp)), X_held) for k in range(K)]
     p, g = (np.column_stack([part[which][:, 1] for part in parts]) for which in (0, 1))
     return normalised(p), normalised(g), np.full((K, K), np.nan)
-
-
-def has_many_classes(model: Any) -> bool:
-    """Does the model take more than two classes?"""
-    from sklearn.utils import get_tags
-
-    tags = get_tags(model).classifier_tags
-    return bool(tags is None or tags.multi_class)
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
@@ -138,18 +132,15 @@ PLAIN = ("logistic", "forest", "gradient boosting")
 DEFAULT = "rMKLR"
 
 
-def scaled(model: Any) -> Any:
-    """The model behind a scaling of every feature to mean 0 and deviation 1, both of its training rows."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), model)
-
-
 def model_of(name: str, random_state: int = 0) -> Any:
-    """A model of `ROBUST` or `PLAIN`, with parameters as they are: nothing is tuned on labels in doubt."""
+    """A model of `ROBUST` or `PLAIN` behind a scaling of the features, with parameters as they are.
+
+    Nothing is tuned on labels in doubt.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
     from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
@@ -161,4 +152,4 @@ def model_of(name: str, random_state: int = 0) -> Any:
         "forest": lambda: RandomForestClassifier(random_state=random_state),
         "gradient boosting": lambda: HistGradientBoostingClassifier(random_state=random_state),
     }
-    return scaled(models[name]())
+    return make_pipeline(StandardScaler(), models[name]())

@@ -10,9 +10,9 @@ Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et al., ICML 2015 (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from noisylabels.auditing import confident_joint
 from noisylabels.auditing.confident_joint import Array, Classes
 from noisylabels.auditing.cross_fitting import CrossFit
 from noisylabels.statistics import share_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUANTILE = 0.97
 DRAWS = 200
@@ -103,24 +106,16 @@ def interval(
     """
     p = cross.mean
     value = np.asarray(estimate(p, y))
-    draws = []
-    for _ in range(DRAWS):
-        rows = resampled(y, rng)
-        draws.append(estimate(p[rows], y[rows]))
+    draws: list[Any] = []
+    while len(draws) < DRAWS:
+        rows = rng.integers(len(y), size=len(y))
+        if len(np.unique(y[rows])) == len(np.unique(y)):  # every class is among them
+            draws.append(estimate(p[rows], y[rows]))
     variance = np.var(draws, axis=0, ddof=1)
     if len(cross.p) > 1:
         variance = variance + np.var([estimate(each, y) for each in cross.p], axis=0, ddof=1) / len(cross.p)
     half = Z * np.sqrt(variance)
     return Interval(value, np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0))
-
-
-def resampled(y: Classes, rng: np.random.Generator) -> NDArray[Any]:
-    """As many rows with replacement, every class among them."""
-    classes = len(np.unique(y))
-    while True:
-        rows = rng.integers(len(y), size=len(y))
-        if len(np.unique(y[rows])) == classes:
-            return rows
 
 
 def surest(p: Array, y: Classes) -> Sureness:
@@ -163,8 +158,7 @@ def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Arr
 LARGEST_CONDITION = 20.0
 
 
-@dataclass(frozen=True)
-class Corrected:
+class Corrected(NamedTuple):
     """Error and its 95 % interval for this Omega, in [0, 1]; clipped: whether the error had to be."""
 
     error: float
@@ -173,7 +167,7 @@ class Corrected:
     clipped: bool
 
 
-def corrected_error(predicted: NDArray[np.intp], y: Classes, omega: Array) -> Corrected:
+def corrected_error(predicted: Classes, y: Classes, omega: Array) -> Corrected:
     """e = 1 - mean of (Omega^-1)_{y_n predicted_n}, with the standard error of that mean.
 
     Omega is taken as known: what is not known of it is not in the interval.
@@ -189,11 +183,11 @@ def corrected_error(predicted: NDArray[np.intp], y: Classes, omega: Array) -> Co
     terms = np.linalg.inv(omega)[y, predicted]
     error = float(1.0 - terms.mean())
     half = Z * float(terms.std(ddof=1)) / len(y) ** 0.5
-    low, high = np.clip([error - half, error + half], 0.0, 1.0)
-    return Corrected(float(np.clip(error, 0.0, 1.0)), float(low), float(high), not 0.0 <= error <= 1.0)
+    at, low, high = np.clip([error, error - half, error + half], 0.0, 1.0).tolist()
+    return Corrected(at, low, high, not 0.0 <= error <= 1.0)
 
 
-def balanced_error(predicted: NDArray[np.intp], y: Classes) -> float:
+def balanced_error(predicted: Classes, y: Classes) -> float:
     """Mean over the observed classes k of P(predicted != k | observed k).
 
     With two classes the order of two classifiers by it is that of their balanced errors on true labels,
@@ -207,35 +201,35 @@ COLUMNS = ["method", "kind", "accuracy", "low", "high", "balanced", "corrected",
            "corrected_high", "clipped", "behind", "behind_low", "behind_high"]  # fmt: skip
 
 
-def compared(predicted: dict[str, NDArray[np.intp]], kinds: dict[str, str], y: Classes, omega: Array) -> Any:
+def compared(fits: Mapping[str, CrossFit], y: Classes, omega: Array) -> pd.DataFrame:
     """Data frame, best first: accuracy on the observed labels, balanced accuracy, accuracy after correction.
 
-    predicted : method -> classes (n,) found by models that were trained on the other rows.
     behind : how far behind the best method the accuracy is, with the interval of the paired difference.
     Corrected columns are NaN if Omega cannot be inverted safely, see `corrected_error`.
     """
     import pandas as pd
 
-    right = {name: (found == y).astype(float) for name, found in predicted.items()}
+    right = {name: (fit.predicted[0] == y).astype(float) for name, fit in fits.items()}
     best = max(right, key=lambda name: right[name].mean())
     rows = []
-    for name, found in predicted.items():
-        behind = _interval(right[best] - right[name], -1.0)
-        figures = [*_interval(right[name], 0.0), 1.0 - balanced_error(found, y), *_corrected(found, y, omega)]
-        rows.append([name, kinds[name], *figures, *behind])
+    for name, fit in fits.items():
+        found = fit.predicted[0]
+        kind = "plain" if np.array_equal(fit.p, fit.g) else "robust"
+        figures = [*_mean(right[name], 0.0), 1.0 - balanced_error(found, y), *_corrected(found, y, omega)]
+        rows.append([name, kind, *figures, *_mean(right[best] - right[name], -1.0)])
     frame = pd.DataFrame(rows, columns=COLUMNS)
     return frame.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
 
-def _interval(values: Array, lowest: float) -> list[float]:
-    """Mean and its 95 % interval, clipped to [lowest, 1]."""
+def _mean(values: Array, lowest: float) -> list[float]:
+    """The mean and its 95 % interval, clipped to [lowest, 1]."""
     mean, half = float(values.mean()), Z * float(values.std(ddof=1)) / len(values) ** 0.5
     return [mean, max(mean - half, lowest), min(mean + half, 1.0)]
 
 
-def _corrected(found: NDArray[np.intp], y: Classes, omega: Array) -> list[float | bool]:
+def _corrected(found: Classes, y: Classes, omega: Array) -> list[float | bool]:
     try:
-        error = corrected_error(found, y, omega)
+        error, low, high, clipped = corrected_error(found, y, omega)
     except ValueError:
-        return [float("nan")] * 3 + [False]
-    return [1.0 - error.error, 1.0 - error.high, 1.0 - error.low, error.clipped]
+        return [np.nan, np.nan, np.nan, False]
+    return [1.0 - error, 1.0 - high, 1.0 - low, clipped]

@@ -248,7 +248,7 @@ def encode(columns: Mapping[str, Column], file: str, place: Place) -> Encoded:
     parts, names, notes = [], [], []
     for name, column in columns.items():
         numbers, note = _numbers(name, column, place)
-        found = _categories(name, list(column)) if numbers is None else _numeric(name, numbers)
+        found = _encoded(name, column, numbers)
         parts += [found.X]
         names += found.names
         notes += [each for each in (note, *found.notes) if each]
@@ -297,52 +297,39 @@ def _numbers(name: str, column: Column, place: Place) -> tuple[Array | None, str
     return column, note
 
 
-def _numeric(name: str, values: Array) -> Encoded:
-    missing = np.isnan(values)
-    if missing.all():
-        return _nothing(values, f"column {name!r} is empty and was left out")
-    filled = np.where(missing, np.median(values[~missing]), values)
-    if filled.min() == filled.max():
-        return _one_value(name, missing)
-    return _with_gaps(name, filled[:, np.newaxis], [name], missing, "the median")
-
-
-def _categories(name: str, values: list[Any]) -> Encoded:
-    missing = np.array([is_missing(value) for value in values])
-    words = [str(value).strip() for value in values]
-    often = Counter(word for word, gap in zip(words, missing, strict=True) if not gap).most_common()
-    if len(often) > MOST_CATEGORIES:
-        many = f"{len(often)} different texts, more than {MOST_CATEGORIES}"
-        return _nothing(values, f"column {name!r} has {many}, and was left out")
-    if len(often) < 2:
-        return _one_value(name, missing)
-    filled = np.array([often[0][0] if gap else word for word, gap in zip(words, missing, strict=True)])
-    levels = sorted(word for word, _ in often)
-    levels = levels[1:] if len(levels) == 2 else levels
-    values_01 = (filled[:, np.newaxis] == np.array(levels)).astype(float)
-    return _with_gaps(name, values_01, [f"{name}={w}" for w in levels], missing, "the most frequent text")
-
-
-def _nothing(values: Any, note: str) -> Encoded:
-    return Encoded(np.empty((len(values), 0)), [], [note])
-
-
-def _one_value(name: str, missing: NDArray[np.bool_]) -> Encoded:
-    """A column that never varies is of no use, unless it has gaps: then where they are is kept."""
+def _encoded(name: str, column: Column, numbers: Array | None) -> Encoded:
+    """One column: its numbers, or a 0/1 column for each word (one for two); then one that marks its gaps."""
+    n = len(column)
+    missing = np.isnan(numbers) if numbers is not None else np.array([is_missing(value) for value in column])
+    words = [str(value).strip() for value in column] if numbers is None else []
+    often = Counter(word for word, gap in zip(words, missing, strict=False) if not gap).most_common()
+    why = ""
+    if numbers is not None and missing.all():
+        why = "is empty and was left out"
+    elif len(often) > MOST_CATEGORIES:
+        why = f"has {len(often)} different texts, more than {MOST_CATEGORIES}, and was left out"
+    elif numbers is None:
+        constant, stand_in = len(often) < 2, "the most frequent text"
+        levels = sorted(word for word, _ in often)[len(often) == 2 :]
+        filled = np.array(
+            [often[0][0] if gap and often else w for w, gap in zip(words, missing, strict=True)]
+        )
+        names, X = [f"{name}={w}" for w in levels], (filled[:, np.newaxis] == np.array(levels)).astype(float)
+    else:
+        filled, stand_in = np.where(missing, np.median(numbers[~missing]), numbers), "the median"
+        constant, names, X = filled.min() == filled.max(), [name], filled[:, np.newaxis]
+    if not why and constant and not missing.any():
+        why = "is constant and was left out"
+    if why:
+        return Encoded(np.empty((n, 0)), [], [f"column {name!r} {why}"])
     if not missing.any():
-        return _nothing(missing, f"column {name!r} is constant and was left out")
-    note = f"column {name!r} has one value and {int(missing.sum())} gaps; only where it has gaps is used"
-    return Encoded(missing[:, np.newaxis].astype(float), [f"{name} missing"], [note])
-
-
-def _with_gaps(
-    name: str, values: Array, names: list[str], missing: NDArray[np.bool_], filled_with: str
-) -> Encoded:
-    if not missing.any():
-        return Encoded(values, names, [])
-    gaps = f"{int(missing.sum())} of {len(missing)} values"
-    note = f"column {name!r} lacks {gaps}; {filled_with} stands in for them"
-    return Encoded(np.column_stack([values, missing.astype(float)]), [*names, f"{name} missing"], [note])
+        return Encoded(X, names, [])
+    gaps, marked = int(missing.sum()), missing[:, np.newaxis].astype(float)
+    if constant:  # where the gaps are is all that varies
+        note = f"column {name!r} has one value and {gaps} gaps; only where it has gaps is used"
+        return Encoded(marked, [f"{name} missing"], [note])
+    note = f"column {name!r} lacks {gaps} of {n} values; {stand_in} stands in for them"
+    return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], [note])
 
 
 # files
