@@ -47,7 +47,8 @@ def first_split(name, folder):
     facts, rng = FACTS[name], np.random.default_rng(0)
     n, m = facts.train, facts.negative + facts.positive - facts.train
     X, X_test = rng.standard_normal((n, facts.columns)), rng.standard_normal((m, facts.columns))
-    return Split(X, X_test, (X[:, 0] > 0).astype(np.int8), (X_test[:, 0] > 0).astype(np.int8)), False
+    labels = ((points[:, 0] > 0).astype(np.int8) for points in (X, X_test))
+    return Split(X, X_test, *labels, np.arange(len(X)), np.arange(len(X_test))), False
 
 
 def seconds(split, noisy):

@@ -1,12 +1,12 @@
 """Methods by name, as artifacts write them: a key of `noisylabels.METHODS`, or ``package.module:Class``.
 
 A class of the library is imported while a run is planned. A user's is looked for, and imported by the jobs.
+It need not inherit from anything, it only has to have the members that an experiment needs.
 """
 
 import importlib
 import inspect
 from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import Any
 
 from noisylabels import METHODS
@@ -15,28 +15,49 @@ from reproduction.strict_yaml import near
 DISPLAY = ("label", "role", "shown", "note")
 """Keys of a method in an artifact that say how figures and tables show it; no experiment reads them."""
 
+SIGNATURES = {
+    "fit_many": "fit_many(gram, labels, grid) -> Fits",
+    "fit_distances": "fit_distances(D, D_out, labels, widths, parametrisation) -> Fits",
+    "fit_bank": "fit_bank(bank, D, D_out, labels, **parameters) -> Fits",
+    "fit_epochs": "fit_epochs(X, y) -> Iterator[Any]",
+    "fit_grid": "fit_grid(X, y, train, candidates, rng, epochs) -> Array",
+    "objective": "objective(X, y) -> float",
+    "losses": "losses(filters, data, windows) -> Array",
+    "FLIP_RATE": "the class attribute FLIP_RATE",
+}
+"""Member that experiments ask for -> what a class implements.
+
+fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,), on the
+    kernel of a `noisylabels.kernels.gaussian.Gram`; a class with GRID needs no grid in the settings.
+fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose among kernels
+    of widths (S,) themselves.   fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
+fit_epochs : `fit` that yields the estimator after each epoch, ready to predict.
+fit_grid : weights (d + 1, M), the bias last, of linear models for M candidates with loss, lam and multiplier.
+objective : what the estimator minimises, at its fitted weights.
+losses : mean squared clean error per filter and window, (len(filters), windows); filters have it.
+FLIP_RATE : name of the parameter that takes the known flip rate: one number, or one per label column.
+"""
+
 
 def known() -> dict[str, str]:
     """Name of every method of the library -> its module."""
     return {name: f"noisylabels.{where.partition(':')[0]}" for name, where in METHODS.items()}
 
 
-def public() -> dict[str, str]:
-    """Name of the class of every method -> its module."""
-    return {where.partition(":")[2]: known()[name] for name, where in METHODS.items()}
+def module(name: str) -> str:
+    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
+    return name.partition(":")[0] if ":" in name else known()[name]
 
 
 def unknown(name: str) -> str:
     """The message for a name that no method has, with the nearest ones."""
-    return f"method: {name!r} is unknown{near(name, known(), 3)} (your own: 'package.module:Class')"
+    return f"method: {name!r} is unknown{near(name, METHODS, 3)} (your own: 'package.module:Class')"
 
 
 def find(name: str) -> Any:
     """The class of a method.
 
-    Raises
-    ------
-    ValueError : a name that no method has, a module or class that does not exist; with the nearest ones.
+    Raises ValueError : a name that no method has, a missing module or class; with the nearest ones.
     """
     if ":" not in name and name not in METHODS:
         raise ValueError(unknown(name))
@@ -53,24 +74,12 @@ def find(name: str) -> Any:
     return getattr(module, class_name)
 
 
-def module_file(module: str, path: list[str] | None = None) -> Path | None:
-    """The file of a module anywhere on the import path; nothing is imported, not even its package."""
-    spec = None
-    for depth in range(1, module.count(".") + 2):
-        spec = PathFinder.find_spec(".".join(module.split(".")[:depth]), path)
-        if spec is None:
-            return None
-        path = list(spec.submodule_search_locations or [])
-    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
-
-
 def missing(name: str) -> str:
     """Why the module of a user's class cannot be imported, in a few words, or ""; nothing is imported."""
-    module = name.partition(":")[0]
-    there = ":" not in name or module_file(module)
-    return "" if there else f"{name!r}: no module {module!r}; is its folder on PYTHONPATH?"
-
-
-def module(name: str) -> str:
-    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
-    return name.partition(":")[0] if ":" in name else known()[name]
+    module, path = name.partition(":")[0], None
+    for depth in range(1, module.count(".") + 2) if ":" in name else ():
+        spec = PathFinder.find_spec(".".join(module.split(".")[:depth]), path)
+        if spec is None or (depth > module.count(".") and not spec.has_location):
+            return f"{name!r}: no module {module!r}; is its folder on PYTHONPATH?"
+        path = list(spec.submodule_search_locations or [])
+    return ""

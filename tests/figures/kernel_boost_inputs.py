@@ -83,7 +83,7 @@ def _rows(protocol, s):
     x_of = {
         "boosting.curves": ROUNDS,
         "boosting.calibration": s.get("trusted"),
-        "bounds.against_k": s.get("ks"),
+        "boosting.bounds": s.get("ks"),
     }
     metrics = {
         "kernels.errors": ("error", "flagged"),
@@ -92,8 +92,8 @@ def _rows(protocol, s):
         "boosting.errors": ("error",),
         "boosting.curves": ("train_error", "test_error", "gamma01", "gamma10"),
         "boosting.calibration": ("error", "gamma_error"),
-        "bounds.errors": ("error",),
-        "bounds.against_k": ("bound", "risk", "complexity", "error"),
+        "boosting.bound_minimisers": ("error",),
+        "boosting.bounds": ("bound", "risk", "complexity", "error"),
     }
     if protocol in metrics:
         axes = (s["datasets"], s.get("noise", [""]), s.get("methods", ["new"]), metrics[protocol])
@@ -109,12 +109,12 @@ def _rows(protocol, s):
             ("label +1", "label -1"), s["gammas"], np.linspace(-2, 2, 9)
         ):
             yield {"setting": setting, "method": method, "metric": "loss", "x": x}
-    elif protocol == "bounds.flip_probability":
+    elif protocol == "boosting.flip_probability":
         shown = {"formula": ("f", "gaussian_slack", "sub_gaussian_slack"), "gaussian": ("share",)}
         for k, (setting, found) in itertools.product(s["ks"], (shown | {"rademacher": ("share",)}).items()):
             for metric, x in itertools.product(found, np.linspace(0, np.pi, 7)):
                 yield {"setting": setting, "method": f"k={k}", "metric": metric, "x": x}
-    elif protocol == "crowd.annotators":
+    elif protocol == "kernels.annotators":
         places = ("labelled items", "new items", "new items and gold labels")
         for setting, method, x in itertools.product(
             places, ("majority vote", *s["methods"]), s["annotators"]

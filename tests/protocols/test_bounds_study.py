@@ -14,7 +14,7 @@ TOY = two_classes(n=80, apart=0.8, d=3)
 
 
 def test_the_bound_is_the_sum_of_its_terms():
-    wide = table("bounds.against_k", HALVES | {"ks": [2, 20], "delta": 0.05}, TOY).pivot_table(
+    wide = table("boosting.bounds", HALVES | {"ks": [2, 20], "delta": 0.05}, TOY).pivot_table(
         index=["repetition", "x"], columns="metric", values="value"
     )
     assert len(wide) == 4
@@ -30,7 +30,7 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
         "svm": {"method": "large_margin_distribution", "parameters": {"C": [1, 10], "lam1": 0, "lam2": 0}},
         "zero_one": {"method": "zero_one_loss", "parameters": {"starts": 0}},
     }
-    rows = table("bounds.errors", HALVES | {"methods": methods}, TOY)
+    rows = table("boosting.bound_minimisers", HALVES | {"methods": methods}, TOY)
     assert set(rows.loc[rows["metric"] == "k", "value"]) <= {5.0, 50.0}
     assert set(rows.loc[rows["metric"] == "C", "value"]) <= {1.0, 10.0}
     found = rows[rows["metric"] == "error"]
@@ -39,7 +39,7 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
 
 
 def test_curves_simulations_and_margins_of_the_flip_probability():
-    rows = table("bounds.flip_probability", CURVES).set_index(["setting", "method", "metric"])["value"]
+    rows = table("boosting.flip_probability", CURVES).set_index(["setting", "method", "metric"])["value"]
     theta = np.linspace(0, np.pi, 9)
     assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(
         betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
@@ -54,7 +54,7 @@ def test_curves_simulations_and_margins_of_the_flip_probability():
 
 
 def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does():
-    rows = table("bounds.flip_probability", CURVES)
+    rows = table("boosting.flip_probability", CURVES)
     spread = rows.groupby(["setting", "method", "metric", "x"])["value"].std()
     assert (spread.drop(["gaussian", "rademacher"], level="setting") == 0).all()
     assert (spread.loc[["gaussian", "rademacher"]] > 0).any()
@@ -62,4 +62,4 @@ def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does(
 
 def test_only_dimensions_of_the_curves_are_simulated():
     with pytest.raises(ValueError, match="simulated: '7' is unknown here; known: 1, 5"):
-        typed("bounds.flip_probability", CURVES | {"simulated": [7]})
+        typed("boosting.flip_probability", CURVES | {"simulated": [7]})

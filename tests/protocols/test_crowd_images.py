@@ -10,8 +10,7 @@ from noisylabels.noise.crowd import simulate
 from reproduction.data.crowd import rte_stand_in as rte
 from reproduction.data.crowd import websearch_stand_in as websearch
 from reproduction.data.prepare import Dataset
-from reproduction.protocols.crowd import completed
-from reproduction.protocols.kernels import Outcome
+from reproduction.protocols.kernels import Outcome, completed
 
 TRAINING = {"widths": [0, 2], "parametrisation": "sigma2", "folds": 2}
 KLR = {"method": "kernel_logistic", "selection": "cv", "grid": [0]}
@@ -37,7 +36,7 @@ def pairs(**crowd):
 
 
 def of_crowd(data, **changes):
-    return table("crowd.annotators", CROWD | changes, data)
+    return table("kernels.annotators", CROWD | changes, data)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +100,7 @@ def bikes(noisy=True):
 
 @pytest.fixture(scope="module")
 def images():
-    return table("images.search", IMAGES, bikes())
+    return table("kernels.search", IMAGES, bikes())
 
 
 def test_every_method_has_an_error_and_a_ranked_list_per_split(images):
@@ -119,10 +118,10 @@ def test_training_labels_are_those_of_the_search_or_of_a_set_without_it_as_they_
     arrays = bikes().arrays
     assert wrong.iloc[0] == pytest.approx(100 * np.mean(arrays["y"][train] != arrays["y_noisy"][train]))
     assert (arrays["y_noisy"][arrays["y"] > 0] > 0).all()  # only the other class has wrong labels
-    clean = table("images.search", IMAGES, bikes(noisy=False), range(1))
+    clean = table("kernels.search", IMAGES, bikes(noisy=False), range(1))
     assert clean.loc[clean["metric"] == "noise_share", "value"].tolist() == [0.0]
 
 
 def test_a_share_that_leaves_no_test_rows_is_refused():
     with pytest.raises(ValueError, match=r"a share of 0\.999 of the 120 rows of bikes leaves a part empty"):
-        table("images.search", IMAGES | {"train": 0.999}, bikes())
+        table("kernels.search", IMAGES | {"train": 0.999}, bikes())

@@ -93,7 +93,7 @@ def slow_choice(kind, split, noisy, k):
 @pytest.mark.parametrize("kind", kernels.SELECTIONS)
 def test_the_choice_is_that_of_a_plain_search(kind, problem):
     chosen = select(problem, kind=kind)
-    assert [tuple(chosen[k]) for k in range(3)] == [slow_choice(kind, *problem, k) for k in range(3)]
+    assert [chosen[k][:2] for k in range(3)] == [slow_choice(kind, *problem, k) for k in range(3)]
 
 
 def test_folds_are_a_partition_and_trusted_rows_are_never_trained_on(problem):
@@ -132,7 +132,7 @@ def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
 def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
     for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
         chosen = select(problem, constant(np.ones), parametrisation=parametrisation)
-        assert {tuple(choice) for choice in chosen.values()} == {(widest, 4.0)}
+        assert {choice[:2] for choice in chosen.values()} == {(widest, 4.0)}
 
 
 def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem):

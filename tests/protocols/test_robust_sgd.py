@@ -13,9 +13,14 @@ from reproduction.data.formats import pack
 from reproduction.data.prepare import Dataset
 from reproduction.protocols import robust_sgd
 from reproduction.protocols.settings import Noise
-from reproduction.protocols.walk import Walk
+from reproduction.protocols.walk import At, Walk
 
 SEEDS = Seeds(1, "test", "toy")
+
+
+def shared(repetition=robust_sgd.SHARED):
+    return At(SEEDS, repetition, {})
+
 
 SETTINGS = {
     "experiment": "test", "repetitions": 2, "epochs": 4, "folds": 3, "rule": "one_se",
@@ -54,7 +59,7 @@ def whole_run(settings):
 
 
 def with_noise(problem, label):
-    return robust_sgd.with_noise(problem, Noise.parse(label), SEEDS, 0)
+    return robust_sgd.with_noise(problem, Noise.parse(label), shared(0))
 
 
 def test_rows_of_every_method(frame, tmp_path):
@@ -104,7 +109,7 @@ def test_noise_can_be_drawn_again_in_each_repetition():
 
 def test_flips_beyond_one_half_are_the_complement_of_those_below():
     """RS-5b compares 60 % with 40 %: the same coins, so that all labels are each other's opposite."""
-    clean = robust_sgd.clean_problem(toy(), SEEDS, official=False)
+    clean = robust_sgd.clean_problem(toy(), shared(), official=False)
     sixty, forty = (with_noise(clean, f"symmetric {rate}") for rate in (0.6, 0.4))
     np.testing.assert_array_equal(sixty.noisy, -forty.noisy)
     assert np.mean(sixty.noisy != clean.clean) == pytest.approx(0.6, abs=1 / len(clean.clean))
@@ -123,10 +128,8 @@ def test_redrawn_trials_have_flips_and_a_split_of_their_own():
 def test_a_redrawn_official_split_keeps_its_sizes():
     test = {f"{name}_test": values for name, values in toy(n=500).arrays.items()}
     official = Dataset("toy", "package", "canonical", toy().arrays | test, "")
-    given = robust_sgd.clean_problem(official, Seeds(1, "test"), official=True)
-    drawn = [
-        robust_sgd.clean_problem(official, Seeds(1, "test"), official=True, repetition=k) for k in (0, 1)
-    ]
+    given = robust_sgd.clean_problem(official, shared(), official=True)
+    drawn = [robust_sgd.clean_problem(official, shared(k), official=True) for k in (0, 1)]
     assert {len(p.y_test) for p in (given, *drawn)} == {len(given.y_test)}
     assert {len(p.clean) for p in (given, *drawn)} == {1500}
     assert not np.array_equal(drawn[0].X_test, drawn[1].X_test)
@@ -138,16 +141,16 @@ def test_stand_ins_keep_their_own_number_of_rows():
         next(robust_sgd.problems(settings, Walk({"toy.or_stand_in": toy(variant)}, SEEDS)))
         for variant in ("stand-in", "canonical")
     ]
-    assert [len(problem.clean) for _, _, problem, _ in problems] == [200, 1200]
+    assert [len(problem.clean) for _, problem in problems] == [200, 1200]
 
 
 def test_split_is_stratified_and_independent_of_everything_else():
-    problem = robust_sgd.clean_problem(toy(), SEEDS, official=False)
+    problem = robust_sgd.clean_problem(toy(), shared(), official=False)
     assert len(problem.clean) == 1200
     assert abs(problem.clean.mean() - problem.y_test.mean()) < 5e-3
-    np.testing.assert_array_equal(problem.X, robust_sgd.clean_problem(toy(), SEEDS, official=False).X)
+    np.testing.assert_array_equal(problem.X, robust_sgd.clean_problem(toy(), shared(), official=False).X)
     with pytest.raises(ValueError, match="toy has no official test part"):
-        robust_sgd.clean_problem(toy(), Seeds(1, "test"), official=True)
+        robust_sgd.clean_problem(toy(), shared(), official=True)
 
 
 def test_scaling_uses_training_rows_only():

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 S = TypeVar("S")
+Cell = tuple["Axes", "pd.DataFrame"]
+"""A panel and its rows of the table."""
 
 # Inches around and between panels.
 _EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
@@ -198,6 +200,25 @@ def grid_of_panels(
         looks = {"rotation": 270, "va": "center", "fontsize": 9.5}
         ax.annotate(title, (1, 0.5), (6, 0), "axes fraction", "offset points", **looks)
     return figure, axes
+
+
+def facets(
+    results: Results[Any],
+    rows: Sequence[tuple[str, Mapping[str, Any]]],
+    columns: Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    table: "pd.DataFrame | None" = None,
+    **options: Any,
+) -> tuple["Figure", list[Cell]]:
+    """`grid_of_panels` of (title, values of columns of the table), each panel with its rows of the table.
+
+    table : the first table of the results by default.   options : those of `grid_of_panels`.
+    """
+    figure, axes = grid_of_panels([title for title, _ in rows], [title for title, _ in columns], **options)
+    shown = results.table if table is None else table
+    wheres = [{**down, **across} for _, down in rows for _, across in columns]
+    cells = [select(shown, results.artifact, **where) for where in wheres]
+    return figure, list(zip(axes.flat, cells, strict=True))
 
 
 def curve(

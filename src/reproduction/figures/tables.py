@@ -53,6 +53,12 @@ def mean_sd_cells(values: "Mapping[str, pd.Series[float]]") -> dict[str, str]:
     return {m: mean_sd(each.mean(), each.std(), bold=m in best) for m, each in values.items()}
 
 
+def noted(frame: "pd.DataFrame", *sentences: str) -> "pd.DataFrame":
+    """The table with the sentences, those that are not empty, below it."""
+    frame.attrs["note"] = " ".join(filter(None, sentences))
+    return frame
+
+
 def lowest(means: "pd.Series") -> set[str]:
     """Labels of the smallest mean: several where they tie, none of nothing."""
     return set(means.index[means <= means.min() + 1e-9 * abs(means.min())])

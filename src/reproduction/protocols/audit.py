@@ -21,35 +21,27 @@ from noisylabels.auditing.confident_joint import Classes
 from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted, probabilities
 from noisylabels.noise.crowd import subset
 from noisylabels.solvers.dawid_skene import majority_vote
-from reproduction.protocols.settings import (
-    Distinct,
-    Folds,
-    Method,
-    Methods,
-    OnDataSets,
-    Share,
-    SplitSettings,
-)
+from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
 
 
-class AuditSettings(OnDataSets):
+class AuditSettings(keys.OnDataSets):
     """What the three experiments share."""
 
     cross_fits: PositiveInt = Field(description="how often the rows are cross-fitted, for a mean")
-    folds: Folds
-    methods: Methods[Method] = Field(description="classifiers with predict_proba")
+    folds: keys.Folds
+    methods: keys.Methods[keys.Method] = Field(description="classifiers with predict_proba")
 
 
-class FlipsSettings(SplitSettings, AuditSettings):
+class FlipsSettings(keys.SplitSettings, AuditSettings):
     """Settings of `finding_flips` and `flip_rates`."""
 
 
 class ErrorsSettings(AuditSettings):
     """Settings of `finding_errors`."""
 
-    share: Share = Field(description="share of the rows that a repetition draws")
-    annotators: Distinct[PositiveInt] = Field(description="labels per item of a crowd, for a vote")
+    share: keys.Share = Field(description="share of the rows that a repetition draws")
+    annotators: keys.Distinct[PositiveInt] = Field(description="labels per item of a crowd, for a vote")
 
 
 class Audited(NamedTuple):
@@ -65,6 +57,17 @@ class Audited(NamedTuple):
     observed: Classes
     cross: CrossFit
     model: Any
+
+    @classmethod
+    def by(
+        cls, settings: AuditSettings, method: keys.Method, at: At, X: Floats, *labels: NDArray[Any]
+    ) -> Audited:
+        """A method on rows X with true and observed labels of 0 and 1; all methods have the same folds."""
+        true, observed = (each.astype(int) for each in labels)
+        model, state = method.build(), int(at.rng("folds").integers(2**31))
+        often = {"repetitions": settings.cross_fits, "folds": settings.folds}
+        cross = cross_fitted(X, observed, model, random_state=state, **often)
+        return cls(at, X, true, observed, cross, model)
 
 
 METRICS = ("average_precision", "precision", "recall", "f1", "found", "flipped")
@@ -94,10 +97,12 @@ def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
         X, y = dataset.arrays["X"], dataset.arrays["y"]
         drawn, _ = random_split(y, 1 - settings.share, True, at.rng("split"))
         Z = standardised(X[drawn], X[:0])[0]
-        true = (y[drawn] > 0).astype(int)
         for noise, labels in observed(dataset.arrays, settings.annotators, at):
-            for each in audited(settings, at.on(noise=noise), Z, true, labels[drawn]):
-                yield from each.at.rows(scores(each))
+            for label, method in settings.methods.items():
+                here = at.on(noise=noise, method=label)
+                yield from here.rows(
+                    scores(Audited.by(settings, method, here, Z, y[drawn] > 0, labels[drawn]))
+                )
 
 
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
@@ -112,55 +117,46 @@ def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
     is most probable): from the cross-fitted probabilities of the observed label.
     Metrics: omega01 and omega10, P(observed 1 | true 0) and P(observed 0 | true 1) as estimated; share, the
     share of wrong labels that they imply; bias, that share minus the true one; and absolute_error, its size.
+    A model without a flip matrix has no estimate of its own.
     """
     for each in on_splits(settings, walk):
-        wrong = float(np.mean(each.observed != each.true))
-        for setting, omega in estimates(each).items():
-            share = rates.wrong_share_of(omega, each.observed)
-            values = {"omega01": omega[0, 1], "omega10": omega[1, 0], "share": share, "bias": share - wrong}
-            yield from each.at.rows(values | {"absolute_error": abs(share - wrong)}, setting=setting)
+        p, y = each.cross.mean, each.observed
+        found = (
+            probabilities(each.model.fit(each.X, y), each.X[:1])[2],
+            each.cross.omega.mean(axis=0),
+            rates.from_joint(p, y),
+            rates.anchor(p, y),
+            rates.surest(p, y).omega,
+        )
+        wrong = float(np.mean(y != each.true))
+        for setting, omega in zip(ESTIMATES, found, strict=True):
+            if not np.isnan(omega).any():
+                share = rates.wrong_share_of(omega, y)
+                values = {"omega01": omega[0, 1], "omega10": omega[1, 0], "share": share}
+                values |= {"bias": share - wrong, "absolute_error": abs(share - wrong)}
+                yield from each.at.rows(values, setting=setting)
 
 
 def on_splits(settings: FlipsSettings, walk: Walk) -> Iterator[Audited]:
     """Every method on the training rows of every split and noise; a model is built for each."""
-    for at, split, noisy in walk.problems(settings):
-        true = split.clean.astype(int)
-        for noise, labels in zip(settings.noise, noisy.T, strict=True):
-            yield from audited(settings, at.on(noise=noise.label), split.X, true, labels.astype(int))
-
-
-def audited(
-    settings: AuditSettings, at: At, X: Floats, true: Classes, observed: Classes
-) -> Iterator[Audited]:
-    """Every method on the same rows, labels and folds."""
-    state = int(at.rng("folds").integers(2**31))
-    for label, method in settings.methods.items():
-        model = method.build()
-        cross = cross_fitted(
-            X,
-            observed,
-            model,
-            random_state=state,
-            repetitions=settings.cross_fits,
-            folds=settings.folds,
-        )
-        yield Audited(at.on(method=label), X, true, observed, cross, model)
+    for at, split, labels, _, method in walk.fits(settings, settings.methods):
+        yield Audited.by(settings, method, at, split.X, split.clean, labels)
 
 
 def scores(each: Audited) -> dict[str, float]:
     """The metrics of `finding_flips`."""
     p, y = each.cross.mean, each.observed
     wrong = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
-    return scores_of(wrong, -confident_joint.margins(p, y), each.observed != each.true)
+    return scores_of(wrong, -confident_joint.margins(p, y), y != each.true)
 
 
 def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_]) -> dict[str, float]:
     """The metrics, each in [0, 1]; nothing found has precision 0; nothing flipped leaves the shares only."""
+    from sklearn.metrics import average_precision_score
+
     shares = {"found": float(wrong.mean()), "flipped": float(flipped.mean())}
     if not flipped.any():
         return shares
-    from sklearn.metrics import average_precision_score
-
     hits, called, there = (int(each.sum()) for each in (wrong & flipped, wrong, flipped))
     return {
         "average_precision": float(average_precision_score(flipped, doubt)),
@@ -170,33 +166,19 @@ def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_
     } | shares
 
 
-def estimates(each: Audited) -> dict[str, Floats]:
-    """Omega (2, 2) by each estimate; the model's own only of a model that has one."""
-    p, y = each.cross.mean, each.observed
-    found = (
-        probabilities(each.model.fit(each.X, y), each.X[:1])[2],
-        each.cross.omega.mean(axis=0),
-        rates.from_joint(p, y),
-        rates.anchor(p, y),
-        rates.surest(p, y).omega,
-    )
-    return {
-        setting: omega for setting, omega in zip(ESTIMATES, found, strict=True) if not np.isnan(omega).any()
-    }
-
-
-def observed(arrays: dict[str, Any], annotators: list[int], at: At) -> Iterator[tuple[str, Classes]]:
-    """(where the labels are from, labels 0 or 1 of all rows).
+def observed(
+    arrays: dict[str, Any], annotators: list[int], at: At
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """(where the labels are from, whether the label of each row is 1).
 
     Raises ValueError : a data set without labels by people.
     """
     if "y_noisy" in arrays:
-        yield "as they come", (arrays["y_noisy"] > 0).astype(int)
+        yield "as they come", arrays["y_noisy"] > 0
         return
     if "response" not in arrays:
         raise ValueError("settings.datasets: a data set with labels by people is needed, such as rte")
     for m in annotators:
         chosen = subset(arrays["item"], m, at.rng("annotators"))
-        n = len(arrays["y"])
-        vote = majority_vote(arrays["item"][chosen], arrays["response"][chosen], n, at.rng("ties"))
-        yield f"vote of {m}", np.asarray(vote > 0, dtype=int)
+        item, response = arrays["item"][chosen], arrays["response"][chosen]
+        yield f"vote of {m}", majority_vote(item, response, len(arrays["y"]), at.rng("ties")) > 0

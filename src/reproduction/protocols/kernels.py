@@ -1,4 +1,4 @@
-"""Kernel classifiers whose training labels are partly flipped: errors, CPU times, kernels on single features.
+"""Kernel classifiers whose training labels are wrong: by flips, by several annotators, by a web search.
 
 Selection of kernel width and parameter: ``trusted``: a share V of the training rows keeps clean labels; the
 rest R, with noisy labels, is cut into folds; fits on all folds but one, each judged on V.
@@ -9,15 +9,15 @@ have one class only, the log-loss alone decides. The final fit is on all rows wi
 trusted labels are never trained on.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, "CV (5 fold) with a trusted validation set"; this
-interpretation, the rules for ties, and which random numbers are drawn where are ours.
+interpretation, the rules for ties, and which random numbers are drawn where are ours, as are split, features
+and what is compared of labels by people.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -27,18 +27,10 @@ from pydantic import Field, PositiveInt, model_validator
 from noisylabels.classifiers.kernel import Fits
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
-from reproduction.protocols.settings import (
-    Exponents,
-    Flips,
-    Folds,
-    Method,
-    Methods,
-    Noise,
-    OnDataSets,
-    Share,
-    SplitSettings,
-    only,
-)
+from noisylabels.noise import flip_matrix
+from noisylabels.noise.crowd import subset
+from noisylabels.solvers.dawid_skene import dawid_skene, majority_vote
+from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import (
     At,
     Floats,
@@ -50,47 +42,50 @@ from reproduction.protocols.walk import (
     noisy_labels,
     protocol,
     random_folds,
-    share_split,
+    seeded,
+    zero_one,
 )
 
 Selection = Literal["trusted", "trusted_holdout", "cv"]
 SELECTIONS: tuple[Selection, ...] = ("trusted", "trusted_holdout", "cv")
 
 
-class KernelMethod(Method):
+class KernelMethod(keys.Method):
     """A method with `fit_many`, which is selected, with `fit_distances`, or any scikit-learn classifier.
 
     Among its ``parameters``, ``widths`` replaces those of the settings.
     """
 
     selection: Selection | None = Field(None, description="how width and parameter are chosen")
-    noise: Flips | None = Field(None, description="those of the settings that it is run on; default: all")
-    grid: Exponents | None = Field(None, description="parameter, exponents of 2; default: the method's GRID")
+    noise: keys.Flips | None = Field(
+        None, description="those of the settings that it is run on; default: all"
+    )
+    grid: keys.Exponents | None = Field(
+        None, description="parameter, exponents of 2; default: the method's GRID"
+    )
 
     def check(self) -> None:
         """Check selection and grid against the class, and the parameters against the function that fits."""
         cls = self.cls
         if self.selection or self.grid is not None:
             self.require("fit_many", "selection by cross-validation", "drop `selection` and `grid`")
-        if not hasattr(cls, "fit_many"):
-            fit = cls.fit_distances if hasattr(cls, "fit_distances") else cls
-            self.check_parameters(fit, also=["widths"])
-            return
-        if self.selection is None:
-            raise ValueError(f"selection: {self.method} needs one of {', '.join(SELECTIONS)}")
-        if self.grid is None and not hasattr(cls, "GRID"):
-            raise ValueError(f"grid: {self.method} has no GRID; give it a grid")
-        self.check_parameters(cls.fit_many, also=["widths"])
+        fit = next((getattr(cls, name) for name in ("fit_many", "fit_distances") if hasattr(cls, name)), cls)
+        if hasattr(cls, "fit_many"):
+            if self.selection is None:
+                raise ValueError(f"selection: {self.method} needs one of {', '.join(SELECTIONS)}")
+            if self.grid is None and not hasattr(cls, "GRID"):
+                raise ValueError(f"grid: {self.method} has no GRID; give it a grid")
+        self.check_parameters(fit, also=["widths"])
 
 
-class TrainingSettings(OnDataSets):
+class TrainingSettings(keys.OnDataSets):
     """Settings of an experiment that trains kernel methods as the kernel study does."""
 
-    widths: Exponents = Field(description="of the Gaussian kernels, exponents of 2")
+    widths: keys.Exponents = Field(description="of the Gaussian kernels, exponents of 2")
     parametrisation: Literal["sigma2", "sigma1", "gamma"] = Field(description="see kernels.gaussian.rate")
-    folds: Folds
-    trusted: Share | None = Field(None, description="share of clean labels, for the validation only")
-    methods: Methods[KernelMethod]
+    folds: keys.Folds
+    trusted: keys.Share | None = Field(None, description="share of clean labels, for the validation only")
+    methods: keys.Methods[KernelMethod]
 
     @model_validator(mode="after")
     def _trusted_rows(self) -> Self:
@@ -100,7 +95,7 @@ class TrainingSettings(OnDataSets):
         return self
 
 
-class ErrorsSettings(SplitSettings, TrainingSettings):
+class ErrorsSettings(keys.SplitSettings, TrainingSettings):
     """Settings of `errors`."""
 
     @model_validator(mode="after")
@@ -118,7 +113,7 @@ class TimingSettings(ErrorsSettings):
     timings: PositiveInt = Field(description="runs of which the median counts, after one that is not timed")
 
 
-class BankMethod(Method):
+class BankMethod(keys.Method):
     """A method with several kernels, `fit_bank`."""
 
     def check(self) -> None:
@@ -127,13 +122,24 @@ class BankMethod(Method):
         super().check()
 
 
-class FeaturesSettings(OnDataSets):
+class FeaturesSettings(keys.PartSettings):
     """Settings of `features`."""
 
-    noise: Annotated[Flips, only("independent")]
-    train: Share = Field(description="share of the rows that are for training")
-    widths: Exponents = Field(description="of the Gaussian kernels, exponents of 2")
-    methods: Methods[BankMethod]
+    noise: Annotated[keys.Flips, keys.only("independent")]
+    widths: keys.Exponents = Field(description="of the Gaussian kernels, exponents of 2")
+    methods: keys.Methods[BankMethod]
+
+
+class AnnotatorsSettings(TrainingSettings, keys.PartSettings):
+    """Settings of `annotators`."""
+
+    annotators: keys.Distinct[PositiveInt] = Field(description="labels per item")
+
+
+class SearchSettings(TrainingSettings, keys.PartSettings):
+    """Settings of `search`."""
+
+    ranks: PositiveInt = Field(description="length of the list of the images that each method ranks first")
 
 
 METRICS = ("error", "width", "parameter", "validation_size", "omega01", "omega10", "flagged")
@@ -155,18 +161,11 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in outcomes[m.label]):
                 outcome = outcomes[method.label][k]
+                chosen = outcome.choice._asdict() if outcome.choice else {}
+                chosen |= {each: getattr(outcome, each) for each in ("omega01", "omega10", "flagged")}
                 here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
                 yield here.row("error", split.scored(outcome.scores > 0))
-                yield from here.rows(_metrics(outcome, method, len(split.clean), settings))
-
-
-def _metrics(outcome: Outcome, method: Candidate, n: int, settings: TrainingSettings) -> dict[str, float]:
-    values: dict[str, float] = {}
-    if outcome.choice is not None:
-        size = n if method.selection == "cv" else _trusted_count(n, settings)
-        values |= outcome.choice._asdict() | {"validation_size": size}
-    values |= {"omega01": outcome.omega01, "omega10": outcome.omega10, "flagged": float(outcome.flagged)}
-    return {metric: value for metric, value in values.items() if not np.isnan(value)}
+                yield from here.rows({name: value for name, value in chosen.items() if value == value})
 
 
 @protocol(TimingSettings, labels=("cpu_seconds",))
@@ -179,28 +178,19 @@ def timing(settings: TimingSettings, walk: Walk) -> Iterator[Row]:
     Source: table of CPU times.
     """
     methods = resolve(settings, settings.noise)
-    compiled = False
-    for at, split, noisy in walk.problems(settings):
-        alone = dataclasses.replace(split, X_test=split.X_test[:1], truth=split.truth[:1])
-        if not compiled:
+    for number, (at, split, noisy) in enumerate(walk.problems(settings)):
+        alone = replace(split, X_test=split.X_test[:1], truth=split.truth[:1])
+        if number == 0:
             train(methods, alone, noisy, settings, at)
-            compiled = True
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in m.columns(noisy)):
-                every = [dataclasses.replace(method, conditions=None)]
-                seconds = [
-                    cpu_seconds(train, every, alone, noisy[:, [k]], settings, at)
-                    for _ in range(settings.timings)
-                ]
+                seconds = []
+                for _ in range(settings.timings):
+                    start = time.process_time()
+                    train([replace(method, conditions=None)], alone, noisy[:, [k]], settings, at)
+                    seconds.append(time.process_time() - start)
                 here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
                 yield here.row("cpu_seconds", float(np.median(seconds)))
-
-
-def cpu_seconds(function: Callable[..., object], *arguments: object) -> float:
-    """Process time of one call."""
-    start = time.process_time()
-    function(*arguments)
-    return time.process_time() - start
 
 
 @protocol(FeaturesSettings, labels=("accuracy", "flagged"))
@@ -215,12 +205,10 @@ def features(settings: FeaturesSettings, walk: Walk) -> Iterator[Row]:
     Source: "rMKLR vs StPMKL"; split, widths and StPMKL are our choice.
     """
     rates = [noise.parameters["rate"] for noise in settings.noise]
-    widths = np.exp2(np.asarray(settings.widths, dtype=float))
-    for at, dataset in walk.each(settings.datasets):
-        split = Split.of(dataset.arrays, *share_split(dataset.arrays["y"], settings.train, at))
+    for at, split, _ in walk.parts(settings):
         noisy = noisy_labels(split.clean, settings.noise, at)
         D, D_out = feature_distances(split.X, split.X), feature_distances(split.X_test, split.X)
-        bank = KernelBank.of_widths(widths, groups=len(D))
+        bank = KernelBank.of_widths(np.exp2(np.asarray(settings.widths, dtype=float)), groups=len(D))
         for label, method in settings.methods.items():
             known = {method.cls.FLIP_RATE: rates} if hasattr(method.cls, "FLIP_RATE") else {}
             fits = method.cls.fit_bank(bank, D, D_out, noisy, **(known | method.parameters))
@@ -233,6 +221,112 @@ def feature_distances(A: Floats, B: Floats) -> Floats:
     """Squared distances of the rows of A (n, d) and B (m, d) in each feature, then in all: (d + 1, n, m)."""
     single = [squared_distances(A[:, [j]], B[:, [j]]) for j in range(A.shape[1])]
     return np.stack([*single, squared_distances(A, B)])
+
+
+LABELLED, NEW, GOLD = "labelled items", "new items", "new items and gold labels"
+MAJORITY = "majority vote"
+EM = {"one-coin EM": 1, "two-coin EM": 2}
+
+
+@protocol(AnnotatorsSettings, labels=(LABELLED, NEW, GOLD, MAJORITY, *EM, "accuracy", "gain", "flagged"))
+def annotators(settings: AnnotatorsSettings, walk: Walk) -> Iterator[Row]:
+    """Accuracy of aggregated labels, and of classifiers trained on them, by the number of annotators x = m.
+
+    A repetition splits the items into a training and a test part and draws m labels of every item.
+
+    setting "labelled items" (training part): labels by majority vote (ties by coins); by Dawid and Skene's EM
+    with one or two error rates per worker, over all items; the classes that a classifier trained on the
+    majority vote predicts or, if it has learned a flip matrix, the more probable true label given features
+    and vote.
+    setting "new items" (test part): predictions from the features alone.
+    setting "new items and gold labels": the same after training on true labels, the same at every m.
+
+    Metrics: accuracy against gold, in [0, 1]; flagged; gain, the accuracy minus that of majority vote, on the
+    labelled items.
+
+    Source: textual entailment.
+    """
+    methods = resolve(settings)
+    for at, split, dataset in walk.parts(settings):
+        n = len(split.clean)
+        labels = [aggregated(dataset.arrays, m, at) for m in settings.annotators]
+        votes = np.stack([each[MAJORITY][split.train] for each in labels], axis=1)
+        both = replace(split, X_test=np.vstack([split.X, split.X_test]))
+        noisy = np.column_stack([votes, split.clean])  # the last column: trained on gold labels
+        outcomes = train(methods, both, noisy, settings, at)
+        for k, m in enumerate(settings.annotators):
+            right = {(LABELLED, name): each[split.train] == split.clean for name, each in labels[k].items()}
+            for method in methods:
+                found = outcomes[method.label]
+                right |= {
+                    (LABELLED, method.label): completed(found[k], votes[:, k]) == split.clean,
+                    (NEW, method.label): (found[k].scores[n:] > 0) == split.truth,
+                    (GOLD, method.label): (found[votes.shape[1]].scores[n:] > 0) == split.truth,
+                }
+                yield at.row("flagged", found[k].flagged, setting=NEW, method=method.label, x=m)
+            base = float(np.mean(right[LABELLED, MAJORITY]))
+            for (setting, name), each in right.items():
+                here, accuracy = at.on(setting=setting, method=name, x=m), float(np.mean(each))
+                yield here.row("accuracy", accuracy)
+                if setting == LABELLED:
+                    yield here.row("gain", accuracy - base)
+
+
+def aggregated(arrays: Mapping[str, Any], m: int, at: At) -> dict[str, Labels]:
+    """Labels 0 or 1 of all items from m labels each, by every way of aggregating them.
+
+    Raises ValueError : an item with fewer than m labels.
+    """
+    item, n = arrays["item"], len(arrays["y"])
+    if m > (fewest := int(np.bincount(item, minlength=n).min())):
+        raise ValueError(f"annotators: {m} labels per item asked, but some item has only {fewest}")
+    chosen = subset(item, m, at.rng("annotators"))
+    item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
+    found = {MAJORITY: majority_vote(item, response, n, at.rng("ties"))}
+    for name, coins in EM.items():
+        found[name] = dawid_skene(item, worker, response, n, coins=coins).labels(at.rng("ties"))
+    return {name: zero_one(signs) for name, signs in found.items()}
+
+
+def completed(outcome: Outcome, votes: Labels) -> NDArray[np.bool_]:
+    """Is the true class of each labelled item rather 1? From f and, with a flip matrix, from its vote too."""
+    f = outcome.scores[: len(votes)]
+    if np.isnan(outcome.omega01):
+        return np.asarray(f > 0)
+    omega = flip_matrix.from_rates(outcome.omega01, outcome.omega10)
+    return np.asarray(flip_matrix.posterior(f, votes.astype(float), omega) > 0.5)
+
+
+@protocol(SearchSettings, labels=("search", "error", "positive", "noise_share", "flagged"))
+def search(settings: SearchSettings, walk: Walk) -> Iterator[Row]:
+    """Classifiers trained on what a search returned: the test error, and the images that each ranks first.
+
+    A repetition draws a share of the rows for training with their noisy labels; the others are judged by
+    their true ones. A data set without noisy labels is trained on its labels as they are. Metrics: error,
+    wrong test labels in %; positive, 1 where the test image at rank x (the largest decision value has rank 1)
+    is truly of the positive class; noise_share, wrong training labels in %; flagged.
+
+    Raises ValueError : too few rows for a share, or one noisy class among the training rows.
+    Source: Bike / NotBike.
+    """
+    methods = resolve(settings)
+    for at, split, dataset in walk.parts(settings):
+        observed = zero_one(dataset.arrays.get("y_noisy", dataset.arrays["y"]))[split.train]
+        if len(np.unique(observed)) < 2:
+            raise ValueError(
+                f"train: a share of {settings.train:g} of {dataset.id} leaves one class for training"
+            )
+        outcomes = train(methods, split, observed[:, np.newaxis], settings, at)
+        yield at.row("noise_share", 100.0 * float(np.mean(observed != split.clean)), method="search")
+        for method in methods:
+            here, outcome = at.on(method=method.label), outcomes[method.label][0]
+            yield here.row("error", 100.0 * float(np.mean((outcome.scores > 0) != split.truth)))
+            yield here.row("flagged", outcome.flagged)
+            first = split.truth[np.argsort(-outcome.scores, kind="stable")[: settings.ranks]]
+            yield from here.curve("positive", enumerate(first, start=1))
+
+
+# Selection and training
 
 
 @dataclass(frozen=True)
@@ -256,25 +350,25 @@ class Candidate:
         return list(range(noisy.shape[1]) if self.conditions is None else self.conditions)
 
 
-def resolve(settings: TrainingSettings, noise: Iterable[Noise] = ()) -> list[Candidate]:
+def resolve(settings: TrainingSettings, noise: Iterable[keys.Noise] = ()) -> list[Candidate]:
     """The methods of the settings; widths and grid in powers of 2, conditions as numbers of ``noise``."""
     listed, found = list(noise), []
     for label, m in settings.methods.items():
         parameters = dict(m.parameters)
         widths = np.exp2(np.asarray(parameters.pop("widths", settings.widths), dtype=float))
-        grid = np.empty(0)
-        if m.selection:
-            grid = np.asarray(m.cls.GRID if m.grid is None else np.exp2(m.grid), dtype=float)
+        values = () if not m.selection else m.cls.GRID if m.grid is None else np.exp2(m.grid)
         conditions = None if m.noise is None else tuple(k for k, each in enumerate(listed) if each in m.noise)
+        grid = np.asarray(values, dtype=float)
         found.append(Candidate(label, m.cls, parameters, m.selection, widths, grid, conditions))
     return found
 
 
 class Choice(NamedTuple):
-    """A width and a value of the parameter."""
+    """A width and a value of the parameter, and the number of rows that they were judged on."""
 
     width: float
     parameter: float
+    validation_size: int
 
 
 @dataclass(frozen=True)
@@ -283,9 +377,15 @@ class Outcome:
 
     scores: Floats
     choice: Choice | None
-    omega01: float
-    omega10: float
-    flagged: bool
+    omega01: float = float("nan")
+    omega10: float = float("nan")
+    flagged: bool = False
+
+    @classmethod
+    def of(cls, fits: Fits, k: int, choice: Choice | None = None) -> Self:
+        """Column k of fits with one value of the parameter."""
+        omega01, omega10 = float(fits.omega01[k, 0]), float(fits.omega10[k, 0])
+        return cls(fits.scores[k, 0], choice, omega01, omega10, bool(fits.flagged[k, 0]))
 
 
 def train(
@@ -304,7 +404,7 @@ def train(
         if hasattr(m.cls, "fit_distances"):
             kernel = {"parametrisation": settings.parametrisation} | m.parameters
             fits = m.cls.fit_distances(D, D_test, noisy[:, columns], m.widths, **kernel)
-            outcomes[m.label] = {k: _outcome(fits, number, None) for number, k in enumerate(columns)}
+            outcomes[m.label] = {k: Outcome.of(fits, number) for number, k in enumerate(columns)}
         else:
             rng = at.rng(f"method {m.label}")
             outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng) for k in columns}
@@ -314,23 +414,18 @@ def train(
             for k, choice in chosen[m.label].items():
                 if choice.width == width:  # every column alone: no condition depends on another
                     fits = m.cls.fit_many(gram, noisy[:, [k]], np.array([choice.parameter]), **m.parameters)
-                    outcomes[m.label][k] = _outcome(fits, 0, choice)
+                    outcomes[m.label][k] = Outcome.of(fits, 0, choice)
     return outcomes
 
 
-def _outcome(fits: Fits, k: int, choice: Choice | None) -> Outcome:
-    """Column k of fits with one value of the parameter."""
-    omega01, omega10 = float(fits.omega01[k, 0]), float(fits.omega10[k, 0])
-    return Outcome(fits.scores[k, 0], choice, omega01, omega10, bool(fits.flagged[k, 0]))
-
-
 def _plain(method: Candidate, split: Split, observed: Labels, rng: np.random.Generator) -> Outcome:
-    """Any scikit-learn classifier on the standardised features."""
-    model = method.cls(**method.parameters)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=int(rng.integers(2**31 - 1)))
-    classes = model.fit(split.X, observed).predict(split.X_test)
-    return Outcome(np.where(classes == 1, 1.0, -1.0), None, float("nan"), float("nan"), False)
+    """Any scikit-learn classifier on the standardised features; without decision values, they are +-1."""
+    model = seeded(method.cls(**method.parameters), rng).fit(split.X, observed)
+    if hasattr(model, "decision_function"):
+        scores = model.decision_function(split.X_test)
+    else:
+        scores = np.where(model.predict(split.X_test) == 1, 1.0, -1.0)
+    return Outcome(scores, None, flagged=not getattr(model, "converged_", True))
 
 
 class Fold(NamedTuple):
@@ -348,36 +443,19 @@ def validation(
 
     Raises ValueError : fewer rows than folds.
     """
-    n, columns = noisy.shape
-    count = settings.folds
+    n, count, every = len(noisy), settings.folds, np.arange(len(noisy))
     if selection == "cv":
         number = random_folds(n, count, at.rng("folds"))
-        return [
-            Fold(np.flatnonzero(number != k), np.flatnonzero(number == k), noisy[number == k])
-            for k in range(count)
-        ]
+        return [Fold(every[number != k], every[number == k], noisy[number == k]) for k in range(count)]
+    assert settings.trusted is not None
     trusted = np.zeros(n, dtype=bool)
-    trusted[at.rng("trusted").permutation(n)[: _trusted_count(n, settings)]] = True
-    held, rest = np.flatnonzero(trusted), np.flatnonzero(~trusted)
-    labels = np.repeat(clean[held, np.newaxis], columns, axis=1)
+    trusted[at.rng("trusted").permutation(n)[: max(1, round(settings.trusted * n))]] = True
+    held, rest = every[trusted], every[~trusted]
+    labels = np.repeat(clean[held, np.newaxis], noisy.shape[1], axis=1)
     if selection == "trusted_holdout":
         return [Fold(rest, held, labels)]
     number = random_folds(len(rest), count, at.rng("folds"))
     return [Fold(rest[number != k], held, labels) for k in range(count)]
-
-
-def _trusted_count(n: int, settings: TrainingSettings) -> int:
-    """round(share n) rows, at least one."""
-    assert settings.trusted is not None
-    return max(1, round(settings.trusted * n))
-
-
-class Judged(NamedTuple):
-    """A candidate with its wrong labels and its log-loss per column of the method, (L,) each."""
-
-    point: Choice
-    wrong: NDArray[np.int64]
-    loss: Floats
 
 
 def select(
@@ -387,41 +465,28 @@ def select(
 
     Each kernel matrix and its basis serve all methods, noise conditions and values of the parameter.
     """
-    tried: dict[str, list[Judged]] = {m.label: [] for m in methods}
+    labels = np.concatenate([fold.labels for fold in folds])
+    two_classes = labels.min(axis=0) < labels.max(axis=0)
+    size = len(set().union(*(fold.held.tolist() for fold in folds)))
+    tried: dict[str, dict[float, NDArray[Any]]] = {m.label: {} for m in methods}
     wanted = {m.label: set(useful_widths(D, m.widths, parametrisation)) for m in methods}
     for width in sorted(set().union(*wanted.values())):
-        users = [m for m in methods if width in wanted[m.label]]
         K = rbf(D, width, parametrisation)
         grams = [Gram(K[np.ix_(fold.train, fold.train)], K[np.ix_(fold.held, fold.train)]) for fold in folds]
-        for m in users:
+        for m in (m for m in methods if width in wanted[m.label]):
             columns = m.columns(noisy)
-            wrong = np.zeros((len(columns), len(m.grid)), dtype=np.int64)
-            loss = np.zeros((len(columns), len(m.grid)))
+            found = tried[m.label][float(width)] = np.zeros((2, len(columns), len(m.grid)))
             for fold, gram in zip(folds, grams, strict=True):
-                observed = noisy[fold.train][:, columns]
-                scores = m.cls.fit_many(gram, observed, m.grid, **m.parameters).scores
-                for number, k in enumerate(columns):
-                    f, truth = scores[number], fold.labels[:, k]
-                    wrong[number] += ((f > 0) != truth).sum(axis=1)
-                    loss[number] += np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=1)
-            for g, value in enumerate(m.grid):
-                tried[m.label].append(Judged(Choice(float(width), float(value)), wrong[:, g], loss[:, g]))
-    labels = np.concatenate([fold.labels for fold in folds])
-    both = (labels.min(axis=0) == 0) & (labels.max(axis=0) == 1)
-    return {
-        m.label: {
-            k: _best(tried[m.label], number, bool(both[k]), parametrisation)
-            for number, k in enumerate(m.columns(noisy))
-        }
-        for m in methods
-    }
-
-
-def _best(candidates: list[Judged], k: int, both: bool, parametrisation: str) -> Choice:
-    """The winner for column k of the method; ``both`` : the labels judged on have two classes."""
-
-    def rank(tried: Judged) -> tuple[int, float, float, float]:
-        wrong = int(tried.wrong[k]) if both else 0
-        return wrong, tried.loss[k], rate(tried.point.width, parametrisation), -tried.point.parameter
-
-    return min(candidates, key=rank).point
+                f = m.cls.fit_many(gram, noisy[fold.train][:, columns], m.grid, **m.parameters).scores
+                truth = fold.labels[:, columns].T[:, np.newaxis]
+                found += ((f > 0) != truth).sum(axis=2), np.logaddexp(0.0, (1 - 2 * truth) * f).sum(axis=2)
+    chosen: dict[str, dict[int, Choice]] = {}
+    for m in methods:
+        width, parameter = (each.ravel() for each in np.meshgrid(list(tried[m.label]), m.grid, indexing="ij"))
+        wrong, loss = np.concatenate(list(tried[m.label].values()), axis=2)
+        narrow = [rate(each, parametrisation) for each in width]
+        chosen[m.label] = {}
+        for number, k in enumerate(m.columns(noisy)):
+            best = np.lexsort((-parameter, narrow, loss[number], wrong[number] * two_classes[k]))[0]
+            chosen[m.label][k] = Choice(float(width[best]), float(parameter[best]), size)
+    return chosen

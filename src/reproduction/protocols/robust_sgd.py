@@ -10,32 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, WithJsonSchema, model_validator
+from scipy import sparse
 
 from noisylabels.losses.margin import LOSSES, Log, Loss
-from noisylabels.seeding import Seeds
 from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
 from noisylabels.solvers.sgd_grid import Candidate
 from reproduction.data.formats import unpack
-from reproduction.protocols.settings import (
-    Flips,
-    Folds,
-    Label,
-    Method,
-    Methods,
-    Noise,
-    OnDataSets,
-    Positive,
-    Repeated,
-    Share,
-    Some,
-    among,
-    check_keywords,
-    only,
-)
+from reproduction.protocols import settings as keys
+from reproduction.protocols.settings import Noise
 from reproduction.protocols.walk import (
     At,
     Floats,
@@ -61,24 +49,32 @@ SHARED = "data"
 def make_loss(content: object) -> Loss:
     """``{loss: ramp, s: -1}`` -> the loss.   Raises ValueError : an unknown loss or parameter."""
     if not isinstance(content, Mapping) or "loss" not in content:
-        raise ValueError(
-            f"{content!r}: a loss with its parameters is expected, such as {{loss: ramp, s: -1}}"
-        )
-    parameters = dict(content)
-    name = parameters.pop("loss")
+        expected = "a loss with its parameters is expected, such as {loss: ramp, s: -1}"
+        raise ValueError(f"{content!r}: {expected}")
+    name, parameters = content["loss"], {key: value for key, value in content.items() if key != "loss"}
     if name not in LOSSES:
         raise ValueError(f"unknown loss {name!r}{near(name, LOSSES)}")
-    check_keywords(LOSSES[name], parameters)
+    keys.check_keywords(LOSSES[name], parameters)
     return LOSSES[name](**parameters)
 
 
 LossChoice = Annotated[Loss, PlainValidator(make_loss), WithJsonSchema({"type": "object"})]
 
 
-class LinearMethod(Method):
+class Point(NamedTuple):
+    """A point of the grid; loss: its index in the method's list, 0 without a list."""
+
+    loss: int
+    lam: float
+    multiplier: float
+
+
+class LinearMethod(keys.Method):
     """A linear classifier; with ``losses`` the loss is chosen with lambda and the step size."""
 
-    losses: Some[LossChoice] | None = Field(None, description="such as {loss: ramp, s: -1}; one is chosen")
+    losses: keys.Some[LossChoice] | None = Field(
+        None, description="such as {loss: ramp, s: -1}; one is chosen"
+    )
 
     def check(self) -> None:
         """Check the parameters and those that the grid chooses."""
@@ -93,10 +89,8 @@ class LinearMethod(Method):
         """The estimator at a point of its grid."""
         if self.losses is None:
             return self.build(random_state=int(rng.integers(2**31 - 1)), lam=point.lam)
-        loss = self.losses[point.loss]
-        return self.build(
-            epochs=epochs, random_state=rng, lam=point.lam, loss=loss, multiplier=point.multiplier
-        )
+        chosen = {"lam": point.lam, "loss": self.losses[point.loss], "multiplier": point.multiplier}
+        return self.build(epochs=epochs, random_state=rng, **chosen)
 
     def grid(self, settings: ErrorsSettings) -> list[Point]:
         """Every point of the grid."""
@@ -105,45 +99,38 @@ class LinearMethod(Method):
         return [Point(i, lam, m) for i in losses for lam in settings.lambdas for m in multipliers]
 
 
-class Point(NamedTuple):
-    """A point of the grid; loss: its index in the method's list, 0 without a list."""
-
-    loss: int
-    lam: float
-    multiplier: float
-
-
-Family = Annotated[list[str], Field(min_length=2)]
-
-
-class ErrorsSettings(OnDataSets):
+class ErrorsSettings(keys.OnDataSets):
     """Settings of `errors`."""
 
     epochs: PositiveInt = Field(description="passes over the training rows")
-    folds: Folds = Field(description="of the cross-validation on the noisy training labels")
+    folds: keys.Folds = Field(description="of the cross-validation on the noisy training labels")
     rule: Literal["one_se", "minimum"] = Field(description="for the choice of lambda and step size")
-    lambdas: Some[Positive]
-    multipliers: Some[Positive] = Field(description="of 1/(L max ||x||^2), the first step size")
+    lambdas: keys.Some[keys.Positive]
+    multipliers: keys.Some[keys.Positive] = Field(description="of 1/(L max ||x||^2), the first step size")
     cv_rows: PositiveInt = Field(description="most rows for the cross-validation, classes in proportion")
     rows: NonNegativeInt = Field(description="most training and test rows; 0: all")
     stand_in_rows: NonNegativeInt = Field(description="the same for stand-ins")
     resample_noise: bool = Field(description="new noise in every repetition, not only new shuffles")
     redraw: bool = Field(False, description="also trials with new flips and a new split: redrawn_error")
     official: list[str] = Field(description="sets with their own test part; the others are split 4:1")
-    noise: Annotated[Flips, only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")]
-    methods: Methods[LinearMethod]
+    noise: Annotated[
+        keys.Flips, keys.only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")
+    ]
+    methods: keys.Methods[LinearMethod]
     objectives: list[str] = Field(description="methods whose objective is recorded")
-    families: dict[Label, Family] = Field(description="name -> methods whose spread is recorded")
+    families: dict[keys.Label, Annotated[list[str], Field(min_length=2)]] = Field(
+        description="name -> methods whose spread is recorded"
+    )
 
     def check_data(self, listed: Iterable[str]) -> None:
         """See `Settings.check_data`."""
-        among("official", self.official, listed)
+        keys.among("official", self.official, listed)
 
     @model_validator(mode="after")
     def _references(self) -> Self:
-        among("objectives", self.objectives, self.methods)
+        keys.among("objectives", self.objectives, self.methods)
         for name, members in self.families.items():
-            among(f"families.{name}", members, self.methods)
+            keys.among(f"families.{name}", members, self.methods)
             if name in self.methods:
                 raise ValueError(f"families.{name}: a method has this name too; their rows would be mixed")
         self._check_objectives(custom=False)
@@ -155,44 +142,38 @@ class ErrorsSettings(OnDataSets):
         self._check_objectives(custom=True)
 
     def _check_objectives(self, custom: bool) -> None:
-        for label in self.objectives:
-            for member in ("fit_epochs", "objective") if self.methods[label].custom == custom else ():
-                user = "the record of its objective"
-                self.methods[label].require(member, user, "take the method off `objectives`")
+        for method in (self.methods[label] for label in self.objectives):
+            for member in ("fit_epochs", "objective") if method.custom == custom else ():
+                method.require(member, "the record of its objective", "take the method off `objectives`")
 
 
-class TheoremSettings(Repeated):
+class TheoremSettings(keys.Repeated):
     """Settings of `theorem`."""
 
     n: int = Field(ge=4, description="examples")
     d: PositiveInt = Field(description="features, without the constant one")
     T: int = Field(ge=2, description="steps")
     stride: int = Field(ge=2, description="steps between two evaluations of the objective")
-    lam: Positive
-    steps: Some[Share] = Field(description="eta in units of 1/(6 beta)")
-    noise: Flips
+    lam: keys.Positive
+    steps: keys.Some[keys.Share] = Field(description="eta in units of 1/(6 beta)")
+    noise: keys.Flips
 
 
 def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:
     """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, by cross-validation."""
     tuned: dict[str, Any] = {}
-    for name, _, clean, seeds in problems(settings, walk):
-        tuned[name] = {}
+    for shared, clean in problems(settings, walk):
+        at = replace(shared, repetition="tuning")
         for noise in settings.noise:
-            problem = with_noise(clean, noise, seeds, SHARED)
-            problem = tuning_rows(problem, settings.cv_rows, seeds.generator("tuning", "rows"))
-            rng = seeds.generator("tuning", f"folds {noise}")
-            fold = stratified_folds(problem.noisy, settings.folds, rng)
-            tuned[name][noise.label] = {}
+            problem = with_noise(clean, noise, shared)
+            share = settings.cv_rows / len(problem.noisy)
+            problem = problem.part(stratified_mask(problem.noisy, share, at.rng("rows")))
+            fold = stratified_folds(problem.noisy, settings.folds, at.rng(f"folds {noise}"))
+            found = tuned.setdefault(str(at.columns["dataset"]), {})[noise.label] = {}
             for label, method in settings.methods.items():
-                wrong = validation_errors(method, problem, fold, settings, seeds, noise)
-                tuned[name][noise.label][label] = choose(method.grid(settings), wrong, settings.rule)
+                wrong = validation_errors(method, problem, fold, settings, at, noise)
+                found[label] = choose(method.grid(settings), wrong, settings.rule)
     return tuned
-
-
-def _chosen(walk: Walk, name: str, noise: Noise, method: str) -> Point:
-    found = walk.tuned[name][noise.label][method]
-    return Point(found["loss"], found["lam"], found["multiplier"])
 
 
 METRICS = ("error", "reversed_error", "redrawn_error", "settled", "objective", "spread")
@@ -210,75 +191,58 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
 
     Source: Section 5.
     """
-    for name, source, clean, seeds in problems(settings, walk):
+    for shared, clean in problems(settings, walk):
         for noise in settings.noise:
-            problem = with_noise(clean, noise, seeds, SHARED)
-            points = {label: _chosen(walk, name, noise, label) for label in settings.methods}
+            problem = with_noise(clean, noise, shared)
             for repetition in walk.repetitions:
+                at = replace(shared, repetition=repetition).on(repetition=repetition, noise=noise.label)
                 if settings.resample_noise:
-                    problem = with_noise(clean, noise, seeds, repetition)
-                yield from _trial(settings, points, problem, _at(seeds, repetition, name, source, noise))
+                    problem = with_noise(clean, noise, at)
+                yield from _trial(settings, walk.tuned, problem, at)
     for repetition in walk.repetitions if settings.redraw else ():
-        for name, source, clean, seeds in problems(settings, walk, repetition):
+        for drawn, clean in problems(settings, walk, repetition):
             for noise in settings.noise:
-                problem = with_noise(clean, noise, seeds, repetition)
-                at = _at(seeds, repetition, name, source, noise)
-                for label, method in settings.methods.items():
-                    rng = at.rng(f"shuffle {noise}")
-                    model = method.model(_chosen(walk, name, noise, label), settings.epochs, rng)
+                problem, at = with_noise(clean, noise, drawn), drawn.on(noise=noise.label)
+                for here, model in _models(settings, walk.tuned, at):
                     error = _error(model.fit(problem.X, problem.noisy), problem)
-                    yield at.row("redrawn_error", error, method=label, x=settings.epochs)
+                    yield here.row("redrawn_error", error, x=settings.epochs)
 
 
-def _at(seeds: Seeds, repetition: int, name: str, source: str, noise: Noise) -> At:
-    columns: Row = {"dataset": name, "source": source, "noise": noise.label, "repetition": repetition}
-    return At(seeds, repetition, columns)
-
-
-def _trial(settings: ErrorsSettings, points: dict[str, Point], problem: Problem, at: At) -> Iterator[Row]:
-    """Rows of one repetition: every method with the same shuffles."""
-    final: dict[str, float] = {}
-    everywhere = np.arange(len(problem.y_test), dtype=np.int32)
+def _models(settings: ErrorsSettings, tuned: Mapping[str, Any], at: At) -> Iterator[tuple[At, Any]]:
+    """Every method with its tuned parameters, all with the same shuffles."""
     for label, method in settings.methods.items():
-        here = at.on(method=label)
-        model = method.model(points[label], settings.epochs, at.rng(f"shuffle {at.columns['noise']}"))
-        curves = _curves(model, problem, settings.epochs, label in settings.objectives)
-        final[label] = curves["error"].pop(settings.epochs)
-        yield from here.curve("error", curves.pop("error").items())
+        found = tuned[str(at.columns["dataset"])][at.columns["noise"]][label]
+        point = Point(found["loss"], found["lam"], found["multiplier"])
+        rng = at.rng(f"shuffle {at.columns['noise']}")
+        yield at.on(method=label), method.model(point, settings.epochs, rng)
+
+
+def _trial(settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem, at: At) -> Iterator[Row]:
+    """Rows of one repetition."""
+    final: dict[str, float] = {}
+    last = float(settings.epochs)
+    for here, model in _models(settings, tuned, at):
+        label = str(here.columns["method"])
+        watched, epochs = label in settings.objectives, hasattr(model, "fit_epochs")
+        objective = [float(model.loss.value(0.0))] if watched else []
+        errors = []
+        training = problem.X, problem.noisy
+        for fitted in model.fit_epochs(*training) if epochs else [model.fit(*training)]:
+            errors.append(_error(fitted, problem))
+            if watched:
+                objective.append(fitted.objective(*training))
+        *before, final[label] = errors
         wrong = model.predict(problem.X_test) != problem.y_test
-        yield here.row("error", Scored(everywhere, wrong, len(wrong)), x=settings.epochs)
-        for metric, curve in curves.items():
-            yield from here.curve(metric, curve.items())
+        yield from here.curve("error", enumerate(before, start=1))
+        yield here.row("error", Scored(np.arange(len(wrong), dtype=np.int32), wrong, len(wrong)), x=last)
+        yield from here.curve("objective", enumerate(objective))
+        if epochs:  # the first from which every error is within 10 % of the last one
+            far = np.abs(np.array(errors) - errors[-1]) > 0.1 * errors[-1]
+            yield here.row("settled", 1 + np.max(np.flatnonzero(far) + 1, initial=0), x=last)
+        yield here.row("reversed_error", 100.0 - errors[-1], x=last)
     for family, members in settings.families.items():
         values = [final[member] for member in members]
         yield at.row("spread", max(values) - min(values), method=family)
-
-
-def _curves(model: Any, problem: Problem, epochs: int, watched: bool) -> dict[str, dict[int, float]]:
-    """metric -> {epoch: value}."""
-    errors: dict[int, float] = {}
-    curves = {"error": errors}
-    start = {0: float(model.loss.value(0.0))} if watched else {}
-    if hasattr(model, "fit_epochs"):
-        objective = {}
-        for number, fitted in enumerate(model.fit_epochs(problem.X, problem.noisy), start=1):
-            errors[number] = _error(fitted, problem)
-            if watched:
-                objective[number] = fitted.objective(problem.X, problem.noisy)
-        if watched:
-            curves["objective"] = start | objective
-        curves["settled"] = {epochs: _first_settled(list(errors.values()))}
-    else:
-        errors[epochs] = _error(model.fit(problem.X, problem.noisy), problem)
-    return curves | {"reversed_error": {epochs: 100.0 - errors[epochs]}}
-
-
-def _first_settled(errors: list[float]) -> float:
-    """The first epoch (from 1) from which every error is within 10 % of the last one."""
-    far = [
-        number for number, error in enumerate(errors, start=1) if abs(error - errors[-1]) > 0.1 * errors[-1]
-    ]
-    return float(far[-1] + 1 if far else 1)
 
 
 def _error(model: Any, problem: Problem) -> float:
@@ -299,46 +263,45 @@ class Problem:
     X_test: Matrix
     y_test: Labels
 
-    @property
-    def labels(self) -> Floats:
-        """The noisy labels as floats, for the compiled learners."""
-        return self.noisy.astype(np.float64)
+    def part(self, rows: NDArray[np.bool_]) -> Problem:
+        """The problem with some of the training rows."""
+        if rows.all():
+            return self
+        return replace(self, X=self.X[rows], clean=self.clean[rows], noisy=self.noisy[rows])
 
 
 def problems(
     settings: ErrorsSettings, walk: Walk, repetition: int | str = SHARED
-) -> Iterator[tuple[str, str, Problem, Seeds]]:
-    """(name, source, clean problem, seeds) of the data sets that the settings name; see `clean_problem`."""
+) -> Iterator[tuple[At, Problem]]:
+    """The clean problem of every data set that the settings name; see `clean_problem`."""
     for name, dataset, seeds in walk.data_sets(settings.datasets):
         rows = settings.stand_in_rows if "stand-in" in dataset.variant else settings.rows
-        official = name in settings.official
-        problem = clean_problem(dataset, seeds, official=official, rows=rows, repetition=repetition)
-        yield name, dataset.variant, problem, seeds
+        at = At(seeds, repetition, {"dataset": name, "source": dataset.variant, "repetition": repetition})
+        yield at, clean_problem(dataset, at, official=name in settings.official, rows=rows)
 
 
-def clean_problem(
-    data: Any, seeds: Seeds, *, official: bool, rows: int = 0, repetition: int | str = SHARED
-) -> Problem:
+def clean_problem(data: Any, at: At, *, official: bool, rows: int = 0) -> Problem:
     """The split and scaled problem of a prepared data set.
 
+    at : in the repetition `SHARED`, or a trial, for which all rows are pooled and split again, as large as
+        before.
     official : use the set's own test part, else pool all rows and split them 4:1, classes in proportion.
-    repetition : `SHARED`, or the trial for which all rows are pooled and split again, as large as before.
     rows : keep that many training and test rows at most, classes in proportion; 0: all.
 
     Raises ValueError : no official test part, or a class that would be empty in one of the parts.
     """
-    rng = seeds.generator(repetition, "split")
+    rng, share = at.rng("split"), 0.8
     train, labels = unpack(data.arrays)
-    has_test, share = "y_test" in data.arrays, 0.8
+    has_test = "y_test" in data.arrays
     if official and not has_test:
         raise ValueError(f"data set {data.id} has no official test part; take it off `official`")
-    if official and repetition == SHARED:
+    if has_test:
         test, test_labels = unpack(data.arrays, "test")
-    else:
+    if not official or at.repetition != SHARED:
         if has_test:
-            extra, extra_labels = unpack(data.arrays, "test")
-            share = len(labels) / (len(labels) + len(extra_labels)) if official else share
-            train, labels = _stack(train, extra), np.concatenate([labels, extra_labels])
+            share = len(labels) / (len(labels) + len(test_labels)) if official else share
+            stack = np.vstack if isinstance(train, np.ndarray) else partial(sparse.vstack, format="csr")
+            train, labels = stack([train, test]), np.concatenate([labels, test_labels])
         kept = stratified_mask(labels, share, rng)
         test, test_labels, train, labels = train[~kept], labels[~kept], train[kept], labels[kept]
     if rows:
@@ -350,25 +313,21 @@ def clean_problem(
     return Problem(train, labels, labels, test, test_labels)
 
 
-def with_noise(problem: Problem, noise: Noise, seeds: Seeds, repetition: int | str) -> Problem:
-    """The problem with corrupted training labels; ``repetition`` is `SHARED` if all trials share the noise.
+def with_noise(problem: Problem, noise: Noise, at: At) -> Problem:
+    """The problem with corrupted training labels, in the repetition `SHARED` if all trials share the noise.
 
     Symmetric flips of more than one half are those of the complementary rate reversed: who keeps the label at
     40 % is flipped at 60 %, so that the labels of the two are each other's opposite.
     """
     if noise.model == "symmetric" and noise.parameters["rate"] > 0.5:
         complement = Noise.parse(f"symmetric {1 - noise.parameters['rate']:g}")
-        return replace(problem, noisy=-with_noise(problem, complement, seeds, repetition).noisy)
-    f = _reference(problem) if noise.model == "far_outliers" else None
-    noisy = noise.corrupt(problem.clean, seeds.generator(repetition, f"noise {noise}"), f)
-    return replace(problem, noisy=noisy)
+        return replace(problem, noisy=-with_noise(problem, complement, at).noisy)
+    f = None
+    if noise.model == "far_outliers":  # decision values of a linear classifier that has seen the clean labels
+        from noisylabels.classifiers.linear import LiblinearClassifier
 
-
-def _reference(problem: Problem) -> Floats:
-    """Decision values of a linear classifier that has seen the clean labels."""
-    from noisylabels.classifiers.linear import LiblinearClassifier
-
-    return LiblinearClassifier(1e-4).fit(problem.X, problem.clean).decision_function(problem.X)
+        f = LiblinearClassifier(1e-4).fit(problem.X, problem.clean).decision_function(problem.X)
+    return replace(problem, noisy=noise.corrupt(problem.clean, at.rng(f"noise {noise}"), f))
 
 
 def scaled(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
@@ -391,49 +350,31 @@ def scaled(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
 
 def _stored(X: Matrix) -> Matrix:
     """Dense, or CSR (float64) where few entries differ from 0."""
-    from scipy.sparse import csr_matrix
-
-    if isinstance(X, np.ndarray) and np.count_nonzero(X) >= SPARSE_BELOW * X.size:
-        return X
-    return csr_matrix(X, dtype=np.float64)
-
-
-def _stack(first: Matrix, second: Matrix) -> Matrix:
-    from scipy.sparse import vstack
-
-    if isinstance(first, np.ndarray):
-        return np.vstack([first, second])
-    return vstack([first, second], format="csr")
+    dense = isinstance(X, np.ndarray) and np.count_nonzero(X) >= SPARSE_BELOW * X.size
+    return X if dense else sparse.csr_matrix(X, dtype=np.float64)
 
 
 # The choice of parameters by cross-validation on the noisy labels
 
 
 def validation_errors(
-    method: LinearMethod,
-    problem: Problem,
-    fold: Indices,
-    settings: ErrorsSettings,
-    seeds: Seeds,
-    noise: Noise,
+    method: LinearMethod, problem: Problem, fold: Indices, settings: ErrorsSettings, at: At, noise: Noise
 ) -> Floats:
     """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream."""
     points, epochs = method.grid(settings), settings.epochs
     wrong = np.empty((int(fold.max()) + 1, len(points)))
     for k in range(len(wrong)):
         train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        rng = seeds.generator("tuning", f"shuffle {noise} fold {k}")
+        rng = at.rng(f"shuffle {noise} fold {k}")
         if method.losses is None:
             for j, point in enumerate(points):
                 model = method.model(point, epochs, rng).fit(problem.X[train], problem.noisy[train])
                 wrong[k, j] = np.mean(model.predict(problem.X[held]) != problem.noisy[held])
         else:
-            candidates = [Candidate(method.losses[p.loss], p.lam, p.multiplier) for p in points]
-            W = method.cls.fit_grid(
-                problem.X, problem.labels, train, candidates, rng, epochs=epochs, **method.parameters
-            )
-            f = problem.X[held] @ W[:-1] + W[-1]
-            misses = (f >= 0) != (problem.noisy[held] > 0)[:, np.newaxis]
+            tried = [Candidate(method.losses[p.loss], p.lam, p.multiplier) for p in points]
+            y, more = problem.noisy.astype(np.float64), {"epochs": epochs} | method.parameters
+            W = method.cls.fit_grid(problem.X, y, train, tried, rng, **more)
+            misses = (problem.X[held] @ W[:-1] + W[-1] >= 0) != (y[held] > 0)[:, np.newaxis]
             wrong[k] = np.where(np.isfinite(W).all(axis=0), misses.mean(axis=0), 1.0)
     return wrong
 
@@ -452,14 +393,6 @@ def choose(points: list[Point], errors: Floats, rule: str) -> dict[str, Any]:
     near = np.flatnonzero(mean <= mean[best] + slack)
     chosen = min(near, key=lambda j: (-points[j].lam, points[j].multiplier, mean[j], j))
     return points[chosen]._asdict() | {"error": float(mean[chosen]), "lowest": float(mean[best])}
-
-
-def tuning_rows(problem: Problem, limit: int, rng: np.random.Generator) -> Problem:
-    """The problem with at most ``limit`` training rows, classes (of the noisy labels) in proportion."""
-    mask = stratified_mask(problem.noisy, limit / len(problem.noisy), rng)
-    if mask.all():
-        return problem
-    return replace(problem, X=problem.X[mask], clean=problem.clean[mask], noisy=problem.noisy[mask])
 
 
 # Theorem 1
@@ -482,6 +415,7 @@ def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
     for at in walk.trials():
         for noise in settings.noise:
             X, y = _points(settings, noise, at)
+            G = partial(_objective, X, y, lam)
             optimum = minimiser(X, y, lam)
             gradients = (loss.slope(y * (X @ optimum)) * y)[:, np.newaxis] * X + lam * optimum
             sigma2 = float(np.mean(np.sum(gradients**2, axis=1)))
@@ -489,7 +423,9 @@ def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
             for share in settings.steps:
                 eta = share / (6 * beta)
                 for method, start in (("from zero", np.zeros_like(optimum)), ("from the optimum", optimum)):
-                    gap = _mean_gap(X, y, settings, eta, start, optimum, at.rng(f"order {noise}"))
+                    order = at.rng(f"order {noise}").integers(len(y), size=settings.T, dtype=np.uint32)
+                    weights = _weights(X, y, settings, eta, start, order)
+                    gap = float(np.mean([G(w) - G(optimum) for w in weights]))
                     free = 2 * eta - 12 * eta**2 * beta
                     published = float(np.sum((start - optimum) ** 2)) / (free * settings.T)
                     corrected = published + 3 * eta**2 * sigma2 / free
@@ -507,6 +443,10 @@ def _points(settings: TheoremSettings, noise: Noise, at: At) -> tuple[Floats, Fl
     return np.column_stack([X, np.ones(n)]), noisy.astype(np.float64)
 
 
+def _objective(X: Floats, y: Floats, lam: float, w: Floats) -> float:
+    return float(Log().value(y * (X @ w)).mean() + 0.5 * lam * (w @ w))
+
+
 def minimiser(X: Floats, y: Floats, lam: float) -> Floats:
     """w* = argmin (1/n) sum_i ln(1 + e^(-y_i x_i.w)) + lambda/2 ||w||^2, by Newton's method."""
     loss, w = Log(), np.zeros(X.shape[1])
@@ -520,29 +460,13 @@ def minimiser(X: Floats, y: Floats, lam: float) -> Floats:
     return w
 
 
-def _mean_gap(
-    X: Floats,
-    y: Floats,
-    settings: TheoremSettings,
-    eta: float,
-    start: Floats,
-    optimum: Floats,
-    rng: np.random.Generator,
-) -> float:
-    """Mean of G(w_t) - G(w*) over t = 1, 1 + stride, ... of one run of T constant steps."""
-    loss, lam = Log(), settings.lam
-    rows, w = as_rows(X), np.append(start, 0.0)
-    objective = Objective(loss, lam, 0.0, 0.0)
-    order = rng.integers(len(y), size=settings.T, dtype=np.uint32)
-    steps = Schedule(eta, 0.0, 1.0, 1.0)
-    unused = np.zeros_like(w)
-
-    def G(v: Floats) -> float:
-        return float(loss.value(y * (X @ v)).mean() + 0.5 * lam * (v @ v))
-
-    gaps = []
-    for first in range(0, settings.T, settings.stride):
+def _weights(
+    X: Floats, y: Floats, settings: TheoremSettings, eta: float, start: Floats, order: NDArray[np.uint32]
+) -> Iterator[Floats]:
+    """w_t at t = 1, 1 + stride, ... of constant steps on the examples of the order; it changes in place."""
+    rows, w, unused = as_rows(X), np.append(start, 0.0), np.zeros(len(start) + 1)
+    objective, steps = Objective(Log(), settings.lam, 0.0, 0.0), Schedule(eta, 0.0, 1.0, 1.0)
+    for first in range(0, len(order), settings.stride):
         epoch(rows, y, order[first : first + 1], w, unused, False, objective, steps, 0)
-        gaps.append(G(w[:-1]) - G(optimum))
+        yield w[:-1]
         epoch(rows, y, order[first + 1 : first + settings.stride], w, unused, False, objective, steps, 0)
-    return float(np.mean(gaps))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,22 +16,14 @@ from types import UnionType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
 import numpy as np
+import pydantic
 from numpy.typing import NDArray
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    NonNegativeInt,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
 from noisylabels.noise import flips
 from reproduction import methods
-from reproduction.protocols.contracts import require
 from reproduction.strict_yaml import Model as Model
 from reproduction.strict_yaml import explained, near
 
@@ -155,9 +146,6 @@ def _impossible(label: str) -> str:
     return ""
 
 
-Role = Literal["control", "reference"]
-
-
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
 
@@ -167,7 +155,9 @@ class Method(Model):
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
     label: str | None = Field(None, description="name in running text, such as the label of an axis")
-    role: Role | None = Field(None, description="control: knows more than the others; reference: baseline")
+    role: Literal["control", "reference"] | None = Field(
+        None, description="control: knows more than the others; reference: baseline"
+    )
     shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
     note: str | None = Field(None, description="a sentence below the tables that show it")
 
@@ -193,17 +183,19 @@ class Method(Model):
         self.check_parameters(self.cls)
 
     def require(self, member: str, user: str, otherwise: str = "") -> None:
-        """Raise ValueError unless the class has the member; see `reproduction.protocols.contracts`."""
-        require(self.cls, member, self.method, user, otherwise)
+        """Raise ValueError unless the class has the member, see `methods.SIGNATURES`, that ``user`` needs.
+
+        otherwise : another way out than to implement it.
+        """
+        if not hasattr(self.cls, member):
+            remedy = f"implement {methods.SIGNATURES[member]}" + (f", or {otherwise}" if otherwise else "")
+            missing = f"{self.cls.__name__} has no {member}, which {user} needs"
+            raise ValueError(f"method {self.method}: {missing}; {remedy}")
 
     def check_parameters(
         self, function: Callable[..., Any], more: Iterable[str] = (), also: Iterable[str] = ()
     ) -> None:
-        """Check the parameters, and the names ``more``, against the keywords of a class or function.
-
-        also : names that are parameters too.
-        Raises ValueError : an unknown name, a value of another type, a word that an annotation does not list.
-        """
+        """`check_keywords` of the parameters against a class or function."""
         check_keywords(function, self.parameters, more, also)
 
     @model_validator(mode="after")
@@ -211,19 +203,20 @@ class Method(Model):
         if self.custom:
             if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
                 raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
-        elif self.method not in METHODS:
+            return self
+        if self.method not in METHODS:
             raise ValueError(methods.unknown(self.method))
-        elif not METHODS[self.method].startswith(f"{self.kind}."):
-            known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
+        known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
+        if self.method not in known:
             raise ValueError(f"method: {self.method!r} is not one of the {self.kind}: {', '.join(known)}")
-        if not self.custom:
-            self.check()
+        self.check()
         return self
 
 
 M = TypeVar("M", bound=Method)
 Methods = Annotated[dict[Label, M], Field(min_length=1)]
 """Label -> method."""
+PLAIN = (int, float, str, bool, type(None))
 
 
 def check_keywords(
@@ -248,30 +241,18 @@ def check_keywords(
         parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         if all(part in PLAIN or get_origin(part) is Literal for part in parts):
             try:
-                TypeAdapter(hint, config=ConfigDict(strict=True)).validate_python(value)
-            except ValidationError as error:
+                checker = pydantic.TypeAdapter(hint, config=pydantic.ConfigDict(strict=True))
+                checker.validate_python(value)
+            except pydantic.ValidationError as error:
                 raise ValueError(f"parameter {name}: {explained(error, value)}") from None
 
 
-PLAIN = (int, float, str, bool, type(None))
-
-
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """Its annotation; without one, that of a number if its default is one, else Any.
-
-    A text is a word of a constant in its module, or in one that this imports: ``solver`` of SOLVERS.
-    """
+    """Its annotation; without one, that of a number if its default is one, else Any."""
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
     code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
     scope = getattr(getattr(code, "__func__", code), "__globals__", {})
-    if parameter.annotation in (str, "str"):
-        name = parameter.name.upper()
-        plurals = (f"{name}S", f"{name}ES", f"{name.removesuffix('Y')}IES")
-        places = {getattr(value, "__module__", None) or "" for value in scope.values()}
-        scopes = [scope, *(vars(sys.modules[place]) for place in sorted(places) if place in sys.modules)]
-        words = next((tuple(each[plural]) for each in scopes for plural in plurals if plural in each), ())
-        return Literal[words] if words else str
     try:
         text = parameter.annotation
         return eval(text, scope) if isinstance(text, str) else text
@@ -316,6 +297,12 @@ class OnDataSets(Repeated):
     datasets: Distinct[str]
 
 
+class PartSettings(OnDataSets):
+    """Settings of an experiment on random parts of data sets."""
+
+    train: Share = Field(description="share of the rows that are for training")
+
+
 class Drawn(Model):
     """How to split a data set that has no official splits."""
 
@@ -327,6 +314,8 @@ class SplitSettings(OnDataSets):
     """Settings of an experiment on splits of data sets, with flipped labels of the training rows."""
 
     repetitions: Repetitions = Field(description="the first splits of each data set, at most all it has")
-    first_split: NonNegativeInt = Field(0, description="number of the first split, at most half of a set's")
+    first_split: pydantic.NonNegativeInt = Field(
+        0, description="number of the first split, at most half of a set's"
+    )
     splits: Drawn | None = Field(None, description="how to split the data sets that have no official splits")
     noise: Annotated[Flips, only(*COINS, "symmetric", "uniform", "class_conditional")]

@@ -25,8 +25,6 @@ Mode = Literal["shared_r", "per_variant"]
 Parameters = Mapping[str, float]
 POINTS = 10_000
 """Steps that a grid may have."""
-Index = tuple[int, ...]
-"""A point of the grids: one index for each tuned parameter."""
 
 
 class PowersOfTen(Model):
@@ -37,13 +35,15 @@ class PowersOfTen(Model):
     @model_validator(mode="after")
     def _sensible(self) -> Self:
         first, last, step = self.log10
-        form = "log10 is [first, last, step], powers of ten"
+        wrong = ""
         if step == 0 or (last - first) / step < 0:
-            raise ValueError(f"log10: step {step:g} does not lead from {first:g} to {last:g}; {form}")
-        if (last - first) / step > POINTS:
-            raise ValueError(f"log10: {(last - first) / step:.3g} steps, {POINTS} are allowed; {form}")
-        if max(abs(first), abs(last)) > 300:
-            raise ValueError(f"log10: 10^{first:g} to 10^{last:g} leaves the range of numbers; {form}")
+            wrong = f"step {step:g} does not lead from {first:g} to {last:g}"
+        elif (last - first) / step > POINTS:
+            wrong = f"{(last - first) / step:.3g} steps, {POINTS} are allowed"
+        elif max(abs(first), abs(last)) > 300:
+            wrong = f"10^{first:g} to 10^{last:g} leaves the range of numbers"
+        if wrong:
+            raise ValueError(f"log10: {wrong}; log10 is [first, last, step], powers of ten")
         return self
 
 
@@ -71,10 +71,6 @@ class FilterMethod(TunedFilter):
     variance: Literal["local", "mean"] = Field(
         "local", description="knows the variance of each label, or only their mean"
     )
-
-
-Pair = tuple[FilterMethod, Parameters]
-"""A filter and its tuned parameters."""
 
 
 class Shared(Model):
@@ -135,17 +131,15 @@ def grid_values(grid: Grid) -> list[float]:
 
 
 def tuned_apart(repetitions: int, tune_on: Callable[[str], T]) -> dict[str, T]:
-    """``{repetition: what tune_on finds}``: each repetition is tuned on another sequence.
+    """``{repetition: what tune_on finds}`` on a sequence of its own, "tuning 0", ..., that is never scored.
 
-    tune_on : is given the name of the sequence, "tuning 0", "tuning 1", ...; no repetition is scored on it.
-    So the repetitions are independent of each other as a whole, and an interval over them holds for the
-    tuning as well as for the data.
+    So the repetitions are independent as a whole: an interval over them holds for the tuning as well.
     """
     return {str(k): tune_on(f"tuning {k}") for k in range(repetitions)}
 
 
-def losses(pairs: list[Pair], data: NoisySequence, windows: int) -> Floats:
-    """Mean squared clean error of many (method, parameters) per window, (len(pairs), windows).
+def losses(pairs: list[tuple[FilterMethod, Parameters]], data: NoisySequence, windows: int) -> Floats:
+    """Mean squared clean error of many (method, tuned parameters) per window, (len(pairs), windows).
 
     Filters of one class run together over the same pass. A method with ``variance: mean`` gets the mean
     variance of the sequence instead of the variance of each label.
@@ -155,9 +149,8 @@ def losses(pairs: list[Pair], data: NoisySequence, windows: int) -> Floats:
     for index, (method, _) in enumerate(pairs):
         groups.setdefault((method.cls, method.variance), []).append(index)
     for (cls, variance), members in groups.items():
-        given = data
-        if variance == "mean":
-            given = dataclasses.replace(data, v=np.full(len(data), data.v.mean()))
+        mean = np.full(len(data), data.v.mean())
+        given = dataclasses.replace(data, v=mean) if variance == "mean" else data
         built = [method.build(**chosen) for method, chosen in (pairs[i] for i in members)]
         result[members] = cls.losses(built, given, windows)
     return result
@@ -171,38 +164,33 @@ def best(
     Grids of the method replace the common ones.
     """
     values = [grid_values(method.grids.get(name) or grids[name]) for name in names]
-    error: dict[Index, float] = {}
+    lengths = [len(v) for v in values]
+    error: dict[tuple[int, ...], float] = {}
 
-    def at(point: Index) -> dict[str, float]:
+    def at(point: tuple[int, ...]) -> dict[str, float]:
         return {**fixed, **{name: values[k][i] for k, (name, i) in enumerate(zip(names, point, strict=True))}}
 
-    def lowest(points: Iterable[Index]) -> Index:
-        asked = sorted(points)
+    def lowest(axes: Iterable[Iterable[int]]) -> tuple[int, ...]:
+        asked = sorted(itertools.product(*axes))
         new = [point for point in asked if point not in error]
         errors = losses([(method, at(point)) for point in new], data, 1)[:, 0]
         errors[np.isnan(errors)] = np.inf  # a filter that diverged
         error.update(zip(new, errors.tolist(), strict=True))
         return min(asked, key=error.__getitem__)
 
-    lengths = [len(v) for v in values]
-    winner = lowest(itertools.product(*({*range(0, length, 2), length - 1} for length in lengths)))
-    while (better := lowest(_around(winner, lengths))) != winner:
+    better, winner = lowest({*range(0, length, 2), length - 1} for length in lengths), None
+    while better != winner:  # diagonal neighbours too
         winner = better
-    ends = [n for n, v, i in zip(names, values, winner, strict=True) if len(v) > 1 and i in (0, len(v) - 1)]
-    return {"parameters": at(winner), "mse": error[winner], "at_end_of_grid": ends}
-
-
-def _around(point: Index, lengths: list[int]) -> Iterable[Index]:
-    """The point and its neighbours, diagonal ones too."""
-    sides = zip(point, lengths, strict=True)
-    return itertools.product(*(range(max(0, i - 1), min(length, i + 2)) for i, length in sides))
+        sides = zip(winner, lengths, strict=True)
+        better = lowest(range(max(0, i - 1), min(length, i + 2)) for i, length in sides)
+    ends = [
+        n for n, length, i in zip(names, lengths, better, strict=True) if length > 1 and i in (0, length - 1)
+    ]
+    return {"parameters": at(better), "mse": error[better], "at_end_of_grid": ends}
 
 
 def tune_all(settings: FilterSettings, mode: Mode, data: NoisySequence) -> dict[str, Found]:
-    """Tuned parameters of every method.
-
-    Raises ValueError : the mode "shared_r" without a shared parameter.
-    """
+    """Tuned parameters of every method.   Raises ValueError : see `FilterSettings.check_mode`."""
     settings.check_mode([mode])
     methods, grids, shared = settings.methods, settings.grids, settings.shared
     if mode == "per_variant" or shared is None:

@@ -1,11 +1,10 @@
-"""The walk that every protocol takes: data set x split x noise x seeds, its rows, and what a job hands to it.
+"""The walk that every protocol takes, data set x split x noise x method, its rows, and what a job is given.
 
 A protocol is a function of a module here, ``@protocol(ErrorsSettings)`` above ``def errors(settings, walk)``;
 an artifact names it ``kernels.errors``. Its settings model alone declares what its artifacts may set.
 
-    for at, split, noisy in walk.problems(settings):
-        for k, noise in enumerate(settings.noise):
-            yield from at.rows({"error": ...}, noise=noise, method=label)
+    for at, split, observed, noise, method in walk.fits(settings, settings.methods):
+        yield from at.rows({"error": ...})
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
-from reproduction.protocols.settings import Drawn, Noise, Settings, SplitSettings
+from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
 from reproduction.verdicts.per_point_errors import Scored
 
 if TYPE_CHECKING:
@@ -38,16 +37,12 @@ class At:
     """A place of the walk: the columns that all rows from here have, and its streams of random numbers."""
 
     seeds: Seeds
-    repetition: int
+    repetition: int | str
     columns: Row
 
     def rng(self, stream: str) -> np.random.Generator:
         """The generator of a stream in this repetition."""
         return self.seeds.generator(self.repetition, stream)
-
-    def random_state(self, stream: str) -> int:
-        """A number in [0, 2^31 - 1) for a ``random_state``, the first of its stream."""
-        return int(self.rng(stream).integers(2**31 - 1))
 
     def on(self, **columns: object) -> At:
         """The same place with more columns."""
@@ -74,14 +69,15 @@ class Split:
     """One split of a data set, standardised; labels are 0 and 1.
 
     X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
-    Of a split of a pool, test (m,) has the numbers of the test rows in it.
+    train (n,), test (m,) : numbers of the rows in the data set.
     """
 
     X: Floats
     X_test: Floats
     clean: Labels
     truth: Labels
-    test: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    train: Indices
+    test: Indices
 
     def scored(self, found: NDArray[Any]) -> Scored:
         """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true."""
@@ -90,9 +86,8 @@ class Split:
     @classmethod
     def of(cls, arrays: Mapping[str, Any], train: Indices, test: Indices) -> Split:
         """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,)."""
-        X, X_test = standardised(arrays["X"][train], arrays["X"][test])
         y = zero_one(arrays["y"])
-        return cls(X, X_test, y[train], y[test], test)
+        return cls(*standardised(arrays["X"][train], arrays["X"][test]), y[train], y[test], train, test)
 
 
 @dataclass(frozen=True)
@@ -121,40 +116,58 @@ class Walk:
                 raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
             yield name, by_name[name], Seeds(self.seeds.seed, self.seeds.experiment, name)
 
-    def each(self, names: Iterable[str]) -> Iterator[tuple[At, Dataset]]:
-        """Data set x repetition; source = variant of the data set."""
+    def each(
+        self, names: Iterable[str], first: Callable[[Dataset], int] = lambda _: 0
+    ) -> Iterator[tuple[At, Dataset]]:
+        """Data set x repetition, numbered from ``first``; source = variant of the data set."""
         for name, dataset, seeds in self.data_sets(names):
-            for repetition in self.repetitions:
-                columns: Row = {"dataset": name, "source": dataset.variant, "repetition": repetition}
-                yield At(seeds, repetition, columns), dataset
-
-    def splits(
-        self, names: Iterable[str], first: int = 0, drawn: Drawn | None = None
-    ) -> Iterator[tuple[At, Split]]:
-        """Data set x split, official or ``drawn``; repetition r is split first + r.
-
-        Repetitions beyond the last official split are left out. Of a data set with fewer than 2 first
-        official splits, the first one is that at its half.
-        """
-        for name, dataset, seeds in self.data_sets(names):
-            start = _first(dataset, first)
+            start = first(dataset)
             for number in range(start + self.repetitions.start, start + self.repetitions.stop):
                 columns: Row = {"dataset": name, "source": dataset.variant, "repetition": number}
-                at = At(seeds, number, columns)
-                split = split_of(dataset, at, drawn)
-                if split is None:
-                    break
-                yield at, split
+                yield At(seeds, number, columns), dataset
+
+    def parts(self, settings: PartSettings) -> Iterator[tuple[At, Split, Dataset]]:
+        """Data set x repetition with a random share of the rows for training."""
+        for at, dataset in self.each(settings.datasets):
+            yield at, Split.of(dataset.arrays, *share_split(dataset.arrays["y"], settings.train, at)), dataset
 
     def problems(self, settings: SplitSettings) -> Iterator[tuple[At, Split, Labels]]:
-        """Data set x split with the flipped training labels (n, L), one column per noise of the settings."""
-        for at, split in self.splits(settings.datasets, settings.first_split, settings.splits):
-            yield at, split, noisy_labels(split.clean, settings.noise, at)
+        """Data set x split with the flipped training labels (n, L), one column per noise of the settings.
+
+        Repetition r is split first_split + r, official or drawn as the settings say; those beyond the last
+        official split are left out. Of a data set with fewer than 2 first_split official splits, the first
+        one is that at its half.
+        """
+
+        def first(dataset: Dataset) -> int:
+            official = dataset.arrays.get("train")
+            wanted = settings.first_split
+            return wanted if official is None else min(wanted, len(official) // 2)
+
+        for at, dataset in self.each(settings.datasets, first):
+            if (split := split_of(dataset, at, settings.splits)) is not None:
+                yield at, split, noisy_labels(split.clean, settings.noise, at)
+
+    def fits(
+        self, settings: SplitSettings, methods: Mapping[str, M]
+    ) -> Iterator[tuple[At, Split, Labels, Noise, M]]:
+        """Data set x split x noise x method: (place, split, observed labels (n,), noise, method)."""
+        for at, split, noisy in self.problems(settings):
+            for noise, observed in zip(settings.noise, noisy.T, strict=True):
+                for label, method in methods.items():
+                    yield at.on(noise=noise.label, method=label), split, observed, noise, method
 
 
 def zero_one(signs: NDArray[Any]) -> Labels:
     """1 where positive, else 0."""
     return (signs > 0).astype(np.int8)
+
+
+def seeded(model: Any, rng: np.random.Generator) -> Any:
+    """The estimator, its ``random_state``, if it has one, drawn from [0, 2^31 - 1)."""
+    if "random_state" in model.get_params():
+        model.set_params(random_state=int(rng.integers(2**31 - 1)))
+    return model
 
 
 def noisy_labels(clean: Labels, noise: Iterable[Noise], at: At) -> Labels:
@@ -175,20 +188,15 @@ def split_of(dataset: Dataset, at: At, drawn: Drawn | None = None) -> Split | No
     """The official split of the repetition, None beyond the last; of a data set without any, a random one."""
     arrays = dataset.arrays
     if "train" in arrays:
-        if at.repetition >= len(arrays["train"]):
+        if (number := int(at.repetition)) >= len(arrays["train"]):
             return None
-        return Split.of(arrays, arrays["train"][at.repetition], arrays["test"][at.repetition])
+        return Split.of(arrays, arrays["train"][number], arrays["test"][number])
     if drawn is None:
         raise ValueError(
             f"{dataset.id} has no official splits (arrays train and test); say how to draw them: "
             "settings.splits, such as {test: 0.4, stratified: true}"
         )
     return Split.of(arrays, *random_split(arrays["y"], drawn.test, drawn.stratified, at.rng("split")))
-
-
-def _first(dataset: Dataset, wanted: int) -> int:
-    """``wanted``, or half of the official splits of a data set that has fewer than twice as many."""
-    return min(wanted, len(dataset.arrays["train"]) // 2) if "train" in dataset.arrays else wanted
 
 
 def random_split(
@@ -223,16 +231,12 @@ def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> 
 
     Raises ValueError : a class would be empty on one of the sides.
     """
-    if share >= 1:
-        return np.ones(len(y), dtype=bool)
-    mask = np.zeros(len(y), dtype=bool)
-    for label in np.unique(y):
+    mask = np.full(len(y), share >= 1)
+    for label in np.unique(y) if share < 1 else ():
         members = rng.permutation(np.flatnonzero(y == label))
         count = max(1, round(share * len(members)))
         if count == len(members):
-            raise ValueError(
-                f"class {label} has {len(members)} rows only: none would be left for the other part"
-            )
+            raise ValueError(f"class {label} has {count} rows only: none would be left for the other part")
         mask[members[:count]] = True
     return mask
 
@@ -244,9 +248,7 @@ def random_folds(n: int, count: int, rng: np.random.Generator) -> Indices:
     """
     if n < count:
         raise ValueError(f"{n} rows cannot make {count} folds; lower the setting folds")
-    fold = np.empty(n, dtype=np.int64)
-    fold[rng.permutation(n)] = np.arange(n) % count
-    return fold
+    return stratified_folds(np.zeros(n), count, rng)
 
 
 def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> Indices:
@@ -258,10 +260,8 @@ def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> I
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
         if len(members) < count:
-            raise ValueError(
-                f"class {label} has {len(members)} rows, fewer than the {count} folds; "
-                "lower the setting folds"
-            )
+            few = f"class {label} has {len(members)} rows, fewer than the {count} folds"
+            raise ValueError(f"{few}; lower the setting folds")
         fold[members] = np.arange(len(members)) % count
     return fold
 
@@ -280,8 +280,8 @@ class Protocol:
 
     name: str
     settings: type[Settings]
-    run: Callable[[Any, Walk], Iterable[Row]]
-    tune: Callable[[Any, Walk], dict[str, Any]] | None = None
+    run: Run[Any]
+    tune: Tune[Any] | None = None
     labels: tuple[str, ...] = ()
 
 
@@ -292,8 +292,7 @@ def protocol(
 
     def declared(run: Run[S]) -> Run[S]:
         module = run.__globals__.get("FAMILY", run.__module__.removeprefix("reproduction.protocols."))
-        name = f"{module}.{run.__name__}"
-        run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
+        run.protocol = Protocol(f"{module}.{run.__name__}", settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 
     return declared
@@ -302,15 +301,14 @@ def protocol(
 def find(name: str) -> Protocol:
     """The protocol ``module.function``.
 
-    Raises
-    ------
-    ValueError : no such module, or no protocol of that name in it; with the nearest names.
+    Raises ValueError : no such module, or no protocol of that name in it; with the nearest names.
     """
     module_name, _, function = name.rpartition(".")
+    place = f"reproduction.protocols.{module_name}"
     try:
-        module = importlib.import_module(f"reproduction.protocols.{module_name}")
+        module = importlib.import_module(place)
     except ModuleNotFoundError as error:
-        if not f"reproduction.protocols.{module_name}".startswith(error.name or "-"):
+        if not place.startswith(error.name or "-"):
             raise
         raise ValueError(f"protocol: no protocol {name!r}: no module {module_name!r}") from None
     known = {key: member.protocol for key, member in vars(module).items() if hasattr(member, "protocol")}
