@@ -1,6 +1,7 @@
 """Audit the labels of a table: how noisy they are, which look wrong, which method to trust."""
 
 import argparse
+import csv
 import shlex
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ parser.add_argument(
 )
 parser.add_argument("--label", default="y", help="the column with the labels in doubt (default: y)")
 parser.add_argument(
-    "--columns", default="", help="what to learn from, separated by commas (default: all others)"
+    "--columns",
+    default="",
+    help="what to learn from, separated by commas (default: all others); quoted as in a CSV",
 )
 parser.add_argument("--trusted", help="a column with verified labels, empty where there is none")
 parser.add_argument("--out", type=Path, help="folder for the results (default: <name of the file>_audit)")
@@ -32,25 +35,26 @@ def say(sentence: str) -> None:
     print(f"audit: {sentence} ...", file=sys.stderr, flush=True)
 
 
-file = arguments.file.expanduser()
-out = arguments.out or Path(f"{file.stem}_audit")
-columns = [name.strip() for name in arguments.columns.split(",") if name.strip()]
+for stream in (sys.stdout, sys.stderr):
+    stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not be UTF-8
 try:
+    file = arguments.file.expanduser()
+    out = arguments.out or Path(f"{file.stem}_audit")
+    columns = [name.strip() for name in next(csv.reader([arguments.columns])) if name.strip()]
     if arguments.rows < tables.FEWEST_ROWS:
         raise ValueError(f"--rows must be at least {tables.FEWEST_ROWS}, got {arguments.rows}")
     if not 0 <= arguments.seed <= LARGEST_SEED:
         raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {arguments.seed}")
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out: {out} is a file; name a folder")
     table = tables.read(file, arguments.label, columns=columns, trusted=arguments.trusted)
-    try:
-        out.mkdir(parents=True, exist_ok=True)  # before the minutes that the audit takes
-    except OSError as error:
-        raise ValueError(f"--out: {out} cannot be made ({error.strerror}); name another folder") from None
+    audit_page.claim(out, file)  # before the minutes that the audit takes
     found = of_table(table, most_rows=arguments.rows, random_state=arguments.seed, say=say)
-except (ValueError, OSError) as error:
+    print(found.text)
+    command = shlex.join(["./run", "audit", *sys.argv[1:]])
+    audit_page.write(
+        found, out, *map(tables.visible, (f"{file.name}: the labels in {arguments.label!r}", command))
+    )
+except (ValueError, OSError, RuntimeError) as error:
     sys.exit(f"audit: {error}")
-command = shlex.join(["./run", "audit", *sys.argv[1:]])
-audit_page.write(found, out, f"{file.name}: the labels in {arguments.label!r}", command)
-print(found.text)
+except KeyboardInterrupt:
+    sys.exit("audit: stopped; nothing of it is kept")
 print(f"\nLook:   {out / 'index.html'}")

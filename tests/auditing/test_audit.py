@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -190,13 +191,13 @@ def test_the_page_of_a_clean_table_of_many_classes(tmp_path):
 # The script
 
 
-def run(folder, *arguments):
+SCRIPT = [sys.executable, "-P", str(ROOT / "src/scripts/audit.py")]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+
+
+def run(folder, *arguments, **environment):
     done = subprocess.run(
-        [sys.executable, "-P", str(ROOT / "src/scripts/audit.py"), *arguments],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
+        [*SCRIPT, *arguments], cwd=folder, env=ENVIRONMENT | environment, capture_output=True, text=True
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -219,17 +220,84 @@ def test_a_folder_that_cannot_be_made_is_said_before_the_work(tmp_path):
     (tmp_path / "beans.csv").write_text("a,kind\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(40)))
     code, _, err = run(tmp_path, "beans.csv", "--label", "kind", "--out", "beans.csv/audit")
     assert code == 1
-    assert err.startswith("audit: --out: beans.csv/audit cannot be made (Not a directory)")
+    assert err.startswith("audit: --out: beans.csv/audit cannot be written (Not a directory)")
+
+
+BEANS = "a,b,kind\n" + "".join(f"{i % 7},{i},{'xy'[i % 2]}\n" for i in range(40))
+
+
+def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
+    (tmp_path / "suspicious.csv").write_text(BEANS)
+    arguments = ("suspicious.csv", "--label", "kind", "--out")
+    code, _, err = run(tmp_path, *arguments, ".")
+    assert (code, (tmp_path / "suspicious.csv").read_text()) == (1, BEANS)
+    assert err == "audit: --out: . holds files that no audit made (suspicious.csv); name a new folder\n"
+    for _ in range(2):  # the second time over its own
+        assert run(tmp_path, *arguments, "found")[0] == 0
+    (tmp_path / "found/suspicious.csv").write_text(BEANS)
+    code, _, err = run(tmp_path, "found/suspicious.csv", "--label", "kind", "--out", "found")
+    assert (code, (tmp_path / "found/suspicious.csv").read_text()) == (1, BEANS)
+    assert "found holds the table itself" in err
+
+
+def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(tmp_path):
+    named = {"x": "=cmd|'/C calc'!A0", "y": "b\x1b[31m"}
+    text = "".join(f"{i % 7},{i},{named['xy'[i % 2]]}\n" for i in range(40))
+    (tmp_path / "beans.csv").write_text("a,b\x1b]0;,kind\n" + text)
+    code, out, err = run(tmp_path, "beans.csv", "--label", "kind")
+    assert code == 0, err
+    page = (tmp_path / "beans_audit/index.html").read_text()
+    for file in (tmp_path / "beans_audit").glob("*.csv"):
+        assert not re.search(r"(^|,)[=+@]", file.read_text(), re.M)
+    rates = pd.read_csv(tmp_path / "beans_audit/flip_rates.csv")
+    assert set(rates["true"]) == {"'=cmd|'/C calc'!A0", "b\\x1b[31m"}
+    assert "\x1b" not in page + out + err
+
+
+def test_names_and_terminals_that_are_not_utf8(tmp_path):
+    name = os.fsdecode(b"b\xe4r.csv")
+    (tmp_path / name).write_text(BEANS.replace("x", "größe"))
+    code, out, err = run(tmp_path, name, "--label", "kind", PYTHONIOENCODING="ascii")
+    assert code == 0, err
+    assert "gr\\xf6\\xdfe" in out
+    assert "b\\udce4r.csv" in (tmp_path / os.fsdecode(b"b\xe4r_audit/index.html")).read_text()
+
+
+def test_findings_are_told_although_the_page_cannot_be_written(tmp_path):
+    (tmp_path / "beans.csv").write_text(BEANS)
+    (tmp_path / "found").mkdir()
+    (tmp_path / "found/audit.txt").write_text("noisylabels audit\n")
+    (tmp_path / "found/assets").write_text("a file where a folder belongs")
+    code, out, err = run(tmp_path, "beans.csv", "--label", "kind", "--out", "found")
+    assert (code, "40 labels of 2 classes" in out) == (1, True)
+    assert err.splitlines()[-1].startswith("audit: [Errno 17] File exists")
+
+
+def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
+    (tmp_path / "beans.csv").write_text(BEANS)
+    process = subprocess.Popen(
+        [*SCRIPT, "beans.csv", "--label", "kind"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert "cross-fitting" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.read().splitlines()[-1:] == ["audit: stopped; nothing of it is kept"]
+    assert process.wait() == 1
 
 
 def test_the_script_refuses_in_one_line(tmp_path):
-    (tmp_path / "beans.csv").write_text("a,kind\n1,2\n")
+    (tmp_path / "beans.csv").write_text(BEANS)
     for arguments, message in [
         (["beans.csv", "--label", "knd"], "audit: beans.csv: no column 'knd'; did you mean 'kind'?"),
         (
             ["beans.csv", "--label", "kind", "--out", "beans.csv"],
             "audit: --out: beans.csv is a file; name a folder",
         ),
+        (["~nobody.here/beans.csv"], "audit: Could not determine home directory."),
         (["beans.csv", "--seed", "-1"], "audit: --seed must lie in 0..4294967295, got -1"),
         (["beans.csv", "--rows", "3"], "audit: --rows must be at least 20, got 3"),
     ]:

@@ -1,6 +1,8 @@
 """A table is read as it is meant, or one line says what is wrong with it, where, and what to do."""
 
+import os
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -110,6 +112,12 @@ BAD = {
     "a ragged line": (lines() + "1,2\n", {}, "line 32: 2 fields, the header has 4"),
     "an open quote": (changed(7, 2, '"red'), {}, "fields, the header has 4"),
     "wrong trusted label": (lines(), {"trusted": "colour"}, "trusted label 'red' is none of no, yes"),
+    "UTF-16 without a mark": (lines().encode("utf-16-le"), {}, "line 1: not UTF-8 text but perhaps UTF-16"),
+    "a comment line": ("# beans of 2024\n" + lines(), {}, "line 2: 4 fields.* is its first line a comment"),
+    "percent": (lines([["5 %", *row[1:]] for row in ROWS]), {}, "line 2: column 'a' is '5 %': write numbers"),
+    "dollars": (lines([["$5", *row[1:]] for row in ROWS]), {}, "line 2: column 'a' is '.5': write"),
+    "thousands": (lines([['"1.000,5"', *row[1:]] for row in ROWS]), {}, "'1.000,5': write numbers with"),
+    "units": (changed(0, 0, "kg"), {}, "line 2: column 'a' is 'kg', not a number"),
     "a binary file": (b"\x00\xff" * 99, {}, "not UTF-8 text"),
 }  # fmt: skip
 
@@ -174,7 +182,11 @@ def test_parquet_is_read_where_pyarrow_is_and_else_says_so(tmp_path, monkeypatch
 
 def test_a_data_frame_and_arrays_are_tables_too():
     frame = pd.DataFrame(
-        {"a": np.arange(N), "colour": pd.Categorical([row[2] for row in ROWS]), "on": [True, False] * 15}
+        {
+            "a": np.arange(N),
+            "colour": pd.Categorical([row[2] for row in ROWS]),
+            "on": [True] * 9 + [False] * 21,
+        }
     )
     frame.loc[3, "a"] = np.nan
     table = tables.of_arrays(frame, pd.Series(LABELS))
@@ -192,16 +204,109 @@ def test_a_data_frame_and_arrays_are_tables_too():
         tables.of_arrays(frame, LABELS, trusted=["yes"])
 
 
-def classes(labels):
-    rule = tables.class_rule(labels)
-    return [rule(label) for label in labels]
+LONG = ["9007199254740992", "9007199254740993"]
 
 
-def test_labels_keep_their_type():
-    assert classes(["1", "0"]) == [1, 0]
-    assert classes([True, False]) == ["True", "False"]
-    assert classes([0.5, 1]) == [0.5, 1.0]
-    assert classes(["1", "x"]) == ["1", "x"]
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["1", "0"], [1, 0]),
+        ([True, False], ["True", "False"]),
+        ([0.5, 1], [0.5, 1.0]),
+        ([2.0, 3], [2, 3]),
+        (["1", "x"], ["1", "x"]),
+        (LONG, list(map(int, LONG))),
+        (["1e300", "2e300"], ["1e300", "2e300"]),
+        (["12345678901234567890", "12345678901234567891"], ["12345678901234567890", "12345678901234567891"]),
+        (["0.1", "0.10000000000000000001"], ["0.1", "0.10000000000000000001"]),
+        (["1", "01"], ["1", "01"]),
+        (["3E5", "300000"], ["3E5", "300000"]),
+        (["a\x1b[31m", "b"], ["a\\x1b[31m", "b"]),
+    ],
+)
+def test_no_two_labels_become_one_class_and_whole_numbers_are_exact(labels, classes):
+    table = tables.of_arrays(np.arange(2.0 * N).reshape(N, 2), labels * (N // 2))
+    assert table.labels[:2].tolist() == classes
+    merged = any("one number and two texts" in note for note in table.notes)
+    assert merged == (labels in (["1", "01"], ["3E5", "300000"]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "trusted", "found"),
+    [
+        (["1", "01", "x"], ["1", "01", "x"], ["1", "01", "x"]),
+        (["01", "02", "x"], ["1", "2.0", "x"], ["01", "02", "x"]),
+        (["2.0", "3.0", "unk"], [2, 3.0, "unk"], ["2.0", "3.0", "unk"]),
+        ([0.5, 1.0, 2.0], [0.5, 1, 2], [0.5, 1.0, 2.0]),
+        ([True, False, True], [1, 0, 1.0], ["True", "False", "True"]),
+        (
+            ["1", "01", "x"],
+            ["1.0", "01", "x"],
+            "the trusted label '1' is none|the trusted label '1.0' is none",
+        ),
+    ],
+)
+def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, found):
+    X = np.arange(2.0 * N).reshape(N, 2)
+    if isinstance(found, str):
+        with pytest.raises(ValueError, match=found):
+            tables.of_arrays(X, labels * 10, trusted * 10)
+    else:
+        assert tables.of_arrays(X, labels * 10, trusted * 10).trusted[:3] == found
+
+
+def test_a_column_that_is_the_label_in_another_coding_is_set_aside(tmp_path):
+    rows = [[*row, {"yes": "7", "no": "3"}[row[3]] if i else ""] for i, row in enumerate(ROWS)]
+    table = read(tmp_path, lines(rows, HEADER + ",code"))
+    assert "code" not in "".join(table.names)
+    assert table.notes == ["column 'code' is the label in another coding, value for value, and was set aside"]
+    with pytest.raises(ValueError, match=r"no column to learn from.*'code' is the label in another coding"):
+        read(tmp_path, lines(rows, HEADER + ",code"), columns=["code"])
+    near = [[*row[:4], row[4] if i else "3" if row[4] == "7" else "7"] for i, row in enumerate(rows[1:])]
+    assert "code" in read(tmp_path, lines(near, HEADER + ",code")).names
+
+
+def test_masked_values_are_missing():
+    X = np.ma.masked_less(np.arange(2.0 * N).reshape(N, 2), 3)
+    y = np.ma.masked_array(np.arange(N) % 2, mask=np.arange(N) == 5)
+    table = tables.of_arrays(X, y)
+    assert table.names == ["x0", "x0 missing", "x1", "x1 missing"]
+    assert 5 not in table.rows
+    assert (
+        tables.of_arrays(np.ma.masked_equal(np.arange(2 * N).reshape(N, 2), 4), LABELS).names[1]
+        == "x0 missing"
+    )
+
+
+def test_what_is_no_list_of_labels_or_no_number_is_refused():
+    X = np.arange(2.0 * N).reshape(N, 2)
+    with pytest.raises(ValueError, match=r"trusted must have one label for each row"):
+        tables.of_arrays(X, LABELS, {"a": 1})
+    with pytest.raises(ValueError, match=r"two columns of one name"):
+        tables.of_arrays(pd.DataFrame({1: np.arange(N), "1": np.arange(N)}), LABELS)
+    with pytest.raises(ValueError, match=r"column 'a' is infinite"):
+        tables.of_arrays(pd.DataFrame({"a": [10**400, *range(N - 1)]}), LABELS)
+
+
+def test_an_npz_that_unpacks_to_gigabytes_is_refused_before(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, X=np.zeros((3000, 50)), y=np.arange(3000) % 2)
+    monkeypatch.setattr(tables, "MOST_BYTES", 1 << 20)
+    with pytest.raises(ValueError, match=r"^bomb\.npz: it unpacks to 0.0 GB, more than 0.0 GB"):
+        tables.read(path, "y")
+
+
+def test_what_excel_and_shells_hand_over_is_read(tmp_path):
+    text = "sep=;\r\n" + lines().replace(",", ";").replace("\n", "\r\n")
+    table = read(tmp_path, text.replace(";3;", ";\u22123;"))
+    assert table.names == read(tmp_path, lines()).names
+    assert table.lines[0] == 3
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(lines(),))
+    writer.start()
+    assert tables.read(pipe, "kind").names == table.names
+    writer.join()
 
 
 def test_none_may_be_a_word():

@@ -9,11 +9,14 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +27,11 @@ from noisylabels.classifiers.base import LARGEST
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+NOT_PLAIN = re.compile(r"[+-]?[$€£¥]? ?[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)? ?[%$€£¥]?")
+"""A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
 MOST_COLUMNS, MOST_CLASSES, MOST_CATEGORIES = 2000, 50, 50
+MOST_BYTES = 1 << 30
+"""Bytes of the arrays of an .npz, of which some kilobytes can hold gigabytes."""
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 20, 5
 """Below these no split into training and test rows makes sense."""
 MOSTLY = 0.8
@@ -101,11 +107,12 @@ def read(
 
     Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
-    if not path.is_file():
-        raise ValueError(f"{path}: {'a folder, not a table' if path.is_dir() else 'no such file'}")
-    suffix = path.suffix.lower()
+    file = visible(path.name)
+    if path.is_dir() or not path.exists():
+        raise ValueError(f"{visible(path)}: {'a folder, not a table' if path.is_dir() else 'no such file'}")
+    suffix = path.suffix.lower() if path.is_file() else ".csv"  # /dev/stdin, or a pipe of a shell
     if suffix not in SUFFIXES:
-        raise ValueError(f"{path.name}: no table that can be read; save it as one of {', '.join(SUFFIXES)}")
+        raise ValueError(f"{file}: no table that can be read; save it as one of {', '.join(SUFFIXES)}")
     lines: list[int] | None = None
     if suffix == ".npz":
         found = _npz_columns(path)
@@ -115,13 +122,13 @@ def read(
         found, lines = _csv(path)
     for name in (label, *columns, *([trusted] if trusted else [])):
         if name not in found:
-            raise ValueError(f"{path.name}: no column {name!r}; {_near(name, list(found))}")
+            raise ValueError(f"{file}: no column {name!r}; {_near(name, list(found))}")
     if label in columns or label == trusted:
         role = "learnt from" if label in columns else "trusted"
-        raise ValueError(f"{path.name}: column {label!r} is the label; it cannot be {role} too")
+        raise ValueError(f"{file}: column {label!r} is the label; it cannot be {role} too")
     used = {name: found[name] for name in columns or found if name not in (label, trusted)}
     verified = list(found[trusted]) if trusted else None
-    return assembled(used, list(found[label]), verified, path.name, f"column {label!r}", lines, check)
+    return assembled(used, list(found[label]), verified, file, f"column {label!r}", lines, check)
 
 
 def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
@@ -129,17 +136,18 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
 
     Raises ValueError : X or y of another shape, or what `assembled` refuses.
     """
+    X, y, trusted = (_unmasked(values) for values in (X, y, trusted))
     if hasattr(X, "columns") and hasattr(X, "iloc"):
-        if not X.columns.is_unique:
+        if len(set(map(str, X.columns))) < X.shape[1]:
             raise ValueError("X: two columns of one name; rename one")
         _check_width(X.shape[1], "X")
+        gone = X.isna().to_numpy()
         columns = {
-            str(name): _texts_or_numbers(
-                [None if gone else v for v, gone in zip(X[name], X[name].isna(), strict=True)]
+            visible(name): _texts_or_numbers(
+                [None if missing else v for v, missing in zip(X.iloc[:, j], gone[:, j], strict=True)]
             )
-            for name in X.columns
+            for j, name in enumerate(X.columns)
         }
-        n = len(X)
     else:
         if hasattr(X, "toarray"):
             raise ValueError("X is sparse; an audit needs it dense: X.toarray()")
@@ -150,9 +158,12 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
         _check_width(X.shape[1], "X")
         number = X.dtype.kind in "fiub"
         columns = {f"x{j}": X[:, j].astype(float) if number else list(X[:, j]) for j in range(X.shape[1])}
-        n = len(X)
-    if np.ndim(y) != 1:
-        raise ValueError(f"y must have one label for each row, shape (n,), got shape {np.shape(y)}")
+    n = len(X)
+    for name, given in (("y", y), ("trusted", y if trusted is None else trusted)):
+        if np.ndim(given) != 1:
+            raise ValueError(
+                f"{name} must have one label for each row, shape (n,), got shape {np.shape(given)}"
+            )
     labels = list(np.asarray(y).tolist())
     verified = None if trusted is None else list(np.asarray(trusted, dtype=object))
     for name, values in {"y": labels, "trusted": verified or labels}.items():
@@ -177,38 +188,102 @@ def assembled(
     kept = np.array([i for i, value in enumerate(labels) if not is_missing(value)], dtype=np.intp)
     if len(labels) and not len(kept):
         raise ValueError(f"{file}: {where} holds no label at all; fill it in or name another column")
-    rule = class_rule([labels[i] for i in kept])
-    values = np.array([rule(labels[i]) for i in kept])
+    texts = [_text(labels[i]) for i in kept]
+    values, note = class_values(texts)
     check(values, f"{file}: {where}")
 
     def place(i: int) -> str:
         return f"{file}, line {lines[i]}" if lines else f"{file}, row {i}"
 
-    X, names, notes = encode(columns, file, place)
+    notes = [f"the labels: {note}"] if note else []
     if left := len(labels) - len(kept):
         notes = [f"{left} rows without a label were left out", *notes]
-    verified: list[Any] = [None] * len(kept)
-    known = {str(value): value for value in np.unique(values)}
-    for n, i in enumerate(kept if trusted else ()):
-        value = trusted[i] if trusted else None
-        if is_missing(value):
+    leaks = [name for name, column in columns.items() if _is_label([column[i] for i in kept], texts)]
+    for name in leaks:
+        notes.append(f"column {name!r} is the label in another coding, value for value, and was set aside")
+    others = {name: column for name, column in columns.items() if name not in leaks}
+    X, names, notes = encode(others, file, place, notes)
+    known = dict(zip(texts, values.tolist(), strict=True))
+    verified = [None if trusted is None or is_missing(trusted[i]) else _text(trusted[i]) for i in kept]
+    for n, text in enumerate(verified):
+        if text is None:
             continue
-        text = str(rule(value) if is_number(str(value)) else value).strip()
-        if text not in known:
-            raise ValueError(f"{place(int(i))}: the trusted label {text!r} is none of {', '.join(known)}")
-        verified[n] = known[text]
+        same = [label for label in known if exact(text) is not None and exact(text) == exact(label)]
+        if text not in known and len(same) != 1:
+            wrong = f"the trusted label {text!r} is none of {', '.join(map(str, np.unique(values)))}"
+            raise ValueError(f"{place(int(kept[n]))}: {wrong}")
+        verified[n] = known[text if text in known else same[0]]
     numbers = np.array(lines, dtype=np.intp)[kept] if lines else np.zeros(len(kept), dtype=np.intp)
     return Table(X[kept], names, values, kept, numbers, verified, notes)
 
 
-def class_rule(labels: Sequence[Any]) -> Callable[[Any], Any]:
-    """How labels are read: as whole numbers if all are, as numbers if all are, else as text."""
-    texts = [str(label).strip() for label in labels]
-    if not all(map(is_number, texts)):
-        return lambda label: str(label).strip()
-    numbers = np.array(texts, dtype=float)
-    whole = np.isfinite(numbers).all() and bool((numbers == np.round(numbers)).all())
-    return (lambda label: int(float(str(label)))) if whole else (lambda label: float(str(label)))
+def class_values(texts: Sequence[str]) -> tuple[NDArray[Any], str]:
+    """Labels (n,): whole numbers if all are and fit 64 bits, numbers if all are, else the texts; and a note.
+
+    Texts of which two are one number, such as 01 and 1, stay texts, and the note says so.
+    """
+    numbers = {text: number for text in texts if (number := exact(text)) is not None and text not in TRUTH}
+    if set(texts) - set(numbers):
+        return np.array(texts), ""
+    found = {number: text for text, number in numbers.items()}
+    if len(found) < len(numbers):
+        one = next(text for text in numbers if text not in found.values())
+        both = f"{one!r} and {found[numbers[one]]!r}"
+        return np.array(texts), f"{both} are one number and two texts; all were read as texts"
+    kind: type = int if all(number == int(number) for number in found) else float
+    values = {text: kind(number) for text, number in numbers.items()}
+    if len(set(values.values())) < len(values) or max(map(abs, values.values()), default=0) >= 2**63:
+        return np.array(texts), ""
+    return np.array([values[text] for text in texts]), ""
+
+
+TRUTH = {"False": Decimal(0), "True": Decimal(1)}
+
+
+def exact(text: str) -> Decimal | None:
+    """The number that a text says, to its last digit; False is 0, True is 1; None if it says none."""
+    if text in TRUTH:
+        return TRUTH[text]
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and "_" not in text else None
+
+
+def _text(value: Any) -> str:
+    """A label as a text: 1.0 in a column of numbers is "1"."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else visible(str(value).strip())
+
+
+def _is_label(column: Sequence[Any], labels: Sequence[str]) -> bool:
+    """Does each value of the column go with one label, and each label with one value?"""
+    classes = len(set(labels))
+    pairs = set()
+    for value, label in zip(column, labels, strict=True):
+        if not is_missing(value):
+            pairs.add((_text(value), label))
+            if len(pairs) > classes:
+                return False
+    return len(pairs) == len({value for value, _ in pairs}) == len({label for _, label in pairs}) == classes
+
+
+def visible(text: Any) -> str:
+    """The text with control characters, and what is no Unicode, as escapes: fit for terminals and pages."""
+    hidden = ("Cc", "Cs", "Zl", "Zp")
+    found = (
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden else c for c in str(text)
+    )
+    return "".join(found)
+
+
+def _unmasked(values: Any) -> Any:
+    """None in place of what a NumPy mask hides."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    found = values.data.astype(object)
+    found[np.ma.getmaskarray(values)] = None
+    return found
 
 
 # columns
@@ -237,7 +312,7 @@ def _days(text: str) -> float | None:
     return ((date if date.tzinfo else date.replace(tzinfo=UTC)) - EPOCH) / timedelta(days=1)
 
 
-def encode(columns: Mapping[str, Column], file: str, place: Place) -> Encoded:
+def encode(columns: Mapping[str, Column], file: str, place: Place, notes: Sequence[str] = ()) -> Encoded:
     """X of the columns of a table: numbers as they are, dates as days, words as one 0/1 column per category.
 
     Missing numbers become the median, missing words the most frequent one, and a 0/1 column says where.
@@ -245,7 +320,7 @@ def encode(columns: Mapping[str, Column], file: str, place: Place) -> Encoded:
 
     Raises ValueError : a word among numbers, a number that is not finite, nothing left to learn from.
     """
-    parts, names, notes = [], [], []
+    parts, names, notes = [], [], list(notes)
     for name, column in columns.items():
         numbers, note = _numbers(name, column, place)
         found = _encoded(name, column, numbers)
@@ -262,13 +337,14 @@ def _numbers(name: str, column: Column, place: Place) -> tuple[Array | None, str
     """The column as floats with NaN where a value is missing, and a note; None if it is one of words."""
     note = ""
     if not isinstance(column, np.ndarray):
+        column = [None if value is None else str(value).replace("\u2212", "-") for value in column]
         there = [i for i, value in enumerate(column) if not is_missing(value)]
         words = [i for i in there if not is_number(str(column[i]))]
-        commas = [i for i in words if DECIMAL_COMMA.fullmatch(str(column[i]).strip())]
-        if commas and len(commas) >= MOSTLY * len(words):
+        written = [i for i in words if NOT_PLAIN.fullmatch(str(column[i]).strip())]
+        if written and len(written) >= MOSTLY * len(words):
             raise ValueError(
-                f"{place(commas[0])}: column {name!r} is {column[commas[0]]!r}: write numbers with a decimal "
-                "point, not a comma"
+                f"{place(written[0])}: column {name!r} is {column[written[0]]!r}: write numbers with a "
+                "decimal point, without a comma, a unit or a sign such as % or $"
             )
         days = {i: day for i in words if (day := _days(str(column[i]))) is not None}
         if days and len(days) >= MOSTLY * len(there):
@@ -340,34 +416,39 @@ def _csv(path: Path) -> tuple[dict[str, Column], list[int]]:
 
     Fields are split at commas, semicolons or tabs, whichever the header has most of.
     """
-    content = path.read_bytes()
-    _check_width(1 + max(content.partition(b"\n")[0].count(mark) for mark in (b",", b";", b"\t")), path.name)
+    content, file = path.read_bytes(), visible(path.name)
+    declared = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", content)  # Excel's way to name the separator
+    marks = declared[1].decode("latin-1") if declared else ",;\t"
+    first = content[declared.end() if declared else 0 :].partition(b"\n")[0]
+    _check_width(1 + max(first.count(mark.encode("latin-1")) for mark in marks), file)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path.name}, line {line}: not UTF-8 text; save the CSV in UTF-8") from None
-    first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+        raise ValueError(f"{file}, line {line}: not UTF-8 text; save the CSV in UTF-8") from None
+    if "\0" in text:
+        raise ValueError(f"{file}, line 1: not UTF-8 text but perhaps UTF-16; save the CSV in UTF-8")
+    header_line = first.decode("utf-8-sig", "replace")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(marks, key=header_line.count))
     header: list[str] = []
     rows, lines = [], []
     try:
         for raw in reader:
             fields = [field.strip() for field in raw]
-            if not any(fields):
+            if not any(fields) or (declared and reader.line_num == 1):
                 continue
             if header and len(fields) != len(header):
-                raise ValueError(
-                    f"{path.name}, line {reader.line_num}: {len(fields)} fields, the header has {len(header)}"
-                )
+                comment = "; is its first line a comment? remove it" * header[0].startswith("#")
+                counts = f"{len(fields)} fields, the header has {len(header)}{comment}"
+                raise ValueError(f"{file}, line {reader.line_num}: {counts}")
             if header:
                 rows.append(fields)
                 lines.append(reader.line_num)
             else:
-                header = fields
+                header = [visible(name) for name in fields]
     except csv.Error as error:
-        raise ValueError(f"{path.name}, line {reader.line_num}: not a CSV line ({error})") from None
-    _check_header(header, path.name)
+        raise ValueError(f"{file}, line {reader.line_num}: not a CSV line ({error})") from None
+    _check_header(header, file)
     columns = zip(*rows, strict=True) if rows else [()] * len(header)
     return {name: list(column) for name, column in zip(header, columns, strict=True)}, lines
 
@@ -391,6 +472,8 @@ def npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
+            if (size := sum(each.file_size for each in archive.zip.infolist())) > MOST_BYTES:
+                raise ValueError(f"it unpacks to {size / 1e9:.1f} GB, more than {MOST_BYTES / 1e9:.1f} GB")
             if missing := [name for name in ("X", "y") if name not in archive.files]:
                 found = ", ".join(archive.files) or "none"
                 raise ValueError(f"no array {' and '.join(missing)}; it has: {found}")
@@ -398,19 +481,23 @@ def npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
             if strange := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
                 raise ValueError(f"{', '.join(strange)} is no array")  # NumPy hands out the bytes
     except Exception as error:  # a damaged archive makes NumPy raise nearly anything
-        raise ValueError(f"{path.name}: {error}; save it with np.savez(file, X=X, y=y)") from None
+        raise ValueError(f"{visible(path.name)}: {error}; save it with np.savez(file, X=X, y=y)") from None
     X, y = arrays["X"], arrays["y"]
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(f"{path.name}: X has type {X.dtype} and shape {X.shape}; expected (n, d) numbers")
+        raise ValueError(
+            f"{visible(path.name)}: X has type {X.dtype} and shape {X.shape}; expected (n, d) numbers"
+        )
     if y.shape != X.shape[:1]:
-        raise ValueError(f"{path.name}: y has shape {y.shape}; expected {X.shape[:1]}, as X has {X.shape}")
+        raise ValueError(
+            f"{visible(path.name)}: y has shape {y.shape}; expected {X.shape[:1]}, as X has {X.shape}"
+        )
     return arrays
 
 
 def _npz_columns(path: Path) -> dict[str, Column]:
     found = npz_arrays(path)
     X = found["X"]
-    _check_width(X.shape[1], path.name)
+    _check_width(X.shape[1], visible(path.name))
     return {f"x{j}": X[:, j].astype(float) for j in range(X.shape[1])} | {"y": found["y"].tolist()}
 
 
@@ -419,22 +506,29 @@ def _parquet(path: Path) -> dict[str, Column]:
         import pyarrow.parquet as parquet
     except ImportError:
         raise ValueError(
-            f"{path.name}: reading Parquet needs the package pyarrow; install it, or save the table as CSV"
+            f"{visible(path.name)}: reading Parquet needs the package pyarrow; install it, or save it as CSV"
         ) from None
     try:
         table = parquet.read_table(path)
     except Exception as error:  # a damaged file makes Arrow raise nearly anything
-        raise ValueError(f"{path.name}: {' '.join(str(error).split())}") from None
-    _check_width(table.num_columns, path.name)
+        raise ValueError(f"{visible(path.name)}: {' '.join(str(error).split())}") from None
+    _check_width(table.num_columns, visible(path.name))
     if len(set(table.column_names)) < table.num_columns:
-        raise ValueError(f"{path.name}: two columns of one name; rename one")
+        raise ValueError(f"{visible(path.name)}: two columns of one name; rename one")
     return {name: _texts_or_numbers(table.column(name).to_pylist()) for name in table.column_names}
 
 
 def _texts_or_numbers(values: list[Any]) -> Column:
     if all(value is None or isinstance(value, int | float | np.number | np.bool_) for value in values):
-        return np.array([np.nan if value is None else float(value) for value in values])
+        return np.array([np.nan if value is None else _float(value) for value in values])
     return [None if value is None else str(value) for value in values]
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return math.inf
 
 
 def _check_width(columns: int, file: str) -> None:
