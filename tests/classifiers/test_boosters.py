@@ -158,6 +158,23 @@ def test_one_seed_one_result(booster):
     np.testing.assert_array_equal(fresh(booster, rounds=10).fit(X, y).decision_function(X), first)
 
 
+def disc(n, seed):
+    """Clean points inside and around a disc, which neither a line nor a tree of three splits can separate."""
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    return X, ((X**2).sum(axis=1) < 1.2).astype(int)
+
+
+@every
+def test_rounds_help_and_members_differ(booster):
+    (X, y), (X_test, y_test) = disc(400, 0), disc(4000, 1)
+    settings = {"learn_gamma": False, "gamma": (0.0, 0.0)} if isinstance(booster, RBoostClassifier) else {}
+    model = fresh(booster, rounds=50, **settings).fit(X, y)
+    errors = [np.mean(found != y_test) for found in model.staged_predict(X_test)]
+    assert errors[-1] < 0.5 * errors[0]
+    outputs = {model._outputs(member, X_test).tobytes() for member in model.members_}
+    assert len(outputs) > 0.5 * len(model.members_)
+
+
 def test_gentle_boost_starts_with_a_least_squares_tree():
     X, y, _ = ring()
     tree = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, 2.0 * y - 1)
@@ -171,7 +188,7 @@ def test_modest_boost_leaf_by_leaf():
     model = ModestBoostClassifier(rounds=6, random_state=0).fit(X, y)
     H = np.zeros(len(X))
     for (tree, values), after in zip(model.members_, model.staged_decision_function(X), strict=True):
-        a = np.exp(-s * H / (np.abs(H).sum() or 1.0))
+        a = np.exp(-s * H)
         a /= a.sum()
         inverse = (1 / a) / (1 / a).sum()
         leaves = tree.apply(X.astype(np.float32))

@@ -307,15 +307,6 @@ class _WholeStep(FlippedExponential):
         return 1.0
 
 
-class _Modest(_WholeStep):
-    """a_i ~ exp(-s_i H_i / sum_j |H_j|), from the whole score; each tree is added as it is."""
-
-    def weigh(self, H: Floats) -> tuple[Floats, Floats]:
-        """The weights (n,), which sum to 1, and the labels (n,)."""
-        weights = np.exp(-self.s * H / (np.abs(H).sum() or 1.0))
-        return weights / weights.sum(), self.s
-
-
 @dataclass(eq=False, repr=False)
 class GentleBoostClassifier(BoostingClassifier):
     """H = sum_t g_t,  g_t the regression tree that fits s_i = +-1 by least squares, weights exp(-s_i H_i).
@@ -351,15 +342,12 @@ class GentleBoostClassifier(BoostingClassifier):
             values = self._leaf_values(tree, leaves, weights, s)
             return (tree, values), values[leaves]
 
-        self._add(self._loss(s), learn, len(X))
+        self._add(_WholeStep(s), learn, len(X))
         return self
 
     def _outputs(self, member: Any, X: Floats) -> Floats:
         tree, values = member
         return np.asarray(values[tree.apply(X.astype(np.float32))])
-
-    def _loss(self, s: Floats) -> FlippedExponential:
-        return _WholeStep(s)
 
     def _leaf_values(self, tree: Any, leaves: NDArray[np.intp], weights: Floats, s: Floats) -> Floats:
         """The value of each node of a tree; leaves, weights, s (n,) : of the points, s the labels."""
@@ -371,19 +359,17 @@ class ModestBoostClassifier(GentleBoostClassifier):
 
     P_l and N_l are the weights a of the positive and the negative points in the leaf, P'_l and N'_l the same
     with the inverse weights a' ~ 1 / a; a leaf where v_l and P_l - N_l disagree in sign is left out.
-    Then a_i ~ exp(-s_i H_i / sum_j |H_j|). Parameters and fitted attributes are those of
-    `GentleBoostClassifier`.
+    Then a_i ~ exp(-s_i H_i). Parameters and fitted attributes are those of `GentleBoostClassifier`.
 
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Vezhnevets and Vezhnevets, GraphiCon 2005, and the authors' toolbox.
+    Source: Vezhnevets and Vezhnevets, GraphiCon 2005, and version 0.2 of the authors' toolbox. A later copy
+    of the toolbox divides H by sum_j |H_j|; its weights hardly move, and every round grows the same tree.
     """
 
     name = "modest_boost"
 
-    def _loss(self, s: Floats) -> FlippedExponential:
-        return _Modest(s)
-
     def _leaf_values(self, tree: Any, leaves: NDArray[np.intp], weights: Floats, s: Floats) -> Floats:
+        weights = np.maximum(weights / weights.sum(), 1e-280)  # so that the inverse is finite
         inverse = 1.0 / weights
         inverse /= inverse.sum()
 
