@@ -34,7 +34,7 @@ onerror:
         sep="\n",
         file=sys.stderr,
     )
-    if damaged := provenance.damaged():
+    if damaged := results.damaged():
         print(
             f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again",
             file=sys.stderr,

@@ -1,26 +1,30 @@
-"""The configuration of a run: each file by itself is strict, and what would be ignored is refused."""
+"""The configuration of a run: each file is strict, what would be ignored is refused; tables of all keys."""
 
-import importlib.util
+import json
 import re
+import runpy
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from reproduction import configuration, targets
+from reproduction.artifact import expanded
 from reproduction.strict_yaml import ArtifactError, read
 
 ROOT = Path(__file__).resolve().parents[1]
-BASE = ROOT / "config/config.yaml"
+CONFIG = ROOT / "config"
+BASE = CONFIG / "config.yaml"
 
 
-def examine(overlay: Path, **given: object) -> None:
+def examine(overlay, **given):
     configuration.examine(read(BASE) | given, [BASE, overlay])
 
 
 @pytest.mark.parametrize("name", ["smoke", "quick"])
-def test_our_overlays_pass(name: str) -> None:
-    examine(ROOT / f"config/{name}.yaml")
+def test_our_overlays_pass(name):
+    examine(CONFIG / f"{name}.yaml")
 
 
 @pytest.mark.parametrize(
@@ -31,21 +35,17 @@ def test_our_overlays_pass(name: str) -> None:
         ("scale: smok\n", r"scale: should be 'full', .*, got 'smok'; did you mean smoke\?"),
         ("data: {offlin: true}\n", r"data: .*did you mean offline\?"),
         ("data: {offline: 'true'}\n", r"data\.offline: should be a valid boolean, got 'true'"),
-        (
-            "process_nois: 1\n",
-            r"no key 'process_nois'; known: scale, papers, seed, seeds, data, ",
-        ),
+        ("process_nois: 1\n", r"no key 'process_nois'; known: scale, papers, seed, seeds, data, "),
         ("formats: [pdf]\n", r"formats: png must be one of them"),
         ("formats: [png, jpg]\n", r"formats\.1: should be .*, got 'jpg'"),
+        ("seeds: [1, 1]\n", r"seeds: a seed is listed twice; keep one"),
         ("seed: 1.0\n", r"seed: should be a valid integer, got 1\.0; write 1"),
         ("seed: .nan\n", r"seed: nan is not allowed"),
         ("seed: 1e3\n", r"line 1: seed: 1e3 is text in YAML, not a number; write 1000"),
         ("", "the file is empty"),
     ],
 )
-def test_a_mistake_in_an_overlay_is_one_line_with_file_and_key(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_a_mistake_in_an_overlay_is_one_line_with_file_and_key(tmp_path, text, message):
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(ArtifactError, match=message) as error:
         examine(tmp_path / "mine.yaml")
@@ -53,55 +53,50 @@ def test_a_mistake_in_an_overlay_is_one_line_with_file_and_key(
     assert "\n" not in str(error.value)
 
 
-def test_a_mistake_on_the_command_line_is_named_as_such() -> None:
+def test_a_mistake_on_the_command_line_is_named_as_such():
     with pytest.raises(ArtifactError, match=r"^--config: seed: .* integer, got 1000\.0; write 1000"):
-        examine(ROOT / "config/smoke.yaml", seed=1000.0)
+        examine(CONFIG / "smoke.yaml", seed=1000.0)
 
 
-def test_a_local_id_that_nothing_names_is_refused_with_close_ones(tmp_path: Path) -> None:
+def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "ors").mkdir()
     (tmp_path / "ors/mine.yaml").write_text("datasets: [beans.local, other-beans.local]\n")
-    known = {"heart": {}, "hammer": {}}
-    configuration.examine_local({"beans": "b.csv", "heart": "h.csv", "other-beans": "o.csv"}, known, tmp_path)
-    with pytest.raises(ArtifactError, match=r"data\.local: hart: .* names hart\.local; did you mean heart"):
-        configuration.examine_local({"hart": "h.csv"}, known, tmp_path)
-    with pytest.raises(ArtifactError, match=r"data\.local: bean: .*did you mean beans"):
-        configuration.examine_local({"bean": "h.csv"}, known, tmp_path)
+    (tmp_path / "there.csv").touch()
+    for local, message in [
+        ({"beans": "~/there.csv", "heart": {"file": "~/there.csv"}, "other-beans": "~/there.csv"}, None),
+        ({"hart": "h.csv"}, r"^data\.local: hart: .* names hart\.local; did you mean heart"),
+        ({"bean": "h.csv"}, r"^data\.local: bean: .*did you mean beans"),
+        ({"heart": "~/nope.wav"}, rf"^data\.local: heart: there is no file {tmp_path}/nope\.wav$"),
+        ({"heart": {"file": "~/nope.wav"}}, rf"there is no file {tmp_path}/nope\.wav$"),
+        ({"heart": "~nobody-of-this-name/a.wav"}, r"there is no file .*/~nobody-of-this-name/a\.wav$"),
+    ]:
+        if message is None:
+            configuration.examine_local(local, {"heart", "hammer"}, tmp_path)
+        else:
+            with pytest.raises(ArtifactError, match=message):
+                configuration.examine_local(local, {"heart", "hammer"}, tmp_path)
 
 
-def test_a_local_file_that_is_not_there_is_named_in_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "there.wav").touch()
-    configuration.examine_files({"speech": "~/there.wav"})
-    for spec in ("~/nope.wav", {"file": "~/nope.wav"}):
-        with pytest.raises(
-            ArtifactError, match=rf"^data\.local: speech: there is no file {tmp_path}/nope\.wav$"
-        ):
-            configuration.examine_files({"speech": spec})
-    with pytest.raises(ArtifactError, match=r"there is no file .*/~nobody-of-this-name/a\.wav$"):
-        configuration.examine_files({"speech": "~nobody-of-this-name/a.wav"})
-
-
-def test_an_unknown_target_gets_the_nearest_names() -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ors_fig99", "there is no target ors_fig99; did you mean ors_fig9"),
+        ("sites", "there is no target sites; did you mean the command ./run site?"),
+        ("zzz", "there is no target zzz; it would be a paper, or <paper>_<artifact>"),
+    ],
+)
+def test_an_unknown_target_gets_the_nearest_names(name, message):
     names = ["all", "data", "ors", "ors_fig2", "ors_fig9", "pnorm"]
-    assert targets.unknown("ors_fig99", names).startswith(
-        "there is no target ors_fig99; did you mean ors_fig9"
-    )
-    assert targets.unknown("sites", names).endswith("; did you mean the command ./run site?")
-    assert (
-        targets.unknown("zzz", names) == "there is no target zzz; it would be a paper, or <paper>_<artifact>"
-    )
+    assert targets.unknown(name, names).startswith(message)
 
 
-def start() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("start", ROOT / "src/scripts/start.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
+# The command line, before Snakemake reads it
+
+
+@pytest.fixture(scope="module")
+def start():
+    return runpy.run_path(str(ROOT / "src/scripts/start.py"))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +108,8 @@ def start() -> ModuleType:
         (["--cores", "2", "x", "--configfile", "a", "--", "--configfile"], ["a"]),
     ],
 )
-def test_the_files_of_a_command_are_those_of_its_options(words: list[str], files: list[str]) -> None:
-    assert start().given(("--configfile", "--configfiles"), words) == files
+def test_the_files_of_a_command_are_those_of_its_options(start, words, files):
+    assert start["given"](("--configfile", "--configfiles"), words) == files
 
 
 @pytest.mark.parametrize(
@@ -122,14 +117,46 @@ def test_the_files_of_a_command_are_those_of_its_options(words: list[str], files
     [
         (["-n", "--config", "foo"], "run: --config: foo is not key=value"),
         (["--config", "seed=7", "ors_fig5"], "ors_fig5 is not key=value, as in seed=7; targets follow --"),
-        (
-            ["--configfile", "config/smok.yaml"],
-            "did you mean config/smoke.yaml",
-        ),
+        (["--configfile", "config/smok.yaml"], "did you mean config/smoke.yaml"),
+        (["--configfile", "{bad}"], "run: {bad}: top level: the file is empty"),
     ],
 )
-def test_a_wrong_word_on_the_command_line_is_answered_in_one_line(words, message, monkeypatch):
+def test_a_wrong_word_on_the_command_line_is_answered_in_one_line(
+    start, words, message, monkeypatch, tmp_path
+):
+    (tmp_path / "bad.yaml").touch()
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("sys.argv", ["start.py", *words])
-    with pytest.raises(SystemExit, match=re.escape(message)):
-        start().check_configuration()
+    monkeypatch.setattr(
+        "sys.argv", ["start.py", *(w.replace("{bad}", f"{tmp_path}/bad.yaml") for w in words)]
+    )
+    with pytest.raises(SystemExit, match=re.escape(message.replace("{bad}", f"{tmp_path}/bad.yaml"))):
+        start["check_configuration"]()
+
+
+# Tables of keys and JSON Schemas come from the models that check the files
+
+
+@pytest.mark.parametrize("page", ["README.md", "settings.md"])
+def test_the_pages_of_keys_are_in_step_with_the_models(page):
+    text = (CONFIG / page).read_text(encoding="utf-8")
+    wanted = configuration.filled(text) if page == "README.md" else configuration.settings_page()
+    assert text == wanted, "run: python src/scripts/generate.py"
+
+
+def test_every_key_of_an_artifact_and_of_the_configuration_is_explained():
+    for name in ("config", "artifact"):
+        for row in configuration.table(configuration.models()[name]).splitlines():
+            assert not row.endswith("|  |"), row
+
+
+def test_the_schemas_accept_our_files_and_refuse_a_typo(tmp_path):
+    configuration.write_schemas(tmp_path)
+    content = expanded(CONFIG / "experiments/kernel_boost/rivals.yaml")
+    for name, value in {
+        "config": yaml.safe_load(BASE.read_text()),
+        "artifact": content,
+        f"settings.{content['protocol']}": content["settings"],
+    }.items():
+        validator = Draft202012Validator(json.loads((tmp_path / f"{name}.schema.json").read_text()))
+        assert not list(validator.iter_errors(value))
+        assert list(validator.iter_errors(value | {"nonsense": 1}))

@@ -1,14 +1,24 @@
-"""Result tables: exact columns, stable bytes, nothing written when a row is wrong."""
+"""Result tables: exact columns, stable bytes, nothing written when a row is wrong; and their provenance."""
 
+import hashlib
+import json
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproduction.results import COLUMNS, concatenate, read_table, write_rows
+from reproduction.data.prepare import Dataset, array_digest, write_prepared
+from reproduction.figures.panels import RenderError
+from reproduction.figures.rendering import render
+from reproduction.results import COLUMNS, concatenate, read_table, verify, write_provenance, write_rows
+from reproduction.verdicts.judge import judge_files
+from reproduction.verdicts.names import VerdictError
 
 ROW = {"method": "ors", "repetition": 0, "metric": "mse", "x": 1.0, "value": 0.5}
+ARTIFACT = Path(__file__).resolve().parents[1] / "config/experiments/pnorm/hadamard.yaml"
 
 
 def test_a_row_takes_the_defaults(tmp_path):
@@ -17,17 +27,14 @@ def test_a_row_takes_the_defaults(tmp_path):
 
 
 @given(st.lists(st.floats(-1e300, 1e300, allow_subnormal=False), min_size=1, max_size=5))
-def test_values_survive_to_ten_digits(tmp_path_factory, values):
+def test_values_survive_to_ten_digits_and_labels_that_look_like_missing_values_stay_text(
+    tmp_path_factory, values
+):
     path = tmp_path_factory.mktemp("t") / "t.csv"
-    write_rows([ROW | {"value": value} for value in values], path)
-    assert read_table(path)["value"].tolist() == pytest.approx(values, rel=1e-9, abs=0)
-
-
-def test_labels_that_look_like_missing_values_stay_text(tmp_path):
-    write_rows([ROW | {"setting": "NA", "noise": ""}], tmp_path / "t.csv")
-    frame = read_table(tmp_path / "t.csv")
-    assert frame["setting"].tolist() == ["NA"]
-    assert frame["noise"].tolist() == [""]
+    write_rows([ROW | {"value": value, "setting": "NA", "noise": ""} for value in values], path)
+    frame = read_table(path)
+    assert frame["value"].tolist() == pytest.approx(values, rel=1e-9, abs=0)
+    assert (frame["setting"][0], frame["noise"][0]) == ("NA", "")
 
 
 @pytest.mark.parametrize(
@@ -55,18 +62,67 @@ def test_concatenation_keeps_order_and_header(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text[:-3], lambda text: text.replace("method", "m"), lambda _: ""]
+    "damage", [lambda text: text[:-3], lambda text: text.replace("method", "m"), lambda _: "a,b\n1,2\n"]
 )
-def test_a_damaged_part_is_named(tmp_path, damage):
+def test_a_damaged_table_is_named(tmp_path, damage):
     part = tmp_path / "part.csv"
     write_rows([ROW], part)
     part.write_text(damage(part.read_text()))
     with pytest.raises(ValueError, match=r"part\.csv is not a whole result table"):
         concatenate([part], tmp_path / "t.csv")
     assert not (tmp_path / "t.csv").exists()
+    if "method" not in part.read_text():
+        with pytest.raises(ValueError, match="a result table has"):
+            read_table(part)
 
 
-def test_a_foreign_table_is_refused(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="a result table has"):
-        read_table(tmp_path / "t.csv")
+# Where it comes from
+
+
+def provenance(folder, data=()):
+    """A table with its provenance, as the workflow leaves them."""
+    table, points, record = folder / "table.csv", folder / "points.npz", folder / "provenance.json"
+    write_rows([{"method": "lms", "repetition": 0, "metric": "loss", "x": 1, "value": 2.0}], table)
+    points.write_bytes(b"PK")
+    write_provenance('{"settings": {}}', {}, data, table, points, record)
+    return table, json.loads(record.read_text())
+
+
+def test_every_data_set_is_recorded_with_its_variant(tmp_path):
+    files, arrays = [tmp_path / "ida_ringnorm.npz", tmp_path / "german.packaged.npz"], {"X": np.zeros((2, 1))}
+    for file, variant in zip(files, ("rebuilt", "canonical"), strict=True):
+        name = file.name.partition(".")[0]
+        write_prepared(Dataset(name, "mirror", variant, arrays, array_digest(arrays)), file)
+    _, record = provenance(tmp_path, files)
+    assert record["data_variant"] == {"ida_ringnorm": "rebuilt", "german": "canonical"}
+    assert record["data_sha256"]["german.packaged.npz"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
+    assert record["points_sha256"] == hashlib.sha256(b"PK").hexdigest()
+    assert record["packages"]["numpy"] == np.__version__
+
+
+def test_the_table_of_its_provenance_passes_and_one_without_is_not_checked(tmp_path):
+    table, _ = provenance(tmp_path)
+    verify(table)
+    table.with_name("provenance.json").unlink()
+    table.write_text(table.read_text().replace(",2\n", ",1\n"))
+    verify(table)
+
+
+@pytest.mark.parametrize("edit", [(b",2\n", b",1\n"), (b"\n", b"\r\n"), (b"lms", b"nlms")])
+def test_an_edit_by_hand_is_neither_drawn_nor_judged(tmp_path, edit):
+    table, _ = provenance(tmp_path)
+    table.write_bytes(table.read_bytes().replace(*edit))
+    message = r"table\.csv is not the table that .*provenance\.json records .*; delete .*table\.csv and run"
+    with pytest.raises(RenderError, match=f"^hadamard: .*{message}"):
+        render("stock:curves", "hadamard", {"hadamard": table}, {"hadamard": {}})
+    with pytest.raises(VerdictError, match=message) as error:
+        judge_files([ARTIFACT], [table], "smoke")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "\x00", '{"table_sha256"'])
+def test_a_provenance_that_cannot_be_read_is_named(tmp_path, content):
+    table, _ = provenance(tmp_path)
+    table.with_name("provenance.json").write_text(content)
+    with pytest.raises(ValueError, match=r"provenance\.json: table_sha256 cannot be read; delete"):
+        verify(table)

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -23,16 +24,16 @@ from reproduction.data import registry
 from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
-from reproduction.strict_yaml import ArtifactError, Model, check, near, read
+from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
 from reproduction.verdicts import published
 from reproduction.verdicts.models import Claim, PublishedRule, Selector, Text
 
 SCALES = ("smoke", "quick", "full")
 
 NAMED = ("methods", "tasks", "grids")
-"""Settings whose keys are names chosen by the artifact; what a reduction says of other names is ignored."""
+"""Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored."""
 
-COMPUTED = ("shards", "resources", "reductions", "datasets", "measured", "claims", "published")
+COMPUTED = {"full_shards", "resources", "reductions", "datasets", "measured", "claims", "published"}
 """Keys of artifacts that compute a table, which are those with a protocol."""
 
 FIRST = ("experiment", "first_split", "repetitions", "splits")
@@ -66,7 +67,7 @@ class Resources(Model):
 class Reduction(Model):
     """What a smaller scale lays over the full settings and shards."""
 
-    settings: dict[str, Any] = Field(default={})
+    settings: Content = Field(default={})
     shards: Shards = Shards()
 
 
@@ -95,7 +96,7 @@ class Artifact(Model):
         description="ids or groups of `datasets.yaml`; `id.source` or `id.variant` pins one. "
         "`settings.datasets` is the same list if it is not given",
     )
-    full_settings: dict[str, Any] = Field(
+    full_settings: Content = Field(
         default={},
         alias="settings",
         description="input of the protocol; `settings.methods` maps a label to a method and its parameters",
@@ -143,14 +144,13 @@ class Artifact(Model):
 
     _file: Path = PrivateAttr(default=Path())
     _scale: str = PrivateAttr(default="full")
-    _content: dict[str, Any] = PrivateAttr(default={})
-    _typed: Settings | None = PrivateAttr(default=None)
+    _content: Content = PrivateAttr(default={})
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        given = sorted(self.model_fields_set & {*COMPUTED, "full_shards"})
+        given = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
         if given and not self.protocol:
-            raise ValueError(f"{given[0].removeprefix('full_')}: goes with a protocol, which is not given")
+            raise ValueError(f"{given[0]}: goes with a protocol, which is not given")
         if not self.protocol and (extra := set(self.full_settings) - {"drawn"}):
             raise ValueError(f"settings: there is no key {min(extra)!r} without a protocol; known: drawn")
         ids = [claim.id for claim in self.claims]
@@ -175,53 +175,39 @@ class Artifact(Model):
         return self._file.stem
 
     @property
-    def scale(self) -> str:
-        """One of `SCALES`."""
-        return self._scale
-
-    @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Content:
         """The file as a mapping; ``published`` is the list of the published values."""
         return self._content
 
     @cached_property
-    def values(self) -> list[dict[str, Any]]:
+    def values(self) -> list[Content]:
         """The published values, each with its margin and reason."""
-        if self.published is None:
-            return []
-        return published.read_entries(self._file, self._content["published"])
-
-    @cached_property
-    def settings(self) -> dict[str, Any]:
-        """Settings of the scale: the full ones with the reduction of the scale laid over them."""
-        return merge(self.full_settings, _fitting(self.full_settings, self._reduction.settings))
-
-    @property
-    def typed(self) -> Settings | None:
-        """The settings of the scale as the model of the protocol; None without one."""
-        return self._typed
+        return published.read_entries(self._file, self._content["published"]) if self.published else []
 
     @property
     def _reduction(self) -> Reduction:
         return getattr(self.reductions, self._scale, Reduction())
 
     @cached_property
+    def settings(self) -> Content:
+        """Settings of the scale: the full ones with the reduction of the scale laid over them."""
+        return merge(self.full_settings, _fitting(self.full_settings, self._reduction.settings))
+
+    @cached_property
     def shards(self) -> Shards:
         """How the scale is cut into jobs."""
         reduced = self._reduction.shards
-        return self.full_shards.model_copy(
-            update={key: getattr(reduced, key) for key in reduced.model_fields_set}
-        )
+        return self.full_shards.model_copy(update=reduced.model_dump(exclude_unset=True))
 
     @cached_property
-    def cells(self) -> dict[str, dict[str, Any]]:
+    def cells(self) -> dict[str, Content]:
         """Cell name -> settings in which every key of ``shards.by`` keeps one of its entries."""
         options = [_entries(key, self.settings[key]).items() for key in self.shards.by]
         cells = {}
         for choice in itertools.product(*options):
-            chosen = list(zip(self.shards.by, choice, strict=True))
-            name = "~".join(f"{key}={label}" for key, (label, _) in chosen) or "all"
-            cells[_shortened(name)] = self.settings | {key: kept for key, (_, kept) in chosen}
+            chosen = dict(zip(self.shards.by, choice, strict=True))
+            name = "~".join(f"{key}={word}" for key, (word, _) in chosen.items()) or "all"
+            cells[_shortened(name)] = self.settings | {key: kept for key, (_, kept) in chosen.items()}
         return cells
 
     @cached_property
@@ -237,7 +223,7 @@ class Artifact(Model):
         words = (word.replace("[", "[[]") for word in _texts([self.full_settings, self.settings]))
         return ["", *dict.fromkeys([*words, *walk.find(self.protocol).labels])]
 
-    def shown(self, printed: bool) -> dict[str, Any]:
+    def shown(self, printed: bool) -> Content:
         """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
         shown = self.settings | ({"protocol": self.protocol} if self.protocol else {})
         return shown | ({"published": self.values} if printed else {})
@@ -251,165 +237,161 @@ class Artifact(Model):
 def load(path: Path, scale: str) -> Artifact:
     """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
 
-    Raises
-    ------
-    ArtifactError : one line: the file, the key, what is wrong with it, what is possible.
+    Raises ArtifactError: one line with the file, the key, what is wrong with it, what is possible.
     """
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
     content = expanded(path)
     artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
-    data_sets = (("data set", name) for name in artifact.datasets)
-    for what, name in (("paper", artifact.paper), ("artifact", artifact.name), *data_sets):
+    for what, name in ("paper", artifact.paper), ("artifact", artifact.name):
         check_name(what, name, path)
-    try:
+    for name in artifact.datasets:
+        check_name("data set", name, path)
+    with _located(f"{path}: "):
         rendering.find(artifact.render)
-        artifact._content |= {"published": artifact.values} if artifact.published else {}
-    except ValueError as error:
-        raise ArtifactError(
-            f"{'' if str(path.with_suffix('')) in str(error) else f'{path}: '}{error}"
-        ) from None
+    if artifact.published:
+        with _located():
+            content["published"] = artifact.values
     if artifact.protocol:
-        _check_settings(artifact)
-        _check_shards(artifact)
+        with _located(f"{path}: "):
+            protocol = walk.find(artifact.protocol)
+        where = f"{path} at scale {scale}: "
+        settings = check(protocol.settings, artifact.settings, f"{where}settings")
+        with _located(f"{where}settings"):
+            _check_data_sets(artifact, settings)
+        with _located(f"{path}: "):
+            _check_choices(artifact)
+        with _located(f"{where}shards"):
+            _check_shards(artifact)
     return artifact
 
 
-def expanded(path: Path) -> dict[str, Any]:
-    """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
-    groups = registry.groups()
-
-    def ids(value: Any) -> Any:
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            return groups.get(value, value) if isinstance(value, str) else value
-        listed: list[str] = []
-        for name in value:
-            without = groups.get(name[1:], [name[1:]]) if name.startswith("-") else []
-            if set(without) & set(listed):
-                listed = [each for each in listed if each not in without]
-            else:
-                listed += groups.get(name, [name])
-        return listed
-
-    def within(value: Any, key: str = "") -> Any:
-        if isinstance(value, dict):
-            return {name: within(entry, name) for name, entry in value.items()}
-        if isinstance(value, list) and key != "datasets":
-            return ids(value) if key == "dataset" else [within(entry) for entry in value]
-        return ids(value) if key in ("dataset", "datasets") else value
-
-    content: dict[str, Any] = within(read(path))
-    settings, listed = content.get("settings"), content.get("datasets")
-    if not isinstance(settings, dict) or "datasets" in settings or not listed or not isinstance(listed, list):
-        return content
-    if not _takes_data_sets(str(content.get("protocol", ""))):
-        return content
-    stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
-    first = {key: settings[key] for key in settings if key in FIRST}
-    return content | {"settings": first | {"datasets": stems} | settings}
-
-
-def _takes_data_sets(protocol: str) -> bool:
-    """Do the settings of the protocol name data sets?"""
+@contextmanager
+def _located(where: str = "") -> Iterator[None]:
+    """Say where a mistake is, in front of what it is."""
     try:
-        return "datasets" in walk.find(protocol).settings.model_fields
-    except ValueError:  # said later
-        return False
-
-
-def _check_settings(artifact: Artifact) -> None:
-    """The settings are those of the protocol, and claims name labels that its rows can have."""
-    file, where = artifact.file, f"{artifact.file} at scale {artifact.scale}: settings"
-    try:
-        protocol = walk.find(artifact.protocol)
+        yield
     except ValueError as error:
-        raise ArtifactError(f"{file}: {error}") from None
-    artifact._typed = check(protocol.settings, artifact.settings, where)
+        raise ArtifactError(f"{where}{error}") from None
+
+
+def expanded(path: Path) -> Content:
+    """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
+    content: Content = _without_groups(read(path), registry.groups())
+    settings, listed = content.get("settings"), content.get("datasets")
+    if isinstance(settings, dict) and "datasets" not in settings and listed and isinstance(listed, list):
+        with suppress(ValueError):  # a protocol that does not exist is refused later
+            if "datasets" in walk.find(str(content.get("protocol", ""))).settings.model_fields:
+                stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
+                first = {key: settings[key] for key in settings if key in FIRST}
+                content["settings"] = first | {"datasets": stems} | settings
+    return content
+
+
+def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -> Any:
+    """The value with the members of groups in all lists of data sets; ``-name`` takes out what is before."""
+    if isinstance(value, dict):
+        return {name: _without_groups(entry, groups, name) for name, entry in value.items()}
+    if isinstance(value, str) and key in ("dataset", "datasets"):
+        return groups.get(value, value)
+    if isinstance(value, list) and key not in ("dataset", "datasets"):
+        return [_without_groups(entry, groups) for entry in value]
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        return value
+    listed: list[str] = []
+    for name in value:
+        without = set(groups.get(name[1:], [name[1:]])) if name.startswith("-") else set()
+        if without & set(listed):
+            listed = [each for each in listed if each not in without]
+        else:
+            listed += groups.get(name, [name])
+    return listed
+
+
+def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
+    """The settings name data sets of the artifact, and data sets that they can be used with."""
     listed = [name.partition(".")[0] for name in artifact.datasets]
     for name in artifact.settings.get("datasets", []):
         if name not in listed:
-            raise ArtifactError(
-                f"{where}.datasets: {name!r} is not among the artifact's datasets{near(name, listed)}"
-            )
-    try:
-        artifact._typed.check_data(listed)
-    except ValueError as error:
-        raise ArtifactError(f"{where}.{error}") from None
-    sets = {*listed, "synthetic"} if listed else set()
+            raise ValueError(f".datasets: {name!r} is not among the artifact's datasets{near(name, listed)}")
+    with _located("."):
+        settings.check_data(listed)
+
+
+def _check_choices(artifact: Artifact) -> None:
+    """Claims and published values choose rows by what the table can have."""
+    sets = {name.partition(".")[0] for name in artifact.datasets} | {"synthetic"}
     last = artifact.full_settings.get("repetitions", 1) - 1
-    for place, selector in _selectors(artifact):
-        for column, wanted in selector.items():
-            for label in wanted if isinstance(wanted, list) else [wanted]:
-                place_of = f"{file}: {place}.{column}: "
-                if column == "repetition" and label > last:
-                    raise ArtifactError(f"{place_of}{label}, but the last one is {last}")
-                if column == "dataset" and sets and label not in sets:
-                    raise ArtifactError(
-                        f"{place_of}no row will be of {label!r}: it is not in `datasets`{near(label, sets)}"
-                    )
-                if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
-                    reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
-                    raise ArtifactError(f"{place_of}{reason}{near(label, artifact.labels, 3)}")
+    for place, column, label in _choices(artifact):
+        if column == "repetition" and label > last:
+            raise ValueError(f"{place}: {label}, but the last one is {last}")
+        if column == "dataset" and artifact.datasets and label not in sets:
+            raise ValueError(
+                f"{place}: no row will be of {label!r}: it is not in `datasets`{near(label, sets)}"
+            )
+        if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
+            reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
+            raise ValueError(f"{place}: {reason}{near(label, artifact.labels, 3)}")
+
+
+def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
+    """(place, column, label) of everything that claims and published values choose rows by."""
+    chosen: list[tuple[str, Mapping[str, Any]]] = []
+    for number, claim in enumerate(artifact.claims):
+        for index, each in enumerate(claim.checks):
+            where = f"claims.{number}.checks.{index}"
+            sides = [(key, getattr(each, key)) for key in ("a", "b", "base", "where")]
+            chosen += [(f"{where}.{key}", side.columns) for key, side in sides if isinstance(side, Selector)]
+            chosen += [(f"{where}.{each.bound}", dict([each.trend]))] if each.trend else []
+    comparable = (entry for entry in artifact.values if not entry.get("not_comparable"))
+    chosen += [(f"published: {entry['id']}", entry["where"]) for entry in comparable]
+    for place, columns in chosen:
+        for column, labels in columns.items():
+            for label in labels if isinstance(labels, list) else [labels]:
+                yield f"{place}.{column}", column, label
 
 
 def _texts(value: Any) -> Iterator[str]:
     """Every key and text of the settings."""
-    for entry in value if isinstance(value, Mapping | list) else ():
-        if isinstance(entry, str):
-            yield entry
-        yield from _texts(value[entry] if isinstance(value, Mapping) else entry)
     if isinstance(value, str):
         yield value
-
-
-def _selectors(artifact: Artifact) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(place, columns) of everything that claims and published values choose rows by."""
-    for number, claim in enumerate(artifact.claims):
-        for index, each in enumerate(claim.checks):
-            where = f"claims.{number}.checks.{index}"
-            for key in ("a", "b", "base", "where"):
-                if isinstance(side := getattr(each, key), Selector):
-                    yield f"{where}.{key}", side.columns
-            if each.trend:
-                yield f"{where}.{each.bound}", dict([each.trend])
-    for entry in artifact.values:
-        if not entry.get("not_comparable"):
-            yield f"published: {entry['id']}", entry["where"]
+    for entry in value if isinstance(value, Mapping | list) else ():
+        if isinstance(value, Mapping):
+            yield entry
+            yield from _texts(value[entry])
+        else:
+            yield from _texts(entry)
 
 
 def _check_shards(artifact: Artifact) -> None:
-    where, settings = f"{artifact.file} at scale {artifact.scale}: shards", artifact.settings
+    settings, size = artifact.settings, artifact.shards.repetitions
     for key in artifact.shards.by:
         if not isinstance(settings.get(key), list | dict) or not settings[key]:
             known = [name for name, value in settings.items() if isinstance(value, list | dict)]
-            message = f"by: {key!r} must be a non-empty list or mapping of the settings{near(key, known)}"
-            raise ArtifactError(f"{where}.{message}")
+            rule = "must be a non-empty list or mapping of the settings"
+            raise ValueError(f".by: {key!r} {rule}{near(key, known)}")
     repetitions = settings.get("repetitions", 1)
     jobs = math.prod(len(settings[key]) for key in artifact.shards.by)
-    jobs *= -(-repetitions // (artifact.shards.repetitions or repetitions))
+    jobs *= math.ceil(repetitions / (size or repetitions))
     if jobs > MOST:
-        raise ArtifactError(f"{where}: {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
-    try:
+        raise ValueError(f": {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
+    with _located(".by: "):
         _ = artifact.cells
-    except ValueError as error:
-        raise ArtifactError(f"{where}.by: {error}") from None
 
 
-def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[tuple[str, str], Artifact]:
-    """All artifacts of the papers, keyed by (paper, artifact), in the order of their names.
+def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[str, Artifact]:
+    """All artifacts of the papers by their names ``<paper>/<artifact>``.
 
-    Raises
-    ------
-    ArtifactError : a paper without a folder of artifacts, an artifact that uses one that does not exist.
+    Raises ArtifactError: also of a paper without artifacts, and of one that uses what does not exist.
     """
-    papers = list(papers)
-    files = [file for paper in papers for file in artifact_files(folder, paper)]
-    found = {(file.parent.name, file.stem): load(file, scale) for file in files}
-    for artifact in found.values():
-        own = {name: each for (paper, name), each in found.items() if paper == artifact.paper}
-        _check_uses(artifact, own)
+    found = {}
     for paper in papers:
+        loaded = {file.stem: load(file, scale) for file in artifact_files(folder, paper)}
+        for name, artifact in loaded.items():
+            found[f"{paper}/{name}"] = artifact
+            with _located(f"{artifact.file}: "):
+                _check_uses(artifact, loaded)
         file = folder / paper / "TITLE"
         try:
             title = file.read_bytes().decode("utf-8").strip()
@@ -431,21 +413,20 @@ def artifact_files(folder: Path, paper: str) -> list[Path]:
 
 def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
     """What is drawn with an artifact are tables of others, and what it selects is in their settings."""
-    where = f"{artifact.file}: "
     for used in artifact.uses:
         if used not in known:
-            raise ArtifactError(f"{where}uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
+            raise ValueError(f"uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
         if used == artifact.name or not known[used].protocol:
             why = "is this one" if used == artifact.name else "has no protocol, so no table"
-            raise ArtifactError(f"{where}uses: {used!r} {why}")
+            raise ValueError(f"uses: {used!r} {why}")
     for key, wanted in ({} if artifact.protocol else artifact.settings.get("drawn", {})).items():
         there = [name for used in artifact.uses for name in known[used].settings.get(key, [])]
         for name in wanted:
             if name not in there:
-                raise ArtifactError(f"{where}settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
+                raise ValueError(f"settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
 
 
-def _fitting(full: Mapping[str, Any], reduction: Mapping[str, Any]) -> dict[str, Any]:
+def _fitting(full: Content, reduction: Content) -> Content:
     """A reduction without the methods, tasks, grids and data sets that the settings do not have.
 
     A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
@@ -454,14 +435,11 @@ def _fitting(full: Mapping[str, Any], reduction: Mapping[str, Any]) -> dict[str,
     for key in NAMED:
         if isinstance(kept.get(key), dict):
             kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
-    if "datasets" in kept:
-        kept["datasets"] = [name for name in kept["datasets"] if name in full.get("datasets", [])]
-        if not kept["datasets"]:
-            del kept["datasets"]
-    return kept
+    listed = [name for name in kept.pop("datasets", []) if name in full.get("datasets", [])]
+    return kept | ({"datasets": listed} if listed else {})
 
 
-def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
     """Overlay on base: mappings are merged, everything else is replaced; neither argument is changed."""
     merged = copy.deepcopy(dict(base))
     for key, value in overlay.items():
@@ -470,17 +448,16 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _entries(key: str, value: list[Any] | dict[str, Any]) -> dict[str, Any]:
+def _entries(key: str, value: list[Any] | Content) -> Content:
     """Word for paths -> what a cell keeps of a list or mapping, for every entry of it."""
-    found: dict[str, Any] = {}
-    origins: dict[str, Any] = {}
+    found: Content = {}
     for entry in value:
         text = entry if isinstance(entry, str) else json.dumps(entry, separators=(",", ":"))
         word = "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
         if word in found:
-            both = f"{key}: the entries {origins[word]!r} and {entry!r}"
+            both = f"{key}: the entries {next(iter(found[word]))!r} and {entry!r}"
             raise ValueError(f"{both} would share the name {word!r} in paths; change one")
-        found[word], origins[word] = ({entry: value[entry]} if isinstance(value, dict) else [entry]), entry
+        found[word] = {entry: value[entry]} if isinstance(value, dict) else [entry]
     return found
 
 

@@ -1,6 +1,6 @@
 """Which code a job reads, and a digest of it that comments, docstrings and formatting leave as it is.
 
-A root is a module (``reproduction.protocols.ors``, or one of the user's) or a script (``scripts/run.py``).
+A root is a module (``reproduction.protocols.ors``, or one of the user's) or a script (``scripts/job.py``).
 Its code is itself and all that it imports, at the top or inside functions, with relative imports too, from
 the packages of this checkout or from the folder of the user's module; and every data file that a module names
 and that lies beside it, or in a folder ``facts`` beside it. Nothing is imported to find this out.
@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.machinery import PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
-from noisylabels import METHODS
+from reproduction import methods
 
 SOURCES = Path(__file__).resolve().parents[1]
 CHECKOUT = SOURCES.parent
@@ -28,7 +27,7 @@ CACHE = CHECKOUT / ".cache/code.json"
 
 
 class Code(NamedTuple):
-    """What matters of a Python file: its normalised digest, the modules it imports, the files it may name."""
+    """What matters of a file: its normalised digest, the modules it imports, the files it may name."""
 
     digest: str
     imports: list[str]
@@ -43,24 +42,19 @@ def stamped(*roots: str) -> str:
 
 def digest(roots: Iterable[str]) -> str:
     """Digest of all code below the roots, wherever the checkout is."""
-    found = closure(roots)
-    lines = [f"{name} {_digest(file)}" for name, file in sorted(found.items())]
+    lines = [f"{name} {_read(file).digest}" for name, file in sorted(closure(roots).items())]
     return _sha("\n".join(lines).encode())[:16]
 
 
 def closure(roots: Iterable[str]) -> dict[str, Path]:
-    """Name -> file of all that the roots read.
-
-    Raises
-    ------
-    FileNotFoundError : a root that does not exist.
-    """
+    """Name -> file of all that the roots read. Raises FileNotFoundError: a root that does not exist."""
     found: dict[str, Path] = {}
     for root in roots:
-        first = _located(root)
+        first, folder = _located(root), SOURCES
         if first is None:
             raise FileNotFoundError(f"no module {root!r}; is its folder on PYTHONPATH?")
-        folder = _folder(root, first)
+        if "/" not in root and root.partition(".")[0] not in PACKAGES:  # the user's; others lie beside it
+            folder = first.parents[root.count(".") + (first.name == "__init__.py")]
         waiting = [root]
         while waiting:
             name = waiting.pop()
@@ -80,9 +74,7 @@ def closure(roots: Iterable[str]) -> dict[str, Path]:
 def unchanged(stamp: str) -> Iterator[None]:
     """Run a job whose code was `stamped` when it was planned.
 
-    Raises
-    ------
-    SystemExit : the code differs when the job starts or when it ends; says what to do.
+    Raises SystemExit: the code differs when the job starts or when it ends; says what to do.
     """
     expected, *roots = stamp.split()
     for when in ("before", "while"):
@@ -95,13 +87,12 @@ def unchanged(stamp: str) -> Iterator[None]:
 
 def save() -> None:
     """Keep what was found in files for later processes; where nothing can be written they look again."""
-    kept = {key: list(code) for key, code in _known().items()}
     part = CACHE.with_name(f".part.{CACHE.name}")
     try:
-        if CACHE.is_file() and len(json.loads(CACHE.read_bytes())) == len(kept):
+        if CACHE.is_file() and len(json.loads(CACHE.read_bytes())) == len(_known()):
             return
         part.parent.mkdir(exist_ok=True)
-        part.write_text(json.dumps(kept), encoding="utf-8")
+        part.write_text(json.dumps(_known()), encoding="utf-8")
         part.replace(CACHE)
     except (OSError, ValueError):
         part.unlink(missing_ok=True)
@@ -112,55 +103,30 @@ def kernel_digest() -> str:
 
     The compiler does not notice when a kernel changes that a kernel of another file inlines.
     """
-    compiled = re.compile(r"\b(numba|compiled|njit)\b")
+    compiled = re.compile(rb"\b(numba|compiled|njit)\b")
     files = sorted((SOURCES / "noisylabels").rglob("*.py"))
-    digests = [_digest(file) for file in files if compiled.search(file.read_text(encoding="utf-8"))]
+    digests = [_read(file).digest for file in files if compiled.search(_content(file))]
     return _sha("".join(digests).encode())[:16]
 
 
 @cache
 def _located(name: str, folder: Path | None = None) -> Path | None:
-    """The file of a script, or of a module of the checkout or below a folder; without folder of any module.
-
-    Nothing is imported, not even the package of the module.
-    """
+    """The file of a script, or of a module of the checkout or below a folder; without folder, of any."""
     if "/" in name:
         return SOURCES / name
-    parts = name.split(".")
-    if parts[0] in PACKAGES:
-        base = SOURCES.joinpath(*parts)
+    if name.partition(".")[0] in PACKAGES:
+        base = SOURCES.joinpath(*name.split("."))
         return next((f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()), None)
-    if folder == SOURCES:
-        return None
-    path = [str(folder)] if folder else None
-    spec = None
-    for depth in range(1, len(parts) + 1):
-        spec = PathFinder.find_spec(".".join(parts[:depth]), path)
-        if spec is None:
-            return None
-        path = list(spec.submodule_search_locations or [])
-    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
-
-
-def _folder(root: str, file: Path) -> Path:
-    """From where the modules beside a root are imported."""
-    if "/" in root or root.partition(".")[0] in PACKAGES:
-        return SOURCES
-    return file.parents[root.count(".") + (file.name == "__init__.py")]
+    return None if folder == SOURCES else methods.module_file(name, [str(folder)] if folder else None)
 
 
 def _imported(name: str, file: Path) -> Iterator[str]:
     """Full names of what a module imports; a public name of the library stands for its module."""
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    package, public = name if file.name == "__init__.py" else name.rpartition(".")[0], methods.public()
     for each in _read(file).imports:
         full = resolve_name(each, package) if each.startswith(".") else each
-        yield f"noisylabels.{_public()[full]}" if full in _public() else full
-
-
-@cache
-def _public() -> dict[str, str]:
-    """``noisylabels.ORS`` -> ``filters.ors``."""
-    return {f"noisylabels.{name}": module for module, _, name in (m.partition(":") for m in METHODS.values())}
+        library, _, attribute = full.rpartition(".")
+        yield public.get(attribute, full) if library == "noisylabels" else full
 
 
 @cache
@@ -184,73 +150,50 @@ def _known() -> dict[str, Code]:
 
 
 @cache
-def _content(file: Path) -> tuple[str, bytes]:
-    content = file.read_bytes()
-    return _sha(content), content
+def _content(file: Path) -> bytes:
+    return file.read_bytes()
 
 
 def _forget() -> None:
     """Look at all files again."""
-    for each in (_content, _digest, _located, _named):
+    for each in (_content, _read, _located, _named):
         each.cache_clear()
 
 
 @cache
-def _digest(file: Path) -> str:
-    """Of a Python file that of its meaning, of any other that of its bytes."""
-    return _read(file).digest if file.suffix == ".py" else _content(file)[0][:16]
-
-
 def _read(file: Path) -> Code:
-    key, content = _content(file)
-    known = _known()
+    """Of a Python file the digest is that of its meaning, of any other that of its bytes."""
+    key = _sha(_content(file))
     if file.suffix != ".py":
         return Code(key[:16], [], [])
-    if key not in known:
-        tree = ast.parse(content, str(file))
-        imports, texts = sorted(_imports(tree.body)), sorted(_texts(tree))
-        known[key] = Code(_sha(ast.dump(_bare(tree)).encode())[:16], imports, texts)
-    return known[key]
+    if key not in _known():
+        tree = ast.parse(_content(file), str(file))
+        texts = {node.value for node in ast.walk(tree) if _is_text(node)}
+        names = sorted(text for text in texts if re.fullmatch(r"[\w-]+(\.[a-z0-9]+)?", text))
+        imports = sorted(set(_imports(tree)))
+        for node in ast.walk(tree):
+            if isinstance(body := getattr(node, "body", None), list):  # without texts that are statements
+                body[:] = [s for s in body if not (isinstance(s, ast.Expr) and _is_text(s.value))]
+        _known()[key] = Code(_sha(ast.dump(tree).encode())[:16], imports, names)
+    return _known()[key]
 
 
-def _imports(statements: Iterable[ast.AST]) -> set[str]:
-    """Modules that the statements import, with their leading dots; of ``from a import b``, a and a.b."""
-    found: set[str] = set()
-    for node in statements:
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = "." * node.level + (node.module or "")
-            joint = "" if module.endswith(".") else "."
-            found.update([module, *(f"{module}{joint}{alias.name}" for alias in node.names)])
-        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
-            if isinstance(inner := getattr(node, part, None), list):
-                found |= _imports(inner)
-    return found
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Modules that run code imports, with their leading dots; of ``from a import b``, a and a.b."""
+    if isinstance(tree, ast.Import):
+        yield from (alias.name for alias in tree.names)
+    elif isinstance(tree, ast.ImportFrom):
+        module = "." * tree.level + (tree.module or "")
+        joint = "" if module.endswith(".") else "."
+        yield from [module, *(f"{module}{joint}{alias.name}" for alias in tree.names)]
+    for node in ast.iter_child_nodes(tree):
+        only_typed = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        if not only_typed and not isinstance(node, ast.expr):
+            yield from _imports(node)
 
 
-def _texts(tree: ast.AST) -> set[str]:
-    """Texts that could name a file or a folder beside the module."""
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-]+(\.[a-z0-9]+)?", text)}
-
-
-def _bare(tree: ast.AST) -> ast.AST:
-    """The tree without docstrings and other texts that stand as statements."""
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            body[:] = [
-                s
-                for s in body
-                if not (
-                    isinstance(s, ast.Expr)
-                    and isinstance(s.value, ast.Constant)
-                    and isinstance(s.value.value, str)
-                )
-            ]
-    return tree
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _sha(content: bytes) -> str:

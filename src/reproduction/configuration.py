@@ -1,16 +1,21 @@
-"""The configuration of a run: `config/config.yaml` and the files laid over it."""
+"""The configuration of a run, and what pages and editors are told of the keys of all files in ``config/``."""
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, field_validator
+from pydantic import BaseModel, Field, NonNegativeInt, field_validator
 
-from reproduction.artifact import merge
+from reproduction import protocols
+from reproduction.artifact import Artifact, merge
 from reproduction.data.registry import LOCAL, UserFile, users_file
 from reproduction.protocols.settings import Distinct
-from reproduction.strict_yaml import ArtifactError, Model, check, near, read
+from reproduction.protocols.walk import Protocol
+from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
 
 
 class LocalTable(Model):
@@ -86,46 +91,120 @@ class Config(Model):
         return formats
 
 
-def examine(config: dict[str, Any], files: Iterable[Path]) -> None:
+def examine(config: Mapping[str, Any], files: Iterable[Path]) -> None:
     """Nothing if every file, laid over those before it, is a configuration, and so is ``config``.
 
     config : what a run has in the end, options of the command line included.
-
-    Raises
-    ------
-    ArtifactError : one line with the file (or --config), the key, what is wrong, and what is possible.
+    Raises ArtifactError: one line with the file (or --config), the key, what is wrong, and what is possible.
     """
-    merged: dict[str, Any] = {}
+    merged: Content = {}
     for file in files:
         merged = merge(merged, read(file))
         check(Config, merged, file)
     check(Config, config, "--config")
 
 
-def examine_files(local: Mapping[str, UserFile]) -> None:
-    """Nothing if every file of `data.local` exists. Raises ArtifactError : one does not; its path in full."""
+def examine_local(local: Mapping[str, UserFile], entries: Collection[str], folder: Path) -> None:
+    """Nothing if the ids of `data.local` are of the registry or of an artifact, and their files are there.
+
+    folder : of the experiments; every artifact is looked at, also those of papers that are not listed.
+    Raises ArtifactError: an id that would be ignored, with near ones; a file that does not exist, in full.
+    """
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(folder.glob("*/*.yaml"))]
+    named = {name for text in texts for name in re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
+    for name in local:
+        if name not in {*entries, *named}:
+            raise ArtifactError(
+                f"data.local: {name}: no data set of the registry has this id and no artifact below {folder} "
+                f"names {name}.{LOCAL}{near(name, [*entries, *named], 3)}"
+            )
     for name, spec in local.items():
         if not (file := users_file(spec)).is_file():
             raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
 
 
-def examine_local(local: Mapping[str, Any], entries: Iterable[str], folder: Path) -> None:
-    """Nothing if every id of `data.local` is a set of the registry, or a table that some artifact names.
+# The keys, from the models that check them
 
-    folder : of the experiments; every artifact is looked at, also those of papers that are not listed.
+BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+"""Part of a page that `filled` writes."""
 
-    Raises
-    ------
-    ArtifactError : an id that would be ignored, with the nearest ones.
-    """
-    if not (unknown := [name for name in local if name not in entries]):
-        return
-    texts = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(folder.glob("*/*.yaml"))]
-    named = {name for text in texts for name in re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
-    for name in unknown:
-        if name not in named:
-            known = [*entries, *named]
-            raise ArtifactError(
-                f"data.local: {name}: no data set of the registry has this id and no artifact below {folder} "
-                f"names {name}.{LOCAL}{near(name, known, 3)}"
-            )
+BOUNDS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
+TYPES = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
+
+
+def every_protocol() -> dict[str, Protocol]:
+    """Name -> protocol, of all modules."""
+    names = [f"{protocols.__name__}.{each.name}" for each in iter_modules(protocols.__path__)]
+    members = (member for name in names for member in vars(import_module(name)).values())
+    found: list[Protocol] = [member.protocol for member in members if hasattr(member, "protocol")]
+    return {protocol.name: protocol for protocol in found}
+
+
+def models() -> dict[str, type[BaseModel]]:
+    """Name -> model: ``config``, ``artifact``, and ``settings.<protocol>``."""
+    settings = {f"settings.{name}": protocol.settings for name, protocol in every_protocol().items()}
+    return {"config": Config, "artifact": Artifact, **settings}
+
+
+def write_schemas(folder: Path) -> None:
+    """Write the JSON Schema of every model, ``<name>.schema.json``; editors check YAML files against them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, model in models().items():
+        text = json.dumps(model.model_json_schema(), indent=1)
+        (folder / f"{name}.schema.json").write_text(text + "\n", encoding="utf-8")
+
+
+def settings_page() -> str:
+    """The page ``config/settings.md``: the keys of the settings of every protocol."""
+    page = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
+    for each in every_protocol().values():
+        summary = " ".join((each.run.__doc__ or "").partition("\n\n")[0].split())
+        page += f"\n## {each.name}\n\n{summary}\n\n{table(each.settings)}"
+    return page
+
+
+def filled(page: str) -> str:
+    """The page with the table of keys of a model in each of its blocks ``<!-- keys of <name> -->``."""
+    known = models()
+    return BLOCK.sub(lambda found: f"{found[1]}{table(known[found[2]])}{found[3]}", page)
+
+
+def table(model: type[BaseModel]) -> str:
+    """Markdown: a line for each key, what it takes, and what it means; ``*`` marks keys that are required."""
+    rows = [("key", "value", "meaning"), ("---",) * 3, *_rows(model)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _rows(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str, str]]:
+    schema = model.model_json_schema()
+    for name, field in model.model_fields.items():
+        key, kind = field.alias or name, field.annotation
+        if field.is_required() and isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _rows(kind, f"{above}{key}.")
+        else:
+            value = _value(schema["properties"][key], schema.get("$defs", {})).replace("|", "\\|")
+            star = "*" if field.is_required() else ""
+            yield f"`{above}{key}`{star}", value, (field.description or "").replace("|", "\\|")
+
+
+def _value(shape: Any, models: Content) -> str:
+    """What a JSON Schema takes, in words: ``list of number > 0``."""
+    if not isinstance(shape, dict):
+        return "any"
+    if "$ref" in shape:
+        return _value(models[shape["$ref"].rpartition("/")[2]], models)
+    alternatives = shape.get("anyOf") or shape.get("oneOf") or []
+    if parts := [part for part in alternatives if part != {"type": "null"}]:
+        return " or ".join(dict.fromkeys(_value(part, models) for part in parts))
+    if words := shape.get("enum", [shape["const"]] if "const" in shape else []):
+        return ", ".join(
+            f"`{word}`" if isinstance(word, str) and word else json.dumps(word) for word in words
+        )
+    if shape.get("type") == "array":
+        return f"list of {_value(shape.get('items'), models)}"
+    if shape.get("type") == "object":
+        keys = ", ".join(f"`{key}`" for key in shape.get("properties", {}))
+        entries = [*shape.get("patternProperties", {}).values(), shape.get("additionalProperties")]
+        return f"{{{keys}}}" if keys else f"name: {_value(entries[0], models)}"
+    limits = [f"{sign} {shape[key]:g}" for key, sign in BOUNDS.items() if key in shape]
+    return f"{TYPES.get(shape.get('type', ''), 'any')} {' and '.join(limits)}".strip()

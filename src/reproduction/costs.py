@@ -25,7 +25,7 @@ Measured = Mapping[tuple[str, str, str], tuple[float, float]]
 
 
 def read(file: Path) -> Measured:
-    """The table that ``python src/scripts/costs.py`` writes; without the file nothing was measured.
+    """The table that ``src/scripts/generate.py --costs`` writes; without the file nothing was measured.
 
     Raises
     ------
@@ -39,7 +39,9 @@ def read(file: Path) -> Measured:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         if rows.fieldnames != COLUMNS:
-            raise ValueError(f"{file}: the columns are not {', '.join(COLUMNS)}; run src/scripts/costs.py")
+            raise ValueError(
+                f"{file}: the columns are not {', '.join(COLUMNS)}; run src/scripts/generate.py --costs"
+            )
         for row in rows:
             try:
                 numbers = float(row["longest"]), float(row["mem_mb"])

@@ -7,19 +7,19 @@ root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and ne
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reproduction import artifact as artifacts
 from reproduction import code_digest, configuration, costs, methods
-from reproduction.artifact import Artifact
+from reproduction.artifact import Artifact, load_all, merge
 from reproduction.data import registry
 from reproduction.data_sources import DataSources
+from reproduction.job import Order
 from reproduction.protocols import walk
-from reproduction.strict_yaml import read
+from reproduction.strict_yaml import Content, read
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 
@@ -28,27 +28,22 @@ TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 class Plan:
     """One configuration, its artifacts at its scale, where their data come from, and what jobs cost."""
 
-    config: dict[str, Any]
-    loaded: dict[tuple[str, str], Artifact]
+    config: Mapping[str, Any]
+    artifacts: dict[str, Artifact]
     supply: DataSources
     measured: costs.Measured = field(default_factory=dict)
 
     # Artifacts
 
-    @cached_property
+    @property
     def results(self) -> str:
         """Folder of the result tables and verdicts of the scale."""
         return f"results/{self.config['scale']}"
 
-    @cached_property
+    @property
     def figures(self) -> str:
         """Folder of the figures and tables of the scale."""
         return f"figures/{self.config['scale']}"
-
-    @cached_property
-    def artifacts(self) -> dict[str, Artifact]:
-        """Every artifact by its name."""
-        return {f"{paper}/{name}": artifact for (paper, name), artifact in self.loaded.items()}
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -95,7 +90,15 @@ class Plan:
         named = {name for a in self.shown.values() for name in a.data_sets(a.settings)}
         return sorted({self.supply.pinned(name) for name in named})
 
-    # Experiments
+    def check_custom(self, scopes: Iterable[str]) -> None:
+        """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
+        for artifact in (a for scope in scopes for a in self.below(scope).values() if a.protocol):
+            try:
+                walk.find(artifact.protocol).settings.model_validate(artifact.settings).check_custom()
+            except ValueError as error:
+                raise ValueError(f"{artifact.file}: settings.{error}") from None
+
+    # Jobs
 
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""
@@ -103,56 +106,37 @@ class Plan:
         names = [re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single]
         return f"(?:{'|'.join(names) or '(?!)'})(?:@[0-9]+)?"
 
-    def tunes(self, name: str) -> bool:
-        """Does the protocol of the artifact tune parameters before it runs?"""
-        return walk.find(self.artifact(name).protocol).tune is not None
-
-    def check_custom(self, scopes: Iterable[str]) -> None:
-        """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
-        for artifact in (artifact for scope in scopes for artifact in self.below(scope).values()):
-            try:
-                if artifact.typed is not None:
-                    artifact.typed.check_custom()
-            except ValueError as error:
-                raise ValueError(f"{artifact.file}: settings.{error}") from None
-
-    def cell(self, name: str, cell: str = "") -> dict[str, Any]:
-        """Settings of a cell of the artifact; without a name those of its only cell."""
-        cells = self.artifact(name).cells
-        return cells[cell or "".join(cells)]
+    def cell(self, name: str, cell: str = "") -> Content:
+        """Settings of a cell of the artifact; without a name those of all."""
+        artifact = self.artifact(name)
+        return artifact.cells[cell] if cell else artifact.settings
 
     def data(self, name: str, cell: str = "") -> list[str]:
-        """Prepared data files of a cell."""
+        """Prepared data files of a cell, or of all."""
         return self.supply.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
 
-    def all_data(self, name: str) -> list[str]:
-        """Prepared data files of all cells."""
-        artifact = self.artifact(name)
-        return self.supply.prepared(artifact.data_sets(artifact.settings))
-
-    def code(self, job: str, name: str, cell: str = "") -> str:
+    def code(self, name: str, cell: str = "") -> str:
         """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
-        return code_digest.stamped(f"scripts/{job}.py", *self._computing(name, cell))
+        return code_digest.stamped("scripts/job.py", *self._computing(name, cell))
 
     def computing_code(self, name: str) -> str:
         """Digest of the code that can change numbers of the artifact: its protocol, its methods."""
         return code_digest.digest(self._computing(name))
 
     def _computing(self, name: str, cell: str = "") -> list[str]:
-        artifact = self.artifact(name)
-        settings = artifact.cells[cell] if cell else artifact.settings
-        modules = [methods.module(spec["method"]) for spec in settings.get("methods", {}).values()]
-        return [_protocol_module(artifact), *modules]
+        used = self.cell(name, cell).get("methods", {}).values()
+        return [_protocol_module(self.artifact(name)), *(methods.module(spec["method"]) for spec in used)]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
-        artifact = self.artifact(name)
-        settings = self.cell(name, cell)
+        artifact, settings = self.artifact(name), dict(self.cell(name, cell))
         if "methods" in settings:
-            settings = settings | {"methods": {k: _computed(m) for k, m in settings["methods"].items()}}
+            settings["methods"] = {
+                label: {key: value for key, value in method.items() if key not in methods.DISPLAY}
+                for label, method in settings["methods"].items()
+            }
         experiment = artifact.settings.get("experiment", name.partition("@")[0])
-        described = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
-        return json.dumps(described | {"settings": settings})
+        return json.dumps(Order(artifact.protocol, experiment, self.seed(name), settings)._asdict())
 
     def repetitions(self, name: str, block: int = 0) -> str:
         """Half-open range of the repetitions of a block, ``0:5``."""
@@ -165,16 +149,17 @@ class Plan:
 
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
         """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `costs.resources`."""
-        declared = self.artifact(name).content.get("resources", {})
-        return costs.resources(self.measured, (name.partition("@")[0], cell, job), declared, attempt)
+        declared = self.artifact(name).resources
+        asked = declared.model_dump(exclude_unset=True) if declared else {}
+        return costs.resources(self.measured, (name.partition("@")[0], cell, job), asked, attempt)
 
     # Results
 
     def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
         """Files of tuned parameters of some cells, by default all; none if the protocol does not tune."""
-        folder = f"{self.results}/{name}/cells"
-        asked = list(cells) or list(self.artifact(name).cells)
-        return [f"{folder}/{cell}/tuned.json" for cell in asked] if self.tunes(name) else []
+        artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
+        tunes = walk.find(artifact.protocol).tune is not None
+        return [f"{folder}/{cell}/tuned.json" for cell in cells or artifact.cells] if tunes else []
 
     def parts(self, name: str, suffix: str = "csv") -> list[str]:
         """Tables of all blocks of all cells, in order; with the suffix ``points.npz`` what they tested."""
@@ -195,33 +180,28 @@ class Plan:
         own = [artifact.name] if artifact.protocol else []
         return [f"{artifact.paper}/{name}" for name in own + artifact.uses]
 
-    def drawn(self, name: str) -> list[str]:
-        """Artifacts (without the paper) whose tables are drawn: its own first, then those it uses."""
-        return [source.partition("/")[2] for source in self._sources(self.artifact(name))]
-
-    def tables(self, name: str) -> list[str]:
-        """Their result tables, in the same order."""
-        return [f"{self.results}/{source}/table.csv" for source in self._sources(self.artifact(name))]
+    def drawn(self, name: str) -> dict[str, str]:
+        """Artifacts (without the paper) whose tables are drawn, with these: its own, then those it uses."""
+        sources = self._sources(self.artifact(name))
+        return {source.partition("/")[2]: f"{self.results}/{source}/table.csv" for source in sources}
 
     def drawing_code(self, names: Iterable[str]) -> str:
-        """The code that draws some artifacts."""
+        """The code that draws some artifacts: it knows the models of the settings that are shown."""
         drawn = [self.artifact(name) for name in names]
         modules = [f"reproduction.figures.{artifact.render.partition(':')[0]}" for artifact in drawn]
-        shown = [self.artifacts[source] for a in drawn for source in self._sources(a)]
-        modules += map(_protocol_module, shown)  # the models of their settings
+        modules += [_protocol_module(self.artifacts[source]) for a in drawn for source in self._sources(a)]
         return code_digest.stamped("scripts/draw.py", *modules)
 
-    def settings_shown(self, name: str) -> dict[str, Any]:
+    def settings_shown(self, name: str) -> dict[str, Content]:
         """Settings of every artifact that is shown; a table is given the printed values too."""
         artifact = self.artifact(name)
-        printed = artifact.kind == "table"
         shown = dict.fromkeys([artifact.name, *self.drawn(name)])
+        printed = artifact.kind == "table"
         return {each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown}
 
     def shown_digest(self, names: Iterable[str]) -> str:
         """Digest of what some artifacts show beside their tables: a change of it draws them again."""
-        shown = [[name, self.artifact(name).render, self.settings_shown(name)] for name in names]
-        return _digest(shown)
+        return _digest([[name, self.artifact(name).render, self.settings_shown(name)] for name in names])
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""
@@ -229,8 +209,8 @@ class Plan:
 
     def drawings(self, name: str) -> list[str]:
         """The files of the figure or table, one for each format; the first is the one that pages show."""
-        others = [suffix for suffix in self.config["formats"] if suffix != "png"]
-        suffixes = ["png", *others] if self.artifact(name).kind == "figure" else TABLE_SUFFIXES
+        figure = sorted(self.config["formats"], key=lambda suffix: suffix != "png")
+        suffixes = figure if self.artifact(name).kind == "figure" else TABLE_SUFFIXES
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:
@@ -268,7 +248,7 @@ class Plan:
     def published_data(self, scope: str) -> list[str]:
         """Prepared data of those with published values: a constant classifier is scored as a baseline."""
         published = [name for name, artifact in self.judged(scope).items() if artifact.published]
-        return sorted({file for name in published for file in self.all_data(name)})
+        return sorted({file for name in published for file in self.data(name)})
 
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
@@ -276,8 +256,6 @@ class Plan:
         repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
         files += [f"{self.results}/{name}/seeds.html" for name in repeated]
         return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
-
-    # Seeds
 
     def replicas(self, name: str) -> list[str]:
         """An experiment and its repetitions with the other ``seeds`` of the configuration.
@@ -290,16 +268,8 @@ class Plan:
         others = [seed for seed in self.config.get("seeds", []) if seed != self.config["seed"]]
         return [name, *(f"{name}@{seed}" for seed in others)]
 
-    def replica_tables(self, name: str) -> list[str]:
-        """Their result tables, in the same order."""
-        return [f"{self.results}/{each}/table.csv" for each in self.replicas(name)]
 
-
-def _computed(method: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in method.items() if key not in methods.DISPLAY}
-
-
-def _digest(content: Any) -> str:
+def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
@@ -307,39 +277,26 @@ def _protocol_module(artifact: Artifact) -> str:
     return f"reproduction.protocols.{artifact.protocol.rpartition('.')[0]}"
 
 
-def configured(root: Path, scale: str) -> dict[str, Any]:
+def configured(root: Path, scale: str) -> Content:
     """``config/config.yaml`` with the overlay of the scale laid over it."""
-    config = read(root / "config/config.yaml")
     overlay = root / f"config/{scale}.yaml"
-    return artifacts.merge(config, read(overlay) if overlay.is_file() else {})
+    return merge(read(root / "config/config.yaml"), read(overlay) if overlay.is_file() else {})
 
 
-def planned(root: Path, config: dict[str, Any]) -> Plan:
-    """The plan of a configuration, without the workflow.
-
-    Raises
-    ------
-    ValueError : a mistake in a file of the configuration, in one line.
-    """
-    loaded = artifacts.load_all(root / "config/experiments", config["papers"], config["scale"])
+def planned(root: Path, config: Mapping[str, Any]) -> Plan:
+    """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line."""
+    loaded = load_all(root / "config/experiments", config["papers"], config["scale"])
     known = registry.load_registry(root / "config/datasets.yaml")
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     return Plan(config, loaded, DataSources(entries, config["data"]), measured)
 
 
-def of_run(root: Path, config: dict[str, Any], files: Iterable[Path]) -> Plan:
-    """The plan of a run, every file of its configuration and the user's own data checked.
-
-    Raises
-    ------
-    ValueError : a mistake in a file or on the command line, in one line.
-    """
+def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:
+    """`planned` of a run, every file of its configuration and the user's own data checked."""
     configuration.examine(config, files)
-    local = config["data"]["local"]
     entries = registry.load_registry(root / "config/datasets.yaml")
-    configuration.examine_local(local, entries, root / "config/experiments")
-    configuration.examine_files(local)
+    configuration.examine_local(config["data"]["local"], entries, root / "config/experiments")
     made = planned(root, config)
     _ = made.left_out  # names a data set that is not in the registry
     return made

@@ -1,106 +1,110 @@
-"""The tidy result table: one row per (data set, noise, setting, method, repetition, metric, x).
+"""The tidy result table, one row per data set, noise, setting, method, repetition, metric, x; its provenance.
 
-Tables are byte stable: fixed columns, fixed number format, no time stamps,
-rows in the order in which the protocol yields them.
+Equal runs give equal bytes: fixed columns and number format, rows in the order in which the protocol yields
+them; in the provenance commit, versions, processor and digests, but no times.
 """
 
-from collections.abc import Iterable
+import hashlib
+import json
+import math
+import platform
+import re
+import subprocess
+import zipfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["dataset", "source", "noise", "setting", "method", "repetition", "metric", "x", "value"]
-DEFAULTS: dict[str, Any] = {
-    "dataset": "synthetic",
-    "source": "synthetic",
-    "noise": "",
-    "setting": "",
-    "x": float("nan"),
-}
-_TEXT = ("dataset", "source", "noise", "setting", "method", "metric")
+DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting": "", "x": math.nan}
+_NUMBERS = ("repetition", "x", "value")
+
+NUMERIC = ("numpy", "scipy", "numba", "llvmlite", "pandas", "scikit-learn", "soundfile", "pyroomacoustics")
+"""Packages that experiments, data sets and verdicts are computed with."""
+
+DRAWING = (*NUMERIC, "matplotlib", "pillow", "fonttools")
+"""Packages that figures and tables are drawn with."""
+
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "fonttools": "fontTools"}
+"""Packages whose module has another name."""
+
+# The table
 
 
-def _number(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.10g}"
+def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
+    """Write result rows (with the keys of `COLUMNS`; missing ones take `DEFAULTS`) as a byte-stable CSV.
 
-
-def _text(value: object, column: str, row: int) -> str:
-    text = str(value)
-    if any(character in text for character in ',"\r\n'):
-        raise ValueError(
-            f"row {row}: {column} {text!r} holds a comma, a quote or a line break; use a plain label"
-        )
-    return text
-
-
-def _line(row: dict[str, Any], index: int) -> str:
-    unknown = set(row) - set(COLUMNS)
-    if unknown:
-        raise ValueError(f"row {index}: unknown columns {sorted(unknown)}; a result row has {COLUMNS}")
-    full = DEFAULTS | row
-    missing = [column for column in COLUMNS if column not in full]
-    if missing:
-        raise ValueError(f"row {index}: missing columns {missing}")
-    if not np.isfinite(full["value"]):
-        raise ValueError(
-            f"row {index}: the value of {full['metric']} of method {full['method']} "
-            f"(repetition {full['repetition']}, x = {full['x']}) is {full['value']}; results must be finite"
-        )
-    if np.isinf(full["x"]):
-        raise ValueError(f"row {index}: x is infinite")
-    cells = [_text(full[c], c, index) for c in _TEXT[:5]]
-    cells += [str(int(full["repetition"])), _text(full["metric"], "metric", index)]
-    return ",".join([*cells, _number(float(full["x"])), _number(float(full["value"]))])
-
-
-def write_rows(rows: Iterable[dict[str, Any]], path: str | Path) -> None:
-    """Write result rows (dicts with the keys of `COLUMNS`; missing ones take `DEFAULTS`)
-    as a byte-stable CSV.
-
-    Raises
-    ------
-    ValueError : an unknown or missing column, a value that is not finite,
-    a label with a comma; nothing is written.
+    Raises ValueError: an unknown or missing column, a value that is not finite, a label with a comma; nothing
+    is written.
     """
-    lines = [",".join(COLUMNS), *(_line(row, i) for i, row in enumerate(rows))]
+    lines = [",".join(COLUMNS), *(_line(row, f"row {number}: ") for number, row in enumerate(rows))]
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def _line(row: Mapping[str, Any], where: str) -> str:
+    if unknown := sorted(set(row) - set(COLUMNS)):
+        raise ValueError(f"{where}unknown columns {unknown}; a result row has {COLUMNS}")
+    full = DEFAULTS | dict(row)
+    if missing := [column for column in COLUMNS if column not in full]:
+        raise ValueError(f"{where}missing columns {missing}")
+    if not math.isfinite(full["value"]):
+        raise ValueError(
+            f"{where}the value of {full['metric']} of method {full['method']} (repetition "
+            f"{full['repetition']}, x = {full['x']}) is {full['value']}; results must be finite"
+        )
+    if math.isinf(full["x"]):
+        raise ValueError(f"{where}x is infinite")
+    cells = {column: str(full[column]) for column in COLUMNS if column not in _NUMBERS}
+    for column, text in cells.items():
+        if any(character in text for character in ',"\r\n'):
+            rule = "holds a comma, a quote or a line break; use a plain label"
+            raise ValueError(f"{where}{column} {text!r} {rule}")
+    cells["repetition"] = str(int(full["repetition"]))
+    cells["x"] = "" if math.isnan(full["x"]) else f"{float(full['x']):.10g}"
+    cells["value"] = f"{float(full['value']):.10g}"
+    return ",".join(cells[column] for column in COLUMNS)
 
 
 def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
     """Join the tables ``parts``, in the order given, into one table.
 
-    Raises
-    ------
-    ValueError : a part whose header is not that of a result table, or that ends in the middle of a line.
+    Raises ValueError: a part whose header is not that of a result table, or that ends within a line.
     """
-    header = ",".join(COLUMNS) + "\n"
-    body = []
+    header, body = ",".join(COLUMNS) + "\n", []
     for part in parts:
         text = Path(part).read_text(encoding="utf-8")
         if not text.startswith(header) or not text.endswith("\n"):
-            raise ValueError(
-                f"{part} is not a whole result table (columns {COLUMNS}); delete it and run again"
-            )
+            remedy = "delete it and run again"
+            raise ValueError(f"{part} is not a whole result table (columns {COLUMNS}); {remedy}")
         body.append(text.removeprefix(header))
     Path(path).write_text(header + "".join(body), encoding="utf-8", newline="\n")
+
+
+def read_table(path: str | Path) -> "pd.DataFrame":
+    """Read a result table with text columns as text and empty labels as "".
+
+    Raises ValueError: columns other than `COLUMNS`.
+    """
+    import pandas as pd
+
+    types = dict.fromkeys(COLUMNS, "object") | {"repetition": "int64", "x": "float64", "value": "float64"}
+    frame = pd.read_csv(path, keep_default_na=False, na_values={"x": [""]}, dtype=types)
+    if list(frame.columns) != COLUMNS:
+        raise ValueError(f"{path} has the columns {list(frame.columns)}, a result table has {COLUMNS}")
+    return frame
 
 
 def verify(path: str | Path) -> None:
     """Nothing if the file is the one that the provenance beside it records, or if there is none beside it.
 
     path : a table.csv, which it records as table_sha256, or a points.npz, as points_sha256.
-
-    Raises
-    ------
-    ValueError : another file, or a provenance that cannot be read; the message says what to run.
+    Raises ValueError: another file, or a provenance that cannot be read; the message says what to run.
     """
-    import hashlib
-    import json
-
     file = Path(path)
     kind, provenance = file.stem, file.with_name("provenance.json")
     if not provenance.is_file():
@@ -110,21 +114,99 @@ def verify(path: str | Path) -> None:
         recorded = json.loads(provenance.read_bytes())[f"{kind}_sha256"]
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{provenance}: {kind}_sha256 cannot be read; {mend}") from None
-    if hashlib.sha256(file.read_bytes()).hexdigest() != recorded:
+    if _digest(file.read_bytes()) != recorded:
         raise ValueError(f"{file} is not the {kind} that {provenance} records (changed by hand?); {mend}")
 
 
-def read_table(path: str | Path) -> "pd.DataFrame":
-    """Read a result table with text columns as text and empty labels as "".
+# Where it comes from
 
-    Raises
-    ------
-    ValueError : columns other than `COLUMNS`.
+
+def write_provenance(
+    about: str, tuned: Mapping[str, Any], data: Iterable[Path], table: Path, points: Path, path: Path
+) -> None:
+    """Write as JSON what ran (``about``, JSON too), with which tuned values, on which data, with what.
+
+    data_variant : data set -> which content it had ("genuine", "rebuilt", ...), where sources differ.
     """
-    import pandas as pd
+    import numpy as np
 
-    types = dict.fromkeys(_TEXT, "object") | {"repetition": "int64", "x": "float64", "value": "float64"}
-    frame = pd.read_csv(path, keep_default_na=False, na_values={"x": [""]}, dtype=types)
-    if list(frame.columns) != COLUMNS:
-        raise ValueError(f"{path} has the columns {list(frame.columns)}, a result table has {COLUMNS}")
-    return frame
+    ran = json.loads(about)
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    described = {file: _described(file) for file in data}
+    record = ran | {
+        "settings_sha256": _digest(json.dumps(ran.get("settings"), sort_keys=True).encode()),
+        "tuned": tuned,
+        "data_sha256": {file.name: _digest(file.read_bytes()) for file in described},
+        "data_variant": {each["id"]: each["variant"] for each in described.values()},
+        "table_sha256": _digest(table.read_bytes()),
+        "points_sha256": _digest(points.read_bytes()),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "blas": f"{blas['name']} {blas['version']}",
+        "packages": _versions(["noisylabels", *NUMERIC]),
+    }
+    path.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def packages(names: Iterable[str], lock: Path) -> str:
+    """Versions, installed and in a lock file, as JSON; a result is made again when either changes.
+
+    A lock file may have several of a package, for different interpreters.
+    """
+    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    locked: dict[str, list[str]] = {}
+    for name, version in sorted(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)", text, re.M)):
+        if name in names:
+            locked.setdefault(name, []).append(version)
+    return json.dumps({"installed": _versions(names), "locked": locked}, sort_keys=True)
+
+
+def damaged() -> str:
+    """Which package cannot be imported, and why, in one line; "" if all can."""
+    for name in DRAWING:
+        try:
+            import_module(MODULES.get(name, name))
+        except Exception as error:  # a damaged file can raise anything
+            return f"{name} ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+    return ""
+
+
+def _versions(names: Iterable[str]) -> dict[str, str]:
+    """Those of the packages that are installed."""
+    found = {}
+    for name in names:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def _commit() -> str:
+    """Commit of the checkout, with "+" if files that git knows were changed; "unknown" outside a checkout."""
+    command = ["git", "describe", "--always", "--dirty=+", "--abbrev=40", "--exclude=*"]
+    folder = Path(__file__).resolve().parent
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    found = re.search(r"^model name.*?:(.*)$", text, re.M)
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _described(file: Path) -> dict[str, str]:
+    """What a prepared data file records about itself; its arrays stay unread."""
+    with zipfile.ZipFile(file) as archive:
+        meta: dict[str, str] = json.loads(archive.read("meta.json"))
+    return meta

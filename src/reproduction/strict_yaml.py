@@ -19,8 +19,6 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 NUMBER = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+")
 """Looks like a number, but YAML 1.1 wants a point and a sign and reads ``1e3`` as text."""
 
-KEYS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:int")
-
 DEEPEST, MOST = 50, 200_000
 """Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values."""
 
@@ -35,8 +33,12 @@ class ArtifactError(ValueError):
 def near(word: object, known: Iterable[object], most: int = 2) -> str:
     """``; did you mean a or b?`` with the nearest of the known words, else ``; known: a, b, c``."""
     words = list(dict.fromkeys(map(str, known)))
-    close = difflib.get_close_matches(str(word), words, n=most)
-    return f"; did you mean {' or '.join(close)}?" if close else f"; known: {', '.join(words) or 'none'}"
+    return _did_you_mean(str(word), words, most) or f"; known: {', '.join(words) or 'none'}"
+
+
+def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
+    close = difflib.get_close_matches(word, words, n=most)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
 class Model(BaseModel):
@@ -49,18 +51,17 @@ class Model(BaseModel):
     def _known_keys(cls, content: Any) -> Any:
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key, value in content.items() if isinstance(content, dict) else ():
+            said = f"{key}: is empty; give a value or drop the key" if value is None else ""
             if key not in known:
-                words = {"key": key, "near": near(key, known)}
-                raise PydanticCustomError("unknown_key", "there is no key '{key}'{near}", words)
-            if value is None:
-                words = {"key": key}
-                raise PydanticCustomError(
-                    "unknown_key", "{key}: is empty; give a value or drop the key", words
-                )
+                said = f"there is no key {str(key)!r}{near(key, known)}"
+            if said:
+                raise PydanticCustomError("unknown_key", "{said}", {"said": said})
         return content
 
 
 M = TypeVar("M", bound=BaseModel)
+Content = dict[str, Any]
+"""A mapping as YAML has it."""
 
 
 def check(model: type[M], content: object, where: object) -> M:
@@ -81,13 +82,15 @@ def check(model: type[M], content: object, where: object) -> M:
 def explained(error: ValidationError, content: object) -> str:
     """``key: rule, got value`` of one mistake: of those below alternatives, the one that got farthest."""
     found = [(_place(each, content), each) for each in error.errors(include_url=False)]
-    deepest = max(len(place) for place, _ in found)
-    first = next(place for place, _ in found if len(place) == deepest)
+    first = max((place for place, _ in found), key=len)
     here = [each for place, each in found if place == first]
     meant = [each for each in here if not each["type"].endswith("_type")] or here
     text = " or ".join(dict.fromkeys(map(_said_of, meant)))
     if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
-        text += f", got {_short(meant[0]['input'])}{_hint(meant[0])}"
+        value = repr(meant[0]["input"])
+        half = LONGEST // 2
+        text += f", got {value if len(value) <= LONGEST else f'{value[:half]} ... {value[-half:]}'}"
+        text += _hint(meant[0])
     key = ".".join(map(str, first))
     return text if not key or text.startswith(f"{key}: ") else f"{key}: {text}"
 
@@ -96,10 +99,10 @@ def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
     """The keys of an error's location: pydantic puts the names of alternatives between them."""
     place: list[int | str] = []
     for part in error["loc"]:
-        if (isinstance(content, dict) and part in content) or (
-            isinstance(content, list) and isinstance(part, int) and part < len(content)
-        ):
-            content = content[part]  # type: ignore[index]
+        if isinstance(content, list) and isinstance(part, int):
+            content = dict(enumerate(content))
+        if isinstance(content, dict) and part in content:
+            content = content[part]
             place.append(part)
     return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
 
@@ -118,15 +121,9 @@ def _hint(error: ErrorDetails) -> str:
         return f": {as_text(value)}"
     if isinstance(value, float) and error["type"].startswith("int") and value.is_integer():
         return f"; write {value:.0f}"
-    if error["type"] == "literal_error" and isinstance(value, str):
-        close = difflib.get_close_matches(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]), n=2)
-        return f"; did you mean {' or '.join(close)}?" if close else ""
+    if isinstance(value, str) and error["type"] == "literal_error":
+        return _did_you_mean(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
     return ""
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -136,12 +133,12 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         seen: dict[Any, int] = {}
         for key_node, value_node in node.value:
             key, line = key_node.value, key_node.start_mark.line + 1
-            if key_node.tag not in KEYS:
+            if key_node.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:int"):
                 raise _Trap(f"line {line}: key {key!r}: a key must be text; quote it")
             if key in seen:
                 raise _Trap(f"line {line}: key {key!r} is given twice, first in line {seen[key]}; keep one")
             seen[key] = line
-            _plain(key, value_node, set())
+            _refuse_plain_number(key, value_node, set())
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
@@ -150,12 +147,12 @@ class _Trap(yaml.YAMLError):
     """What `_Loader` refuses."""
 
 
-def _plain(key: str, node: Any, seen: set[int]) -> None:
-    """Refuse a number without quotes that is read as text, also in a list; each list is looked at once."""
+def _refuse_plain_number(key: str, node: Any, seen: set[int]) -> None:
+    """One without quotes that is read as text, also in a list; each list is looked at once."""
     if isinstance(node, yaml.SequenceNode) and id(node) not in seen:
         seen.add(id(node))
         for entry in node.value:
-            _plain(key, entry, seen)
+            _refuse_plain_number(key, entry, seen)
     is_text = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str") and not node.style
     if is_text and NUMBER.fullmatch(node.value):
         raise _Trap(f"line {node.start_mark.line + 1}: {key}: {as_text(node.value)}")
@@ -186,17 +183,17 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
         content = yaml.load(path.read_bytes().decode("utf-8"), _Loader)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ArtifactError(f"{path}: line {line}: not UTF-8; save the file in this encoding") from None
+        reason = f"line {line}: not UTF-8; save the file in this encoding"
     except _Trap as error:
-        raise ArtifactError(f"{path}: {error}") from None
+        reason = str(error)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path}: not valid YAML: {_parse_error(error)}") from None
-    if not isinstance(content, dict):
+        reason = f"not valid YAML: {_parse_error(error)}"
+    else:
         found = "the file is empty" if content is None else f"a {type(content).__name__}"
-        raise ArtifactError(f"{path}: top level: {found}; a mapping of keys to values is expected")
-    if reason := untrue(content, keys):
-        raise ArtifactError(f"{path}: {reason}")
-    return content
+        reason = f"top level: {found}; a mapping of keys to values is expected"
+        if isinstance(content, dict) and not (reason := untrue(content, keys)):
+            return content
+    raise ArtifactError(f"{path}: {reason}")
 
 
 def _parse_error(error: Exception) -> str:
@@ -229,5 +226,6 @@ def _leaves(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...
     if not isinstance(value, dict | list) or not value or len(place) > DEEPEST:
         yield place, value
         return
-    for name, entry in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _leaves(entry, (*place, name if isinstance(value, dict) else str(name)))
+    entries = value.items() if isinstance(value, dict) else ((str(n), e) for n, e in enumerate(value))
+    for name, entry in entries:
+        yield from _leaves(entry, (*place, name))

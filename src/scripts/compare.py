@@ -6,23 +6,21 @@ from pathlib import Path
 
 parser = argparse.ArgumentParser(prog="./run compare", description=__doc__)
 parser.add_argument("results", nargs="?", type=Path, default=Path("results/full"), help="results/<scale>")
-arguments = parser.parse_args()
-folder = arguments.results.resolve()
+given = parser.parse_args().results
 
 from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.plan import configured, planned  # noqa: E402
 from reproduction.reference import comparison  # noqa: E402
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-
+checkout, folder = Path(__file__).resolve().parents[2], given.resolve()
 if not folder.is_dir():
-    parser.error(f"{arguments.results} is not there; a full run makes results/full: ./run --cores 2")
+    parser.error(f"{given} is not there; a full run makes results/full: ./run --cores 2")
 if folder.name not in SCALES or folder.parent.name != "results":
-    parser.error(f"{arguments.results}: expected .../results/<scale>, the scales are {', '.join(SCALES)}")
+    parser.error(f"{given}: expected .../results/<scale>, the scales are {', '.join(SCALES)}")
 try:
-    plan = planned(CHECKOUT, configured(CHECKOUT, folder.name))
+    plan = planned(checkout, configured(checkout, folder.name))
 except ValueError as error:
     sys.exit(f"compare: {error}")
-lines, differs = comparison.report(plan, folder.parents[1], CHECKOUT)
+lines, differs = comparison.report(plan, folder.parents[1], checkout)
 print("\n".join(lines))
 sys.exit(differs)

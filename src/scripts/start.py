@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 
 def writable(folder: Path) -> bool:
@@ -22,9 +22,7 @@ def writable(folder: Path) -> bool:
 def given(names: tuple[str, ...], words: list[str]) -> list[str]:
     """The words that belong to options of these names, ``--name a b`` and ``--name=a``."""
     found, taking = [], False
-    for word in words:
-        if word == "--":
-            break
+    for word in words[: words.index("--")] if "--" in words else words:
         option, _, value = word.partition("=")
         if word.startswith("-"):
             taking = option in names
@@ -53,30 +51,12 @@ def check_configuration() -> None:
             sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
 
 
-def claimed(folder: Path) -> IO[str] | None:
-    """Note that a run is alive in ``.snakemake``, and remove the locks of Snakemake that a killed run left.
-
-    The kernel's lock on the file ends with its process: whoever gets it alone is the only run that is alive.
-    Where the file system has no locks nothing is removed.
-    """
-    handle = (folder / "owner").open("a", encoding="utf-8")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder / "locks", ignore_errors=True)
-        fcntl.flock(handle, fcntl.LOCK_SH)
-    except BlockingIOError:
-        fcntl.flock(handle, fcntl.LOCK_SH)  # Snakemake's own locks know what the other run works on
-    except OSError:
-        return None
-    return handle
-
-
 def main() -> None:
     here = Path.cwd()
     if not writable(here / ".snakemake"):
         sys.exit(f"run: {here} cannot be written; make it writable, or copy it to where you may write")
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    if not writable(caches):  # Snakemake and matplotlib keep files there, and fail without
+    if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
+        # Snakemake and matplotlib keep files there, and fail without
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
     try:
         check_configuration()
@@ -86,13 +66,18 @@ def main() -> None:
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
             "remove that folder and start again, which installs it anew"
         )
-    owner = claimed(here / ".snakemake")
     sys.argv[0] = "snakemake"
-    try:
+    # The kernel's lock on this file ends with its process. Who gets it alone is the only run alive, and
+    # removes the locks of Snakemake that a killed one left; else those know what the other run works on.
+    with (here / ".snakemake/owner").open("a", encoding="utf-8") as owner:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(here / ".snakemake/locks", ignore_errors=True)
+            except BlockingIOError:
+                pass
+            fcntl.flock(owner, fcntl.LOCK_SH)
         snakemake()
-    finally:
-        if owner:
-            owner.close()
 
 
 if __name__ == "__main__":

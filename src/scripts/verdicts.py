@@ -1,4 +1,7 @@
-"""Judge artifacts: their files and result tables in; verdicts, their estimates and agreement out."""
+"""Judge artifacts: their files and result tables in; verdicts, their estimates and agreement out.
+
+With --seeds the tables are of one artifact and of these root seeds; out comes what differs between them.
+"""
 
 import argparse
 from pathlib import Path
@@ -8,27 +11,43 @@ parser.add_argument("--artifacts", nargs="*", type=Path, required=True, help="<p
 parser.add_argument("--tables", nargs="*", type=Path, required=True, help="result tables, in the same order")
 parser.add_argument("--scale", required=True, help="full gives verdicts, any other scale says that it ran")
 parser.add_argument("--data", nargs="*", type=Path, default=[], help="their prepared data sets (.npz)")
+parser.add_argument("--seeds", nargs="*", type=int, default=[], help="of the tables; the drawn run first")
 parser.add_argument("--csv", type=Path, required=True)
 parser.add_argument("--estimates", type=Path, help="CSV from which the verdicts can be decided again")
 parser.add_argument("--agreement", type=Path, help="agreement of whole tables with the papers, as CSV")
-arguments = parser.parse_args()
-if len(arguments.artifacts) != len(arguments.tables):
+parser.add_argument("--spread", type=Path, help="means over the seeds, as CSV")
+parser.add_argument("--html", type=Path, help="these and the verdicts, for the page of the artifact")
+given = parser.parse_args()
+if len(given.tables) != len(given.seeds or given.artifacts):
     parser.error("--artifacts and --tables need the same number of files")
 
-from reproduction.atomic import replacing  # noqa: E402
-from reproduction.verdicts.agreement import agreement  # noqa: E402
+from reproduction.atomic import replacing  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.results import read_table  # noqa: E402
+from reproduction.verdicts import agreement  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write  # noqa: E402
-from reproduction.verdicts.names import VerdictError  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.verdicts.names import VerdictError  # noqa: E402
 
+tables = dict(zip(given.seeds, given.tables, strict=False))
 try:
-    judged = judge_files(arguments.artifacts, arguments.tables, arguments.scale, arguments.data)
+    if given.seeds:
+        judged = {seed: judge_files(given.artifacts, [table], given.scale) for seed, table in tables.items()}
+        verdicts = agreement.shared({seed: each.verdicts for seed, each in judged.items()})
+        spread = agreement.over_seeds({seed: read_table(table) for seed, table in tables.items()})
+    else:
+        verdicts, estimates = judge_files(given.artifacts, given.tables, given.scale, given.data)
 except VerdictError as error:
     parser.exit(1, f"{error}\n")
-with replacing(arguments.csv) as part:
-    write(judged.verdicts, part)
-if arguments.estimates:
-    with replacing(arguments.estimates) as part:
-        write(judged.estimates, part, digits=None)
-if arguments.agreement:
-    with replacing(arguments.agreement) as part:
-        write(agreement(judged.verdicts, arguments.scale), part)
+with replacing(given.csv) as part:
+    write(verdicts, part)
+if given.estimates:
+    with replacing(given.estimates) as part:
+        write(estimates, part, digits=None)
+if given.agreement:
+    with replacing(given.agreement) as part:
+        write(agreement.agreement(verdicts, given.scale), part)
+if given.seeds:
+    with replacing(given.spread) as part:
+        write(spread, part)
+    pages = [t.to_html(index=False, border=0) for t in (verdicts, agreement.shown(spread)) if len(t)]
+    with replacing(given.html) as part:
+        part.write_text("\n".join(pages) + "\n", encoding="utf-8", newline="\n")

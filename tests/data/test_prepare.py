@@ -301,4 +301,4 @@ def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path: Pa
 def test_the_data_readme_is_in_step_with_the_registry() -> None:
     expected = readme(load_registry(ROOT / "config/datasets.yaml"))
     found = (ROOT / "data/README.md").read_text(encoding="utf-8")
-    assert found == expected, "run: python src/scripts/data_readme.py"
+    assert found == expected, "run: python src/scripts/generate.py"

@@ -44,7 +44,7 @@ def test_a_number_is_that_of_the_tables_and_stays_without_them(reference, mark, 
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
 def test_marked_numbers_are_those_of_the_reference_run(file):
     text = file.read_text(encoding="utf-8")
-    assert text == filled(text, ROOT / "results/reference"), "run: python src/scripts/counts.py"
+    assert text == filled(text, ROOT / "results/reference"), "run: python src/scripts/generate.py"
 
 
 def test_distances_by_hand_and_none_without_their_verdicts(tmp_path):

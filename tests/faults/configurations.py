@@ -213,7 +213,7 @@ def load_sets(file: Path) -> Any:
 def other_cases(rng: random.Random) -> Iterator[Case]:
     """Cases of the configuration of a run and of a small registry."""
     run = read(ROOT / "config/config.yaml")
-    run["data"]["local"] = {"heart": {"file": "beans.csv", "label": "kind", "columns": ["a"]}}
+    run["data"]["local"] = {"heart": {"file": str(REGISTRY), "label": "kind", "columns": ["a"]}}
     yield from of_content("config", run, load_run, rng)
     whole = read(ROOT / "config/datasets.yaml", keys=str | int)
     sets = {name: whole["datasets"][name] for name in ("speech", "heart", "mnist38")}

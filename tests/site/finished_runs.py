@@ -8,8 +8,7 @@ from PIL import Image
 
 from noisylabels.statistics import Estimate
 from reproduction import plan as plans
-from reproduction import provenance
-from reproduction.results import write_rows
+from reproduction.results import write_provenance, write_rows
 from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
 from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write
 
@@ -61,7 +60,7 @@ def finish(root, plan, names, offset=0.0):
             table, points = results / "table.csv", results / "points.npz"
             write_rows(rows(artifact, offset), table)
             points.write_bytes(b"")
-            provenance.write(plan.about(name), {}, [], table, points, results / "provenance.json")
+            write_provenance(plan.about(name), {}, [], table, points, results / "provenance.json")
         found = judged(artifact, plan.config["scale"])
         write(found.verdicts, results / "verdicts.csv")
         write(found.estimates, results / "estimates.csv", digits=None)

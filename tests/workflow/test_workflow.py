@@ -121,12 +121,9 @@ def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
 
 def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experiments):
     two_experiments.edit("config/experiments/ors/second.yaml", "protocol:", "measured: true\nprotocol:")
-    for script in ("run", "experiment"):
-        two_experiments.edit(
-            f"src/scripts/{script}.py",
-            "import argparse\n",
-            'import argparse\nimport os\nassert os.environ["OMP_NUM_THREADS"] == "1"\n',
-        )
+    one_thread = 'import argparse\nimport os\nassert os.environ["OMP_NUM_THREADS"] == "1"\n'
+    two_experiments.edit("src/scripts/job.py", "import argparse\n", one_thread)
+    for _ in ("experiment", "run"):
         two_experiments.edit("workflow/rules/experiments.smk", '"Run {', '"{threads} threads: {')
     output = two_experiments.snakemake("ors_first", "ors_second", cores=2)
     assert set(re.findall(r"(\d) threads: ors/(\w+)", output)) == {("2", "second"), ("1", "first")}

@@ -12,7 +12,7 @@ ROOT = Path(workflow.basedir)
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction import code_digest, plan, provenance, run_summary, targets
+from reproduction import code_digest, plan, results, run_summary, targets
 from reproduction.data.fetch import VERSION
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
@@ -60,8 +60,8 @@ DRAWN = json.dumps(
 )
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
 # Parameters of rules: other versions of these packages make their outputs again.
-NUMERIC = provenance.packages(provenance.NUMERIC, ROOT / "runtime.lock")
-DRAWING = provenance.packages(provenance.DRAWING, ROOT / "runtime.lock")
+NUMERIC = results.packages(results.NUMERIC, ROOT / "runtime.lock")
+DRAWING = results.packages(results.DRAWING, ROOT / "runtime.lock")
 
 
 wildcard_constraints:

@@ -22,7 +22,7 @@ rule experiment:
         runtime=asked("runtime", "experiment"),
     params:
         packages=NUMERIC,
-        code=lambda wildcards: PLAN.code("experiment", wildcards.artifact),
+        code=lambda wildcards: PLAN.code(wildcards.artifact),
         job=lambda wildcards: PLAN.job(wildcards.artifact),
         cell=lambda wildcards: "".join(PLAN.artifact(wildcards.artifact).cells),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
@@ -31,7 +31,7 @@ rule experiment:
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "env {params.environment} python -P -m scripts.experiment --code {params.code:q} --job {params.job:q} --cell {params.cell:q}"
+        "env {params.environment} python -P -m scripts.job experiment --code {params.code:q} --job {params.job:q} --cell {params.cell:q}"
         " --repetitions {params.repetitions:q} --data {input.data:q} --about {params.about:q}"
         " --table {output.table:q} --points {output.points:q} --provenance {output.provenance:q} > {log:q} 2>&1"
 
@@ -52,12 +52,12 @@ rule tune:
         runtime=asked("runtime", "tune"),
     params:
         packages=NUMERIC,
-        code=lambda wildcards: PLAN.code("tune", wildcards.artifact, wildcards.cell),
+        code=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python -P -m scripts.tune --code {params.code:q} --job {params.job:q} --data {input.data:q}"
+        "python -P -m scripts.job tune --code {params.code:q} --job {params.job:q} --data {input.data:q}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -80,7 +80,7 @@ rule run:
         runtime=asked("runtime", "run"),
     params:
         packages=NUMERIC,
-        code=lambda wildcards: PLAN.code("run", wildcards.artifact, wildcards.cell),
+        code=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
         job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
         repetitions=lambda wildcards: PLAN.repetitions(
             wildcards.artifact, int(wildcards.block)
@@ -89,6 +89,6 @@ rule run:
     message:
         "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
     shell:
-        "env {params.environment} python -P -m scripts.run --code {params.code:q} --job {params.job:q}"
+        "env {params.environment} python -P -m scripts.job run --code {params.code:q} --job {params.job:q}"
         " --repetitions {params.repetitions:q} --tuned {input.tuned:q} --data {input.data:q}"
         " --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"

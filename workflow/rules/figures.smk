@@ -6,7 +6,7 @@ for scope, names in targets.drawn_together(PLAN, sys.argv).items():
         name:
             "_".join(["draw", *Path(scope).parts])
         input:
-            sorted({table for name in names for table in PLAN.tables(name)}),
+            sorted({table for name in names for table in PLAN.drawn(name).values()}),
         output:
             [file for name in names for file in PLAN.drawings(name)],
         log:

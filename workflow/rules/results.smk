@@ -9,7 +9,7 @@ rule collect:
         parts=lambda wildcards: PLAN.parts(wildcards.artifact),
         tested=lambda wildcards: PLAN.parts(wildcards.artifact, "points.npz"),
         tuned=lambda wildcards: PLAN.tuned(wildcards.artifact),
-        data=lambda wildcards: PLAN.all_data(wildcards.artifact),
+        data=lambda wildcards: PLAN.data(wildcards.artifact),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         points=f"{RESULTS}/{{artifact}}/points.npz",
@@ -22,19 +22,21 @@ rule collect:
     conda:
         ENVIRONMENT
     params:
-        code=code_digest.stamped("scripts/collect.py"),
+        code=code_digest.stamped("scripts/job.py"),
         about=lambda wildcards: PLAN.about(wildcards.artifact),
     message:
         "Collect the results of {wildcards.artifact}"
     shell:
-        "python -P -m scripts.collect --parts {input.parts:q} --tested {input.tested:q} --tuned {input.tuned:q}"
+        "python -P -m scripts.job collect --parts {input.parts:q} --tested {input.tested:q} --tuned {input.tuned:q}"
         " --data {input.data:q} --about {params.about:q} --table {output.table:q} --points {output.points:q}"
         " --provenance {output.provenance:q} > {log:q} 2>&1"
 
 
 rule seeds:
     input:
-        tables=lambda wildcards: PLAN.replica_tables(wildcards.artifact),
+        tables=lambda wildcards: [
+            f"{RESULTS}/{name}/table.csv" for name in PLAN.replicas(wildcards.artifact)
+        ],
     output:
         spread=f"{RESULTS}/{{artifact}}/seeds.csv",
         verdicts=f"{RESULTS}/{{artifact}}/seeds_verdicts.csv",
@@ -46,7 +48,7 @@ rule seeds:
         ENVIRONMENT
     params:
         packages=NUMERIC,
-        code=code_digest.stamped("scripts/seeds.py"),
+        code=code_digest.stamped("scripts/verdicts.py"),
         expected=lambda wildcards: PLAN.expectations(f"{wildcards.artifact}/"),
         file=lambda wildcards: os.path.relpath(PLAN.artifact(wildcards.artifact).file),
         scale=SCALE,
@@ -56,5 +58,5 @@ rule seeds:
     message:
         "Compare {wildcards.artifact} over {params.seeds}"
     shell:
-        "python -P -m scripts.seeds --artifact {params.file:q} --seeds {params.seeds} --tables {input.tables:q} --scale {params.scale}"
-        " --spread {output.spread:q} --verdicts {output.verdicts:q} --html {output.html:q} > {log:q} 2>&1"
+        "python -P -m scripts.verdicts --artifacts {params.file:q} --seeds {params.seeds} --tables {input.tables:q} --scale {params.scale}"
+        " --spread {output.spread:q} --csv {output.verdicts:q} --html {output.html:q} > {log:q} 2>&1"

@@ -4,7 +4,7 @@ from reproduction.data.registry import MOVING, UNSEEN, Entry, RawFile, Registry,
 
 HEAD = """# Data
 
-<!-- Generated from config/datasets.yaml by src/scripts/data_readme.py; do not edit. -->
+<!-- Generated from config/datasets.yaml by src/scripts/generate.py; do not edit. -->
 
 No data lie in this repository. `snakemake data --cores 1` fetches and prepares all that the chosen artifacts
 need; a run fetches what it misses. What already lies in `data/raw/<id>/`

@@ -1,0 +1,40 @@
+"""Write what pages quote: keys of config/, data/README.md; counts, means and distances of the reference."""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COSTS = ROOT / "workflow/recorded/jobs.csv"
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--schemas", type=Path, metavar="FOLDER", help="write JSON Schemas for editors")
+costs_help = "record what the jobs of a run took, by which a cluster is asked (the last folder counts)"
+parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=costs_help)
+given = parser.parse_args()
+
+from reproduction import configuration, costs  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.atomic import replacing  # noqa: E402
+from reproduction.data import readme, registry  # noqa: E402
+from reproduction.verdicts import quoted  # noqa: E402
+
+if given.schemas:
+    configuration.write_schemas(given.schemas)
+elif given.costs:
+    rows = costs.gathered(given.costs)
+    if rows.empty:
+        sys.exit(
+            f"costs: no *.time.tsv in {', '.join(map(str, given.costs))}; logs/<scale> of a run has some"
+        )
+    with replacing(COSTS) as part:
+        costs.updated(COSTS, rows).to_csv(part, index=False, columns=costs.COLUMNS, lineterminator="\n")
+    print(f"{rows['jobs'].sum()} jobs of {rows['artifact'].nunique()} artifacts")
+else:
+    keys = ROOT / "config/README.md"
+    pages = {keys: configuration.filled(keys.read_text(encoding="utf-8"))}
+    pages[ROOT / "config/settings.md"] = configuration.settings_page()
+    pages[ROOT / "data/README.md"] = readme.readme(registry.load_registry(ROOT / "config/datasets.yaml"))
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        pages[page] = quoted.filled(page.read_text(encoding="utf-8"), ROOT / "results/reference")
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8", newline="\n")
