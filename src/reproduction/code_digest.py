@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.machinery import PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
-from reproduction import methods
+from noisylabels import METHODS
 
 SOURCES = Path(__file__).resolve().parents[1]
 CHECKOUT = SOURCES.parent
@@ -117,16 +118,28 @@ def _located(name: str, folder: Path | None = None) -> Path | None:
     if name.partition(".")[0] in PACKAGES:
         base = SOURCES.joinpath(*name.split("."))
         return next((f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()), None)
-    return None if folder == SOURCES else methods.module_file(name, [str(folder)] if folder else None)
+    return None if folder == SOURCES else module_file(name, [str(folder)] if folder else None)
+
+
+def module_file(name: str, path: list[str] | None = None) -> Path | None:
+    """The file of a module on a path, else anywhere; nothing is imported, not even its package."""
+    spec, parts = None, name.split(".")
+    for depth in range(1, len(parts) + 1):
+        spec = PathFinder.find_spec(".".join(parts[:depth]), path)
+        if spec is None:
+            return None
+        path = list(spec.submodule_search_locations or [])
+    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
 
 
 def _imported(name: str, file: Path) -> Iterator[str]:
     """Full names of what a module imports; a public name of the library stands for its module."""
-    package, public = name if file.name == "__init__.py" else name.rpartition(".")[0], methods.public()
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    public = {attribute: module for module, _, attribute in (m.partition(":") for m in METHODS.values())}
     for each in _read(file).imports:
         full = resolve_name(each, package) if each.startswith(".") else each
         library, _, attribute = full.rpartition(".")
-        yield public.get(attribute, full) if library == "noisylabels" else full
+        yield f"noisylabels.{public[attribute]}" if library == "noisylabels" and attribute in public else full
 
 
 @cache

@@ -6,10 +6,10 @@ It need not inherit from anything, it only has to have the members that an exper
 
 import importlib
 import inspect
-from importlib.machinery import PathFinder
 from typing import Any
 
 from noisylabels import METHODS
+from reproduction import code_digest
 from reproduction.strict_yaml import near
 
 DISPLAY = ("label", "role", "shown", "note")
@@ -76,10 +76,6 @@ def find(name: str) -> Any:
 
 def missing(name: str) -> str:
     """Why the module of a user's class cannot be imported, in a few words, or ""; nothing is imported."""
-    module, path = name.partition(":")[0], None
-    for depth in range(1, module.count(".") + 2) if ":" in name else ():
-        spec = PathFinder.find_spec(".".join(module.split(".")[:depth]), path)
-        if spec is None or (depth > module.count(".") and not spec.has_location):
-            return f"{name!r}: no module {module!r}; is its folder on PYTHONPATH?"
-        path = list(spec.submodule_search_locations or [])
-    return ""
+    module = name.partition(":")[0]
+    there = ":" not in name or code_digest.module_file(module)
+    return "" if there else f"{name!r}: no module {module!r}; is its folder on PYTHONPATH?"
