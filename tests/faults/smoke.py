@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checkouts import copy_checkout
 
-TARGETS = ("noisy_online_angle_lemma", "noisy_online_averaging")
+TARGETS = ("noisy_online_noisy_scoring", "noisy_online_averaging")
 """Small artifacts that need no data; the second is cut into two blocks, which are collected."""
 
 

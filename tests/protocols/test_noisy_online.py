@@ -252,11 +252,6 @@ def test_every_identity_of_the_table_holds_at_few_samples():
     assert max(values(found, "bound_ratio")) <= 1
 
 
-def test_the_lemma_of_the_angle_is_tight():
-    found = rows("angle_lemma", range(2), expansions=60)
-    assert 1 - 1e-6 < max(values(found, "lemma8_ratio")) <= 1 + 1e-9
-
-
 def test_the_fast_path_is_the_list_of_the_paper():
     protocol, chosen = smoke("losses_and_kernels", horizons=[1], list_rounds=40)
     few = chosen.model_copy(update={"tasks": {name: chosen.tasks[name] for name in ("b", "h")}})

@@ -394,30 +394,6 @@ def radial_kernel(results: "panels.Results[noisy_online_kernel.KernelSettings]")
     return figure
 
 
-@panels.figure
-def angle_lemma(results: panels.Results[Any]) -> "Figure":
-    """Squared surrogate norm of random expansions against the bound by their angle."""
-    figure, axes = panels.grid_of_panels(
-        [""], ["Gaussian kernel", "truncated radial kernel"], x_label="bound by the angle, 2CB / (1 − cos α)",
-        y_label="squared surrogate norm", height=2.9,
-    )  # fmt: skip
-    for ax, kernel in zip(axes[0], ("gaussian", "radial"), strict=True):
-        rows = results.select(method=kernel)
-        index = ["setting", "repetition", "x"]
-        bound, norm = (
-            rows[rows["metric"] == metric].set_index(index)["value"]
-            for metric in ("angle_bound", "surrogate_norm")
-        )
-        ax.plot(bound, norm[bound.index], linestyle="none", marker=".", markersize=2.5, alpha=0.5,
-                color=style.COLOURS["blue"], rasterized=True)  # fmt: skip
-        ends = np.array([bound.min(), bound.max()])
-        ax.plot(ends, ends, color="black", linewidth=1.0)
-        decades(ax.yaxis)
-        decades(ax.xaxis)
-    panels.shared_legend(figure, [panels.plain_handle("bound", color="black")])
-    return figure
-
-
 # Algorithm 4
 
 
@@ -519,82 +495,7 @@ def _look(method: str) -> style.Looks:
 # Randomised estimates, their parameter p, and what one copy cannot do
 
 
-FUNCTIONS = {"exp": "f = exp(a)", "erf 0.5": "f = erf(a/2)", "erf 1": "f = erf(a)", "bell": "f = exp(−a²)"}
-SHADES = ("sky", "blue", "indigo", "wine")
-LAWS = {"normal": "o", "bernoulli": "^", "student": "s"}
 WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth"]
-
-
-@panels.figure
-def lemma1(results: "panels.Results[noisy_online_checks.Lemma1Settings]") -> "Figure":
-    """Second moment of the estimate against p (top), and times the expected number of copies (bottom)."""
-    own = results.settings
-    functions, sizes = own.functions, own.second_moments
-    figure, axes = panels.grid_of_panels(
-        ["", ""], [FUNCTIONS.get(f, f) for f in functions], x_label="p", y_label="", height=2.3,
-        width=10.5, share_y="none",
-    )  # fmt: skip
-    for column, function in zip(axes.T, functions, strict=True):
-        for EX2, colour in zip(sizes, SHADES, strict=False):
-            rows = results.select(setting=function, noise=f"E X^2 = {EX2:g}")
-            _second_moments(column[0], rows, style.COLOURS[colour])
-            cost = rows[rows["metric"] == "cost"].sort_values("x")
-            column[1].plot(cost["x"], cost["value"], color=style.COLOURS[colour])
-        for ax in column:
-            decades(ax.yaxis)
-            panels.log_axis(ax.xaxis)
-    axes[0, 0].set_ylabel("second moment")
-    axes[1, 0].set_ylabel("second moment × copies")
-    lines = [
-        panels.plain_handle(f"E X² = {EX2:g}", color=style.COLOURS[colour])
-        for EX2, colour in zip(sizes, SHADES, strict=False)
-    ]
-    lines.append(panels.plain_handle("bound of Lemma 1", **THIN))
-    lines += [
-        panels.plain_handle(f"measured, {law}", marker=marker, linestyle="none", markersize=4)
-        for law, marker in LAWS.items()
-    ]
-    panels.shared_legend(figure, lines)
-    return figure
-
-
-def _second_moments(ax: "Axes", rows: "pd.DataFrame", colour: str) -> None:
-    """Exact series, bound and measured second moments of one function and size."""
-    series = rows[rows["method"] == "series"]
-    for metric, looks in (("second_moment", {}), ("bound", THIN)):
-        line = series[series["metric"] == metric].sort_values("x")
-        ax.plot(line["x"], line["value"], color=colour, **looks)
-    for law, marker in LAWS.items():
-        dots = rows[(rows["method"] == law) & (rows["metric"] == "second_moment")]
-        ax.plot(dots["x"], dots["value"], linestyle="none", marker=marker, markersize=3.5, color=colour,
-                markeredgecolor="white", markeredgewidth=0.4)  # fmt: skip
-
-
-@panels.figure
-def query_counts(results: "panels.Results[noisy_online_checks.QueriesSettings]") -> "Figure":
-    """Counted and exact probabilities of the numbers of copies, a panel for each kind of kernel."""
-    own = results.settings
-    powers = own.powers
-    titles = {"dot product": "dot-product kernel", "gaussian": "Gaussian kernel"}
-    figure, axes = panels.grid_of_panels(
-        [""], list(titles.values()), x_label="copies k of a round", y_label="share of rounds", height=2.8
-    )
-    for ax, kernel in zip(axes[0], titles, strict=True):
-        for p, colour, marker in zip(powers, SHADES, "os^D", strict=False):
-            rows = results.select(setting=kernel, method=f"p = {p:g}")
-            law = rows[rows["metric"] == "pmf"].groupby("x")["value"].first()
-            counted = rows[rows["metric"] == "frequency"].groupby("x")["value"].mean()
-            ax.plot(law.index, law, color=style.COLOURS[colour], linewidth=1.0)
-            ax.plot(counted.index, counted.where(counted > 0), linestyle="none", marker=marker, markersize=3,
-                    color=style.COLOURS[colour])  # fmt: skip
-        ax.set_ylim(1e-6, 2)
-        decades(ax.yaxis)
-    lines = [
-        panels.plain_handle(f"p = {p:g}", color=style.COLOURS[colour], marker=marker, markersize=4)
-        for p, colour, marker in zip(powers, SHADES, "os^D", strict=False)
-    ]
-    panels.shared_legend(figure, lines)
-    return figure
 
 
 @panels.figure

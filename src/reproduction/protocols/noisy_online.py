@@ -18,14 +18,11 @@ from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
 from noisylabels.validation import Floats
 from reproduction.protocols.noisy_online_checks import (
-    angles,
     curves,
     identities,
     impossibility,
-    lemma1,
     moments,
     noisy_scoring,
-    queries,
 )
 from reproduction.protocols.noisy_online_kernel import analytic, kernel, kernel_tuned, parameter_p
 from reproduction.protocols.noisy_online_tasks import (
@@ -54,8 +51,8 @@ from reproduction.protocols.settings import Count, Distinct, Label, Model, NonNe
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 __all__ = [
-    "analytic", "angles", "curves", "identities", "impossibility", "kernel", "kernel_tuned", "lemma1",
-    "linear", "linear_tuned", "moments", "noisy_scoring", "parameter_p", "queries",
+    "analytic", "curves", "identities", "impossibility", "kernel", "kernel_tuned", "linear", "linear_tuned",
+    "moments", "noisy_scoring", "parameter_p",
 ]  # fmt: skip
 
 

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.special import gammaln
 
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import (
-    SurrogatePair,
     gaussian_pair,
     rational,
     rational_pair,
@@ -67,7 +65,7 @@ Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]
 class IdentitiesSettings(Trials):
     """Predicted and measured means."""
 
-    groups: Distinct[Literal["gradients", "lemma 1", "surrogate kernels", "features"]]
+    groups: Distinct[Literal["gradients", "lemma 1", "surrogate kernels", "features", "copies"]]
     samples: int = Field(ge=2)
     list_samples: int = Field(ge=2, description="of the features, which are made one by one")
 
@@ -75,14 +73,15 @@ class IdentitiesSettings(Trials):
 NAMES = (
     *(
         "* kernel: *",
+        "* kernel at p = *",
         "surrogate of the *",
         "gradient *",
         "one copy: *",
         "two copies: *",
         "known covariance: *",
     ),
-    *("full covariance: *", "P(copies >= *)", "*copies*", "estimate of exp(E X)", "fourth moment of a copy"),
-    *("inner product with the second copy", "its second moment"),
+    *("full covariance: *", "P(copies >= *)", "*copies*", "fourth moment of a copy"),
+    *("inner product with the second copy", "its second moment*", "estimate of *"),
 )
 """Names of identities."""
 
@@ -95,7 +94,7 @@ def identities(settings: IdentitiesSettings, walk: Walk) -> Iterator[Row]:
     """
     measured: dict[str, Callable[[int, np.random.Generator], Iterator[Found]]] = {
         "gradients": gradient_identities, "lemma 1": lemma1_identities,
-        "surrogate kernels": kernel_identities, "features": feature_identities,
+        "surrogate kernels": kernel_identities, "features": feature_identities, "copies": copies_identities,
     }  # fmt: skip
     for at in walk.trials():
         for group in settings.groups:
@@ -149,7 +148,10 @@ def _gauss_hermite(nodes: int, d: int) -> tuple[Floats, Floats]:
 
 
 def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Lemma 1 for f = exp, X ~ N(0.5, 0.5), p = 2: mean, second moment, number of copies, its tail."""
+    """Lemma 1 at p = 2: means, second moments, number of copies, its tail.
+
+    First f = exp and X ~ N(0.5, 0.5), then four f and three laws of X with E X^2 = 1.
+    """
     p, gamma = 2.0, 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
     theta, counts = estimates(gamma, p, lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m), rng, n)
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))
@@ -158,6 +160,50 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     yield "number of copies", counts.astype(float), 1 / (p - 1)
     for z in (2, 5):
         yield f"P(copies >= {z})", (degrees(rng, p, n) >= z).astype(float), p**-z
+    for other in (1.25, 4.0):
+        yield f"number of copies at p = {other:g}", degrees(rng, other, n).astype(float), 1 / (other - 1)
+    root = np.sqrt(0.5)
+    laws: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
+        "normal": (root, lambda g, m: root + root * g.standard_normal(m)),
+        "Bernoulli": (root, lambda g, m: 2 * root * g.integers(0, 2, m)),
+        "Student": (0.0, lambda g, m: np.sqrt(3 / 5) * g.standard_t(5, m)),
+    }
+    for name, gamma in taylor().items():
+        for law, (mean, draw) in laws.items():
+            theta, _ = estimates(gamma, p, draw, rng, n)
+            truth = float(np.polynomial.polynomial.polyval(mean, gamma))
+            yield f"estimate of f(E X) for {name} and the {law} law", theta, truth
+            if law == "normal":
+                bound = second_moment_bound(gamma, p, 1.0)
+                yield f"its second moment for {name}", theta**2, second_moment(gamma, p, 1.0), bound
+
+
+def taylor(degree: int = 160) -> dict[str, Floats]:
+    """Taylor coefficients gamma_0.. of four functions; terms beyond the degree are below 1e-100 here."""
+    n = np.arange(degree + 1)
+    even, signs, half = n % 2 == 0, np.where(n // 2 % 2, -1.0, 1.0), np.exp(-gammaln(n // 2 + 1))
+    erf = 2 / np.sqrt(np.pi) * signs * half / np.maximum(n, 1)
+    return {
+        "exp(a)": np.exp(-gammaln(n + 1)),
+        "erf(a / 2)": np.where(even, 0.0, erf * 0.5**n),
+        "erf(a)": np.where(even, 0.0, erf),
+        "exp(-a^2)": np.where(even, signs * half, 0.0),
+    }
+
+
+def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
+    """Copies that a round of Algorithm 4 asks for: their mean and most probable number, by p alone."""
+    n = max(n // 10, 1000)
+    for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
+        for p in (1.25, 1.5, 2.0, 4.0):
+            learner = AnalyticKernel(kernel, squared(), 1e-9, rng, p)
+            noise = lambda rounds: 0.3 * rng.standard_normal((len(rounds), 1))  # noqa: E731
+            counts = learner.run(np.zeros((n, 1)), noise, np.zeros(n)).queries
+            expected = mean_queries(p, gaussian=name == "Gaussian")
+            law = pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=name == "Gaussian")
+            k = int(law.argmax())
+            yield f"{name} kernel at p = {p:g}: copies of a round", counts.astype(float), expected
+            yield f"{name} kernel at p = {p:g}: P({k} copies)", (counts == k).astype(float), float(law[k])
 
 
 A, Z = np.array([[0.2, -0.4]]), np.array([[-0.1, 0.5]])
@@ -248,220 +294,6 @@ def feature_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     one = lambda o: gradient_length(squares, polynomial, P, lambda f: 0.0, o, rng)  # noqa: E731
     counts = np.array([float(oracle.counted(one)[1]) for _ in range(n)])
     yield "copies of a gradient length", counts, 1 / (P - 1) ** 2
-
-
-# Lemma 1: an unbiased estimate of f(E X) from a random number of copies, and the price of p
-
-SERIES = 160
-"""Degree at which the Taylor series are cut off; the terms beyond are below 1e-100 here."""
-TAME = 8.0
-"""Monte Carlo second moments are compared up to this p E X^2: above it their own variance is too large."""
-
-
-class Lemma1Settings(Trials):
-    """Functions, sizes and laws of X, and powers."""
-
-    functions: Distinct[Annotated[str, Field(pattern=r"^(exp|bell|erf [0-9.]+)$")]] = Field(
-        description="exp a, exp(-a^2), erf(s a)"
-    )
-    second_moments: Distinct[Positive] = Field(description="E X^2")
-    powers: Powers
-    laws: Distinct[Literal["normal", "bernoulli", "student"]]
-    samples: int = Field(ge=2, description="estimates of each kind")
-
-
-def taylor(function: str) -> Floats:
-    """Taylor coefficients gamma_0.. of exp a, erf(s a) ("erf s") or exp(-a^2) ("bell")."""
-    n = np.arange(SERIES + 1)
-    if function == "exp":
-        return np.exp(-gammaln(n + 1))
-    j, gamma = n // 2, np.zeros(SERIES + 1)
-    signs = np.where(j % 2, -1.0, 1.0)
-    if function == "bell":
-        gamma[::2] = (signs * np.exp(-gammaln(j + 1)))[::2]
-        return gamma
-    s = float(function.split()[1])
-    logs = np.log(2 / np.sqrt(np.pi)) + n * np.log(s) - gammaln(j + 1) - np.log(np.maximum(n, 1))
-    gamma[1::2] = (signs * np.exp(logs))[1::2]
-    return gamma
-
-
-def sampler(law: str, EX2: float) -> tuple[float, Callable[[np.random.Generator, int], Floats]]:
-    """(E X, draw) with that E X^2: normal and Bernoulli have (E X)^2 = E X^2 / 2, student has E X = 0."""
-    root = float(np.sqrt(EX2 / 2))
-    if law == "normal":
-        return root, lambda rng, m: root + root * rng.standard_normal(m)
-    if law == "bernoulli":
-        return root, lambda rng, m: 2 * root * rng.integers(0, 2, m)
-    return 0.0, lambda rng, m: np.sqrt(EX2 * 3 / 5) * rng.standard_t(5, m)
-
-
-@protocol(Lemma1Settings, labels=("E X^2 = *", "series", "second_moment", "bound*", "cost", "best_p", "*_z"))
-def lemma1(settings: Lemma1Settings, walk: Walk) -> Iterator[Row]:
-    """Rows; setting = function, noise = "E X^2 = ..", method = law of X, or "series" (exact), x = p.
-
-    z of the mean (where the variance is tame enough for one), second moment, z of the number of copies.
-    """
-    for function in settings.functions:
-        gamma = taylor(function)
-        for EX2 in settings.second_moments:
-            place: Row = {"setting": function, "noise": f"E X^2 = {EX2:g}"}
-            exact = {p: second_moment(gamma, p, EX2) for p in settings.powers}
-            for at in walk.trials() if 0 in walk.repetitions else ():
-                if at.repetition:
-                    continue
-                here = at.on(**place, method="series")
-                for p, value in exact.items():
-                    bound = second_moment_bound(gamma, p, EX2)
-                    values = {"second_moment": value, "bound": bound, "bound_ratio": value / bound}
-                    yield from here.rows(values | {"cost": value / (p - 1)}, x=p)
-                yield here.row("best_p", settings.powers[int(np.argmin(list(exact.values())))])
-            for law in settings.laws:
-                for p in settings.powers:
-                    for at in walk.trials():
-                        rng = at.rng(f"{function} {EX2:g} {law} {p:g}")
-                        found = _lemma1(gamma, law, EX2, p, settings.samples, rng)
-                        yield from at.rows(found, **place, method=law, x=p)
-
-
-def _lemma1(
-    gamma: Floats, law: str, EX2: float, p: float, samples: int, rng: np.random.Generator
-) -> dict[str, float]:
-    mean, draw = sampler(law, EX2)
-    theta, n = estimates(gamma, p, draw, rng, samples)
-    truth = float(np.polynomial.polynomial.polyval(mean, gamma))
-    spread = np.sqrt(p) / (p - 1)  # standard deviation of a geometric number of mean 1/(p-1)
-    found = {"copies_z": (float(n.mean()) - 1 / (p - 1)) / (spread / np.sqrt(samples))}
-    if p * EX2 <= TAME:
-        found["second_moment"] = float((theta**2).mean())
-    if p * EX2 <= TAME / 2:
-        found["mean_z"] = (float(theta.mean()) - truth) / (float(theta.std()) / np.sqrt(samples))
-    return found
-
-
-# The copies of a round of Algorithm 4, counted, against the law that depends on p alone
-
-COUNTED = {"dot product": tensor.linear(), "gaussian": tensor.gaussian(4.0)}
-
-
-class QueriesSettings(Trials):
-    """Powers and lengths of runs."""
-
-    powers: Powers
-    rounds: Some[Count] = Field(description="T, rising; short runs are repeated up to the last")
-    most_copies: Count = Field(description="end of the histogram")
-
-
-@protocol(
-    QueriesSettings, labels=(*COUNTED, "p = *", "mean*", "pmf*", "expected", "frequency", "difference_with_*")
-)
-def queries(settings: QueriesSettings, walk: Walk) -> Iterator[Row]:
-    """Rows; setting = kernel, method = "p = ..", x = number of copies (frequency, pmf) or rounds of a run.
-
-    mean_z : mean against p/(p-1)^2 or three times that.
-    pmf_error_ratio : largest error of a frequency over 4.5 sqrt(max pmf / rounds).
-    difference_with_.. : of the counts for other noise and another dimension, with the same coin.
-    """
-    for at in walk.trials():
-        for name in COUNTED:
-            for p in settings.powers:
-                yield from _counted(settings, name, p, at.on(setting=name, method=f"p = {p:g}"))
-
-
-def _counted(settings: QueriesSettings, name: str, p: float, at: At) -> Iterator[Row]:
-    gaussian, longest = name == "gaussian", settings.rounds[-1]
-    expected = mean_queries(p, gaussian=gaussian)
-    law = pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=gaussian)
-    k = np.arange(len(law))
-    spread = float(np.sqrt(law @ k**2 - expected**2))
-    for T in settings.rounds:
-        parts = range(longest // T)  # short runs are repeated, so that all have as many rounds
-        counts = np.concatenate([_count(name, p, T, 1, 0.3, at, part) for part in parts])
-        z = (counts.mean() - expected) / (spread / np.sqrt(len(counts)))
-        frequency = np.bincount(counts, minlength=len(law))[: len(law)] / len(counts)
-        error = np.abs(frequency - law).max() / (4.5 * np.sqrt(law.max() / len(counts)))
-        values = {"mean_z": z, "pmf_error_ratio": error, "mean": counts.mean(), "expected": expected}
-        yield from at.rows(values, x=T)
-    for metric, shown in (("frequency", frequency), ("pmf", law)):
-        yield from at.curve(metric, enumerate(shown[: settings.most_copies + 1]))
-    T = settings.rounds[0]
-    same = _count(name, p, T, 1, 0.3, at, 0)
-    for change, d, sd in (("noise", 1, 0.01), ("dimension", 3, 0.3)):
-        other = _count(name, p, T, d, sd, at, 0)
-        yield at.row(f"difference_with_{change}", np.abs(other - same).max())
-
-
-def _count(name: str, p: float, T: int, d: int, sd: float, at: At, part: int) -> NDArray[np.int64]:
-    """Copies asked for in every round of a run: (T,)."""
-    coin = at.rng(f"coin {name} {p:g} {T} {part}")
-    rng = at.rng(f"copies {name} {p:g} {T} {part} {d} {sd:g}")
-    learner = AnalyticKernel(COUNTED[name], squared(), 1e-9, coin, p)
-    done = learner.run(
-        np.zeros((T, d)), lambda rounds: sd * rng.standard_normal((len(rounds), d)), np.zeros(T)
-    )
-    return done.queries
-
-
-# Lemmas 7 and 8 on random expansions: the norm in the surrogate space against the bound by the angle
-
-
-class AnglesSettings(Trials):
-    """Random expansions."""
-
-    expansions: Count = Field(description="random expansions of a repetition, for each of two kernels")
-    dimensions: Distinct[Count]
-    most_centres: int = Field(ge=2)
-
-
-@protocol(
-    AnglesSettings, labels=("gaussian", "radial", "d = *", "surrogate_norm", "angle_bound", "lemma*_ratio")
-)
-def angles(settings: AnglesSettings, walk: Walk) -> Iterator[Row]:
-    """Rows; method = kernel, setting = "d = ..", x = number of the expansion.
-
-    surrogate_norm gamma' K~ gamma, angle_bound and their ratio; the same for Lemma 7 in the space of k.
-    """
-    for at in walk.trials():
-        rng = at.rng("expansions")
-        for number in range(settings.expansions):
-            d = int(rng.choice(settings.dimensions))
-            share, c = rng.uniform(0.05, 0.8, d), float(rng.uniform(0.5, 4))
-            pairs = {  # random noise, within the domain of the surrogates
-                "gaussian": gaussian_pair(1.0, 0.5 * share / max(1.0, d / 4)),
-                "radial": rational_pair(c, 0.5 * share * d / c / max(1.0, d / 4)),
-            }
-            for name, pair in pairs.items():
-                values = _angle(pair, *_expansion(settings.most_centres, d, rng))
-                yield from at.rows(values, setting=f"d = {d}", method=name, x=number)
-
-
-def _expansion(most: int, d: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Centres of any spread; some expansions have positive coefficients only, or coinciding centres."""
-    count = int(rng.integers(2, most + 1))
-    centres = rng.standard_normal((count, d)) * np.exp(rng.uniform(np.log(0.01), np.log(3)))
-    gamma = rng.standard_normal(count) * rng.exponential(size=count)
-    kind = rng.random()
-    if kind < 0.1:
-        gamma = np.abs(gamma)
-    if kind < 0.05:
-        centres[:] = centres[0]
-    return centres, gamma
-
-
-def _angle(pair: SurrogatePair, centres: Floats, gamma: Floats) -> dict[str, float]:
-    K, K_tilde = pair.kernel(centres, centres), pair.surrogate(centres, centres)
-    alpha, B_w = regret_bounds.angle(gamma, K), float(gamma @ K @ gamma)
-    if np.cos(alpha) > 1 - 1e-6:  # the bound is over a million times the norm, and rounding decides
-        return {}
-    absolute = float(np.abs(gamma) @ K @ np.abs(gamma))
-    norm, bound = float(gamma @ K_tilde @ gamma), regret_bounds.surrogate_ball(B_w, alpha, pair.domination)
-    lemma7 = absolute / regret_bounds.surrogate_ball(B_w, alpha, 1.0)
-    return {
-        "surrogate_norm": norm,
-        "angle_bound": bound,
-        "lemma7_ratio": lemma7,
-        "lemma8_ratio": norm / bound,
-    }
 
 
 # The two figures of the paper: a radial kernel beside its truncation, losses beside their smoothings
