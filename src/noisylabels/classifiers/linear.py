@@ -78,7 +78,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     _: KW_ONLY
     lam: float = 1e-4
     epochs: int = 15
-    schedule: str = "warm_inv_epoch"
+    schedule: sgd.ScheduleName = "warm_inv_epoch"
     multiplier: float = 1.0
     eta0: float | None = None
     average: Average = "none"
@@ -119,8 +119,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         rng: np.random.Generator,
         *,
         epochs: int,
-        schedule: str = "warm_inv_epoch",
-        average: str = "none",
+        schedule: sgd.ScheduleName = "warm_inv_epoch",
+        average: Average = "none",
     ) -> Floats:
         """Weights (d+1, M), the bias last, of a classifier for each candidate: for cross-validation.
 

@@ -100,7 +100,7 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         labels: NDArray[Any],
         widths: ArrayLike,
         *,
-        parametrisation: str = "sigma2",
+        parametrisation: Parametrisation = "sigma2",
         **parameters: Any,
     ) -> Fits:
         """`fit_bank` with a kernel of every width on the squared distances D (n, n), D_out (m, n)."""

@@ -17,6 +17,11 @@ Labels = tuple[Floats, Floats, Floats, Floats]  # y_t, label 1, label 2 and v_t
 WINDOW_TAPS = 64  # sliding windows of at least so many taps are filtered in blocks
 
 
+VariantName = Literal[
+    "clean", "noisy", "beta", "opt", "one", "one_pred", "two", "one_pred_u", "two_u", "two_noisy"
+]
+
+
 class Variant(NamedTuple):
     """One line of the table: the step's proxies, and the side information they need."""
 
@@ -27,7 +32,7 @@ class Variant(NamedTuple):
 _CLEAN, _ONE, _MEAN = ({f"label_{name}": 1.0} for name in ("clean", "one", "mean"))
 _YBAR_CLEAN, _YBAR_ONE, _YBAR_MEAN = ({f"ybar_{name}": 1.0} for name in ("clean", "one", "mean"))
 
-VARIANTS = {
+VARIANTS: dict[VariantName, Variant] = {
     "clean": Variant(Rule(**_CLEAN, **_YBAR_CLEAN), ("clean",)),
     "noisy": Variant(Rule(**_ONE, **_YBAR_ONE)),
     "beta": Variant(Rule(**_ONE, **_YBAR_ONE), ("v",)),
@@ -69,7 +74,7 @@ class ORS(Filter):
 
     def __init__(
         self,
-        variant: str = "one_pred",
+        variant: VariantName = "one_pred",
         r: float = 1.0,
         beta: float | None = None,
         two_variance: Literal["half", "full"] = "half",

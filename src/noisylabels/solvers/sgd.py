@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -381,7 +381,8 @@ def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
         _shuffle(order, start, at, u)
 
 
-SCHEDULES = ("warm_inv_epoch", "inv_sqrt_epoch", "bottou", "asgd", "constant")
+ScheduleName = Literal["warm_inv_epoch", "inv_sqrt_epoch", "bottou", "asgd", "constant"]
+SCHEDULES = get_args(ScheduleName)
 _SAMPLE = 1000  # rows of Bottou's search
 
 
