@@ -1,5 +1,6 @@
 """Artifact files: checked completely before the first job, merged by scale, cut into cells and blocks."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,25 @@ def test_what_goes_with_what_in_a_paper(write):
             load_all(papers, ["ors"], "full")
     with pytest.raises(ArtifactError, match=r"papers: 'orz' has no artifacts in .*; did you mean ors\?"):
         load_all(EXPERIMENTS, ["orz"], "full")
+
+
+@pytest.mark.parametrize(
+    ("papers", "artifacts", "message"),
+    [
+        (["ors", "ors_a"], {"ors": "a_b", "ors_a": "b"}, "ors_a/b and ors/a_b have one name, ors_a_b"),
+        (["ors", "ors_a"], {"ors": "a", "ors_a": "b"}, "ors/a and ors_a have one name, ors_a; rename ors/a"),
+        (["data"], {"data": "b"}, "data and the rule data of the workflow have one name, data; rename data"),
+        (["ors/../ors"], {"ors": "a"}, r"papers: paper 'ors/\.\./ors' cannot be a name"),
+        (["/tmp"], {}, "papers: paper '/tmp' cannot be a name"),
+    ],
+)
+def test_names_that_would_be_one_target_or_no_folder_are_refused(tmp_path, papers, artifacts, message):
+    for paper, name in artifacts.items():
+        (tmp_path / paper).mkdir()
+        (tmp_path / paper / "TITLE").write_text("a paper")
+        shutil.copy(EXPERIMENTS / "ors/vss.yaml", tmp_path / paper / f"{name}.yaml")
+    with pytest.raises(ArtifactError, match=message):
+        load_all(tmp_path, papers, "full")
 
 
 def test_published_values_are_read_from_the_file_beside_the_artifact(write):

@@ -40,6 +40,8 @@ def test_our_overlays_pass(name):
         ("formats: [png, jpg]\n", r"formats\.1: should be .*, got 'jpg'"),
         ("seeds: [1, 1]\n", r"seeds: a seed is listed twice; keep one"),
         ("seed: 1.0\n", r"seed: should be a valid integer, got 1\.0; write 1"),
+        ("data: {mirror: --help}\n", r"data\.mirror: '--help' is neither a folder that exists nor an addr"),
+        ("data: {mirror: 'ftp://x'}\n", r"data\.mirror: 'ftp://x' is neither a folder"),
         ("seed: .nan\n", r"seed: nan is not allowed"),
         ("seed: 1e3\n", r"line 1: seed: 1e3 is text in YAML, not a number; write 1000"),
         ("", "the file is empty"),

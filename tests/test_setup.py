@@ -228,6 +228,16 @@ def test_help_lists_the_commands_and_sets_nothing_up(checkout, word):
     assert asked == []
 
 
+def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
+    for folder in ("here/proj", "elsewhere/proj"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "run").write_text((ROOT / "run").read_text().replace("Sets up", folder, 1))
+    command = ["bash", "proj/run", "help"]
+    there = os.environ | {"CDPATH": str(tmp_path / "elsewhere")}
+    done = subprocess.run(command, cwd=tmp_path / "here", env=there, capture_output=True, text=True)
+    assert done.stdout.startswith("here/proj"), done.stderr
+
+
 def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(checkout):
     done, asked = checkout.run("--cores", "2", "ors")
     assert done.returncode == 0, done.stderr

@@ -45,6 +45,7 @@ LABELS = ("noise", "setting", "method", "metric")
 MOST = 100_000
 """Jobs of an artifact."""
 
+RULES = re.compile("all|data|fetch|prepare|experiment|tune|run|collect|seeds|site|unknown|verdicts")
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
 LONGEST = 100
 """Bytes of a name; with an ending such as ``.12.time.tsv`` it stays far below the 255 of file systems."""
@@ -383,10 +384,13 @@ def _check_shards(artifact: Artifact) -> None:
 def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[str, Artifact]:
     """All artifacts of the papers by their names ``<paper>/<artifact>``.
 
-    Raises ArtifactError: also of a paper without artifacts, and of one that uses what does not exist.
+    Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
+    names of one target of the workflow.
     """
-    found = {}
+    found: dict[str, Artifact] = {}
+    papers = list(papers)
     for paper in papers:
+        check_name("paper", paper, "papers")
         loaded = {file.stem: load(file, scale) for file in artifact_files(folder, paper)}
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
@@ -399,6 +403,13 @@ def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[str, Artif
             raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
         if not title:
             raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
+    targets: dict[str, str] = {}
+    for name in (*papers, *found):
+        target = name.replace("/", "_")
+        other = f"the rule {target} of the workflow" if RULES.fullmatch(target) else targets.get(target)
+        if other:
+            raise ArtifactError(f"{folder}: {name} and {other} have one name, {target}; rename {name}")
+        targets[target] = name
     return found
 
 

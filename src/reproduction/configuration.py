@@ -53,6 +53,14 @@ class Data(Model):
         "from, by default all other columns"
     )
 
+    @field_validator("mirror")
+    @classmethod
+    def _reachable(cls, mirror: str) -> str:
+        address = mirror.startswith(("http://", "https://", "file://"))
+        if mirror and not address and not Path(mirror).expanduser().is_dir():
+            raise ValueError(f"{mirror!r} is neither a folder that exists nor an address with https://")
+        return mirror
+
 
 class Config(Model):
     """The file ``config/config.yaml``."""

@@ -72,6 +72,6 @@ class DataSources:
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
-        mirror = ["--mirror", self.options["mirror"]] if self.options["mirror"] else []
+        mirror = [f"--mirror={self.options['mirror']}"] if self.options["mirror"] else []
         local = [word for spec in self._own(dataset) for word in ("--local", registry.as_option(spec))]
         return mirror + local + ["--offline"] * bool(self.options["offline"])

@@ -22,6 +22,9 @@ NUMBER = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+")
 DEEPEST, MOST = 50, 200_000
 """Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values."""
 
+MISREAD = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+"""A plain number that YAML 1.1 reads as another: octal ``0123``, sexagesimal ``1:30``."""
+
 LONGEST = 200
 """Characters of a value that a message quotes."""
 
@@ -153,9 +156,22 @@ def _refuse_plain_number(key: str, node: Any, seen: set[int]) -> None:
         seen.add(id(node))
         for entry in node.value:
             _refuse_plain_number(key, entry, seen)
-    is_text = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":str") and not node.style
-    if is_text and NUMBER.fullmatch(node.value):
-        raise _Trap(f"line {node.start_mark.line + 1}: {key}: {as_text(node.value)}")
+    if not isinstance(node, yaml.ScalarNode) or node.style:
+        return
+    line = node.start_mark.line + 1
+    if node.tag.endswith(":str") and NUMBER.fullmatch(node.value):
+        raise _Trap(f"line {line}: {key}: {as_text(node.value)}")
+    if node.tag.endswith((":int", ":float")) and MISREAD.fullmatch(node.value):
+        raise _Trap(f"line {line}: {key}: YAML reads {node.value} as another number; write it without 0 or :")
+
+
+def _check_depth(text: str) -> None:
+    """Composing recurses, and the compiled composer into a crash; events do not."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise _Trap(f"line {event.start_mark.line + 1}: over {DEEPEST} levels of lists and mappings")
 
 
 def as_text(word: str) -> str:
@@ -180,7 +196,9 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
     infinity or NaN, a number read as text, a date, a file that is empty or no mapping.
     """
     try:
-        content = yaml.load(path.read_bytes().decode("utf-8"), _Loader)
+        text = path.read_bytes().decode("utf-8")
+        _check_depth(text)
+        content = yaml.load(text, _Loader)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         reason = f"line {line}: not UTF-8; save the file in this encoding"
