@@ -43,7 +43,7 @@ def copy(tmp_path_factory):
 def overdue(slurm, tmp_path_factory):
     """A run whose job will not end within its minute, and its output: other tests need not wait for it."""
     run = copied(tmp_path_factory.mktemp("overdue"))
-    run.edit("src/scripts/job.py", "with checked(", "import time; time.sleep(600)\nwith checked(")
+    run.edit("src/scripts/job.py", "parser = ", "import time; time.sleep(600)\nparser = ")
     options = [*SLURM, "--set-resources", "experiment:runtime=1", "--retries", "0"]
     file = run.folder / "output"
     with file.open("w") as output:
@@ -102,7 +102,7 @@ def test_cells_arrive_whole_and_blocks_of_repetitions_share_a_submission(slurm, 
 
 def test_a_job_that_fails_once_is_repeated_with_twice_the_memory(slurm, copy):
     once = 'if not Path("once").exists():\n    Path("once").touch()\n    raise SystemExit("lost")\n'
-    copy.edit("src/scripts/job.py", "with checked(", f"{once}with checked(")
+    copy.edit("src/scripts/job.py", "parser = ", f"{once}parser = ")
     output = copy.snakemake("ors_fig7", options=[*SLURM, "--verbose"])
     asked = [int(number) for number in re.findall(r"sbatch call: .*--mem (\d+)", output)]
     assert len(asked) == submissions(output) == 2
