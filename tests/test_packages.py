@@ -97,7 +97,7 @@ def test_an_audit_without_pandas_says_what_to_install():
     python(
         ONLY_THE_LIBRARY + "from noisylabels import audit\n"
         "try:\n"
-        "    audit([[0.0], [1.0]] * 20, [0, 1] * 20)\n"
+        "    audit([[0.0], [1.0], [2.0]] * 20, [0, 1] * 30)\n"
         "except ModuleNotFoundError as error:\n"
         "    assert \"pip install 'noisylabels[audit]'\" in str(error)\n"
         "else:\n"

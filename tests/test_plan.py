@@ -140,7 +140,7 @@ def test_a_supply_says_what_it_lacks():
 
 def test_a_fetch_gets_the_options_of_the_configuration():
     options = {"mirror": "/m", "offline": True, "local": {"speech": "talk.wav"}}
-    assert supply(**options).fetch_options("speech") == ["--mirror", "/m", "--local", "talk.wav", "--offline"]
+    assert supply(**options).fetch_options("speech") == ["--mirror=/m", "--local", "talk.wav", "--offline"]
     assert supply().fetch_options("speech") == []
     assert supply(**options).local("speech.packaged") == ["talk.wav"]
     assert supply().code("heart").split()[1:] == ["reproduction.data.uci", "scripts/prepare.py"]

@@ -181,7 +181,7 @@ def _read(file: Path) -> Code:
         return Code(key[:16], [], [])
     if key not in _known():
         tree = ast.parse(_content(file), str(file))
-        texts = {node.value for node in ast.walk(tree) if _is_text(node)}
+        texts = {str(node.value) for node in ast.walk(tree) if _is_text(node)}
         names = sorted(text for text in texts if re.fullmatch(r"[\w-]+(\.[a-z0-9]+)?", text))
         imports = sorted(set(_imports(tree)))
         for node in ast.walk(tree):

@@ -49,7 +49,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
 def _line(row: Mapping[str, Any], where: str) -> str:
     if unknown := sorted(set(row) - set(COLUMNS)):
         raise ValueError(f"{where}unknown columns {unknown}; a result row has {COLUMNS}")
-    full = DEFAULTS | dict(row)
+    full: dict[str, Any] = DEFAULTS | dict(row)
     if missing := [column for column in COLUMNS if column not in full]:
         raise ValueError(f"{where}missing columns {missing}")
     if not math.isfinite(full["value"]):

@@ -171,7 +171,8 @@ def _check_depth(text: str) -> None:
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
-            raise _Trap(f"line {event.start_mark.line + 1}: over {DEEPEST} levels of lists and mappings")
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise _Trap(f"line {line}: over {DEEPEST} levels of lists and mappings")
 
 
 def as_text(word: str) -> str:

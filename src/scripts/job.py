@@ -3,6 +3,7 @@
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from reproduction import results
 from reproduction.atomic import replacing
@@ -33,7 +34,8 @@ if given.what == "collect":
     with replacing(given.points) as part:
         collect(given.tested, part)
 else:
-    rows, points = [], Points()
+    rows: list[dict[str, Any]] = []
+    points = Points()
     with checked(given.code):
         job = Job.read(given.job, given.data)
         if given.what != "run" and (found := job.tune()):

@@ -32,13 +32,13 @@ def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
         str(here.checkout / "config/smoke.yaml"),
         "--config",
         f"papers=[{','.join(papers)}]",
-        "data={offline: true, mirror: /a/mirror}",
+        f"data={{offline: true, mirror: {here.folder}}}",
     ]
     planned = here.snakemake("data", options=["-n", "-p", *smoke])
     commands = [line for line in planned.splitlines() if "scripts.fetch" in line]
     assert any("--dataset speech.packaged " in line for line in commands)
     assert all(".packaged" in line for line in commands)
-    assert all("--mirror /a/mirror --offline" in line for line in commands)
+    assert all(f"--mirror={here.folder} --offline" in line for line in commands)
 
 
 def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):

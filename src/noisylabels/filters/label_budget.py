@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.filters.base import Rows, Sliding
-from noisylabels.filters.ors import ORS
+from noisylabels.filters.ors import ORS, VariantName
 from noisylabels.filters.ors_kernels import MEAN, ONE, SPREAD, step_one
 from noisylabels.fixed_order import add, dot, energy
 from noisylabels.validation import Floats, choice, finite, flag, number
@@ -83,7 +83,7 @@ def run_budget(
         raise ValueError(
             f"uniforms: value at index {int(np.argmax((draws < 0) | (draws >= 1)))} is not in [0, 1)"
         )
-    pair = ("one_pred_u", "two_u") if scaling else ("noisy", "two_noisy")
+    pair: list[VariantName] = ["one_pred_u", "two_u"] if scaling else ["noisy", "two_noisy"]
     rules = np.column_stack([ORS(variant, r=r)._rule() for variant in pair])
     divisor = {"mean_var": k * (k - 1), "biased": k, "unbiased": k - 1}[variance] if k > 1 else 1
     result = BudgetResult(np.empty(T), np.empty(T, dtype=np.int64), np.empty(T // PERIOD))

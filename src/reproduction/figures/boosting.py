@@ -72,7 +72,8 @@ def test_curves(results: Errors) -> Figure:
 @panels.figure
 def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
     """Test error, and distance of the flip rates to the truth, against the number of trusted labels."""
-    settings, look = results.settings, {"x_label": "trusted labels for the calibration", "y_label": ""}
+    settings = results.settings
+    look: style.Looks = {"x_label": "trusted labels for the calibration", "y_label": ""}
     where = {"noise": labels(settings.noise)}
     metrics = [("", where | {"metric": metric}) for metric in ("error", "gamma_error")]
     figure, cells = panels.facets(results, metrics, _sets(settings.datasets), height=1.9, **look)
@@ -92,7 +93,7 @@ def loss(results: panels.Results[boosting.LossSettings]) -> Figure:
     """Loss against the score for both observed labels."""
     signs = {"observed label +1": "label +1", "observed label \N{MINUS SIGN}1": "label -1"}
     columns = [(title, {"setting": sign}) for title, sign in signs.items()]
-    look = {"x_label": "score H", "y_label": "loss", "height": 2.2}
+    look: style.Looks = {"x_label": "score H", "y_label": "loss", "height": 2.2}
     figure, cells = panels.facets(results, [("", {})], columns, **look)
     for ax, rows in cells:
         panels.learning_curves(ax, rows)
@@ -112,7 +113,7 @@ def _over_rounds(
     """Panels over the rounds, a column per data set."""
     from matplotlib.ticker import MaxNLocator
 
-    look = {"x_label": "round", "y_label": y_label, "height": height}
+    look: style.Looks = {"x_label": "round", "y_label": y_label, "height": height}
     figure, cells = panels.facets(results, rows, _sets(results.settings.datasets), **look)
     for ax, _ in cells:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
@@ -160,10 +161,12 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
     for name in [*sets, ALL]:
         own = values.loc[name]
         best = tables.lowest(own.loc[methods, "mean"])
-        place = {"dataset": sets if name == ALL else name, "noise": printed_noise}
+        place: dict[str, Any] = {"dataset": sets if name == ALL else name, "noise": printed_noise}
         printed = results.published_of.get(last, [])
         cells = {
-            "ours": {m: tables.mean_sd(*own.loc[m], bold=m in best) for m in methods},
+            "ours": {
+                m: tables.mean_sd(own.loc[m, "mean"], own.loc[m, "std"], bold=m in best) for m in methods
+            },
             "printed": {m: tables.printed(printed, method=m, **place) for m in methods},
         }
         rows += [{"data set": data_set(name), "error": whose} | each for whose, each in cells.items()]
@@ -244,7 +247,7 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
     figure, axes = panels.grid_of_panels(
         [""] * -(-len(sets) // columns), [" "] * columns, width=style.WIDTH[columns], share_y="all", **look
     )
-    looks = {
+    looks: dict[str, style.Looks] = {
         metric: {"label": name, "color": style.COLOURS[colour], "linestyle": dash, "marker": marker}
         for metric, (name, colour, dash, marker) in _TERMS.items()
     }

@@ -56,7 +56,7 @@ def every_cell(results: Errors) -> pd.DataFrame:
             reading, today = chosen(own, other), own["reading"].iloc[0]
             part = own[own["dataset"].isin(judged)].set_index(["reading", "level", "dataset", "model"])
             for level, dataset, model in part.loc[today].index:
-                before, after = (part.loc[each, level, dataset, model] for each in (today, reading))
+                before, after = (part.loc[(each, level, dataset, model), :] for each in (today, reading))
                 row = {"level": level, "data set": data_set(dataset), "method": model}
                 row |= {"printed": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
                 row |= {"its state": before["state"], "chosen elsewhere": f"{after['ours']:.2f}"}
@@ -88,7 +88,7 @@ def cells(results: Errors) -> pd.DataFrame:
             if fits and set(noise) <= run:
                 place = {"method": method, "dataset": where["dataset"], "noise": noise}
                 ours = panels.select(errors, artifact, **place).groupby("repetition")["value"].mean()
-                row = {"model": model, "reading": names.label(settings.methods, method)}
+                row: dict[str, Any] = {"model": model, "reading": names.label(settings.methods, method)}
                 row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
                 rows.append(row | _distance(entry, statistics.mean_se(ours.to_numpy())))
     if not rows:

@@ -85,7 +85,7 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
     """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
     methods, noise = list(results.settings.methods), labels(results.settings.noise)
     rates = [100 * each.parameters["rate"] for each in results.settings.noise]
-    where = {"metric": "accuracy", "method": methods, "noise": noise}
+    where: dict[str, Any] = {"metric": "accuracy", "method": methods, "noise": noise}
     figure, cells = _small_multiples(results, 3, "flipped training labels / %", "test accuracy", **where)
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["method", "noise"])
@@ -269,7 +269,7 @@ def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
             text = tables.printed(results.published, dataset=name, method=method)
             printed[method] = float(text.partition(" ")[0] or "nan")
             places = max(0, 2 - math.floor(math.log10(ours[method])))
-            row[f"{shown[method]} in s"] = tables.mean_sd(*seconds.loc[method], places)
+            row[f"{shown[method]} in s"] = tables.mean_sd(ours[method], seconds["std"][method], places)
             row[f"{shown[method]} in s, printed"] = text
         row[f"{shown[first]} / {shown[last]}"] = f"{ours[first] / ours[last]:.1f}"
         row["the same, printed"] = _ratio(printed[first], printed[last])
@@ -327,10 +327,12 @@ def sources(table: pd.DataFrame) -> str:
 @panels.figure
 def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     """Accuracy of labels and of predictions for new items against the number of annotators."""
-    settings, dash = results.settings, {"linestyle": style.DASHES["dash"], "linewidth": 1}
+    settings = results.settings
+    dash: style.Looks = {"linestyle": style.DASHES["dash"], "linewidth": 1}
     titles = {"labels of the training items": "labelled items", "predictions for new items": "new items"}
     columns = [(title, {"metric": "accuracy", "setting": key}) for title, key in titles.items()]
-    look = {"x_label": "annotators per item", "y_label": ["accuracy", ""], "height": 2.5, "share_y": "none"}
+    look: style.Looks = {"x_label": "annotators per item", "y_label": ["accuracy", ""], "height": 2.5}
+    look["share_y"] = "none"
     figure, ((left, labelled), (right, new)) = panels.facets(results, [("", {})], columns, **look)
     vote = labelled["method"] == "majority vote"
     panels.learning_curves(left, labelled[~vote])
@@ -374,10 +376,14 @@ def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
     from matplotlib.colors import ListedColormap
 
     columns = [(style.label(m), {"metric": "positive", "method": m}) for m in results.settings.methods]
-    look = {"x_label": "rank", "y_label": "splits", "height": 2.4}
+    look: style.Looks = {"x_label": "rank", "y_label": "splits", "height": 2.4}
     figure, cells = panels.facets(results, [("", {})], columns, **look)
     colours = {"something else": style.COLOURS["silver"], "bike": style.COLOURS["indigo"]}
-    looks = {"cmap": ListedColormap(list(colours.values())), "edgecolors": "white", "linewidth": 0.6}
+    looks: style.Looks = {
+        "cmap": ListedColormap(list(colours.values())),
+        "edgecolors": "white",
+        "linewidth": 0.6,
+    }
     for ax, rows in cells:
         squares = rows.pivot_table(index="repetition", columns="x", values="value").to_numpy()
         ax.pcolormesh(squares, vmin=0, vmax=1, **looks)

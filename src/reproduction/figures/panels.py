@@ -12,6 +12,7 @@ from reproduction.figures import style
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -336,7 +337,7 @@ def _handle(looks: style.Looks) -> "Line2D":
     return Line2D([], [], **looks)
 
 
-def shared_legend(figure: "Figure", entries: Sequence["Line2D"], *, handle: float = 3.0) -> None:
+def shared_legend(figure: "Figure", entries: Sequence["Artist"], *, handle: float = 3.0) -> None:
     """One legend for all panels, in a strip added below them; the panels keep their size in inches.
 
     ``handle``: length of the handles in letters.

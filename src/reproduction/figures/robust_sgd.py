@@ -63,7 +63,7 @@ def error_curves(results: Errors) -> Figure:
     for ax, rows in cells:
         panels.learning_curves(ax, rows)
         ax.set_xticks(range(0, settings.epochs + 1, max(1, settings.epochs // 5)))
-        means = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
+        means: Any = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
         ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
     panels.shared_legend(figure, panels.handles(shown))
     return figure
@@ -73,7 +73,9 @@ def error_curves(results: Errors) -> Figure:
 def objectives(results: Errors) -> Figure:
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
     settings, levels = results.settings, labels(results.settings.noise)
-    shades = [{"color": str(grey), "linewidth": 1.3} for grey in np.linspace(0.75, 0.0, len(levels))]
+    shades: list[style.Looks] = [
+        {"color": str(grey), "linewidth": 1.3} for grey in np.linspace(0.75, 0.0, len(levels))
+    ]
     where = {"metric": "objective", "method": settings.objectives[0]}
     figure, cells = _facets(results, [("", where)], _sets(results), "epoch", "objective G(w)")
     for ax, rows in cells:
@@ -196,7 +198,7 @@ def _noise_curves(
             groups = [last.loc[last["noise"] == level, "value"] for level in levels]
             found = np.array([group.var() if np.ptp(group) > ROUNDING else 0.0 for group in groups])
             ax.plot(x, np.where(found > 0, found, np.nan), **style.line(method))
-            none = {
+            none: style.Looks = {
                 "marker": "v",
                 "linestyle": "none",
                 "markerfacecolor": "white",

@@ -484,7 +484,7 @@ def select(
     for m in methods:
         width, parameter = (each.ravel() for each in np.meshgrid(list(tried[m.label]), m.grid, indexing="ij"))
         wrong, loss = np.concatenate(list(tried[m.label].values()), axis=2)
-        narrow = [rate(each, parametrisation) for each in width]
+        narrow = np.array([rate(each, parametrisation) for each in width])
         chosen[m.label] = {}
         for number, k in enumerate(m.columns(noisy)):
             best = np.lexsort((-parameter, narrow, loss[number], wrong[number] * two_classes[k]))[0]

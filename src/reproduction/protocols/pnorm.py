@@ -600,7 +600,7 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
     T, n = settings.rounds, settings.n
     paths = {scenario: targets(scenario, T, n) for scenario in settings.scenarios}
     lengths: dict[tuple[str, str], float] = {}
-    prices: dict[tuple[str, str, int], dict[int, tuple[float, float]]] = {}
+    prices: dict[tuple[str, str, int | str], dict[int, tuple[float, float]]] = {}
     for at in walk.trials():
         X = instances(at.rng("x"), "signs", T, n)
         noise = settings.noise * at.rng("noise").standard_normal(T)

@@ -238,7 +238,7 @@ def _trial(settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem,
         yield from here.curve("objective", enumerate(objective))
         if epochs:  # the first from which every error is within 10 % of the last one
             far = np.abs(np.array(errors) - errors[-1]) > 0.1 * errors[-1]
-            yield here.row("settled", 1 + np.max(np.flatnonzero(far) + 1, initial=0), x=last)
+            yield here.row("settled", 1 + int(np.max(np.flatnonzero(far) + 1, initial=0)), x=last)
         yield here.row("reversed_error", 100.0 - errors[-1], x=last)
     for family, members in settings.families.items():
         values = [final[member] for member in members]
@@ -300,7 +300,7 @@ def clean_problem(data: Any, at: At, *, official: bool, rows: int = 0) -> Proble
     if not official or at.repetition != SHARED:
         if has_test:
             share = len(labels) / (len(labels) + len(test_labels)) if official else share
-            stack = np.vstack if isinstance(train, np.ndarray) else partial(sparse.vstack, format="csr")
+            stack: Any = np.vstack if isinstance(train, np.ndarray) else partial(sparse.vstack, format="csr")
             train, labels = stack([train, test]), np.concatenate([labels, test_labels])
         kept = stratified_mask(labels, share, rng)
         test, test_labels, train, labels = train[~kept], labels[~kept], train[kept], labels[kept]

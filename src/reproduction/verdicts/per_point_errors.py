@@ -126,7 +126,7 @@ def collect(parts: Iterable[str | Path], path: Path) -> None:
 
 def _name(row: dict[str, Any]) -> str:
     """The curve of a row; a missing x is null."""
-    full = DEFAULTS | row
+    full: dict[str, Any] = DEFAULTS | row
     x = float(full["x"])
     return json.dumps([str(full[column]) for column in CURVE[:-1]] + [None if np.isnan(x) else x])
 
