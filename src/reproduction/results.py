@@ -127,11 +127,16 @@ def write_provenance(
     """Write as JSON what ran (``about``, JSON too), with which tuned values, on which data, with what.
 
     data_variant : data set -> which content it had ("genuine", "rebuilt", ...), where sources differ.
+    simd, blas_kernel : instructions and BLAS kernels chosen here; a processor's name decides neither.
     """
     import numpy as np
 
     ran = json.loads(about)
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    import threadpoolctl
+
+    build = np.show_config(mode="dicts")
+    blas = build["Build Dependencies"]["blas"]
+    kernels = {pool.get("architecture", "") for pool in threadpoolctl.threadpool_info()}
     described = {file: _described(file) for file in data}
     record = ran | {
         "settings_sha256": _digest(json.dumps(ran.get("settings"), sort_keys=True).encode()),
@@ -144,7 +149,9 @@ def write_provenance(
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
+        "simd": " ".join(build["SIMD Extensions"].get("found", [])),
         "blas": f"{blas['name']} {blas['version']}",
+        "blas_kernel": " ".join(sorted(kernels - {""})),
         "packages": _versions(["noisylabels", *NUMERIC]),
     }
     path.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")

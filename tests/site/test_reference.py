@@ -1,6 +1,7 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -225,8 +226,33 @@ def test_how_far_a_run_is_from_the_reference(full, plan, tmp_path_factory, offse
     ours = other(plan, tmp_path_factory.mktemp("ours"), offset)
     found = comparison.compared(ours, runs.reference(NAME, full))
     assert found.state == word
-    smallest = 1 / 8 + 0.02
-    assert float(found.detail.split()[-1]) == pytest.approx(offset / (smallest + offset), rel=0.1)
+    assert re.fullmatch(r"a mean of \w+ differs most, by \S+ of its scale", found.detail)
+
+
+@pytest.mark.parametrize(
+    ("reference", "ours", "far"),
+    [
+        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.003], 1e-3),  # against itself, where it is large
+        ([2.0, 2.0, 2e-16], [2.0, 2.0, 9e-16], 0.0),  # a difference of equal numbers among others
+        ([1e-16, 2e-16, 3e-16], [3e-16, 1e-16, 2e-16], 0.0),  # a metric that is rounding alone
+        ([2.0, 2.0, 0.0], [2.0, 2.0, 0.02], 1e-2),  # a change of a small value is none of rounding
+        ([1e-3, 1e-3, 1e9], [1e-3, 1.01e-3, 1e9], 1e-2),  # one that diverges does not hide the others
+    ],
+)
+def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, reference, ours, far):
+    sides = []
+    for number, means in enumerate((ours, reference)):
+        rows = [
+            {"method": f"m{i}", "repetition": 0, "metric": metric, "value": value}
+            for metric, values in (("loss", means), ("other", [1e12] * 3))
+            for i, value in enumerate(values)
+        ]
+        table = tmp_path / f"{number}.csv"
+        write_rows(rows, table)
+        sides.append(runs.Run("full", table=table))
+    apart, metric = comparison.distance(*sides)
+    assert apart == pytest.approx(far, rel=0.02, abs=comparison.ROUNDING)
+    assert metric == "loss"
 
 
 def test_another_verdict_is_a_difference(full, plan, tmp_path_factory):

@@ -12,9 +12,12 @@ from reproduction.reference.runs import Run
 from reproduction.results import verify
 
 ROUNDING = 1e-6
-"""Relative difference of a mean up to which another order of operations explains it."""
+"""Difference of a mean, against its scale, up to which another order of operations explains it."""
 
-PROVENANCE = ("seed", "processor", "system", "python", "blas", "packages")
+NOTHING = 1e-9
+"""The smallest scale: where all of a metric is smaller than this, it is rounding and nothing else."""
+
+PROVENANCE = ("seed", "processor", "simd", "system", "python", "blas", "blas_kernel", "packages")
 """What may explain a difference; the commit is not among them, it changes with every edit of a text."""
 
 EQUAL, ROUNDED, JUDGED, DIFFERENT, OTHER, MISSING = (
@@ -74,10 +77,10 @@ def compared(ours: Run, reference: Run, timed: bool = False) -> Comparison:
         return Comparison(EQUAL)
     if timed:
         return Comparison(JUDGED, "measured times differ from run to run")
-    apart = distance(ours, reference)
+    apart, metric = distance(ours, reference)
     if np.isinf(apart):
         return Comparison(DIFFERENT, "the table has other rows; the verdicts are the same")
-    far = f"largest relative difference of a mean {apart:.1e}"
+    far = f"a mean of {metric} differs most, by {apart:.1e} of its scale"
     return Comparison(ROUNDED if apart <= ROUNDING else JUDGED, far)
 
 
@@ -97,24 +100,34 @@ def _listed(moved: list[tuple[str, str, str]]) -> str:
     return listed + (f" and {len(moved) - 5} more" if len(moved) > 5 else "")
 
 
-def distance(ours: Run, reference: Run) -> float:
-    """max |m - m_ref| / max(|m|, |m_ref|) over the rows of the summaries; inf where they have other rows."""
+def distance(ours: Run, reference: Run) -> tuple[float, str]:
+    """max |m - m_ref| / scale over the rows of the summaries, and its metric; inf where they have other rows.
+
+    scale = max(|m|, |m_ref|, median |m_ref| of that metric's rows which are not 0, `NOTHING`): a difference
+    of equal numbers, 1e-16 here and 2e-16 there, is none.
+    """
     if ours.table is None or reference.table is None:
-        return np.inf
+        return np.inf, ""
     a, b = runs.read_summary(ours.table), runs.read_summary(reference.table)
     texts = runs.KEY[:-1]
     if len(a) != len(b) or (a[texts].to_numpy() != b[texts].to_numpy()).any():
-        return np.inf
+        return np.inf, ""
     if not np.allclose(a["x"], b["x"], rtol=1e-9, equal_nan=True):
-        return np.inf
-    x, y = a["mean"].to_numpy(), b["mean"].to_numpy()
-    largest = np.maximum(np.abs(x), np.abs(y))
-    return float((np.abs(x - y) / np.where(largest > 0, largest, 1)).max(initial=0.0))
+        return np.inf, ""
+    x, y = a["mean"].to_numpy(float), b["mean"].to_numpy(float)
+    typical = b["mean"].abs().where(y != 0).groupby(b["metric"]).transform("median").fillna(NOTHING)
+    apart = np.abs(x - y) / np.max([np.abs(x), np.abs(y), typical, np.full(len(x), NOTHING)], axis=0)
+    return float(apart.max()), str(b["metric"].iloc[np.argmax(apart)])
 
 
 def differences(ours: Run, reference: Run) -> list[str]:
-    """What differs in where the two were made: ``processor: AMD EPYC -> Intel Xeon``."""
-    return [f"{key}: {was} -> {now}" for key, was, now in _changes(_flat(reference), _flat(ours))]
+    """What differs in where the two were made: ``processor: AMD EPYC -> Intel Xeon``.
+
+    A reference may be older than a key of the provenance.
+    """
+    changes = _changes(_flat(reference), _flat(ours))
+    known = {key for run in (reference, ours) for key in PROVENANCE if key not in run.provenance}
+    return [f"{key}: {was} -> {now}" for key, was, now in changes if key not in known]
 
 
 def _flat(run: Run) -> dict[str, str]:
