@@ -21,23 +21,28 @@ onstart:
         PLAN.check_custom(targets.asked(PLAN, workflow.dag_settings.targets))
     except ValueError as error:
         sys.exit(str(error))
+    console.SECONDS |= {
+        workflow.dag.jobid(job): PLAN.seconds(job.rule.name, job.wildcards_dict)
+        for job in workflow.dag.needrun_jobs()
+    }
 
 
 onsuccess:
-    print(run_summary.text(PLAN, workflow.dag_settings.targets), file=sys.stderr)
+    tell(run_summary.text(PLAN, workflow.dag_settings.targets))
 
 
 onerror:
-    print(
-        run_summary.text(PLAN, workflow.dag_settings.targets, failed=True),
-        *run_summary.causes(Path("logs"), BEGAN),
-        sep="\n",
-        file=sys.stderr,
+    stopped = os.environ.get("NOISYLABELS_STOPPED") == NOISYLABELS_RUN
+    tell(
+        run_summary.text(
+            PLAN, workflow.dag_settings.targets, failed=True, stopped=stopped
+        )
     )
+    if not stopped:
+        tell(*run_summary.causes(Path("logs"), BEGAN))
     if damaged := results.damaged():
-        print(
-            f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again",
-            file=sys.stderr,
+        tell(
+            f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again"
         )
 
 

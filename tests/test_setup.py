@@ -241,7 +241,7 @@ def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
 def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(checkout):
     done, asked = checkout.run("--cores", "2", "ors")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "snakemake --profile workflow/profiles/default --cores 2 ors\n"
+    assert done.stdout == "snakemake --logger console --profile workflow/profiles/default --cores 2 ors\n"
     assert asked[0] == "venv"
     (locked,) = [line for line in asked if line.endswith(" runtime.lock")]
     assert "--require-hashes" in locked
@@ -326,7 +326,22 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
 
 def test_a_profile_of_the_user_replaces_ours(checkout):
     done, _ = checkout.run("--profile", "workflow/profiles/slurm")
-    assert done.stdout == "snakemake --profile workflow/profiles/slurm\n"
+    assert done.stdout == "snakemake --logger console --profile workflow/profiles/slurm\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "handed_on"),
+    [
+        (["--verbose", "ors"], "--profile workflow/profiles/default --cores all ors"),
+        (["-n", "ors"], "--profile workflow/profiles/default --cores all -n ors"),
+        (["--logger", "mine"], "--profile workflow/profiles/default --cores all --logger mine"),
+    ],
+)
+def test_snakemake_shows_its_own_messages_where_no_job_starts_or_they_are_asked_for(
+    checkout, typed, handed_on
+):
+    done, _ = checkout.run(*typed)
+    assert done.stdout == f"snakemake {handed_on}\n"
 
 
 def installed(asked):

@@ -20,6 +20,9 @@ MARGIN = {"mem_mb": 1.5, "runtime": 3.0}
 START = {"mem_mb": 400, "runtime": 2}
 """What every job needs beside: Snakemake starts in each submission, on a node that may be busy."""
 
+TYPICAL = {"fetch": 1.0, "prepare": 1.5, "draw": 5.0, "verdicts": 5.0, "site": 5.0}
+"""Seconds of a job of a rule (its first word) where none was measured; of others 3 s."""
+
 Measured = Mapping[tuple[str, str, str], tuple[float, float]]
 """(artifact, cell, kind of job) -> longest seconds, peak megabytes; a kind is ``tune``, ``run`` ...."""
 
@@ -68,6 +71,13 @@ def resources(
         asked["mem_mb"] = 100 * math.ceil((peak * MARGIN["mem_mb"] + START["mem_mb"]) / 100)
         asked["runtime"] = math.ceil(seconds * MARGIN["runtime"] / 60) + START["runtime"]
     return {name: value * attempt for name, value in (asked | dict(declared)).items()}
+
+
+def expected(measured: Measured, key: tuple[str, str, str], log: Path) -> float:
+    """Seconds of a job: as it last took here, of which ``log`` tells, else as recorded, else `TYPICAL`."""
+    if log.is_file() and log.stat().st_size:
+        return times(log)[0]
+    return measured[key][0] if key in measured else TYPICAL.get(key[2].partition("_")[0], 3.0)
 
 
 def gathered(logs: Iterable[Path]) -> "pd.DataFrame":

@@ -153,6 +153,14 @@ class Plan:
         asked = declared.model_dump(exclude_unset=True) if declared else {}
         return costs.resources(self.measured, (name.partition("@")[0], cell, job), asked, attempt)
 
+    def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
+        """How long a job of a rule is expected to take; see `costs.expected`. Recorded is the full scale."""
+        scale, artifact, cell = self.config["scale"], wildcards.get("artifact", ""), wildcards.get("cell", "")
+        job = ".".join(filter(None, (cell, wildcards.get("block", rule))))
+        log = Path(f"logs/{scale}/{artifact}/{job}.time.tsv")
+        recorded = self.measured if scale == "full" else {}
+        return costs.expected(recorded, (artifact.partition("@")[0], cell, rule), log)
+
     # Results
 
     def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:

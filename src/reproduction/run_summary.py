@@ -20,10 +20,10 @@ MOST = 5
 """Causes that are told; the logs have all."""
 
 
-def text(plan: Plan, words: Iterable[str], failed: bool = False) -> str:
+def text(plan: Plan, words: Iterable[str], failed: bool = False, stopped: bool = False) -> str:
     """A few lines about the files that the targets promise (none: everything).
 
-    failed: the run broke off, and what is missing is named.
+    failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
     """
     scopes = targets.asked(plan, words)
     if not scopes:
@@ -33,8 +33,10 @@ def text(plan: Plan, words: Iterable[str], failed: bool = False) -> str:
     lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
     pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
     lines += [line for page in pages if (line := _verdicts(plan, page))]
-    if failed:
-        missing = [name for name in names if name not in made]
+    missing = [name for name in names if name not in made]
+    if stopped:
+        lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
+    elif failed:
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
     out = {name: why for name, why in plan.left_out.items() if f"{name}/".startswith(tuple(scopes))}
     return "\n".join([*lines, *(f"left out: {name}: {why}" for name, why in out.items())])
@@ -44,11 +46,18 @@ def causes(logs: Path, since: float) -> list[str]:
     """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
     told: dict[str, Path] = {}
     for file in sorted(logs.rglob("*.log")):
-        last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-        found = CAUSE.match(last)
-        if file.stat().st_mtime >= since and last and (found or file.stem in REFUSING):
-            told.setdefault(f"why: {found[1] if found else last}", file)
-    return [f"{line} ({file})" for line, file in told.items()][:MOST]
+        if file.stat().st_mtime >= since and (why := cause(file)):
+            told.setdefault(why, file)
+    return [f"why: {why} ({file})" for why, file in told.items()][:MOST]
+
+
+def cause(log: Path) -> str:
+    """The last line of a log where it says why the job failed."""
+    if not log.is_file():
+        return ""
+    last = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+    found = CAUSE.match(last)
+    return found[1] if found else last * (log.stem in REFUSING)
 
 
 def _counted(plan: Plan, names: list[str]) -> str:

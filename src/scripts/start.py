@@ -1,13 +1,16 @@
-"""Start Snakemake for `./run`; what the place or the environment lacks is said in one line."""
+"""Start Snakemake for `./run`, and stop it; what the place or the environment lacks is said in one line."""
 
 import difflib
 import fcntl
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NoReturn
 
 
 def writable(folder: Path) -> bool:
@@ -51,6 +54,23 @@ def check_configuration() -> None:
             sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
 
 
+def stop(number: int, _: Any) -> NoReturn:
+    """End the jobs on this machine at once, where Snakemake would wait for them; it then tidies up."""
+    import psutil
+
+    signal.signal(number, signal.SIG_IGN)
+    os.environ["NOISYLABELS_STOPPED"] = os.environ.get("NOISYLABELS_RUN", "")
+    for job in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if " -m scripts." in " ".join(job.cmdline()):
+                for process in (
+                    job,
+                    *job.children(recursive=True),
+                ):  # a shell first: it would report the others
+                    process.kill()
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     here = Path.cwd()
     if not writable(here / ".snakemake"):
@@ -61,11 +81,16 @@ def main() -> None:
     try:
         check_configuration()
         from snakemake.cli import main as snakemake
+        from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
+
+        from reproduction import console
     except Exception as error:  # a damaged package can raise anything
         sys.exit(
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
             "remove that folder and start again, which installs it anew"
         )
+    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
+    signal.signal(signal.SIGINT, stop)
     sys.argv[0] = "snakemake"
     # The kernel's lock on this file ends with its process. Who gets it alone is the only run alive, and
     # removes the locks of Snakemake that a killed one left; else those know what the other run works on.
@@ -77,7 +102,12 @@ def main() -> None:
             except BlockingIOError:
                 pass
             fcntl.flock(owner, fcntl.LOCK_SH)
-        snakemake()
+        try:
+            snakemake()
+        finally:  # timers that would wake the scheduler once more
+            for thread in threading.enumerate():
+                if isinstance(thread, threading.Timer):
+                    thread.cancel()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ class Smoke:
 
     def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS) -> None:
         self.folder, self.targets = folder, targets
+        self.display: list[str] = []
+        self.variables: dict[str, str] = {}
         copy_checkout(folder)
         averaging = folder / "config/experiments/noisy_online/averaging.yaml"
         whole = averaging.read_text(encoding="utf-8")
@@ -28,12 +30,17 @@ class Smoke:
     def start(self, **options: Any) -> "subprocess.Popen[str]":
         """Start a run, in a session of its own."""
         command = [sys.executable, "-P", "src/scripts/start.py", "--profile", "workflow/profiles/default"]
-        command += ["--cores", "2", "--configfile", "config/smoke.yaml"]
+        command += ["--cores", "2", "--configfile", "config/smoke.yaml", *self.display]
         command += ["--config", "papers=[noisy_online]", "formats=[png]", "--", *self.targets]
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(
-            command, cwd=self.folder, env=kept, text=True, start_new_session=True, **(pipes | options)
+            command,
+            cwd=self.folder,
+            env=kept | self.variables,
+            text=True,
+            start_new_session=True,
+            **(pipes | options),
         )
 
     def run(self, **options: Any) -> tuple[int, str]:

@@ -12,7 +12,7 @@ ROOT = Path(workflow.basedir)
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction import code_digest, plan, results, run_summary, targets
+from reproduction import code_digest, console, plan, results, run_summary, targets
 from reproduction.data.fetch import VERSION
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
@@ -20,6 +20,7 @@ THREADS = [
     f"{library}_NUM_THREADS"
     for library in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]
 ]
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each job would compile its imports
 os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba" / code_digest.kernel_digest()),
@@ -33,7 +34,7 @@ for variable, folder in {
 # Again on the command line of a job that occupies several cores: Snakemake sets the variables to its `threads`.
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREADS)
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
-os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGAN}")
+NOISYLABELS_RUN = os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGAN}")
 
 # On the command line, numbers in a list and the words true and false inside braces arrive as texts.
 if isinstance(config.get("seeds"), list):
@@ -69,6 +70,19 @@ wildcard_constraints:
     cell="[^/]+",
     block="[0-9]+",
     dataset="[A-Za-z0-9_+][A-Za-z0-9._+-]*",
+
+
+def tell(*lines):
+    """Say something to a person, in order with what the console shows, and in the log."""
+    logger.info("\n".join(lines), extra=console.TELL)
+
+
+FIRST = 1_000_000  # priority of what others wait for, and of nobody's long job
+
+
+def longest_first(rule):
+    """The priority of a job: its expected seconds, so that no long one is left for the end."""
+    return lambda wildcards: round(PLAN.seconds(rule, dict(wildcards)))
 
 
 def threads_of(wildcards):

@@ -8,6 +8,7 @@ rule fetch:
         "data/raw/{dataset}/source.json",
     log:
         "logs/data/fetch.{dataset}.log",
+    priority: FIRST
     localrule: True
     conda:
         ENVIRONMENT
@@ -30,6 +31,7 @@ rule prepare:
         "data/prepared/{dataset}.npz",
     log:
         "logs/data/prepare.{dataset}.log",
+    priority: FIRST
     localrule: True
     conda:
         ENVIRONMENT

@@ -14,6 +14,7 @@ rule experiment:
         f"{LOGS}/{{artifact}}/experiment.time.tsv"
     wildcard_constraints:
         artifact=PLAN.experiments(single=True),
+    priority: longest_first("experiment")
     conda:
         ENVIRONMENT
     threads: threads_of
@@ -45,6 +46,7 @@ rule tune:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
+    priority: FIRST
     conda:
         ENVIRONMENT
     resources:
@@ -72,6 +74,7 @@ rule run:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
+    priority: longest_first("run")
     conda:
         ENVIRONMENT
     threads: threads_of

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import re
 import shutil
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,8 +86,9 @@ def documents(folder: Path) -> list[Document]:
     return found
 
 
+@cache
 def templates() -> Environment:
-    """The templates of the pages, with their filters."""
+    """The templates of the pages, with their filters; compiling one takes longer than a page."""
     loader = PackageLoader("reproduction.site")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -215,10 +217,8 @@ class Sources:
         """A function or class, with the first paragraph of its docstring."""
         if found is None:
             return Link(what, name, "")
-        found = inspect.unwrap(found)
-        text = (inspect.getdoc(found) or "").partition("\n\n")[0]
-        file, line = inspect.getsourcefile(found), inspect.getsourcelines(found)[1]
-        return Link(what, name, self._href(Path(file or ""), line), text)
+        text, file, line = _described(inspect.unwrap(found))
+        return Link(what, name, self._href(file, line), text)
 
     def _href(self, file: Path, line: int = 0) -> str:
         if not file.is_file():
@@ -232,6 +232,13 @@ class Sources:
     def shown(self, file: Path) -> str:
         """Path of a file as a reader knows it."""
         return str(file.relative_to(CHECKOUT) if file.is_relative_to(CHECKOUT) else file)
+
+
+@cache
+def _described(found: Any) -> tuple[str, Path, int]:
+    """The first paragraph of a docstring, and where the function or class stands."""
+    text = (inspect.getdoc(found) or "").partition("\n\n")[0]
+    return text, Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1]
 
 
 def numbered(file: Path) -> Markup:

@@ -1,0 +1,150 @@
+"""What `./run` shows of a run: on a terminal one line of progress, elsewhere a line every ten seconds.
+
+A logger plugin of Snakemake, whose own messages stay in the file `.snakemake/log/<time>.snakemake.log`.
+"""
+
+import logging
+import os
+import re
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from reproduction import run_summary
+
+SECONDS: dict[int, float] = {}
+"""Number of a job -> seconds that are expected of it; filled when a run starts."""
+
+TELL = {"told": True}
+"""``extra`` of a message that a person is to read."""
+
+EVERY = {True: 1.0, False: 10.0}
+"""Seconds between two lines, on a terminal and elsewhere."""
+
+KNOWN = ("Nothing to be done", "Unlocking working directory")
+"""Messages of Snakemake's that are shown."""
+
+OF_JOBS = ("RuleException", "WorkflowError")
+"""Errors that repeat, once jobs run, what has been said of the job that failed."""
+
+
+class Progress:
+    """What is done, what runs, and how long the rest will take.
+
+    rest = (expected seconds of what is left) / cores x (time so far) / (time expected so far)
+    """
+
+    def __init__(self, cores: int, seconds: Mapping[int, float]) -> None:
+        self.cores, self.seconds = max(cores, 1), seconds
+        self.running: dict[int, str] = {}
+        self.done = self.total = 0
+        self.passed = 0.0
+        self.began = time.monotonic()
+
+    def finished(self, job: int) -> None:
+        """Count a job as done."""
+        self.running.pop(job, None)
+        self.passed += self.seconds.get(job, 0.0)
+        self.done += 1
+
+    def line(self) -> str:
+        """``[37/212] 0:42 of about 2:10  ors/fig5; pnorm/room``."""
+        elapsed = time.monotonic() - self.began
+        expected = self.expected(elapsed)
+        of = f" of about {clock(expected)}" if expected else ""
+        total = f"/{self.total}" if self.total else ""
+        return f"[{self.done}{total}] {clock(elapsed)}{of}  {'; '.join(self.running.values())}"
+
+    def expected(self, elapsed: float) -> float:
+        """Seconds from the first to the last job; 0 where nothing is known of them."""
+        whole = sum(self.seconds.values())
+        if self.passed > 0.05 * whole:  # enough to tell how fast this machine is
+            return elapsed * whole / self.passed
+        return max(whole / self.cores, elapsed) if whole else 0.0
+
+
+class LogHandler(LogHandlerBase):
+    """The handler that Snakemake makes when it is told ``--logger console``."""
+
+    writes_to_stream = has_filter = has_formatter = True
+    writes_to_file = needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.coloured = self.live and "NO_COLOR" not in os.environ
+        self.progress: Progress | None = None
+        self.jobs = False
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take in what Snakemake says; show what a person needs."""
+        said = record.__dict__
+        event, job = said.get("event"), said.get("jobid", -1)
+        if event == LogEvent.RESOURCES_INFO and said.get("cores"):
+            self.progress = Progress(int(said["cores"]), SECONDS)
+        elif event == LogEvent.RUN_INFO and self.progress:
+            self.progress.total = int(said.get("stats", {}).get("total", 0))
+        elif event == LogEvent.JOB_INFO and self.progress:
+            self.jobs = True
+            self.progress.running[job] = _short(said)
+        elif event == LogEvent.JOB_FINISHED and self.progress:
+            self.progress.finished(said["job_id"])
+        elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
+            self._failed(said)
+        elif self._is_for_people(record):
+            self._print(record.getMessage().strip())
+
+    def _is_for_people(self, record: logging.LogRecord) -> bool:
+        if record.__dict__.get("told"):
+            return True
+        if record.levelno >= logging.WARNING:
+            error = record.__dict__.get("exception", "WorkflowError")
+            return not (self.jobs and error in OF_JOBS)
+        return record.getMessage().startswith(KNOWN)
+
+    def _failed(self, said: Mapping[str, Any]) -> None:
+        what, log = _short(said), next(iter(said.get("log") or []), "")
+        if self.progress:
+            what = self.progress.running.pop(said.get("jobid", -1), what)
+        cause = run_summary.cause(Path(log)) if log else ""
+        red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
+        self._print(f"{red}failed{plain}: {what}{f': {cause}' if cause else ''}{f' ({log})' if log else ''}")
+
+    def _print(self, text: str) -> None:
+        sys.stderr.write(("\r\x1b[K" if self.live else "") + text + "\n")
+        sys.stderr.flush()
+
+    def _tick(self) -> None:
+        while True:
+            time.sleep(EVERY[self.live])
+            with self.lock or threading.Lock():
+                if self.progress and self.progress.running:
+                    self._draw(self.progress.line())
+
+    def _draw(self, line: str) -> None:
+        if not self.live:
+            self._print(line)
+            return
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write("\r\x1b[K" + (line if len(line) <= width else line[: width - 3] + "..."))
+        sys.stderr.flush()
+
+
+def clock(seconds: float) -> str:
+    """``0:42``, ``2:05:00``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _short(said: Mapping[str, Any]) -> str:
+    """``ors/fig2``, ``Draw ors``: the message of the rule without its details, else the rule's name."""
+    words = str(said.get("rule_msg") or said.get("rule_name", ""))
+    return re.split(r",| \(| against| apart", words)[0].removeprefix("Run ").strip()
