@@ -76,3 +76,15 @@ def targets(papers: list[str]) -> set[str]:
     """`data`, every paper, and every artifact as <paper>_<artifact>."""
     files = [file for paper in papers for file in (ROOT / "config/experiments" / paper).glob("*.yaml")]
     return {"data", *papers, *(f"{file.parent.name}_{file.stem}" for file in files)}
+
+
+def test_every_promise_of_security_names_tests_that_there_are():
+    _, _, promises = (
+        (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## What holds these promises")
+    )
+    rows = [line for line in promises.splitlines() if line.startswith("| ")][1:]
+    named = [re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row) for row in rows]
+    assert len(rows) > 10
+    assert all(named)
+    for file, test in (each for row in named for each in row):
+        assert f"\ndef {test}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{test}"
