@@ -127,3 +127,24 @@ def test_the_version_is_a_text_and_other_names_are_unknown_with_the_nearest():
     assert isinstance(noisylabels.__version__, str)
     with pytest.raises(AttributeError, match="no attribute 'RobustSDGClassifier'; did you mean RobustSGD"):
         noisylabels.RobustSDGClassifier  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("file", "held"),
+    [
+        ("noisylabels/__init__.py", {"METHODS", "_PUBLIC", "__all__", "__getattr__", "__dir__", "_version"}),
+        ("scripts/__init__.py", set()),
+    ],
+)
+def test_what_the_digests_of_code_leave_out_holds_names_only(file, held):
+    tree = ast.parse((SOURCES / file).read_text(encoding="utf-8"))
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            found |= {ast.unparse(target) for target in node.targets}
+        elif isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        else:
+            assert isinstance(node, ast.ImportFrom | ast.Expr)
+            assert isinstance(node, ast.Expr) or node.module == "__future__"
+    assert found == held

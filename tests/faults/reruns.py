@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -35,11 +36,13 @@ def _write():
     _read.update(path for path in map(os.path.realpath, files) if path.startswith(_sources))
     stamp = sys.argv[sys.argv.index("--code") + 1]
     with open(os.path.join(_folder, f"{os.getpid()}.json"), "w") as file:
-        json.dump({"stamp": stamp, "read": sorted(_read)}, file)
+        json.dump({"stamp": stamp, "words": sys.argv[1:], "read": sorted(_read)}, file)
 if "scripts." in " ".join(sys.orig_argv) and "--code" in sys.orig_argv:
     sys.addaudithook(_audit)
     atexit.register(_write)
 """
+NAMES = ("src/noisylabels/__init__.py", "src/scripts/__init__.py")
+"""They hold names and change no result, which tests/test_packages.py holds."""
 LISTED = (
     "import json, sys; from reproduction import code_digest;"
     "print(json.dumps([str(file) for file in code_digest.closure(sys.argv[1:]).values()]))"
@@ -58,8 +61,16 @@ def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) 
     return done.stdout + done.stderr
 
 
-def traced(folder: Path, papers: list[str], targets: list[str]) -> list[tuple[str, set[str]]]:
-    """(digest and roots of its code, files below ``src`` that it read) of every job of a smoke run."""
+class Traced(NamedTuple):
+    """A job: digest and roots of its code, its arguments, the files below ``src`` that it read."""
+
+    stamp: str
+    words: list[str]
+    read: set[str]
+
+
+def traced(folder: Path, papers: list[str], targets: list[str]) -> list[Traced]:
+    """Every job of a smoke run."""
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "sitecustomize.py").write_text(TRACER)
         traces = Path(scratch) / "traces"
@@ -68,7 +79,7 @@ def traced(folder: Path, papers: list[str], targets: list[str]) -> list[tuple[st
         tracing = {"PYTHONPATH": scratch, "TRACED_SOURCES": sources, "TRACED_FOLDER": str(traces)}
         snakemake(folder, papers, *targets, **tracing)
         jobs = [json.loads(file.read_text()) for file in sorted(traces.glob("*.json"))]
-    return [(job["stamp"], set(job["read"])) for job in jobs]
+    return [Traced(job["stamp"], job["words"], set(job["read"])) for job in jobs]
 
 
 def listed(folder: Path, roots: list[str]) -> set[str]:
@@ -89,9 +100,8 @@ def main() -> None:
         folder = Path(scratch) / "checkout"
         copy_checkout(folder)
         jobs = traced(folder, arguments.papers, arguments.targets)
-        names = ("src/noisylabels/__init__.py", "src/scripts/__init__.py")  # hold names and no results
-        unread = {os.path.realpath(folder / name) for name in names}
-        for stamp, read in jobs:
+        unread = {os.path.realpath(folder / name) for name in NAMES}
+        for stamp, _, read in jobs:
             more = read - listed(folder, stamp.split()[1:]) - unread
             missed += bool(more)
             if more:

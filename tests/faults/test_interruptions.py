@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from edits import attack
 from full_disk import small_files
 from kills import survive
 from smoke import TARGETS, Smoke
@@ -30,3 +31,9 @@ def test_a_digest_is_of_all_code_that_a_job_reads():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 read more than" in done.stdout
+
+
+def test_what_an_edit_changes_runs_again_and_nothing_else(tmp_path):
+    found = attack(Smoke(tmp_path / "checkout"), 6, 1)
+    assert (found["missed"], found["needless"]) == ([], [])
+    assert found["due"]

@@ -419,7 +419,7 @@ def _csv(path: Path) -> tuple[dict[str, Column], list[int]]:
     content, file = path.read_bytes(), visible(path.name)
     declared = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", content)  # Excel's way to name the separator
     marks = declared[1].decode("latin-1") if declared else ",;\t"
-    first = content[declared.end() if declared else 0 :].partition(b"\n")[0]
+    first = content[declared.end() if declared else 0 :].lstrip(b"\r\n").partition(b"\n")[0]
     _check_width(1 + max(first.count(mark.encode("latin-1")) for mark in marks), file)
     try:
         text = content.decode("utf-8-sig")

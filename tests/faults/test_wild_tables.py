@@ -1,0 +1,33 @@
+"""A sample of `wild_tables.py`: a table is understood as it is written, or refused in one line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from wild_tables import attack, differences
+
+from noisylabels.auditing import tables
+
+
+def test_random_tables_are_read_as_they_are_written_or_refused(tmp_path):
+    told, examples = attack(200, 7, tmp_path)
+    assert examples == {}
+    assert told["read"] > 50
+    assert told["refused"] > 50
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [(("a", "0.5"), "values of a"), (("b", "red"), "words of b"), (("y", "1"), "labels merged or split")],
+)
+def test_a_wrong_reading_is_seen(tmp_path, cell, said):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60).round(3), "b": rng.choice(["red", "blue", "green"], 60)})
+    frame["y"] = np.repeat(["1", "2"], 30)
+    frame = frame.astype(str)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    table = tables.read(tmp_path / "table.csv", "y")
+    assert differences(table, frame) == []
+    name, text = cell
+    assert frame.loc[59, name] != text
+    frame.loc[59, name] = text
+    assert said in differences(table, frame)

@@ -1,0 +1,213 @@
+"""Reads random tables as an audit does, and compares what was understood with what pandas reads.
+
+    python tests/faults/wild_tables.py --tables 1000 --seed 1
+
+A table is refused in one line, or every column of it is used as it is written or named in a note, and two
+labels are one class exactly where they are one text. Prints what was read and refused, and the first table of
+every difference.
+"""
+
+import argparse
+import csv
+import io
+import string
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from noisylabels.auditing import tables
+from noisylabels.auditing.tables import MISSING, Table
+
+Rng = np.random.Generator
+WORDS = [
+    "red",
+    "größe",
+    "日本",
+    "a,b",
+    'say "no"',
+    "two\nlines",
+    "=1+1",
+    " padded ",
+    "NaN?",
+    "x\ty",
+    "é",
+    "-",
+]
+
+
+def word(rng: Rng) -> str:
+    return str(rng.choice(WORDS)) + "".join(rng.choice(list(string.ascii_letters), rng.integers(0, 3)))
+
+
+def number(rng: Rng) -> str:
+    value = rng.normal() * 10.0 ** rng.integers(-6, 7)
+    kinds: list[Callable[[], str]] = [
+        lambda: repr(float(value)),
+        lambda: f"{value:.3f}",
+        lambda: f"{value:.4e}",
+        lambda: f"{value:.2f}".replace("-", "\N{MINUS SIGN}"),
+        lambda: f"+{abs(value):.1f}",
+        lambda: str(round(value)),
+    ]
+    return kinds[rng.integers(len(kinds))]()
+
+
+KINDS: dict[str, Callable[[Rng], str]] = {
+    "number": number,
+    "digit": lambda rng: str(rng.integers(10)),
+    "padded": lambda rng: f"{rng.integers(30):03}",
+    "long": lambda rng: str(9_007_199_254_740_990 + int(rng.integers(8))),
+    "huge": lambda rng: f"{rng.integers(1, 4)}e300",
+    "truth": lambda rng: str(bool(rng.integers(2))),
+    "word": word,
+    "few": lambda rng: str(rng.choice(WORDS[:4])),
+    "day": lambda rng: str(datetime(1950, 1, 1) + timedelta(days=int(rng.integers(40_000))))[:10],
+    "time": lambda rng: (datetime(2001, 1, 1) + timedelta(seconds=int(rng.integers(10**9)))).isoformat(),
+    "percent": lambda rng: f"{rng.integers(100)} %",
+    "euro": lambda rng: f"{rng.integers(1, 9)}.{rng.integers(100, 999)},5",
+    "mixed": lambda rng: number(rng) if rng.random() < 0.95 else word(rng),
+    "version": lambda rng: f"1.{rng.integers(12)}",
+}
+UNREAD = ("percent", "euro", "mixed", "huge")
+"""Kinds for which a table is refused, in all but a third of the tables."""
+LABELS: dict[str, list[str]] = {
+    "digits": ["0", "1"],
+    "three": ["1", "2", "3"],
+    "padded": ["01", "1", "x"],
+    "decimal": ["1", "1.0", "2"],
+    "long": ["9007199254740992", "9007199254740993", "9007199254740994"],
+    "beyond": ["99999999999999999998", "99999999999999999999"],
+    "huge": ["1e300", "2e300"],
+    "words": ["größe", "日本", "=x"],
+    "truth": ["True", "False"],
+    "versions": ["1.1", "1.10", "1.2"],
+    "signs": ["-1", "+1"],
+}
+
+
+def wild(rng: Rng) -> tuple[bytes, str, dict[str, Any]]:
+    """A file with a table, the kind of its labels, and how it was written."""
+    n, label = int(rng.integers(25, 150)), str(rng.choice(list(LABELS)))
+    columns = {}
+    kinds = list(KINDS) if rng.random() < 0.3 else [kind for kind in KINDS if kind not in UNREAD]
+    for j in range(int(rng.integers(1, 8))):
+        kind, gaps = str(rng.choice(kinds)), rng.choice([0.0, 0.0, 0.1, 0.5])
+        values = [KINDS[kind](rng) for _ in range(n)]
+        columns[f"{kind} {j}"] = [str(rng.choice(MISSING)) if rng.random() < gaps else v for v in values]
+    columns["y"] = [str(rng.choice(LABELS[label])) if rng.random() > 0.02 else "" for _ in range(n)]
+    frame = pd.DataFrame(columns, dtype=object)[list(rng.permutation(list(columns)))]
+    how = {
+        "separator": str(rng.choice([",", ";", "\t"])),
+        "encoding": str(rng.choice(["utf-8"] * 8 + ["utf-8-sig"] * 3 + ["latin-1", "utf-16", "utf-16-le"])),
+        "quoting": int(rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
+        "end": str(rng.choice(["\n", "\r\n"])),
+        "first": str(rng.choice(["", "", "", "sep=\n", "# made by hand\n", "\n"])),
+    }
+    text = io.StringIO()
+    frame.to_csv(text, sep=how["separator"], index=False, quoting=how["quoting"], lineterminator=how["end"])
+    first = how["first"].replace("sep=", f"sep={how['separator']}")
+    content = (first + text.getvalue()).encode(how["encoding"], "replace")
+    return content, label, how
+
+
+def differences(table: Table, frame: pd.DataFrame) -> list[str]:
+    """What the table has understood in another way than it is written, without a note."""
+    found = []
+    kept = [i for i, text in enumerate(frame["y"]) if text.strip() not in MISSING]
+    if list(table.rows) != kept:
+        found.append("other rows")
+    if len(kept) < len(frame) and not any("without a label" in note for note in table.notes):
+        found.append("rows lost")
+    texts = frame["y"].iloc[kept].str.strip().to_numpy()
+    if not np.array_equal(table.labels[:, None] == table.labels, texts[:, None] == texts):
+        found.append("labels merged or split")
+    for name in frame.columns.drop("y"):
+        column = frame[name].iloc[kept].str.strip()
+        own = [j for j, each in enumerate(table.names) if each == name or each.startswith(f"{name}=")]
+        if not own:
+            if not any(repr(name) in note for note in table.notes):
+                found.append(f"column {name} lost")
+            continue
+        there = ~column.isin(MISSING).to_numpy()
+        if table.names[own[0]] != name:
+            for j in own:
+                same = (column == table.names[j].removeprefix(f"{name}=")).to_numpy()
+                found += [f"words of {name}"] * bool((table.X[there, j] != same[there]).any())
+        else:
+            found += [f"values of {name}"] * bool((table.X[there, own[0]] != numbers(column[there])).any())
+    return found
+
+
+def numbers(column: "pd.Series[str]") -> np.ndarray:
+    """The column as pandas reads it: numbers, or days from 1970."""
+    plain = column.str.replace("\N{MINUS SIGN}", "-")
+    if plain.str.fullmatch(r"\d{4}-\d\d-\d\d.*").all():
+        since = pd.to_datetime(plain, format="ISO8601") - pd.Timestamp("1970-01-01")
+        return np.asarray(since / pd.Timedelta(days=1))
+    truth = plain.map({"True": "1", "False": "0"}).fillna(plain)
+    return truth.map(float).to_numpy()
+
+
+def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str, str]]:
+    """What came of ``count`` random tables, and the first example of every difference."""
+    told, examples = Counter[str](), {}
+    for k in range(count):
+        rng = np.random.default_rng([seed, k])
+        content, label, how = wild(rng)
+        file = folder / "table.csv"
+        file.write_bytes(content)
+        try:
+            table = tables.read(file, "y")
+        except ValueError as error:
+            state = (
+                "refused" if "\n" not in str(error) and str(error).startswith("table.csv") else "poor message"
+            )
+            told[state] += 1
+            if state != "refused":
+                examples.setdefault(state, f"table {k}: {error}")
+            continue
+        except Exception as error:  # counted: the audit would end in a traceback
+            told["crashed"] += 1
+            examples.setdefault("crashed", f"table {k}: {error!r}")
+            continue
+        # pandas reads the file itself, so that what it and we take from the bytes is compared
+        skip = 1 if how["first"] else 0
+        written = pd.read_csv(
+            io.BytesIO(content),
+            sep=how["separator"],
+            encoding=how["encoding"],
+            dtype=str,
+            keep_default_na=False,
+            skiprows=skip,
+        )
+        empty = (written.apply(lambda column: column.str.strip()) == "").all(axis=1)  # passed over by both
+        wrong = differences(table, written[~empty].reset_index(drop=True))
+        told["read wrongly" if wrong else "read"] += 1
+        for each in wrong:
+            examples.setdefault(each.rstrip(" 0123456789"), f"table {k}: {each} (labels {label}, {how})")
+    return told, examples
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        told, examples = attack(given.tables, given.seed, Path(folder))
+    print(", ".join(f"{count} {what}" for what, count in told.most_common()))
+    for what, example in examples.items():
+        print(f"{what}: {example}")
+    raise SystemExit(bool(examples))
+
+
+if __name__ == "__main__":
+    main()
