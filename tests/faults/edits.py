@@ -1,8 +1,8 @@
 """Edit a file between two runs, and compare what would run again with what must.
 
 What a job reads is traced while it runs, so that nothing here relies on the project's own digest. Edits that
-count are a new statement, also with an old time stamp (`cp -p`, an unpacked archive) or one of tomorrow; edits
-that do not are a comment, a new time and the same bytes in a new file.
+count are a new statement, also with an old time stamp (`cp -p`, an unpacked archive) or one of tomorrow;
+edits that do not are a comment, a new time and the same bytes in a new file.
 
     python tests/faults/edits.py [--count 40] [--seed 0]
 
