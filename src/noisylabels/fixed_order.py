@@ -258,6 +258,13 @@ def add(w: Floats, c: float, x: Floats, at: int) -> None:
 
 
 @njit(cache=True, error_model="numpy")
+def put(out: Floats, values: Floats) -> None:
+    """out[:] = values for arrays of one length, at a tenth of the two seconds that this takes to compile."""
+    for i in range(len(out)):
+        out[i] = values[i]
+
+
+@njit(cache=True, error_model="numpy")
 def times(A: Floats, x: Floats) -> Floats:
     """A x for A (m, n) with contiguous rows, in double or single precision, and x (n,): (m,)."""
     out = np.empty(len(A))
@@ -280,7 +287,7 @@ def combined(c: Floats, A: Floats) -> Floats:
 @njit(cache=True, error_model="numpy")
 def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
     """Write f = theta . z for the columns z of ZT (r, n)."""
-    f[:] = theta[0] * ZT[0]
+    put(f, theta[0] * ZT[0])
     for j in range(1, len(theta)):
         row, weight = ZT[j], theta[j]
         for n in range(len(f)):

@@ -9,7 +9,7 @@ from numba import njit
 
 from noisylabels.elementary import exp2_inplace
 from noisylabels.filters.base import Filter, Rows, Side
-from noisylabels.fixed_order import dot_lanes, fma, sum_lanes
+from noisylabels.fixed_order import dot_lanes, fma, put, sum_lanes
 from noisylabels.validation import Floats, number
 
 
@@ -66,7 +66,7 @@ def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float
         yhat[t] = _mean(z, row)
         _shift(logs, rate * (y[t] - yhat[t]), row, z)
         exp2_inplace(z)
-    w[:] = z / z.sum()
+    put(w, z / z.sum())
 
 
 class EGPlusMinus(Filter):
@@ -134,7 +134,7 @@ def _eg_pm(
         yhat[t] = budget * _signed_mean(z, row)
         _spread(a, rate * (y[t] - yhat[t]), row, z)
         exp2_inplace(z)
-    w[:] = budget * (z[:d] - z[d:]) / z.sum()
+    put(w, budget * (z[:d] - z[d:]) / z.sum())
 
 
 class UnnormalizedEG(Filter):

@@ -15,7 +15,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 
-from noisylabels.fixed_order import INT64, LANES, Emit, add, dot, energy, fma, intrinsic
+from noisylabels.fixed_order import INT64, LANES, Emit, add, dot, energy, fma, intrinsic, put
 from noisylabels.validation import Floats, Ints
 
 BLOCK = 16  # rounds of one block of the sliding window
@@ -322,7 +322,7 @@ def losses_rows(
             advance_lanes(w, c, old, new, yhat, d)
             step_lanes(rules, seen[t], yhat, c, total)
             old = new
-        losses[:, i] = total / (bounds[i + 1] - bounds[i])
+        put(losses[:, i], total / (bounds[i + 1] - bounds[i]))
 
 
 @njit(cache=True)
@@ -370,12 +370,13 @@ def run_windows(
                     total += (p[j, f] - seen[j, CLEAN]) ** 2
                 loss[f] = total
             if t + stop == bounds[window + 1]:
-                losses[:, window] = loss / (bounds[window + 1] - bounds[window])
+                put(losses[:, window], loss / (bounds[window + 1] - bounds[window]))
                 loss[:] = 0.0
                 window += 1
             i = stop
         if yhat.shape[1]:
-            yhat[:, t : t + left] = p[:left, :F].T
+            for f in range(F):
+                put(yhat[f, t : t + left], p[:left, f])
     _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
 
 
@@ -430,6 +431,6 @@ def _exact_block(s: Floats, d: int, t: int, lags: Floats, G: Floats) -> Any:
     """All of G, and lags for the next block; returns the last energy."""
     for j in range(BLOCK):
         _exact_lags(s, d, t + j, lags)
-        G[j] = lags
+        put(G[j], lags)
     _exact_lags(s, d, t + BLOCK, lags)
     return G[-1, 0]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from noisylabels.elementary import lanes, power, power_inplace, wide
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
-from noisylabels.fixed_order import bits, dot_lanes, fma, from_bits
+from noisylabels.fixed_order import bits, dot_lanes, fma, from_bits, put
 from noisylabels.theory.pnorm import Power, exponent, link, norm
 from noisylabels.validation import Floats, as_array, finite, number
 
@@ -268,7 +268,7 @@ class ImplicitPNormLMS(Filter):
 @njit(cache=True, error_model="numpy")
 def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
     """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
-    trial[0, :] = theta
+    put(trial[0], theta)
     one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
     step_dual(trial, one, step, x, z, top)
     power_inplace(z[0], np.full(z.shape[1], p - 1.0))

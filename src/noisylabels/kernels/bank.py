@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.elementary import LARGEST, exp_of_negative
-from noisylabels.fixed_order import dot_lanes, fma
+from noisylabels.fixed_order import dot_lanes, fma, put
 from noisylabels.kernels.gaussian import rate
 from noisylabels.validation import Floats, numbers
 
@@ -38,7 +38,7 @@ def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
     row, total = np.empty(n), 0.0
     for i in range(n):
         _gaussian(D[i], gamma, row)
-        out[i] = row
+        put(out[i], row)
         total += row.sum() - row[i]
     return total / max(n * (n - 1), 1)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.fixed_order import add, dot
+from noisylabels.fixed_order import add, dot, put
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.losses.margin import compiled
@@ -234,7 +234,7 @@ class State(NamedTuple):
 @njit(cache=True)
 def _longer(values: Ints) -> Ints:
     longer = np.empty(2 * len(values), values.dtype)
-    longer[: len(values)] = values
+    put(longer[: len(values)], values)
     return longer
 
 
@@ -424,8 +424,8 @@ def _learn(
         state.numbers[SCALE] *= math.sqrt(B_w / norm)
         state.numbers[NORM] = B_w
     if state.numbers[SCALE] < SMALL:
-        state.W[:] *= state.numbers[SCALE]
-        state.item_weight[:] *= state.numbers[SCALE]
+        put(state.W, state.W * state.numbers[SCALE])
+        put(state.item_weight, state.item_weight * state.numbers[SCALE])
         state.numbers[SCALE] = 1.0
 
 

@@ -21,7 +21,7 @@ from scipy.sparse import csc_array
 from scipy.special import expit
 
 from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.fixed_order import fma, sum_lanes
+from noisylabels.fixed_order import fma, put, sum_lanes
 from noisylabels.kernels.gaussian import Basis
 from noisylabels.noise import flip_matrix
 from noisylabels.validation import Floats, choice
@@ -96,7 +96,7 @@ def likelihood(
         stop = min(start + BLOCK, len(f))
         count = stop - start
         _terms(f[start:stop], step[start:stop], t, y[start:stop], omega01, omega10, block)
-        slope[start:stop] = block[3 * BLOCK : 3 * BLOCK + count]
+        put(slope[start:stop], block[3 * BLOCK : 3 * BLOCK + count])
         value += sum_lanes(block, 0, count)
         up += sum_lanes(block, BLOCK, count)
         down -= sum_lanes(block, 2 * BLOCK, count)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from noisylabels.fixed_order import normal_equations, scores, solve
+from noisylabels.fixed_order import normal_equations, put, scores, solve
 from noisylabels.losses.margin import Loss
 from noisylabels.validation import Floats
 
@@ -166,11 +166,12 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
             return h, value, taken
         change = after - gradient
         if t * (direction * change).sum() > 1e-12 * (change * change).sum():
-            S[stored % MEMORY], Y[stored % MEMORY] = t * direction, change
+            put(S[stored % MEMORY], t * direction)
+            put(Y[stored % MEMORY], change)
             stored += 1
         h += t * direction
         value = trial
-        gradient[:] = after
+        put(gradient, after)
     return h, value, rounds
 
 
@@ -292,7 +293,7 @@ def interior_point(
         hessian += A
         solve(hessian, step)
         scores(ZT, step, along)
-        d_alpha[:] = wanted - inverse * along
+        put(d_alpha, wanted - inverse * along)
         d_p = (mu - p * alpha - p * d_alpha) / alpha
         d_q = (mu - q * rest + q * d_alpha) / rest
         longest = min(min(_room(alpha, d_alpha), _room(rest, -d_alpha)), min(_room(p, d_p), _room(q, d_q)))

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from noisylabels.fixed_order import put
 from noisylabels.validation import Floats
 
 BLOCK = 32  # rows are padded to a multiple of it
@@ -43,7 +44,7 @@ def path(
     """
     n, p = K.shape
     beta, r = np.zeros(p), np.zeros(p)
-    r[:n] = y
+    put(r[:n], y)
     lower, upper = np.zeros(p), np.zeros(p)
     betas, intercepts = np.zeros((len(Cs), n)), np.zeros(len(Cs))
     converged, steps = np.ones(len(Cs), np.bool_), np.zeros(len(Cs), np.int64)
@@ -58,7 +59,7 @@ def path(
             intercepts[k] = intercept(beta, r, lower, upper, n)
         else:
             intercepts[k], converged[k] = intercepts[k - 1], converged[k - 1]
-        betas[k] = beta[:n]
+        put(betas[k], beta[:n])
     return betas, intercepts, converged, steps
 
 
@@ -157,7 +158,8 @@ def newton_step(
     inside = np.ones(m)
     total = np.zeros(m)
     for _ in range(m):
-        d[:m] -= inside * (np.sum(d[:m]) / np.sum(inside))  # rounding must not change the sum of beta
+        # rounding must not change the sum of beta
+        put(d[:m], d[:m] - inside * (np.sum(d[:m]) / np.sum(inside)))
         t, hit = 1.0, -1
         for a in range(m):
             if inside[a] == 1.0:
@@ -183,7 +185,7 @@ def newton_step(
             beta[i] = min(max(beta[i] + total[a], lower[i]), upper[i])
         else:
             beta[i] = upper[i] if total[a] > 0 else lower[i]
-        r[:n] -= total[a] * K[i, :n]
+        put(r[:n], r[:n] - total[a] * K[i, :n])
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.fixed_order import fma, normal_equations, scores, solve, sum_lanes
+from noisylabels.fixed_order import fma, normal_equations, put, scores, solve, sum_lanes
 from noisylabels.validation import Floats
 
 TOLERANCE = 1e-3  # of the last Newton step, relative; the error after it is of the order of its square
@@ -109,8 +109,8 @@ def _evaluate(
         stop = min(start + BLOCK, len(f))
         _terms(f[start:stop], y[start:stop], a[start:stop], omega00, omega01, omega10, omega11, block)
         count = stop - start
-        slope[start:stop] = block[5, :count]
-        curvature[start:stop] = block[6, :count]
+        put(slope[start:stop], block[5, :count])
+        put(curvature[start:stop], block[6, :count])
         value += sum_lanes(block[0], 0, count)
         one += sum_lanes(block[1], 0, count)
         one_flipped += sum_lanes(block[2], 0, count)
@@ -145,7 +145,7 @@ def _newton(
         scores(ZT, direction, along)
         t = 1.0
         for _ in range(HALVINGS):
-            trial[:] = f + t * along
+            put(trial, f + t * along)
             found = _evaluate(trial, y, a, omega[0], omega[1], slope, curvature)
             if _penalised(found[0], theta + t * direction, lam) >= old:
                 break

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from noisylabels.fixed_order import put
 from noisylabels.theory.pnorm import dual, link, norm
 from noisylabels.validation import Floats
 
@@ -166,7 +167,7 @@ def _climb(X: np.ndarray, p: float, x_size: float, point: np.ndarray, steps: int
             trial /= np.sqrt(np.sum(trial * trial))
             found = _rho(X, p, x_size, trial)
             if found > value:
-                point[:] = trial
+                put(point, trial)
                 value = found
                 step *= 1.5
                 break
