@@ -321,7 +321,7 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
     assert not checkout.stamp.exists()
     done, asked = checkout.run("-n")
     assert done.returncode == 0
-    assert asked[0] == "venv"
+    assert "venv" in asked  # the pip of the killed one may still speak
 
 
 def test_a_profile_of_the_user_replaces_ours(checkout):

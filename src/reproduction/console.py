@@ -31,6 +31,9 @@ EVERY = {True: 1.0, False: 10.0}
 KNOWN = ("Nothing to be done", "Unlocking working directory")
 """Messages of Snakemake's that are shown."""
 
+PLAINLY = {"LockException": "another run in this checkout works on the same files; wait until it has ended"}
+"""What an error of Snakemake means, in our words."""
+
 OF_JOBS = ("RuleException", "WorkflowError")
 """Errors that repeat, once jobs run, what has been said of the job that failed."""
 
@@ -99,7 +102,7 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
             self._failed(said)
         elif self._is_for_people(record):
-            self._print(record.getMessage().strip())
+            self._print(PLAINLY.get(said.get("exception", ""), record.getMessage().strip()))
 
     def _is_for_people(self, record: logging.LogRecord) -> bool:
         if record.__dict__.get("told"):

@@ -2,8 +2,10 @@
 
 import difflib
 import fcntl
+import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sys
@@ -11,6 +13,9 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
+
+LEAST_MEMORY = 1 << 30
+"""Bytes of addresses that the libraries of a job take before it computes anything."""
 
 
 def writable(folder: Path) -> bool:
@@ -54,6 +59,21 @@ def check_configuration() -> None:
             sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
 
 
+def repair_records(folder: Path) -> None:
+    """What Snakemake recorded of an output and cannot read any more is removed, and the output made again."""
+    for kind in ("metadata", "incomplete"):
+        for file in filter(Path.is_file, list((folder / kind).rglob("*"))):
+            try:
+                sound = isinstance(json.loads(file.read_bytes()), dict)
+            except ValueError:
+                sound = False
+            if not sound:
+                file.unlink()
+                unfinished = folder / "incomplete" / file.relative_to(folder / kind)
+                unfinished.parent.mkdir(parents=True, exist_ok=True)
+                unfinished.write_text('{"external_jobid": null}', encoding="utf-8")
+
+
 def stop(number: int, _: Any) -> NoReturn:
     """End the jobs on this machine at once, where Snakemake would wait for them; it then tidies up."""
     import psutil
@@ -73,6 +93,11 @@ def stop(number: int, _: Any) -> NoReturn:
 
 def main() -> None:
     here = Path.cwd()
+    memory, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= memory < LEAST_MEMORY:
+        sys.exit(
+            f"run: a process may take {memory >> 20} MB here (ulimit -v); a run needs {LEAST_MEMORY >> 20}"
+        )
     if not writable(here / ".snakemake"):
         sys.exit(f"run: {here} cannot be written; make it writable, or copy it to where you may write")
     if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
@@ -99,6 +124,7 @@ def main() -> None:
             try:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(here / ".snakemake/locks", ignore_errors=True)
+                repair_records(here / ".snakemake")
             except BlockingIOError:
                 pass
             fcntl.flock(owner, fcntl.LOCK_SH)
