@@ -7,6 +7,7 @@ import pytest
 from bad_values import check_answers
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import check_layouts
 from reference import as_rows, sequence, told
 from sklearn.base import clone
 
@@ -47,6 +48,19 @@ def test_a_sliding_window_equals_its_rows(f: Filter, d: int) -> None:
         )  # goes on from the same state
     for window, row in zip(*results, strict=True):
         assert window == pytest.approx(row, rel=1e-9, abs=1e-11)
+
+
+@every
+def test_the_form_of_the_arrays_changes_no_bit(f: Filter) -> None:
+    rng = np.random.default_rng(3)
+    x, y, v = rng.integers(-4, 5, (60, 5)), rng.integers(-9, 10, (3, 60)), rng.integers(1, 5, 60)
+
+    def compute(x, y, v, second, clean):
+        copied = clone(f)
+        copied._start(5)
+        return copied.run(x, y, v=v, second=second, clean=clean), copied.w
+
+    check_layouts(compute, [each.astype(float) for each in (x, y[0], v, y[1], y[2])])
 
 
 @every

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from layouts import check_layouts
 
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
@@ -242,6 +243,29 @@ def test_predicting_before_learning_gives_0_and_dimensions_may_not_change(make):
     other.next_round()
     with pytest.raises(ValueError, match="instance: has 3 entries, the learner has 2; use fit to restart"):
         learner.partial_fit(other)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: TwoCopy(0.1),
+        lambda: KnownCovariance(0.1),
+        lambda: NaiveOGD(0.1),
+        lambda: SurrogateKernel(PAIR, 0.1),
+        lambda: NaiveKernelOGD(PAIR, 0.1),
+        lambda: analytic_learner(),
+        lambda: NaiveFeatureOGD(tensor.linear(), analytic.squared(), 0.01),
+    ],
+)
+def test_the_form_of_the_arrays_changes_no_bit(make):
+    rng = np.random.default_rng(1)
+    copies, y = rng.integers(-2, 3, (12, 40, 2)).astype(float), rng.integers(-3, 4, (12, 40)).astype(float)
+
+    def compute(copies, y, Sigma):
+        learner = make().fit(ArrayOracle(copies, y, covariance=Sigma))
+        return learner.predict(X), np.array([learner.predict(row) for row in 3 * X])
+
+    check_layouts(compute, [copies, y, np.eye(2)], refused=["objects"])
 
 
 def test_divergence_is_an_error():
