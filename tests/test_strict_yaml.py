@@ -52,6 +52,7 @@ BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" fo
         ("a: 1:30\n", r"line 1: a: YAML reads 1:30 as another number"),
         ("a: 1:30.5\n", r"line 1: a: YAML reads 1:30.5 as another number"),
         ("a: \x07\n", r"not valid YAML"),
+        ('a: 1\nb: ["x", "y\\e[2J"]\n', r"line 2: holds the control character '.x1b'; remove it"),
         ("a: 1999-99-99\n", r"not valid YAML: month must be in"),
     ],
 )

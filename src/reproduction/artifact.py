@@ -61,8 +61,8 @@ class Shards(Model):
 class Resources(Model):
     """What one job needs, for cluster schedulers."""
 
-    mem_mb: PositiveInt | None = None
-    runtime: PositiveInt | None = None
+    mem_mb: Annotated[PositiveInt, Field(le=10_000_000)] | None = None
+    runtime: Annotated[PositiveInt, Field(le=525_600)] | None = None
 
 
 class Reduction(Model):
@@ -82,7 +82,7 @@ class Reductions(Model):
 class Artifact(Model):
     """The file ``config/experiments/<paper>/<artifact>.yaml`` at one scale."""
 
-    title: Text = Field(description="what it shows, in a line")
+    title: Annotated[Text, Field(max_length=300)] = Field(description="what it shows, in a line")
     source: str = Field(description="paper and number of the figure or table")
     origin: Literal["paper", "ours"] = Field(description="whose figure or table it is")
     kind: Literal["figure", "table"] = Field(description="`table`: csv, md, tex, html")

@@ -146,6 +146,10 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return mapping
 
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that a terminal obeys; tab and line feed are text."""
+
+
 class _Trap(yaml.YAMLError):
     """What `_Loader` refuses."""
 
@@ -165,14 +169,19 @@ def _refuse_plain_number(key: str, node: Any, seen: set[int]) -> None:
         raise _Trap(f"line {line}: {key}: YAML reads {node.value} as another number; write it without 0 or :")
 
 
-def _check_depth(text: str) -> None:
-    """Composing recurses, and the compiled composer into a crash; events do not."""
+def _check_events(text: str) -> None:
+    """No deep nesting, no control characters.
+
+    Composing recurses, and the compiled composer into a crash; events do not.
+    """
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if depth > DEEPEST:
-            line = event.start_mark.line + 1 if event.start_mark else 1
             raise _Trap(f"line {line}: over {DEEPEST} levels of lists and mappings")
+        if isinstance(event, yaml.ScalarEvent) and (found := CONTROL.search(event.value)):
+            raise _Trap(f"line {line}: holds the control character {found[0]!r}; remove it")
 
 
 def as_text(word: str) -> str:
@@ -198,7 +207,7 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
     """
     try:
         text = path.read_bytes().decode("utf-8")
-        _check_depth(text)
+        _check_events(text)
         content = yaml.load(text, _Loader)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
