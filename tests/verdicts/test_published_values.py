@@ -1,6 +1,9 @@
 """Printed values: known distributions in, known verdicts out."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from synthetic_tables import curve, table
@@ -10,6 +13,7 @@ from reproduction.verdicts.judge import judge
 from reproduction.verdicts.sentences import Sentences
 
 SAY = Sentences().evidence
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -156,3 +160,19 @@ def test_reduced_runs_only_ran(entry):
     assert row["verdict"] == "ran"
     assert np.isnan(row["p_adjusted"])
     assert ("no rows for it" in SAY(row)) == np.isnan(row["estimate"])
+
+
+@pytest.mark.parametrize(("dataset", "test_points"), [("ida_heart", 100), ("ida_diabetes", 300)])
+def test_the_printed_boosting_means_are_those_of_ten_runs(dataset, test_points):
+    """A mean of R errors on n points is a multiple of 100 / (R n); those printed have two decimals."""
+    table = pd.read_csv(ROOT / "config/experiments/kernel_boost/boosters.published.csv")
+    means = table.loc[table["dataset"] == dataset, "value"]
+    assert (table.loc[table["dataset"] == dataset, "n"] == 10).all()
+    fit = [
+        runs
+        for runs in range(1, 20)
+        if (
+            (means - (means * runs * test_points / 100).round() * 100 / (runs * test_points)).abs() <= 0.0051
+        ).all()
+    ]
+    assert fit == [10]
