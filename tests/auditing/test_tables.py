@@ -336,3 +336,16 @@ def test_numbers_with_a_decimal_comma_are_no_words():
     with pytest.raises(ValueError, match=r"^line 1: column 'x' is '-1,5': write numbers with a"):
         encode({"x": ["", "-1,5", "0,25", "3"]}, "f", lambda i: f"line {i}")
     assert encode({"x": ["a,b", "a", "1,5", "c"]}, "f", str).names == ["x=1,5", "x=a", "x=a,b", "x=c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("cat\u200b", "cat\\u200b"),  # else two classes of one look
+        ("b\u202elue", "b\\u202elue"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("\u0645\u06cc\u200c\u0634\u0648\u062f", "\u0645\u06cc\u200c\u0634\u0648\u062f"),
+    ],
+)
+def test_what_nobody_sees_is_shown_and_joiners_stay(text, shown):
+    assert tables.visible(text) == shown

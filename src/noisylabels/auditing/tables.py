@@ -29,6 +29,8 @@ SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
 NOT_PLAIN = re.compile(r"[+-]?[$€£¥]? ?[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)? ?[%$€£¥]?")
 """A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
+JOINERS = "\u200c\u200d"
+"""Invisible characters that Persian, Indic scripts and emoji are written with."""
 MOST_COLUMNS, MOST_CLASSES, MOST_CATEGORIES = 2000, 50, 50
 MOST_BYTES = 1 << 30
 """Bytes of the arrays of an .npz, of which some kilobytes can hold gigabytes."""
@@ -269,10 +271,14 @@ def _is_label(column: Sequence[Any], labels: Sequence[str]) -> bool:
 
 
 def visible(text: Any) -> str:
-    """The text with control characters, and what is no Unicode, as escapes: fit for terminals and pages."""
-    hidden = ("Cc", "Cs", "Zl", "Zp")
+    """The text with control characters, and what is no Unicode, as escapes: fit for terminals and pages.
+
+    So are marks that nobody sees, such as one that turns the direction of writing, but for the two joiners.
+    """
+    hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
     found = (
-        c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden else c for c in str(text)
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden and c not in JOINERS else c
+        for c in str(text)
     )
     return "".join(found)
 
