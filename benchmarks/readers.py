@@ -44,14 +44,12 @@ def write_real_sim(path: Path, rows: int) -> None:
 
 def measure(loader: str, path: Path, out: Path, rows: int) -> None:
     from reproduction.data import libsvm
-    from reproduction.data.formats import supervised
     from reproduction.data.prepare import Dataset, array_digest, write_prepared
 
     start = time.perf_counter()
     if loader == "susy":
-        arrays = libsvm.susy({path.name: path}, rows=rows, test=rows // 10)
+        arrays = libsvm.susy({path.name: path}, test=rows // 10)
     else:
-        libsvm.supervised = lambda name, X, y, d, classes, _: supervised(name, X, y, d, classes, rows)
         arrays = libsvm.real_sim({path.name: path})
     read = time.perf_counter() - start
     write_prepared(Dataset(loader, "benchmark", "benchmark", arrays, array_digest(arrays)), out)

@@ -44,9 +44,9 @@ def test_rte_labels_point_at_their_pairs(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda pairs, labels: labels[0].__setitem__(4, "1"), "gold labels of the two files differ"),
-        (lambda pairs, labels: labels[0].__setitem__(3, "2"), "line 2: value '2' is none of 1, 0"),
-        (lambda pairs, labels: pairs[4].append("x"), r"rte1\.tsv, line 6: 6 fields, expected 5"),
-        (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "line 6: value 'MAYBE'"),
+        (lambda pairs, labels: labels[0].__setitem__(3, "2"), "value '2' is none of 1, 0"),
+        (lambda pairs, labels: pairs[4].append("x"), r"rte1\.tsv: 6 fields in .*, expected 5"),
+        (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "value 'MAYBE' is none of"),
     ],
 )
 def test_rte_files_that_do_not_fit_are_refused(tmp_path: Path, change, message: str) -> None:
@@ -84,10 +84,8 @@ def galaxy(folder: Path, **changes: np.ndarray) -> dict[str, Path]:
 def test_galaxy_zoo_flags_its_wrong_labels(tmp_path: Path) -> None:
     arrays = crowd.galaxy_zoo(galaxy(tmp_path))
     assert (arrays["y"] != arrays["y_noisy"]).sum() == 270
-    with pytest.raises(ValueError, match="fd does not flag the 270 wrong labels"):
-        crowd.galaxy_zoo(galaxy(tmp_path, fd=np.zeros((2000, 1))))
-    with pytest.raises(ValueError, match="2000x3 values"):
-        crowd.galaxy_zoo(galaxy(tmp_path, x=np.zeros((2000, 3))))
+    with pytest.raises(ValueError, match="yz has 1 values, expected two classes"):
+        crowd.galaxy_zoo(galaxy(tmp_path, yz=np.zeros((2000, 1))))
 
 
 def search(folder: Path, **variables: object) -> dict[str, Path]:
@@ -105,10 +103,9 @@ def test_websearch_says_what_it_found(tmp_path: Path) -> None:
     flagged = crowd.websearch(search(tmp_path, x=x, y=y, fd=np.array([0, 1, 0, 0, 0, 0])))
     assert flagged["y_noisy"].tolist() == [-1, -1, 1, -1, -1, 1]
     for variables, message in (
-        ({"x": x[:4], "y": y}, r"x and y do not match, found x \(4x3\), y \(1x6\)"),
+        ({"x": x[:4], "y": y}, r"x \(4, 3\) and y \(1, 6\) do not match"),
         ({"features": x, "y": y}, r"no numeric matrix 'x', found features \(6x3\), y \(1x6\)"),
         ({"x": x, "y": np.arange(6)}, "y has 6 values, expected two classes"),
-        ({"x": np.full((6, 3), np.nan), "y": y}, "not finite"),
     ):
         with pytest.raises(ValueError, match=message):
             crowd.websearch(search(tmp_path, **variables))

@@ -1,13 +1,16 @@
 """IDA sets: genuine points and splits from benchmarks.mat, or points rebuilt, with splits of their sizes."""
 
+import inspect
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
-from reproduction.data import ida, uci
+from reproduction.data import ida
 from reproduction.data.prepare import array_digest
 from reproduction.data.registry import load_registry, sources
 
@@ -61,32 +64,19 @@ def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path: Path, 
         assert np.array_equal(arrays["train"], struct["train"] - 1)
 
 
-def test_a_file_with_fewer_splits_is_taken(tmp_path: Path) -> None:
-    struct = benchmarks("titanic")
-    few = struct | {part: struct[part][:10] for part in ("train", "test")}
-    arrays = ida.titanic(write(tmp_path, "titanic", few))
-    assert arrays["train"].shape == (10, 150)
-    assert arrays["test"].shape == (10, 2051)
-
-
 def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
     good = benchmarks("thyroid")
-
-    def refused(struct: dict[str, np.ndarray], message: str) -> None:
+    few = {part: good[part][:10] for part in ("train", "test")}
+    assert ida.thyroid(write(tmp_path, "thyroid", good | few))["train"].shape == (10, 140)
+    partitions = "no partitions of the same rows, 140 of them to train"
+    for changes, message in [
+        ({"train": good["train"] - 1}, partitions),
+        ({"test": good["train"][:, :75]}, partitions),
+        ({"train": good["train"][:, :99]}, partitions),
+        ({"train": np.array([["a"]])}, "no numeric matrix 'train', found t"),
+    ]:
         with pytest.raises(ValueError, match=message):
-            ida.thyroid(write(tmp_path, "thyroid", struct))
-
-    refused(good | {"train": good["train"] - 1}, "must name patterns 1..215")
-    refused(good | {"train": good["train"] + 0.5}, "must name patterns 1..215")
-    refused(good | {"test": good["train"][:, :75]}, "split 2 holds other patterns than split 1")
-    refused(good | {"train": good["train"][:, :99]}, "must be 100x140 and 100x75, or fewer rows")
-    refused(good | {"train": good["train"][:20]}, "must be 100x140 and 100x75, or fewer rows")
-    refused(good | {"train": good["train"][:0], "test": good["test"][:0]}, "must be 100x140")
-    refused(good | {"t": np.where(good["t"] < 0, 0, 1)}, "labels -1 or \\+1")
-    refused(good | {"x": good["x"][:-1]}, "must hold 214 labels")
-    refused(good | {"x": np.where(good["x"] > 2, np.nan, good["x"])}, "not finite")
-    refused(good | {"t": -good["t"]}, "rows per class")
-    refused({key: good[key] for key in ("x", "t")}, "no numeric matrix 'train', found t")
+            ida.thyroid(write(tmp_path, "thyroid", good | changes))
     with pytest.raises(ValueError, match=r"no set 'banana', found .*thyroid"):
         ida.banana(write(tmp_path, "thyroid", good))
 
@@ -136,84 +126,54 @@ def test_the_generators_follow_breimans_laws() -> None:
     assert np.allclose(X[y == -1].mean(axis=0), peaks[15] / 2 + (peaks[7] + peaks[11]) / 4, atol=0.06)
 
 
-def raw(monkeypatch: pytest.MonkeyPatch, loader: str, X: np.ndarray, y: np.ndarray) -> None:
-    whole = loader in ("pima", "heart")
-    monkeypatch.setattr(uci, loader, lambda files: {"X": X, "y": y} if whole else (X.copy(), y))
+def recipe(name: str) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """What makes points of IDA from those of `uci`."""
+    found: Callable[..., Any] = inspect.getclosurevars(getattr(ida, name)).nonlocals["change"]
+    return found
 
 
-def test_german_keeps_the_artefact_of_category_a410(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(0).integers(0, 10, (1000, 20)).astype(float)
-    X[7, 3] = 10
-    raw(monkeypatch, "german", X, np.repeat(np.array([-1, 1]), [700, 300]))
-    Z = ida.german({"german.data": Path()})["X"][:, 3]
-    purpose = 40 + X[:, 3]
-    purpose[7] = 410
-    assert np.allclose(Z, (purpose - purpose.mean()) / purpose.std(ddof=1))
-    assert Z[7] > 9
-
-
-def test_image_drops_its_constant_column_and_groups_four_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = np.random.default_rng(0).standard_normal((2310, 19)), np.repeat(np.arange(1, 8), 330)
-    raw(monkeypatch, "segment", X, y)
-    arrays = ida.image({"segment.dat": Path()})
-    assert np.allclose(np.corrcoef(arrays["X"][:, 2], X[:, 3])[0, 1], 1)
-    assert set(y[arrays["y"] == 1]) == {1, 2, 3, 6}
-
-
-def test_splice_drops_ambiguous_sequences_and_joins_both_junctions(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(0).integers(1, 5, (3190, 60)).astype(float)
-    y = np.repeat([1, 2, 3], [763, 764, 1663])
-    ambiguous = np.flatnonzero(y == 3)[:15]
-    X[ambiguous, np.arange(15)] = 0
-    raw(monkeypatch, "splice", X, y)
-    arrays = ida.splice({"splice.dat": Path()})
-    assert np.array_equal(arrays["X"], np.delete(X, ambiguous, axis=0))
-    assert np.array_equal(arrays["y"], np.where(np.delete(y, ambiguous) == 3, -1, 1))
-
-
-def test_flare_solar_takes_nine_consecutive_columns_without_the_constant_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X = np.tile(np.arange(12.0), (1066, 1))
-    raw(monkeypatch, "solar_flare", X, np.repeat(np.array([-1, 1]), [477, 589]))
-    assert ida.flare_solar({"flare2.tab": Path()})["X"][0].tolist() == [2, 3, 4, 5, 6, 7, 9, 10, 11]
-
-
-def test_delve_class_zero_is_positive(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = np.random.default_rng(0).standard_normal((7400, 20)), np.repeat(np.array([-1, 1]), [3703, 3697])
-    raw(monkeypatch, "norm", X, y)
-    assert np.array_equal(ida.twonorm({"twonorm.dat": Path()})["y"], -y)
-
-
-FROM_RAW = {  # set -> loader of the raw file, its labels -> those of IDA, standardised?
-    "breast_cancer": ("breast_cancer", {-1: -1, 1: 1}, False),
-    "diabetes": ("pima", {-1: -1, 1: 1}, True),
-    "heart": ("heart", {-1: -1, 1: 1}, True),
-    "ringnorm": ("norm", {-1: 1, 1: -1}, True),
-    "thyroid": ("new_thyroid", {1: -1, 2: 1}, False),
-    "titanic": ("titanic", {-1: -1, 1: 1}, True),
-    "twonorm": ("norm", {-1: 1, 1: -1}, True),
-    "waveform": ("waveform", {0: -1, 1: 1}, True),
+RECIPES = {  # set -> labels of the file, those of IDA, standardised?
+    "breast_cancer": ([-1, 1], [-1, 1], False),
+    "diabetes": ([-1, 1], [-1, 1], True),
+    "german": ([-1, 1], [-1, 1], True),
+    "heart": ([-1, 1], [-1, 1], True),
+    "ringnorm": ([-1, 1], [1, -1], True),
+    "thyroid": ([1, 2, 3], [-1, 1, 1], False),
+    "titanic": ([-1, 1], [-1, 1], True),
+    "twonorm": ([-1, 1], [1, -1], True),
+    "waveform": ([0, 1, 2], [-1, 1, -1], True),
 }
 
 
-@pytest.mark.parametrize("name", FROM_RAW)
-def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loader, labels, standardised = FROM_RAW[name]
-    facts = ida.FACTS[name.replace("_", "-")]
-    counts = {-1: facts.negative, 1: facts.positive}
-    y = np.repeat(list(labels), [counts[sign] for sign in labels.values()])
-    X = np.random.default_rng(0).standard_normal((len(y), facts.columns)) + 3
-    raw(monkeypatch, loader, X, y)
-    arrays = getattr(ida, name)({"file": Path()})
-    assert np.array_equal(arrays["y"], [labels[label] for label in y])
-    slope = (arrays["X"][1] - arrays["X"][0]) / (X[1] - X[0])
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(name: str) -> None:
+    before, after, standardised = RECIPES[name]
+    X = np.random.default_rng(0).standard_normal((30, ida.FACTS[name.replace("_", "-")].columns)) + 3
+    found, y = recipe(name)(X.copy(), np.resize(before, 30))
+    assert np.array_equal(y, np.resize(after, 30))
+    slope = (found[1] - found[0]) / (X[1] - X[0])
     assert (slope > 0).all()
-    assert np.allclose(arrays["X"] - arrays["X"][0], slope * (X - X[0]))
+    assert np.allclose(found - found[0], slope * (X - X[0]))
     if standardised:
-        assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
+        assert np.allclose(found.std(axis=0, ddof=1), 1)
+
+
+def test_some_recipes_choose_columns_rows_and_classes() -> None:
+    """German keeps IDA's artefact, the category A410; image and splice group classes and leave rows out."""
+    X, y = np.random.default_rng(0).integers(0, 10, (1000, 20)).astype(float), np.ones(1000)
+    X[7, 3] = 10
+    purpose = np.where(X[:, 3] == 10, 410, 40 + X[:, 3])
+    assert np.allclose(recipe("german")(X, y)[0][:, 3], (purpose - purpose.mean()) / purpose.std(ddof=1))
+    X, y = np.random.default_rng(0).standard_normal((70, 19)), np.resize(np.arange(1, 8), 70)
+    found, labels = recipe("image")(X, y)
+    assert np.allclose(np.corrcoef(found[:, 2], X[:, 3])[0, 1], 1)
+    assert set(y[labels == 1]) == {1, 2, 3, 6}
+    X, y = np.resize([1.0, 2, 3, 4, 1], (6, 60)), np.array([1, 2, 3, 1, 2, 3])
+    X[3, 5] = 0
+    found, labels = recipe("splice")(X, y)
+    assert np.array_equal(found, np.delete(X, 3, axis=0))
+    assert labels.tolist() == [1, 1, -1, 1, -1]
+    assert recipe("flare_solar")(np.arange(12.0)[None], y)[0].tolist() == [[2, 3, 4, 5, 6, 7, 9, 10, 11]]
 
 
 def test_banana_is_read_as_it_is(tmp_path: Path) -> None:

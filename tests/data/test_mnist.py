@@ -11,7 +11,7 @@ import pytest
 
 from reproduction.data import mnist
 
-COUNTS = {"train": (5851, 6131, 18), "t10k": (974, 1010, 16)}  # eights, threes, others
+COUNTS = {"train": (58, 61, 18), "t10k": (9, 10, 16)}  # eights, threes, others
 
 
 def images(part: str) -> tuple[np.ndarray, np.ndarray]:
@@ -40,18 +40,10 @@ def test_threes_and_eights_are_chosen_and_scaled(tmp_path: Path) -> None:
     assert arrays["X"].max() == 1
 
 
-def test_other_counts_than_those_of_mnist_are_refused(tmp_path: Path) -> None:
-    files = idx_files(tmp_path)
-    for name in ("images-idx3-ubyte", "labels-idx1-ubyte"):
-        files[f"train-{name}"] = files[f"t10k-{name}"]
-    with pytest.raises(ValueError, match="mnist38: 1984x784 values"):
-        mnist.mnist38(files)
-
-
 def test_the_pickle_gives_the_same_and_holds_nothing_but_arrays(tmp_path: Path) -> None:
     (x, y), (x3, y3) = images("train"), images("t10k")
     flat, flat3 = ((pixels.reshape(-1, 784) / np.float32(256)).astype(np.float32) for pixels in (x, x3))
-    parts = ((flat[:9000], y[:9000]), (flat[9000:], y[9000:]), (flat3, y3))
+    parts = ((flat[:90], y[:90]), (flat[90:], y[90:]), (flat3, y3))
     two = mnist.mnist38(idx_files(tmp_path))
     path = tmp_path / "mnist.pkl.gz"
     path.write_bytes(gzip.compress(pickle.dumps(parts, protocol=2).replace(b"numpy._core", b"numpy.core"), 1))

@@ -21,7 +21,7 @@ from reproduction.data.isolation import find_loader
 from reproduction.data.prepare import (
     Dataset,
     array_digest,
-    check_shape,
+    check_arrays,
     load_prepared,
     prepare,
     rounded,
@@ -265,16 +265,18 @@ def test_a_missing_record_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_rows_columns_and_classes_are_checked(shape: dict[str, Any], message: str) -> None:
-    check_shape("toy", "official", ARRAYS, {"rows": 3, "columns": 2, "classes": {"-1": 1, "1": 2}})
+    check_arrays("toy", "official", ARRAYS, {"rows": 3, "columns": 2, "classes": {"-1": 1, "1": 2}})
     with pytest.raises(ValueError, match=message):
-        check_shape("toy", "official", ARRAYS, shape)
+        check_arrays("toy", "official", ARRAYS, shape)
+    with pytest.raises(ValueError, match="toy from source official: a value of X is not finite"):
+        check_arrays("toy", "official", ARRAYS | {"X": np.array([[np.inf]])}, {})
 
 
 def test_a_sparse_matrix_has_its_shape_checked() -> None:
     sparse = {"data": np.ones(2), "shape": np.array([3, 50]), "y": ARRAYS["y"]}
-    check_shape("toy", "official", sparse, {"rows": 3, "columns": 50})
+    check_arrays("toy", "official", sparse, {"rows": 3, "columns": 50})
     with pytest.raises(ValueError, match="columns is 50, expected 2"):
-        check_shape("toy", "official", sparse, {"columns": 2})
+        check_arrays("toy", "official", sparse, {"columns": 2})
 
 
 def test_a_loader_is_a_function_of_the_data_layer() -> None:

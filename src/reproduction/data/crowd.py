@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from noisylabels.noise.crowd import simulate
 from noisylabels.seeding import Seeds
-from reproduction.data.formats import Arrays, Files, Table, contents, mat, matrix, only, supervised
+from reproduction.data.formats import Arrays, Files, codes, mat, matrix, only, pack, table
 
 T = TypeVar("T")
 
@@ -27,50 +26,29 @@ def rte(files: Files) -> Arrays:
     Arrays: ``X`` (800, 9) `features` of the pairs, ``y`` gold labels (+1 = entailed), ``task`` their kind,
     ``text`` and ``hypothesis`` the sentences; ``item``, ``worker``, ``response`` (8000,) row of the pair,
     worker 0..163, label -1 or +1.
-
-    Raises
-    ------
-    ValueError : pairs and labels that do not belong together.
     """
-    pairs, labels = _tabbed(files["rte1.tsv"], 5), _tabbed(files["rte.standardized.tsv"], 5)
-    y = pairs.codes(1, {"TRUE": 1, "FALSE": -1})
-    row = {pair[0]: i for i, pair in enumerate(pairs)}
-    workers = {name: code for code, name in enumerate(sorted({label[1] for label in labels}))}
-    item = np.array([row[label[2]] for label in labels], np.int32)
-    signs = {"1": 1, "0": -1}
-    if not np.array_equal(labels.codes(4, signs), y[item]):
+    pairs, labels = table(files["rte1.tsv"], 5), table(files["rte.standardized.tsv"], 5)
+    names, _, task, text, hypothesis = pairs.T.tolist()
+    row = {name: i for i, name in enumerate(names)}
+    item = np.array([row[name] for name in labels[:, 2].tolist()], np.int32)
+    y = codes(pairs[:, 1], {"TRUE": 1, "FALSE": -1})
+    if not np.array_equal(codes(labels[:, 4], {"1": 1, "0": -1}), y[item]):
         raise ValueError("rte: gold labels of the two files differ")
-    text, hypothesis = ([pair[column] for pair in pairs] for column in (3, 4))
-    X = features(text, hypothesis)
-    return supervised("rte", X, y, X.shape[1], {-1: 400, 1: 400}) | {
-        "task": np.array([pair[2] for pair in pairs]),
+    return pack(features(text, hypothesis), y) | {
+        "task": np.array(task),
         "item": item,
-        "worker": np.array([workers[label[1]] for label in labels], np.int32),
-        "response": labels.codes(3, signs),
+        "worker": np.unique(labels[:, 1], return_inverse=True)[1].astype(np.int32),
+        "response": codes(labels[:, 3], {"1": 1, "0": -1}),
         "text": np.array(text),
         "hypothesis": np.array(hypothesis),
     }
 
 
-def _tabbed(path: Path, columns: int) -> Table:
-    """Tab-separated rows below a header line; quotation marks have no meaning."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    rows = [(number, line.split("\t")) for number, line in enumerate(lines[1:], start=2) if line]
-    for number, fields in rows:
-        if len(fields) != columns:
-            raise ValueError(f"{path.name}, line {number}: {len(fields)} fields, expected {columns}")
-    return Table(path.name, [fields for _, fields in rows], [number for number, _ in rows])
-
-
 def galaxy_zoo(files: Files) -> Arrays:
     """Galaxies, 2000 x 2 vote fractions; ``y`` expert label, ``y_noisy`` crowd label (270 of them differ)."""
     variables = mat(only(files))
-    x, yt, yz, fd = (matrix(variables, name, "galaxy_zoo.mat") for name in ("x", "yt", "yz", "fd"))
-    y, noisy = _signs(yt, "galaxy_zoo.mat: yt"), _signs(yz, "galaxy_zoo.mat: yz")
-    if not np.array_equal(y != noisy, fd.ravel() == 1) or fd.sum() != 270:
-        found = f"{int(fd.sum())} flags among {contents(variables)}"
-        raise ValueError(f"galaxy_zoo.mat: fd does not flag the 270 wrong labels, found {found}")
-    return supervised("galaxy_zoo", x.astype(float), y, 2, {-1: 805, 1: 1195}) | {"y_noisy": noisy}
+    x, yt, yz = (matrix(variables, name, "galaxy_zoo.mat") for name in ("x", "yt", "yz"))
+    return pack(x.astype(float), _signs(yt, "yt")) | {"y_noisy": _signs(yz, "yz")}
 
 
 def websearch(files: Files) -> Arrays:
@@ -80,17 +58,16 @@ def websearch(files: Files) -> Arrays:
 
     Raises
     ------
-    ValueError : no matrix x with one row (or column) per label of y, not two classes, or a value that is not
-        finite; the message lists the variables that were found.
+    ValueError : no matrix x with one row (or column) per label of y, or not two classes.
     """
     path = only(files)
     variables = mat(path)
     x, labels = (matrix(variables, name, path.name) for name in ("x", "y"))
     y = _signs(labels, f"{path.name}: y")
     x = x.T if len(x) != len(y) else x
-    if len(x) != len(y) or 1 not in labels.shape:
-        raise ValueError(f"{path.name}: x and y do not match, found {contents(variables)}")
-    arrays = supervised("websearch", x.astype(float), y, x.shape[1], {-1: None, 1: None}, len(y))
+    if len(x) != len(y):
+        raise ValueError(f"{path.name}: x {x.T.shape} and y {labels.shape} do not match")
+    arrays = pack(x.astype(float), y)
     flags = variables.get("fd")
     if flags is not None and np.size(flags) == len(y):
         arrays["y_noisy"] = np.where(np.ravel(flags) == 1, -y, y).astype(np.int8)
@@ -115,8 +92,7 @@ def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
     y = rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
     X = rng.standard_normal((n, d)) + y[:, None] * 0.25 / np.sqrt(d)
     crowd = simulate(y, seeds.generator(0, "crowd"))
-    arrays = supervised("rte", X, y, d, {-1: None, 1: None}, n)
-    return arrays | {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
+    return pack(X, y) | {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
 
 
 def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
@@ -130,8 +106,7 @@ def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
     X = rng.standard_normal((n, d))
     X[np.arange(n), np.where(y > 0, 0, 1)] += np.where(rng.random(n) < 0.5, 2.0, -2.0)
     found = (y < 0) & (rng.random(n) < 0.25)
-    arrays = supervised("websearch", X, y, d, {-1: None, 1: None}, n)
-    return arrays | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
+    return pack(X, y) | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
 
 
 # features of a sentence pair (text, hypothesis). The paper names none; these nine are the overlap measures

@@ -9,6 +9,7 @@ z = z-score per column with ddof = 1, as IDA did. Train and test indices are zer
 (R, n_train) and (R, n_test).
 """
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
 from reproduction.data import uci
-from reproduction.data.formats import Arrays, Files, contents, mat, matrix, only, supervised, svmlight
+from reproduction.data.formats import Arrays, Files, mat, matrix, only, pack, svmlight
 
 Floats = NDArray[np.float64]
 Points = tuple[Floats, NDArray[Any]]
@@ -68,6 +69,9 @@ def splits(name: str, y: NDArray[np.int8]) -> Splits:
     return order[:, : facts.train].copy(), order[:, facts.train :].copy()
 
 
+# recipes: the points of a set from a file of a package or a mirror
+
+
 def _z(X: Floats) -> Floats:
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0, ddof=1))
 
@@ -76,79 +80,45 @@ def _plus(found: NDArray[Any]) -> NDArray[np.int8]:
     return np.where(found, 1, -1).astype(np.int8)
 
 
-# recipes: the points of a set from a file of a package or a mirror
+def _standardised(X: Floats, y: NDArray[Any]) -> Points:
+    return _z(X), y
 
 
 def _banana(path: Path) -> Points:
-    X, y = svmlight(path, 2, {-1.0: -1, 1.0: 1})  # standardised already, to six decimals
+    with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as stream:
+        X, y = svmlight(stream, 2)  # standardised already, to six decimals
     return X.toarray(), y
 
 
-def _breast_cancer(path: Path) -> Points:
+def _breast_cancer(X: Floats, y: NDArray[Any]) -> Points:
     slope = [0.99732724, 1.79417818, 0.463923119, 0.757977, 2.3300011, 1.350483, 1.993164, 0.805841, 2.43904]
     shift = [2.6935114, 2.68471894, 2.18755, 0.459213, 1.76876, 1.488489, 1.018406, 0.982302, 1.9227466]
-    X, y = uci.breast_cancer(path)
     return X * slope - shift, y
 
 
-def _diabetes(path: Path) -> Points:
-    arrays = uci.pima({path.name: path})
-    return _z(arrays["X"]), arrays["y"]
+def _flare_solar(X: Floats, y: NDArray[Any]) -> Points:
+    return X[:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], y  # unscaled: activity ... area and C, M, X counts
 
 
-def _flare_solar(path: Path) -> Points:
-    X, y = uci.solar_flare(path)  # unscaled: activity ... area and C, M, X counts
-    return X[:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], y
-
-
-def _german(path: Path) -> Points:
-    X, y = uci.german(path)
+def _german(X: Floats, y: NDArray[Any]) -> Points:
     X[X[:, 3] == 10, 3] = 410 - 40  # IDA's artefact: purpose A410 is 410 beside A40 ... A49
     return _z(X), y
 
 
-def _heart(path: Path) -> Points:
-    arrays = uci.heart({path.name: path})
-    return _z(arrays["X"]), arrays["y"]
+def _image(X: Floats, y: NDArray[Any]) -> Points:
+    return _z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6]))  # brickface, sky, foliage, path
 
 
-def _image(path: Path) -> Points:
-    X, y = uci.segment(path)  # without its constant column; +1 = brickface, sky, foliage, path
-    return _z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6]))
-
-
-def _norm(path: Path) -> Points:
-    X, y = uci.norm(path)
-    return _z(X), -y
-
-
-def _splice(path: Path) -> Points:
-    X, y = uci.splice(path)
+def _splice(X: Floats, y: NDArray[Any]) -> Points:
     known = (X > 0).all(axis=1)  # without the 15 rows of ambiguous letters; +1 = EI or IE
     return X[known], _plus(y[known] != 3)
 
 
-def _thyroid(path: Path) -> Points:
-    slope = [
-        0.08668282471557734,
-        0.2160091459925093,
-        0.9076916903051858,
-        0.14581820454549435,
-        0.12197008374778771,
-    ]
-    shift = [9.481367370321617, 2.1343863719563236, 1.726429596532679, 0.4164567929859075, 0.5082493382697804]
-    X, y = uci.new_thyroid(path)
+def _thyroid(X: Floats, y: NDArray[Any]) -> Points:
+    slope = [0.08668282471557734, 0.2160091459925093, 0.9076916903051858, 0.14581820454549435]
+    shift = [9.481367370321617, 2.1343863719563236, 1.726429596532679, 0.4164567929859075]
+    slope, shift = [*slope, 0.12197008374778771], [*shift, 0.5082493382697804]
     return X * slope - shift, _plus(y != 1)
-
-
-def _titanic(path: Path) -> Points:
-    X, y = uci.titanic(path)
-    return _z(X), y
-
-
-def _waveform(path: Path) -> Points:
-    X, y = uci.waveform(path)
-    return _z(X), _plus(y == 1)
 
 
 # generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California, 1996
@@ -187,41 +157,40 @@ GENERATORS = {"ringnorm": generated_ringnorm, "waveform": generated_waveform}
 # loaders
 
 
-def _loader(name: str, recipe: Callable[[Path], Points]) -> Callable[[Files], Arrays]:
-    """Genuine if there is ``benchmarks.mat``, else by the recipe, without any file generated."""
-    facts = FACTS[name]
+def _loader(
+    name: str, read: Callable[[Path], Points], change: Callable[[Floats, NDArray[Any]], Points]
+) -> Callable[[Files], Arrays]:
+    """Genuine if there is ``benchmarks.mat``, else points of `uci` changed, without any file generated."""
 
     def load(files: Files) -> Arrays:
-        parts = None
         if "benchmarks.mat" in files:
-            X, y, *parts = genuine(files["benchmarks.mat"], name)
-        elif files:
-            X, y = recipe(only(files))
+            X, y, train, test = genuine(files["benchmarks.mat"], name)
+            return pack(X, y) | {"train": train, "test": test}
+        if files:
+            X, y = change(*read(only(files)))
         else:
             rng = Seeds(0, "ida-generated", name).generator(0, "points")
-            X, y = GENERATORS[name](rng, facts.negative, facts.positive)
-            X = _z(X)
-        classes = {-1: facts.negative, 1: facts.positive}
-        arrays = supervised(f"ida-{name}", X, y, facts.columns, classes)
-        train, test = parts or splits(name, arrays["y"])
+            X, y = _standardised(*GENERATORS[name](rng, FACTS[name].negative, FACTS[name].positive))
+        arrays = pack(X, y)
+        train, test = splits(name, arrays["y"])
         return arrays | {"train": train, "test": test}
 
     return load
 
 
-banana = _loader("banana", _banana)
-breast_cancer = _loader("breast-cancer", _breast_cancer)
-diabetes = _loader("diabetes", _diabetes)
-flare_solar = _loader("flare-solar", _flare_solar)
-german = _loader("german", _german)
-heart = _loader("heart", _heart)
-image = _loader("image", _image)
-ringnorm = _loader("ringnorm", _norm)
-splice = _loader("splice", _splice)
-thyroid = _loader("thyroid", _thyroid)
-titanic = _loader("titanic", _titanic)
-twonorm = _loader("twonorm", _norm)
-waveform = _loader("waveform", _waveform)
+banana = _loader("banana", _banana, lambda X, y: (X, y))
+breast_cancer = _loader("breast-cancer", uci.breast_cancer, _breast_cancer)
+diabetes = _loader("diabetes", uci.pima_points, _standardised)
+flare_solar = _loader("flare-solar", uci.solar_flare, _flare_solar)
+german = _loader("german", uci.german, _german)
+heart = _loader("heart", uci.heart_points, _standardised)
+image = _loader("image", uci.segment, _image)
+ringnorm = _loader("ringnorm", uci.norm, lambda X, y: (_z(X), -y))
+splice = _loader("splice", uci.splice, _splice)
+thyroid = _loader("thyroid", uci.new_thyroid, _thyroid)
+titanic = _loader("titanic", uci.titanic, _standardised)
+twonorm = _loader("twonorm", uci.norm, lambda X, y: (_z(X), -y))
+waveform = _loader("waveform", uci.waveform, lambda X, y: (_z(X), _plus(y == 1)))
 
 
 def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
@@ -231,35 +200,23 @@ def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int
     and name a pattern as often as it occurs in the set. A pattern that occurs m times becomes m equal rows,
     so that every split is a partition of the rows.
 
-    Raises
-    ------
-    ValueError : the struct or a field is missing, labels other than -1 and +1, other sizes, rows that are not
-        there, or splits that are not all partitions of the same multiset of patterns.
+    ValueError : the struct or a field is missing, or the splits are not all partitions of the same multiset
+    of patterns, with a training part of the published size.
     """
-    facts, variables = FACTS[name], mat(path)
-    rows = facts.negative + facts.positive
+    variables, size = mat(path), FACTS[name].train
     key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the repository's spelling
     where = f"{path.name}: {key}"
     if key not in variables:
-        raise ValueError(f"{path.name}: no set {key!r}, found {contents(variables)}")
+        raise ValueError(f"{path.name}: no set {key!r}, found {', '.join(variables)}")
     struct = variables[key]
     fields = {field: struct[0, 0][field] for field in struct.dtype.names or ()}
-    x, t, first, second = (matrix(fields, field, where) for field in ("x", "t", "train", "test"))
-    if t.size != len(x) or not np.isin(t, [-1, 1]).all():
-        raise ValueError(f"{where}.t must hold {len(x)} labels -1 or +1, found {contents(fields)}")
-    R = len(first)
-    if not 1 <= R <= facts.splits or first.shape[1:] + second.shape != (facts.train, R, rows - facts.train):
-        expected = f"{facts.splits}x{facts.train} and {facts.splits}x{rows - facts.train}, or fewer rows"
-        raise ValueError(f"{where}: train and test must be {expected}, found {contents(fields)}")
-    named = np.hstack([first, second])
-    if not (np.equal(named, np.floor(named)).all() and named.min() >= 1 and named.max() <= len(x)):
-        raise ValueError(f"{where}: train and test must name patterns 1..{len(x)}")
+    x, t, *parts = (matrix(fields, field, where) for field in ("x", "t", "train", "test"))
+    named = np.hstack(parts)
     # sorted, each split must be the same list: the pattern of every row
     sort = np.argsort(named, axis=1, kind="stable")
     patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
-    if (differs := (patterns != patterns[0]).any(axis=1)).any():
-        raise ValueError(f"{where}: split {int(differs.argmax()) + 1} holds other patterns than split 1")
+    if parts[0].shape[1] != size or (patterns != patterns[0]).any() or patterns.min() < 0:
+        raise ValueError(f"{where}: the splits are no partitions of the same rows, {size} of them to train")
     order = np.empty(named.shape, np.int32)
-    np.put_along_axis(order, sort, np.arange(rows, dtype=np.int32)[np.newaxis], axis=1)
-    X, y = x[patterns[0]].astype(float), t.ravel()[patterns[0]]
-    return X, y, order[:, : facts.train], order[:, facts.train :]
+    np.put_along_axis(order, sort, np.arange(named.shape[1], dtype=np.int32)[np.newaxis], axis=1)
+    return x[patterns[0]].astype(float), t.ravel()[patterns[0]], order[:, :size], order[:, size:]

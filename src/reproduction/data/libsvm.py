@@ -7,128 +7,62 @@ structure: results on it are never compared with published numbers, and tables a
 
 import hashlib
 import io
+import json
 from bisect import bisect_left
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from noisylabels.seeding import Seeds
-from reproduction.data.formats import (
-    Arrays,
-    Files,
-    fact,
-    numeric_csv,
-    only,
-    supervised,
-    svmlight,
-    table,
-)
-
-_SIGNS = {-1.0: -1, 1.0: 1}
-_UNKNOWN = {-1: None, 1: None}
+from reproduction.data.formats import Arrays, Files, codes, fact, numeric_csv, only, pack, svmlight, table
 
 
 def a7a(files: Files) -> Arrays:
     """a7a (16100) and a7a.t (16461 rows), 123 binary features, CSR; also rebuilt from Adult."""
     if "adult.tab" in files:
-        train, test = (svmlight(io.BytesIO(part), 123, _SIGNS) for part in halves_of_adult(only(files)))
+        train, test = (svmlight(io.BytesIO(part), 123) for part in halves_of_adult(only(files)))
     else:
-        train, test = (svmlight(files[name], 123, _SIGNS) for name in ("a7a", "a7a.t"))
-    return supervised("a7a", *train, 123, {-1: 12182, 1: 3918}) | supervised(
-        "a7a.t", *test, 123, {-1: 12538, 1: 3923}, part="test"
-    )
+        train, test = (svmlight(files[name], 123) for name in ("a7a", "a7a.t"))
+    return pack(*train) | pack(*test, "test")
 
 
 def ijcnn1(files: Files) -> Arrays:
     """ijcnn1, dense, 22 columns: 49990 training and 91701 test rows."""
-
-    def part(name: str, rows: int, kind: str) -> Arrays:
-        X, y = svmlight(files[name], 22, _SIGNS)
-        return supervised(name, X.toarray(), y, 22, _UNKNOWN, rows, kind)
-
-    return part("ijcnn1", 49990, "") | part("ijcnn1.t", 91701, "test")
+    (X, y), (X_test, y_test) = (svmlight(files[name], 22) for name in ("ijcnn1", "ijcnn1.t"))
+    return pack(X.toarray(), y) | pack(X_test.toarray(), y_test, "test")
 
 
 def real_sim(files: Files) -> Arrays:
     """real-sim, 72309 x 20958, CSR."""
-    return supervised("real-sim", *svmlight(only(files), 20958, _SIGNS), 20958, _UNKNOWN, 72309)
+    return pack(*svmlight(only(files), 20958))
 
 
 def covtype(files: Files) -> Arrays:
     """Forest cover, lodgepole pine (class 2, +1) against the rest, 581012 x 54, float32; UCI's table."""
-    values = numeric_csv(only(files), 581012, 55)
-    y = np.where(values[:, 54] == 2, 1, -1)
-    return supervised("covtype", values[:, :54], y, 54, {-1: 297711, 1: 283301})
+    values = numeric_csv(only(files))
+    return pack(values[:, :54], np.where(values[:, 54] == 2, 1, -1))
 
 
-def susy(files: Files, rows: int = 5_000_000, test: int = 500_000) -> Arrays:
-    """SUSY, 18 float32 columns: 4,500,000 training rows and the last 500,000 as test set; +1 = signal.
-
-    UCI's table (label first) is parsed once, in blocks, into one array of 380 MB.
-    """
-    values = numeric_csv(only(files), rows, 19)
-    if not np.isin(values[:, 0], [0, 1]).all():
-        raise ValueError("SUSY: a label is neither 0 nor 1")
-    y, train = np.where(values[:, 0] == 1, 1, -1), rows - test
-    return supervised("susy", values[:train, 1:], y[:train], 18, _UNKNOWN, train) | supervised(
-        "susy", values[train:, 1:], y[train:], 18, _UNKNOWN, test, "test"
-    )
+def susy(files: Files, test: int = 500_000) -> Arrays:
+    """SUSY, 18 float32 columns: 4,500,000 training rows and the last 500,000 as test set; +1 = signal."""
+    values = numeric_csv(only(files))
+    y = codes(values[:, 0], {0: -1, 1: 1})
+    return pack(values[:-test, 1:], y[:-test]) | pack(values[-test:, 1:], y[-test:], "test")
 
 
 # a7a from the census file Adult. One line per person in the order of the file: the label, then the 14
 # attributes as indices of 123 binary features, numbers cut at quintiles, an unknown value ("?") giving no
 # index. a7a is a subsequence of these lines and a7a.t the rest: one bit per row (``facts/a7a_rows.bin``, bit
-# i & 7 of byte i >> 3) says which.
+# i & 7 of byte i >> 3) says which. ``facts/adult.json`` has the
+# first index and the cuts or levels of each column.
 
 A7A = {
     "a7a": "d383cf150d4d9f9097b91cc88022cd0ac473c3a72da3f33b4c17801a4bfccdc6",
     "a7a.t": "9614161fbc7ac8ae52509d19ed0be987aef752d446838816af402fc36ffccce9",
 }
 """SHA-256 of LIBSVM's files."""
-
-_CUTS: dict[int, tuple[int, list[float]]] = {
-    0: (1, [25, 32, 40, 49]),  # age
-    2: (14, [106642, 158659, 196337, 259869]),  # weight
-    4: (35, [8, 9, 10, 12]),  # years of education
-    10: (74, [0]),  # capital gain
-    11: (76, [0]),  # capital loss
-    12: (78, [34, 39, 40, 47]),  # hours per week
-}
-"""Column of the census file: first index, cuts of the number."""
-
-_LEVELS = {
-    1: (6, "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked"),
-    3: (
-        19,
-        "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th Masters "
-        "1st-4th 10th Doctorate 5th-6th Preschool",
-    ),
-    5: (
-        40,
-        "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent Married-AF-spouse",
-    ),
-    6: (
-        47,
-        "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty Handlers-cleaners "
-        "Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv Protective-serv "
-        "Armed-Forces",
-    ),
-    7: (61, "Wife Own-child Husband Not-in-family Other-relative Unmarried"),
-    8: (67, "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black"),
-    9: (72, "Female Male"),
-    13: (
-        83,
-        "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India "
-        "Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam Mexico "
-        "Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti Columbia Hungary "
-        "Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago Peru Hong "
-        "Holand-Netherlands",
-    ),
-}
-"""Column of the census file: first index, names of the levels."""
 
 
 def halves_of_adult(path: Path) -> list[bytes]:
@@ -138,17 +72,19 @@ def halves_of_adult(path: Path) -> list[bytes]:
     ------
     ValueError : the result has another hash than LIBSVM's file.
     """
+    facts = json.loads(fact("adult.json"))
+    cuts = {int(column): (each["first"], each["cuts"]) for column, each in facts["cuts"].items()}
     index = {
-        column: {level: first + code for code, level in enumerate(levels.split())}
-        for column, (first, levels) in _LEVELS.items()
+        int(column): {level: each["first"] + code for code, level in enumerate(each["levels"])}
+        for column, each in facts["levels"].items()
     }
     lines = []
-    for fields in table(path, 15):
+    for fields in table(path, 15).tolist():
         indices = []
         for column in range(14):
-            if column in _CUTS:
-                first, cuts = _CUTS[column]
-                indices.append(first + bisect_left(cuts, float(fields[column])))
+            if column in cuts:
+                first, bounds = cuts[column]
+                indices.append(first + bisect_left(bounds, float(fields[column])))
             elif fields[column] != "?":
                 indices.append(index[column][fields[column]])
         label = "+1" if fields[14].startswith(">50K") else "-1"
@@ -177,10 +113,6 @@ def _labels(rng: np.random.Generator, n: int, positive: float) -> NDArray[np.int
     return rng.permutation(y)
 
 
-def _arrays(name: str, X: Any, y: NDArray[np.int8], part: str = "") -> Arrays:
-    return supervised(name, X, y, X.shape[1], _UNKNOWN, len(y), part)
-
-
 def susy_stand_in(files: Files, n: int = 5_000_000) -> Arrays:
     """n x 18 Gaussian features, float32, two classes with a Bayes error of 20 %; the last 10 % test.
 
@@ -193,7 +125,7 @@ def susy_stand_in(files: Files, n: int = 5_000_000) -> Arrays:
     X = rng.standard_normal((n, 18), np.float32)
     X += (y * (-ndtri(0.2) / np.sqrt(18))).astype(np.float32)[:, None]
     train = n - n // 10
-    return _arrays("susy", X[:train], y[:train]) | _arrays("susy", X[train:], y[train:], "test")
+    return pack(X[:train], y[:train]) | pack(X[train:], y[train:], "test")
 
 
 def ijcnn1_stand_in(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arrays:
@@ -215,7 +147,7 @@ def ijcnn1_stand_in(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arra
         return np.hstack([np.eye(10)[phase], values]), y
 
     train, test = draw(n, "training"), draw(n_test, "test")
-    return _arrays("ijcnn1", *train) | _arrays("ijcnn1", *test, part="test")
+    return pack(*train) | pack(*test, "test")
 
 
 def covtype_stand_in(files: Files, n: int = 581_012) -> Arrays:
@@ -234,7 +166,7 @@ def covtype_stand_in(files: Files, n: int = 581_012) -> Arrays:
     for offset, law in ((10, area), (14, soil)):
         level = (rng.random(n)[:, None] > law[cluster, :-1]).sum(axis=1)
         X[np.arange(n), offset + level] = 1
-    return _arrays("covtype", X, y)
+    return pack(X, y)
 
 
 def real_sim_stand_in(files: Files, n: int = 72_309, d: int = 20_958) -> Arrays:
@@ -260,7 +192,7 @@ def real_sim_stand_in(files: Files, n: int = 72_309, d: int = 20_958) -> Arrays:
     values = counts * (idf[words] + 1e-3)
     values /= np.sqrt((values**2).sum(axis=1, keepdims=True))
     indptr = np.arange(0, words.size + 1, words.shape[1], dtype=np.int64)
-    return _arrays("real_sim", csr_matrix((values.ravel(), words.ravel(), indptr), shape=(n, d)), y)
+    return pack(csr_matrix((values.ravel(), words.ravel(), indptr), shape=(n, d)), y)
 
 
 def _distinct(rng: np.random.Generator, law: NDArray[np.float64], rows: int, k: int) -> NDArray[np.int32]:

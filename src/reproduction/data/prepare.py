@@ -59,7 +59,7 @@ def prepare(raw: Path) -> Dataset:
         else:
             made = find_loader(record["loader"])(files)
             arrays = {name: np.asarray(array) for name, array in made.items()}
-        check_shape(record["id"], record["source"], arrays, record["shape"])
+        check_arrays(record["id"], record["source"], arrays, record["shape"])
     except ValueError as error:
         if not record["unverified"]:
             raise
@@ -111,8 +111,11 @@ def verified(raw: Path, hashes: Mapping[str, str]) -> dict[str, Path]:
     return files
 
 
-def check_shape(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any]) -> None:
-    """DataError if rows, columns, classes, samples or rate are not what the registry says."""
+def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any]) -> None:
+    """DataError if a value is not finite, or rows, columns, classes, samples or rate are not as given."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DataError(f"{dataset} from source {source}: a value of {name} is not finite")
     found: dict[str, Any] = {}
     if "signal" in arrays:
         found = {"samples": len(arrays["signal"]), "rate": int(arrays["rate"])}

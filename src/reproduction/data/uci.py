@@ -1,89 +1,69 @@
 """UCI, Statlog and Delve sets: one function per set, y in {-1, +1}; categories become ordinal codes.
 
 A function reads every layout in which the registry has the same values: the original file, its copy with
-blanks for commas, a KEEL ``.dat`` and an Orange ``.tab`` file. Those below `raw` are points of IDA sets
-(`reproduction.data.ida`), in which classes may keep their numbers.
+blanks for commas, a KEEL ``.dat`` and an Orange ``.tab`` file. Those below `points of IDA sets` are read by
+`reproduction.data.ida`; in them classes may keep their numbers.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.formats import Arrays, Files, Table, fact, only, supervised, table
+from reproduction.data.formats import Arrays, Fields, Files, codes, fact, numbers, only, pack, table
 
-Raw = tuple[NDArray[np.float64], NDArray[np.int8]]
+Points = tuple[NDArray[np.float64], NDArray[np.int8]]
+Levels = Mapping[int, Mapping[str, int]]
+"""Column -> its levels and their codes; other columns hold numbers."""
 
-_ZERO_ONE = {"0": -1, "1": 1}
-_ONE_TWO = {"1": -1, "2": 1, "negative": -1, "positive": 1}
+ZERO_ONE = {"0": -1, "1": 1, "-": -1, "+": 1}
+ONE_TWO = {"1": -1, "2": 1, "negative": -1, "positive": 1}
 
 
 def _ordinal(*levels: str, start: int = 0) -> dict[str, int]:
     return {level: code for code, level in enumerate(levels, start)}
 
 
-def _last_is_class(
-    files: Files, name: str, columns: int, coding: Mapping[str, int], negative: int, positive: int
-) -> Arrays:
-    """Numbers, then the class."""
-    rows = table(only(files), columns + 1)
-    X, y = rows.numbers(range(columns)), rows.codes(columns, coding)
-    return supervised(name, X, y, columns, {-1: negative, 1: positive})
+def _points(rows: Fields, classes: Mapping[str, int], levels: Levels | None = None) -> Points:
+    """All columns but the last as numbers or codes, and the classes in the last."""
+    coded = levels or {}
+    columns = [
+        codes(column, coded[j]) if j in coded else numbers(column) for j, column in enumerate(rows.T[:-1])
+    ]
+    return np.column_stack(columns).astype(np.float64), codes(rows[:, -1], classes)
 
 
-def australian(files: Files) -> Arrays:
-    """Statlog Australian credit, 690 x 14; +1 = approved. ``crx.tab``, its raw form, is recoded."""
-    path = only(files)
+def _numeric(columns: int, classes: Mapping[str, int]) -> Callable[[Path], Points]:
+    """Reader of a file of numbers, then the class."""
+    return lambda path: _points(table(path, columns + 1), classes)
+
+
+def _australian(path: Path) -> Points:
+    """Numbers; or Statlog's coding of the Credit Approval set: ordinal codes, no column 4, gaps filled."""
     if path.suffix != ".tab":
-        return _last_is_class(files, "australian", 14, _ZERO_ONE, 383, 307)
-    return supervised("australian", *_australian_from_crx(table(path, 16)), 14, {-1: 383, 1: 307})
-
-
-def _australian_from_crx(rows: Table) -> Raw:
-    """Statlog's coding of the Credit Approval set: ordinal codes, no column 4, gaps filled."""
+        return _numeric(14, ZERO_ONE)(path)
     names = ("ff", "d", "i", "k", "j", "aa", "m", "c", "w", "e", "q", "r", "cc", "x")
-    levels: dict[int, dict[str, int]] = {
+    levels = {
         0: {"a": 0, "b": 1, "?": 0},
-        4: {"p": 1, "g": 2, "gg": 3, "?": 2},
-        5: _ordinal(*names, start=1) | {"?": 8},
-        6: {"ff": 1, "dd": 2, "j": 3, "v": 4, "bb": 5, "n": 7, "o": 7, "h": 8, "z": 9, "?": 4},
-        8: {"f": 0, "t": 1},
-        9: {"f": 0, "t": 1},
-        11: {"f": 0, "t": 1},
-        12: {"s": 1, "g": 2, "p": 3},
-    }
-    gaps = {1: "31.57", 13: "184"}
-    X = np.empty((len(rows), 14))
-    for j, column in enumerate([0, 1, 2, *range(4, 15)]):
-        for row in rows:
-            row[column] = gaps.get(column, "?") if row[column] == "?" else row[column]
-        X[:, j] = rows.codes(column, levels[column]) if column in levels else rows.numbers([column])[:, 0]
+        3: {"p": 1, "g": 2, "gg": 3, "?": 2},
+        4: _ordinal(*names, start=1) | {"?": 8},
+        5: {"ff": 1, "dd": 2, "j": 3, "v": 4, "bb": 5, "n": 7, "o": 7, "h": 8, "z": 9, "?": 4},
+        11: {"s": 1, "g": 2, "p": 3},
+    } | {column: {"f": 0, "t": 1} for column in (7, 8, 10)}
+    rows = np.delete(table(path, 16), 3, axis=1)
+    for column, filler in ((1, "31.57"), (12, "184")):
+        rows[rows[:, column] == "?", column] = filler
+    X, y = _points(rows, ZERO_ONE, levels)
     X[:, 13] += 1
-    return X, rows.codes(15, {"-": -1, "+": 1})
+    return X, y
 
 
-def german_numeric(files: Files) -> Arrays:
-    """Statlog German credit in Strathclyde's numeric coding, 1000 x 24; +1 = bad risk (class 2)."""
-    return _last_is_class(files, "german-numeric", 24, _ONE_TWO, 700, 300)
-
-
-def haberman(files: Files) -> Arrays:
-    """Haberman's survival, 306 x 3; +1 = died within five years (class 2)."""
-    return _last_is_class(files, "haberman", 3, _ONE_TWO, 225, 81)
-
-
-def heart(files: Files) -> Arrays:
-    """Statlog heart, 270 x 13; +1 = disease. Also from Cleveland's ``heart_disease.tab``."""
-    path = only(files)
+def _heart(path: Path) -> Points:
+    """Numbers; or the 270 of Cleveland's 303 rows that Statlog took, in its order and with UCI's numbers."""
     if path.suffix != ".tab":
-        return _last_is_class(files, "heart", 13, {"1": -1, "2": 1}, 150, 120)
-    return supervised("heart", *_heart_from_cleveland(table(path, 14)), 13, {-1: 150, 1: 120})
-
-
-def _heart_from_cleveland(rows: Table) -> Raw:
-    """The 270 rows that Statlog took, in its order, with the level names turned back into UCI's numbers."""
+        return _numeric(13, ONE_TWO)(path)
     levels = {
         1: {"female": 0, "male": 1},
         2: {"typical ang": 1, "atypical ang": 2, "non-anginal": 3, "asymptomatic": 4},
@@ -91,45 +71,52 @@ def _heart_from_cleveland(rows: Table) -> Raw:
         10: {"upsloping": 1, "flat": 2, "downsloping": 3},
         12: {"normal": 3, "fixed defect": 6, "reversable defect": 7},
     }
-    order = json.loads(fact("heart_rows.json"))
-    chosen = Table(rows.name, [rows[i] for i in order], [rows.lines[i] for i in order])
-    columns = [chosen.codes(j, levels[j]) if j in levels else chosen.numbers([j])[:, 0] for j in range(13)]
-    return np.column_stack(columns), chosen.codes(13, _ZERO_ONE)
+    return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, levels)
 
 
-def ionosphere(files: Files) -> Arrays:
-    """Johns Hopkins ionosphere, 351 x 34; +1 = good radar return."""
-    return _last_is_class(files, "ionosphere", 34, {"b": -1, "g": 1}, 126, 225)
+def _parkinsons(path: Path) -> Points:
+    """A name, 16 numbers, the class, 6 numbers; the original opens with a header line."""
+    rows = table(path, 24)
+    rows = rows[rows[:, 0] != "name"]
+    return _points(rows[:, [*range(1, 17), *range(18, 24), 17]], ZERO_ONE)
 
 
-def parkinsons(files: Files) -> Arrays:
-    """Oxford Parkinson's voices, 195 x 22; +1 = Parkinson's disease."""
-    rows = table(only(files), 24, comments="@n")  # the original opens with a header line "name,..."
-    X = rows.numbers([column for column in range(1, 24) if column != 17])
-    return supervised("parkinsons", X, rows.codes(17, _ZERO_ONE), 22, {-1: 48, 1: 147})
+def _planning_relax(path: Path) -> Points:
+    values = numbers(table(path, 13))
+    return values[:, :12], codes(values[:, 12], {1.0: -1, 2.0: 1})
 
 
-def pima(files: Files) -> Arrays:
-    """Pima Indians diabetes, 768 x 8; +1 = diabetes."""
-    return _last_is_class(files, "pima", 8, {"0": -1, "1": 1, "negative": -1, "positive": 1}, 500, 268)
+def _loader(read: Callable[[Path], Points]) -> Callable[[Files], Arrays]:
+    return lambda files: pack(*read(only(files)))
 
 
-def planning_relax(files: Files) -> Arrays:
-    """Planning relax EEG, 182 x 12; +1 = class 2, the rarer one (UCI: "planning" 1, "relaxing" 2)."""
-    rows = table(only(files), 13)
-    y = np.where(rows.numbers([12])[:, 0] == 2, 1, -1)
-    return supervised("planning-relax", rows.numbers(range(12)), y, 12, {-1: 130, 1: 52})
+pima_points = _numeric(8, ZERO_ONE | {"negative": -1, "positive": 1})
+heart_points = _heart
+
+australian = _loader(_australian)  # Statlog credit approval, 690 x 14; +1 = approved
+german_numeric = _loader(
+    _numeric(24, ONE_TWO)
+)  # Statlog credit, Strathclyde's coding, 1000 x 24; +1 = bad risk
+haberman = _loader(_numeric(3, ONE_TWO))  # survival, 306 x 3; +1 = died within five years
+heart = _loader(heart_points)  # Statlog, 270 x 13; +1 = disease
+ionosphere = _loader(_numeric(34, {"b": -1, "g": 1}))  # Johns Hopkins, 351 x 34; +1 = good radar return
+parkinsons = _loader(_parkinsons)  # Oxford, voices, 195 x 22; +1 = Parkinson's disease
+pima = _loader(pima_points)  # Pima Indians, 768 x 8; +1 = diabetes
+planning_relax = _loader(_planning_relax)  # EEG, 182 x 12; +1 = class 2, the rarer one
+sonar = _loader(_numeric(60, {"R": -1, "M": 1}))  # mines against rocks, 208 x 60; +1 = mine
 
 
-def sonar(files: Files) -> Arrays:
-    """Sonar, mines against rocks, 208 x 60; +1 = mine."""
-    return _last_is_class(files, "sonar", 60, {"R": -1, "M": 1}, 97, 111)
+# points of IDA sets
+
+new_thyroid = _numeric(5, _ordinal(*"123", start=1))  # 215 x 5; y = 1 normal, 2 hyper-, 3 hypothyroid
+norm = _numeric(20, ZERO_ONE)  # Delve ringnorm or twonorm, 7400 x 20; +1 = class 1
+segment = _numeric(
+    19, _ordinal(*"1234567", start=1)
+)  # 2310 x 19; brickface sky foliage cement window path grass
+waveform = _numeric(21, _ordinal(*"012"))  # Breiman's, 5000 x 21; y = class 0, 1, 2
 
 
-# raw
-
-
-def breast_cancer(path: Path) -> Raw:
+def breast_cancer(path: Path) -> Points:
     """Ljubljana breast cancer, the 277 complete rows of 286 x 9 ordinal codes; +1 = recurrence."""
     levels = [
         [f"{low}-{low + 9}" for low in range(20, 80, 10)],
@@ -142,64 +129,38 @@ def breast_cancer(path: Path) -> Raw:
         ["left_up", "left_low", "right_up", "right_low", "central"],
         ["yes", "no"],
     ]
-    rows = table(path, 10, complete=True)
-    X = [rows.codes(column, _ordinal(*names)) for column, names in enumerate(levels, start=1)]
-    y = rows.codes(0, {"no-recurrence-events": -1, "recurrence-events": 1})
-    return np.column_stack(X).astype(float), y
+    rows = np.roll(table(path, 10), -1, axis=1)
+    classes = {"no-recurrence-events": -1, "recurrence-events": 1}
+    complete = rows[(rows != "?").all(axis=1)]
+    return _points(complete, classes, {j: _ordinal(*names) for j, names in enumerate(levels)})
 
 
-def german(path: Path) -> Raw:
+def german(path: Path) -> Points:
     """Statlog German credit, 1000 x 20; ``A<attribute><level>`` becomes the level; +1 = bad risk."""
     rows = table(path, 21)
-    for row in rows:
-        row[:20] = [field.removeprefix(f"A{j}") for j, field in enumerate(row[:20], start=1)]
-    return rows.numbers(range(20)), rows.codes(20, _ONE_TWO)
+    for j, column in enumerate(rows.T[:20], start=1):
+        column[:] = [field.removeprefix(f"A{j}") for field in column]
+    return _points(rows, ONE_TWO)
 
 
-def new_thyroid(path: Path) -> Raw:
-    """New thyroid, 215 x 5; y = 1 normal, 2 hyper-, 3 hypothyroid."""
-    rows = table(path, 6)
-    return rows.numbers(range(5)), rows.codes(5, _ordinal("1", "2", "3", start=1))
-
-
-def norm(path: Path) -> Raw:
-    """Delve ringnorm or twonorm, 7400 x 20; +1 = class 1."""
-    rows = table(path, 21)
-    return rows.numbers(range(20)), rows.codes(20, _ZERO_ONE)
-
-
-def segment(path: Path) -> Raw:
-    """Statlog image segmentation, 2310 x 19; y = 1..7 (brickface sky foliage cement window path grass)."""
-    rows = table(path, 20)
-    return rows.numbers(range(19)), rows.codes(19, _ordinal(*"1234567", start=1))
-
-
-def solar_flare(path: Path) -> Raw:
+def solar_flare(path: Path) -> Points:
     """Solar flares (``flare.data2``), 1066 x 12 ordinal codes; +1 = spot distribution not "O" (open)."""
-    rows = table(path, 13)
-    zurich = rows.codes(0, _ordinal(*"ABCDEFH", start=1))
-    size = rows.codes(1, _ordinal(*"XRSAHK", start=1))
-    X = np.column_stack([zurich, size, rows.numbers(range(3, 13))])
-    return X, rows.codes(2, {"O": -1, "X": 1, "I": 1, "C": 1})
+    rows = table(path, 13)[:, [0, 1, *range(3, 13), 2]]
+    levels = {0: _ordinal(*"ABCDEFH", start=1), 1: _ordinal(*"XRSAHK", start=1)}
+    return _points(rows, {"O": -1, "X": 1, "I": 1, "C": 1}, levels)
 
 
-def splice(path: Path) -> Raw:
+def splice(path: Path) -> Points:
     """Splice junctions, 3190 x 60; A, G, C, T = 1..4, ambiguous letters 0; y = 1 EI, 2 IE, 3 neither."""
-    rows = table(path, 61)
     letters = _ordinal(*"AGCT", start=1) | dict.fromkeys("DNSR", 0)
-    X = np.column_stack([rows.codes(column, letters) for column in range(60)]).astype(float)
-    return X, rows.codes(60, _ordinal("EI", "IE", "N", start=1))
+    return _points(table(path, 61), _ordinal("EI", "IE", "N", start=1), dict.fromkeys(range(60), letters))
 
 
-def titanic(path: Path) -> Raw:
+def titanic(path: Path) -> Points:
     """Delve titanic, 2201 x 3: class (first..third, crew = 0..3), child, male; +1 = survived."""
-    rows = table(path, 4)
-    levels = [("first", "second", "third", "crew"), ("adult", "child"), ("female", "male")]
-    X = [rows.codes(column, _ordinal(*names)) for column, names in enumerate(levels)]
-    return np.column_stack(X).astype(float), rows.codes(3, {"no": -1, "yes": 1})
-
-
-def waveform(path: Path) -> Raw:
-    """Breiman's waveforms, 5000 x 21; y = class 0, 1, 2 of the file."""
-    rows = table(path, 22)
-    return rows.numbers(range(21)), rows.codes(21, _ordinal(*"012"))
+    levels = {
+        0: _ordinal("first", "second", "third", "crew"),
+        1: _ordinal("adult", "child"),
+        2: _ordinal("female", "male"),
+    }
+    return _points(table(path, 4), {"no": -1, "yes": 1}, levels)
