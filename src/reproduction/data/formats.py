@@ -115,8 +115,8 @@ def svmlight(
     """
     from sklearn.datasets import load_svmlight_file
 
-    source = str(source) if isinstance(source, Path) else source
-    X, labels = load_svmlight_file(source, n_features=features, dtype=dtype, zero_based=False)
+    file = str(source) if isinstance(source, Path) else source
+    X, labels = load_svmlight_file(file, n_features=features, dtype=dtype, zero_based=False)
     if X.nnz and (X.indices.min() < 0 or X.indices.max() >= features):
         raise ValueError(f"a feature index is outside 1..{features}")
     return X, codes(labels, classes)
