@@ -18,7 +18,7 @@ onstart:
     code_digest.save()
     # Classes of the user's are imported here at the earliest: a dry run imports none.
     try:
-        PLAN.check_custom(targets.asked(PLAN, workflow.dag_settings.targets))
+        PLAN.check_custom(PLAN.asked(workflow.dag_settings.targets))
     except ValueError as error:
         sys.exit(str(error))
     console.SECONDS |= {
@@ -28,18 +28,18 @@ onstart:
 
 
 onsuccess:
-    tell(run_summary.text(PLAN, workflow.dag_settings.targets))
+    tell(console.summary(PLAN, workflow.dag_settings.targets))
 
 
 onerror:
     stopped = os.environ.get("NOISYLABELS_STOPPED") == NOISYLABELS_RUN
     tell(
-        run_summary.text(
+        console.summary(
             PLAN, workflow.dag_settings.targets, failed=True, stopped=stopped
         )
     )
     if not stopped:
-        tell(*run_summary.causes(Path("logs"), BEGAN))
+        tell(*console.causes(Path("logs"), BEGAN))
     if damaged := results.damaged():
         tell(
             f"a package of the environment is damaged: {damaged}; remove {sys.prefix} and start ./run again"

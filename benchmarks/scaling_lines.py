@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reproduction import methods
+from noisylabels import METHODS
+from reproduction.protocols.settings import method_class
 
 Call = Callable[[], object]
 
@@ -42,7 +43,7 @@ def _signal(T: int, d: int) -> dict[str, np.ndarray]:
 
 
 def _filtering(method: str, T: int, d: int) -> Call:
-    data, cls = _signal(T, d), methods.find(method)
+    data, cls = _signal(T, d), method_class(method)
     X, y = data.pop("X"), data.pop("y")
     return lambda: cls().run(X, y, **data)
 
@@ -57,7 +58,7 @@ def _padasip(T: int, d: int) -> tuple[Call, float]:
 
 def filters() -> Iterator[Line]:
     """Linear in both, but RLS, which updates a matrix."""
-    for name in (name for name, module in methods.known().items() if ".filters." in module):
+    for name in (name for name, where in METHODS.items() if where.startswith("filters.")):
         of_d = (2.0, 2.0) if name == "rls" else (1.0, 1.0)
         yield Line(
             "filters", name, "T", (1.0, 1.0), "padasip NLMS", 1000,
@@ -106,7 +107,7 @@ def _points(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _learning(method: str, n: int, d: int) -> Call:
-    cls, (X, y) = methods.find(method), _points(n, d)
+    cls, (X, y) = method_class(method), _points(n, d)
     seed = {"random_state": 0} if "random_state" in cls().get_params() else {}
     return lambda: cls(**SMALLER.get(method, {}), **seed).fit(X, y)
 
@@ -123,7 +124,7 @@ def _peer(kernel: bool, n: int, d: int) -> tuple[Call, float]:
 
 def classifiers() -> Iterator[Line]:
     """Linear ones and boosters beside SGDClassifier with 15 epochs, kernel ones beside SVC."""
-    for name in (name for name, module in methods.known().items() if ".classifiers." in module):
+    for name in (name for name, where in METHODS.items() if where.startswith("classifiers.")):
         of_n, of_d = THEORY.get(name, UNKNOWN)
         kernel = of_n[1] > 1
         peer = "scikit-learn SVC" if kernel else "scikit-learn SGDClassifier"
@@ -161,7 +162,7 @@ def _online(method: str, T: int, d: int) -> Call:
     from noisylabels.noise.features import FeatureNoise
     from noisylabels.online.oracles import ArrayOracle
 
-    cls, rng = methods.find(method), np.random.default_rng(0)
+    cls, rng = method_class(method), np.random.default_rng(0)
     X = rng.uniform(-1, 1, (T, d)) / math.sqrt(d)
     y, law = X[:, 0].copy(), FeatureNoise(variances=np.full(d, 0.1 / d))
     X1, X2 = X + law.draw(rng, T), X + law.draw(rng, T)
@@ -192,7 +193,7 @@ def online() -> Iterator[Line]:
     """Linear learners; with a kernel every round looks at all rounds before it."""
     quadratic = {"surrogate_kernel", "naive_kernel_ogd", "analytic_kernel_list"}
     of_d = {"naive_feature_ogd": (1.0, 2.0), "analytic_kernel": (0.0, 1.0)}
-    for name in (name for name, module in methods.known().items() if ".online." in module):
+    for name in (name for name, where in METHODS.items() if where.startswith("online.")):
         exponent = 2.0 if name in quadratic else 1.0
         yield Line(
             "online", name, "T", (exponent, exponent), "padasip NLMS", 32 if name in quadratic else 1000,
@@ -224,7 +225,7 @@ def _models(M: int) -> Call:
 def _losses(M: int) -> Call:
     from noisylabels.filters.base import NoisySequence
 
-    data, ORS = _signal(T_FIXED, D_FIXED), methods.find("ors")
+    data, ORS = _signal(T_FIXED, D_FIXED), method_class("ors")
     labels = np.column_stack([data["y"], data["second"]])
     sequence = NoisySequence(data["X"], data["clean"], labels, data["v"])
     several = [ORS("one_pred", r=1.0 + i) for i in range(M)]

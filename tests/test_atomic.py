@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from reproduction.atomic import replacing
+from reproduction.results import replacing
 
 DEAD = 2**22 + 1
 """No process has this number: it is above the largest one that Linux gives."""

@@ -9,8 +9,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from reproduction import configuration, targets
+from reproduction import configuration
 from reproduction.artifact import expanded
+from reproduction.plan import unknown_target
 from reproduction.strict_yaml import ArtifactError, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,7 +91,7 @@ def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(
 )
 def test_an_unknown_target_gets_the_nearest_names(name, message):
     names = ["all", "data", "ors", "ors_fig2", "ors_fig9", "pnorm"]
-    assert targets.unknown(name, names).startswith(message)
+    assert unknown_target(name, names).startswith(message)
 
 
 # The command line, before Snakemake reads it

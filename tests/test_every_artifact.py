@@ -14,8 +14,8 @@ from reproduction.data.registry import load_registry
 from reproduction.data_sources import DataSources as Supply
 from reproduction.figures import style, tables
 from reproduction.figures.rendering import render
-from reproduction.job import Job
 from reproduction.plan import Plan
+from reproduction.protocols.walk import Job
 from reproduction.results import concatenate, write_provenance, write_rows
 from reproduction.verdicts import per_point_errors as points
 from reproduction.verdicts.judge import judge_files

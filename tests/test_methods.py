@@ -9,15 +9,14 @@ import pytest
 import noisylabels
 from noisylabels import METHODS
 from noisylabels.filters.ors import ORS
-from reproduction.methods import SIGNATURES, find
-from reproduction.protocols.settings import Method
+from reproduction.protocols.settings import SIGNATURES, Method, method_class
 
 CLASSES = {name: getattr(noisylabels, place.partition(":")[2]) for name, place in METHODS.items()}
 
 
 def test_a_method_is_the_class_that_the_table_names():
     for name, cls in CLASSES.items():
-        assert find(name) is cls
+        assert method_class(name) is cls
         assert METHODS[name] == f"{cls.__module__.removeprefix('noisylabels.')}:{cls.__name__}"
 
 
@@ -25,12 +24,12 @@ def test_a_users_own_class_needs_no_registration(tmp_path, monkeypatch):
     (tmp_path / "my_filters.py").write_text("class Mine:\n    pass\n")
     (tmp_path / "broken_filters.py").write_text("import a_package_that_is_missing\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert find("my_filters:Mine").__name__ == "Mine"
-    assert find("noisylabels.filters.ors:ORS") is ORS
+    assert method_class("my_filters:Mine").__name__ == "Mine"
+    assert method_class("noisylabels.filters.ors:ORS") is ORS
     with pytest.raises(ModuleNotFoundError, match="a_package_that_is_missing"):
-        find("broken_filters:Any")
+        method_class("broken_filters:Any")
     with pytest.raises(ValueError, match="module 'my_filters' has no class 'Mime'; did you mean Mine"):
-        find("my_filters:Mime")
+        method_class("my_filters:Mime")
     sys.modules.pop("my_filters")
 
 
@@ -46,7 +45,7 @@ def test_a_users_own_class_needs_no_registration(tmp_path, monkeypatch):
 )
 def test_a_wrong_name_suggests_the_right_one(name, message):
     with pytest.raises(ValueError, match=message):
-        find(name)
+        method_class(name)
 
 
 @pytest.mark.parametrize("member", [member for member, shape in SIGNATURES.items() if "(" in shape])

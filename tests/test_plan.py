@@ -9,12 +9,11 @@ import pytest
 
 from noisylabels import METHODS
 from reproduction import artifact as artifacts
-from reproduction import plan, targets
-from reproduction import run_summary as summary
+from reproduction import console, plan
 from reproduction.costs import DEFAULT
 from reproduction.data.registry import load_registry
 from reproduction.data_sources import DataSources as Supply
-from reproduction.methods import DISPLAY
+from reproduction.protocols.settings import DISPLAY
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ROOT / "config/experiments"
@@ -85,8 +84,8 @@ def test_a_paper_is_drawn_by_one_job_and_an_artifact_asked_for_alone_by_another(
     here = make()
     ors = {name for name in here.shown if name.startswith("ors/")}
     for words in ([], ["ors"], ["ors", "ors_fig2"], ["-n", "pnorm"]):
-        assert set(targets.drawn_together(here, words)["ors"]) == ors
-    apart = targets.drawn_together(here, ["--cores", "2", "ors_fig2"])
+        assert set(here.drawn_together(words)["ors"]) == ors
+    apart = here.drawn_together(["--cores", "2", "ors_fig2"])
     assert apart["ors/fig2"] == ["ors/fig2"]
     assert set(apart["ors"]) == ors - {"ors/fig2"}
 
@@ -122,9 +121,9 @@ def test_what_the_pinned_source_does_not_have_is_left_out_with_its_reason(no_spe
         no_speech.artifact("ors/fig5")
     with pytest.raises(ValueError, match="there is no artifact ors/fig99"):
         no_speech.artifact("ors/fig99")
-    assert targets.refusals(no_speech, EXPERIMENTS)["ors_fig5"] == "ors/fig5 cannot run: no speech"
-    assert "left out: ors/fig5: no speech" in summary.text(no_speech, [])
-    assert "left out" not in summary.text(no_speech, ["robust_sgd"])
+    assert no_speech.refusals(EXPERIMENTS)["ors_fig5"] == "ors/fig5 cannot run: no speech"
+    assert "left out: ors/fig5: no speech" in console.summary(no_speech, [])
+    assert "left out" not in console.summary(no_speech, ["robust_sgd"])
 
 
 def test_a_supply_says_what_it_lacks():
@@ -147,11 +146,11 @@ def test_a_fetch_gets_the_options_of_the_configuration():
 
 
 def test_a_paper_that_is_not_listed_has_targets_that_say_so():
-    reasons = targets.refusals(make(), EXPERIMENTS)
+    reasons = make().refusals(EXPERIMENTS)
     assert "`papers` in config/config.yaml does not list pnorm" in reasons["pnorm"]
     assert reasons["pnorm_room"] == reasons["pnorm"]
     assert "ors_fig2" not in reasons
-    assert targets.scopes(make())["ors_fig2"] == "ors/fig2/"
+    assert make().targets["ors_fig2"] == "ors/fig2/"
 
 
 def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_path, monkeypatch):
@@ -162,13 +161,13 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_
         Path(file).touch()
     csv = tmp_path / "results/smoke/ors/fig2/verdicts.csv"
     csv.write_text("id,verdict\na,holds\nb,ran\nc,ran\n")
-    made, judged = summary.text(here, ["ors_fig2"]).splitlines()
+    made, judged = console.summary(here, ["ors_fig2"]).splitlines()
     assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
     assert judged.startswith("verdicts: 1 holds, 2 ran")
     assert judged.endswith("see results/smoke/ors/fig2/verdicts.csv")
-    broken = summary.text(here, ["ors_fig2", "ors_fig4"], failed=True)
+    broken = console.summary(here, ["ors_fig2", "ors_fig4"], failed=True)
     assert "not made: ors/fig4; why: logs/smoke" in broken
-    assert summary.text(here, ["data"]) == ""
+    assert console.summary(here, ["data"]) == ""
 
 
 def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
@@ -186,7 +185,7 @@ def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         os.utime(file, (10, 10) if "old" in name else (100, 100))
-    assert summary.causes(tmp_path, 50) == [
+    assert console.causes(tmp_path, 50) == [
         f"why: beans.csv: no column 'kin' ({tmp_path / 'data/prepare.beans.local.log'})",
         f"why: table.csv is not that of provenance.json ({tmp_path / 'full/ors/draw.log'})",
         f"why: ValueError: row 3 diverged ({tmp_path / 'full/ors/fig2/a.log'})",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction import methods
+from noisylabels import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,7 +30,7 @@ MACHINE = {"processor": "x", "load": 1.0, "python": "3", "packages": {}, "read_g
 
 def test_every_method_is_measured(benchmark):
     lines = [line for room in benchmark("scaling_lines").ROOMS.values() for line in room()]
-    assert {line.method for line in lines} == set(methods.known())
+    assert {line.method for line in lines} == set(METHODS)
     assert {line.against for line in lines} == {"T", "n", "d", "models"}
 
 

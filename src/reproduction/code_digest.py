@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 import re
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -75,15 +76,25 @@ def closure(roots: Iterable[str]) -> dict[str, Path]:
 def unchanged(stamp: str) -> Iterator[None]:
     """Run a job whose code was `stamped` when it was planned.
 
-    Raises SystemExit: the code differs when the job starts or when it ends; says what to do.
+    Raises SystemExit: the code differs when the job starts or when it ends, or the cache of compiled kernels
+    cannot be read; says what to do.
     """
     expected, *roots = stamp.split()
     for when in ("before", "while"):
         _forget()
         if digest(roots) != expected:
             raise SystemExit(f"error: the code was edited {when} this job ran; start the run again")
-        if when == "before":
+        if when == "while":
+            return
+        try:
             yield
+        except Exception as error:
+            files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+            if not any(Path(file).match("numba/core/caching.py") for file in files):
+                raise
+            traceback.print_exc()
+            remedy = "remove the folder .cache/numba and start again"
+            raise SystemExit(f"error: a compiled kernel cannot be read; {remedy}") from None
 
 
 def save() -> None:

@@ -1,8 +1,9 @@
-"""What `./run` shows of a run: on a terminal one line of progress, elsewhere a line every ten seconds.
+"""What `./run` shows: on a terminal one line of progress, elsewhere a line every ten seconds; a summary.
 
 A logger plugin of Snakemake, whose own messages stay in the file `.snakemake/log/<time>.snakemake.log`.
 """
 
+import csv
 import logging
 import os
 import re
@@ -10,14 +11,16 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from reproduction import run_summary
+from reproduction.plan import Plan
+from reproduction.verdicts.names import VERDICTS
 
 SECONDS: dict[int, float] = {}
 """Number of a job -> seconds that are expected of it; filled when a run starts."""
@@ -36,6 +39,16 @@ PLAINLY = {"LockException": "another run in this checkout works on the same file
 
 OF_JOBS = ("RuleException", "WorkflowError")
 """Errors that repeat, once jobs run, what has been said of the job that failed."""
+
+
+CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
+"""The last line of the log of a failed job, and what of it is told."""
+
+REFUSING = ("draw", "verdicts")
+"""Logs of scripts that say nothing but why they refuse a table."""
+
+MOST = 5
+"""Causes that are told; the logs have all."""
 
 
 class Progress:
@@ -116,9 +129,9 @@ class LogHandler(LogHandlerBase):
         what, log = _short(said), next(iter(said.get("log") or []), "")
         if self.progress:
             what = self.progress.running.pop(said.get("jobid", -1), what)
-        cause = run_summary.cause(Path(log)) if log else ""
+        why = cause(Path(log)) if log else ""
         red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
-        self._print(f"{red}failed{plain}: {what}{f': {cause}' if cause else ''}{f' ({log})' if log else ''}")
+        self._print(f"{red}failed{plain}: {what}{f': {why}' if why else ''}{f' ({log})' if log else ''}")
 
     def _print(self, text: str) -> None:
         sys.stderr.write(("\r\x1b[K" if self.live else "") + text + "\n")
@@ -151,3 +164,59 @@ def _short(said: Mapping[str, Any]) -> str:
     """``ors/fig2``, ``Draw ors``: the message of the rule without its details, else the rule's name."""
     words = str(said.get("rule_msg") or said.get("rule_name", ""))
     return re.split(r",| \(| against| apart", words)[0].removeprefix("Run ").strip()
+
+
+def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: bool = False) -> str:
+    """A few lines about the files that the targets promise (none: everything).
+
+    failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
+    """
+    scopes = plan.asked(words)
+    if not scopes:
+        return ""
+    names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
+    made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
+    lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
+    pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
+    lines += [line for page in pages if (line := _verdicts(plan, page))]
+    missing = [name for name in names if name not in made]
+    if stopped:
+        lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
+    elif failed:
+        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
+    out = {name: why for name, why in plan.left_out.items() if f"{name}/".startswith(tuple(scopes))}
+    return "\n".join([*lines, *(f"left out: {name}: {why}" for name, why in out.items())])
+
+
+def causes(logs: Path, since: float) -> list[str]:
+    """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
+    told: dict[str, Path] = {}
+    for file in sorted(logs.rglob("*.log")):
+        if file.stat().st_mtime >= since and (why := cause(file)):
+            told.setdefault(why, file)
+    return [f"why: {why} ({file})" for why, file in told.items()][:MOST]
+
+
+def cause(log: Path) -> str:
+    """The last line of a log where it says why the job failed."""
+    if not log.is_file():
+        return ""
+    last = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+    found = CAUSE.match(last)
+    return found[1] if found else last * (log.stem in REFUSING)
+
+
+def _counted(plan: Plan, names: list[str]) -> str:
+    kinds = Counter(plan.artifacts[name].kind for name in names)
+    return " and ".join(f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
+
+
+def _verdicts(plan: Plan, scope: str) -> str:
+    file = Path(f"{plan.results}/{scope}verdicts.csv")
+    if not plan.judged(scope) or not file.is_file():
+        return ""
+    with file.open(encoding="utf-8", newline="") as lines:
+        found = Counter(row["verdict"] for row in csv.DictReader(lines))
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    reduced = "" if plan.config["scale"] == "full" else " (a reduced scale judges nothing)"
+    return f"verdicts: {counts}{reduced}; see {file}"

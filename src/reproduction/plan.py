@@ -4,6 +4,7 @@ An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files; 
 root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and neither figure nor page.
 """
 
+import difflib
 import hashlib
 import json
 import re
@@ -13,15 +14,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reproduction import code_digest, configuration, costs, methods
-from reproduction.artifact import Artifact, load_all, merge
+from reproduction import code_digest, configuration, costs
+from reproduction.artifact import NAME, Artifact, load_all, merge
 from reproduction.data import registry
 from reproduction.data_sources import DataSources
-from reproduction.job import Order
 from reproduction.protocols import walk
+from reproduction.protocols.settings import DISPLAY, method_module
 from reproduction.strict_yaml import Content, read
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
+COMMANDS = ("audit", "compare", "docs", "help", "reference", "site", "test")
+"""What `./run` does beside making targets."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,10 @@ class Plan:
             if why := self.supply.lack(dataset):
                 return why
         for label, content in artifact.settings.get("methods", {}).items():
-            if why := methods.missing(content["method"]):
-                return f"methods.{label}.method: {why}"
+            module, _, user = content["method"].partition(":")
+            if user and not code_digest.module_file(module):
+                name = f"methods.{label}.method: {content['method']!r}"
+                return f"{name}: no module {module!r}; is its folder on PYTHONPATH?"
         return ""
 
     @cached_property
@@ -125,18 +130,19 @@ class Plan:
 
     def _computing(self, name: str, cell: str = "") -> list[str]:
         used = self.cell(name, cell).get("methods", {}).values()
-        return [_protocol_module(self.artifact(name)), *(methods.module(spec["method"]) for spec in used)]
+        return [_protocol_module(self.artifact(name)), *(method_module(spec["method"]) for spec in used)]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
         artifact, settings = self.artifact(name), dict(self.cell(name, cell))
         if "methods" in settings:
             settings["methods"] = {
-                label: {key: value for key, value in method.items() if key not in methods.DISPLAY}
+                label: {key: value for key, value in method.items() if key not in DISPLAY}
                 for label, method in settings["methods"].items()
             }
         experiment = artifact.settings.get("experiment", name.partition("@")[0])
-        return json.dumps(Order(artifact.protocol, experiment, self.seed(name), settings)._asdict())
+        about = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
+        return json.dumps(about | {"settings": settings})
 
     def repetitions(self, name: str, block: int = 0) -> str:
         """Half-open range of the repetitions of a block, ``0:5``."""
@@ -276,6 +282,48 @@ class Plan:
         others = [seed for seed in self.config.get("seeds", []) if seed != self.config["seed"]]
         return [name, *(f"{name}@{seed}" for seed in others)]
 
+    # Targets: each paper, and each artifact as <paper>_<artifact>
+
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """Target -> the scope (see `below`) of the files that it asks for."""
+        papers = {artifact.paper: f"{artifact.paper}/" for artifact in self.artifacts.values()}
+        return papers | {name.replace("/", "_"): f"{name}/" for name in self.shown}
+
+    def refusals(self, folder: Path) -> dict[str, str]:
+        """Target -> why it cannot be made: it lacks a data set, or ``papers`` does not list its paper.
+
+        folder: of the experiments; the files of papers that are not listed are not read.
+        """
+        found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
+        listed = self.config["papers"]
+        for file in sorted(folder.glob("*/*.yaml")):
+            paper, name = file.parent.name, f"{file.parent.name}_{file.stem}"
+            if paper not in listed and NAME.fullmatch(paper):
+                once = f"--config 'papers=[{','.join([*listed, paper])}]'"
+                why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
+                found |= dict.fromkeys([paper, *([name] if NAME.fullmatch(name) else [])], why)
+        return found
+
+    def asked(self, words: Iterable[str]) -> list[str]:
+        """The scopes of some targets; of none, or of ``all``, the one of everything. Files have none."""
+        given = list(words)
+        every = not given or "all" in given
+        return [""] if every else [self.targets[word] for word in given if word in self.targets]
+
+    def drawn_together(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Scope -> the artifacts that one job draws: all of a paper, or one that is asked for alone.
+
+        words : of the command line. Whatever they are, every artifact is drawn by one job.
+        """
+        asked = {self.targets[word].strip("/") for word in words if word in self.targets}
+        together: dict[str, list[str]] = {}
+        for name in self.shown:
+            paper = name.partition("/")[0]
+            alone = name in asked and paper not in asked
+            together.setdefault(name if alone else paper, []).append(name)
+        return together
+
 
 def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
@@ -283,6 +331,14 @@ def _digest(content: object) -> str:
 
 def _protocol_module(artifact: Artifact) -> str:
     return f"reproduction.protocols.{artifact.protocol.rpartition('.')[0]}"
+
+
+def unknown_target(name: str, known: Iterable[str]) -> str:
+    """The message for a name that is not a target, with the nearest ones."""
+    commands = [f"the command ./run {near}" for near in difflib.get_close_matches(name, COMMANDS, n=1)]
+    near = commands + difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {', '.join(near)}?" if near else "it would be a paper, or <paper>_<artifact>"
+    return f"there is no target {name}; {hint}"
 
 
 def configured(root: Path, scale: str) -> Content:

@@ -4,18 +4,22 @@ Equal runs give equal bytes: fixed columns and number format, rows in the order 
 them; in the provenance commit, versions, processor and digests, but no times.
 """
 
+import glob
 import hashlib
 import json
 import math
+import os
 import platform
 import re
 import subprocess
 import zipfile
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import psutil
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +36,31 @@ DRAWING = (*NUMERIC, "matplotlib", "pillow", "fonttools")
 
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "fonttools": "fontTools"}
 """Packages whose module has another name."""
+
+# Files that are whole or not there
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Where to write what takes the name ``path`` at the end; after an error ``path`` is as it was.
+
+    What killed processes left half-written is removed: under such a name, or under the one that the writer of
+    a figure makes of it.
+    """
+    name = glob.escape(path.name)
+    for left in (*path.parent.glob(f".part.*.{name}"), *path.parent.glob(f"..part.*.{name}.part")):
+        process = left.name.partition("part.")[2].partition(".")[0]
+        if not (process.isdigit() and psutil.pid_exists(int(process))):
+            left.unlink(missing_ok=True)
+    part = path.with_name(f".part.{os.getpid()}.{path.name}")
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())  # a disk may report only now that it could not write
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
 
 # The table
 

@@ -14,8 +14,8 @@ parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=
 given = parser.parse_args()
 
 from reproduction import configuration, costs  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.atomic import replacing  # noqa: E402
 from reproduction.data import readme, registry  # noqa: E402
+from reproduction.results import replacing  # noqa: E402
 from reproduction.verdicts import quoted  # noqa: E402
 
 if given.schemas:

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reproduction import results
-from reproduction.atomic import replacing
-from reproduction.job import Job, checked
+from reproduction import code_digest, results
+from reproduction.protocols.walk import Job
+from reproduction.results import replacing
 from reproduction.verdicts.per_point_errors import Points, collect
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -36,7 +36,7 @@ if given.what == "collect":
 else:
     rows: list[dict[str, Any]] = []
     points = Points()
-    with checked(given.code):
+    with code_digest.unchanged(given.code):
         job = Job.read(given.job, given.data)
         if given.what != "run" and (found := job.tune()):
             tuned = {given.cell: found}

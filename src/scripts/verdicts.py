@@ -21,8 +21,7 @@ given = parser.parse_args()
 if len(given.tables) != len(given.seeds or given.artifacts):
     parser.error("--artifacts and --tables need the same number of files")
 
-from reproduction.atomic import replacing  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.results import read_table  # noqa: E402
+from reproduction.results import read_table, replacing  # noqa: E402  (a wrong command line should not wait)
 from reproduction.verdicts import agreement  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write  # noqa: E402
 from reproduction.verdicts.names import VerdictError  # noqa: E402

@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from noisylabels import METHODS
 from noisylabels.classifiers.base import FitFlags as Doubts
 from noisylabels.classifiers.boosting import AdaBoostClassifier, BoostingClassifier, RBoostClassifier
 from noisylabels.classifiers.kernel import KernelClassifier
@@ -21,11 +22,9 @@ from noisylabels.classifiers.linear import RobustSGDClassifier
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
 from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
 from noisylabels.losses.margin import SmoothRamp
-from reproduction import methods
+from reproduction.protocols.settings import method_class
 
-CLASSIFIERS = [
-    cls for name in methods.known() if issubclass(cls := methods.find(name), ClassifierMixin)
-]  # fmt: skip
+CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)]
 OTHER_PARAMETERS = [
     RobustKernelLogisticRegression(regularisation="bayes"),
     RobustKernelLogisticRegression(solver="em_newton"),
@@ -63,7 +62,7 @@ def test_scikit_learn_contract(estimator, check):
 
 
 def test_all_classifiers_are_found():
-    folder = {name for name, module in methods.known().items() if ".classifiers." in module}
+    folder = {name for name, where in METHODS.items() if where.startswith("classifiers.")}
     assert {cls.name for cls in CLASSIFIERS} >= folder >= {"liblinear", "robust_sgd", "kernel_svm"}
 
 

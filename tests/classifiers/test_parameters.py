@@ -10,6 +10,7 @@ from bad_values import check_answers
 from scipy.sparse import csr_array
 from sklearn.base import ClassifierMixin
 
+from noisylabels import METHODS
 from noisylabels.classifiers.boosting import RBoostClassifier
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.large_margin import BoundMinimiser, LargeMarginDistributionClassifier
@@ -20,9 +21,9 @@ from noisylabels.classifiers.linear import (
 )
 from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-from reproduction import methods
+from reproduction.protocols.settings import method_class
 
-CLASSIFIERS = [cls for name in methods.known() if issubclass(cls := methods.find(name), ClassifierMixin)]
+CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)]
 every = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.name)
 
 FAST = {"rounds": 2, "starts": 0, "max_passes": 2, "epochs": 2}

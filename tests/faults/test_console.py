@@ -132,7 +132,7 @@ def test_jobs_keep_their_bytecode_whatever_the_caller_forbids(shown, tmp_path):
         assert status == 0, output
         compiled.append((tmp_path / run).read_text().splitlines() if (tmp_path / run).exists() else [])
     shown.variables = {}
-    assert any(path.endswith("reproduction/job.py") for path in compiled[0])
+    assert any(path.endswith("protocols/walk.py") for path in compiled[0])
     assert compiled[1] == []
 
 

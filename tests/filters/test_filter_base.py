@@ -11,11 +11,12 @@ from layouts import check_layouts
 from reference import as_rows, sequence, told
 from sklearn.base import clone
 
+from noisylabels import METHODS
 from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS, VARIANTS
 from noisylabels.filters.pnorm import PNormLMS
-from reproduction.methods import find, known
+from reproduction.protocols.settings import method_class
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
@@ -90,7 +91,7 @@ def example(cls: type[Filter]) -> Filter:
     return cls(variant="noisy") if cls is ORS else cls()
 
 
-FILTERS = [cls for name in known() if ".filters." in known()[name] for cls in [find(name)]]
+FILTERS = [method_class(name) for name, where in METHODS.items() if where.startswith("filters.")]
 
 
 OVERFLOW = {

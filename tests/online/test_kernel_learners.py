@@ -7,7 +7,7 @@ from noisylabels.kernels.surrogate import gaussian_pair, rational_pair
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import ArrayOracle
 from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment
-from reproduction.methods import find
+from reproduction.protocols.settings import method_class
 
 PAIR = gaussian_pair(1.0, [0.25, 0.25])
 CENTRES = np.array([[0.5, 0.5], [-0.5, -0.5]])
@@ -105,7 +105,7 @@ def test_it_learns_what_naive_descent_does_not_and_stays_below_its_bound():
         ("surrogate_kernel", (copies[:, 0], copies[:, 1])),
         ("naive_kernel_ogd", (copies[:, 0],)),
     ):
-        run = find(name)(PAIR, eta, ball).run(X, *arguments, noisy)
+        run = method_class(name)(PAIR, eta, ball).run(X, *arguments, noisy)
         total[name] = np.square(run.predictions - y).sum()
     assert total["surrogate_kernel"] < regret(ball, G, T, eta)
     assert total["naive_kernel_ogd"] > 1.5 * total["surrogate_kernel"]

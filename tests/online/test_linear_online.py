@@ -10,7 +10,7 @@ from noisylabels.noise.features import SHAPES, FeatureNoise, rotation
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.theory.regret_bounds import best_step, naive_limit, regret, two_copy_moment
-from reproduction.methods import find
+from reproduction.protocols.settings import method_class
 
 ETA = 0.02
 
@@ -169,7 +169,7 @@ def test_a_simulated_oracle_serves_all_learners_of_the_room():
     X, y, _, _, law = linear_sequence(50, 3)
     for name, copies in (("two_copy", 2), ("known_covariance", 1), ("naive_ogd", 1), ("oracle_ogd", 1)):
         oracle = SimulatedOracle(X, y, law, np.random.default_rng(0), target_sd=0.1)
-        learner = find(name)(0.01)
+        learner = method_class(name)(0.01)
         assert learner.predict(X[0]) == 0.0
         learner.fit(oracle)
         assert (oracle.queries, oracle.target_queries, oracle.round) == (50 * copies, 50, 50)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bad_values import check_answers
 
+from noisylabels import METHODS
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
@@ -13,9 +14,9 @@ from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle
-from reproduction.methods import find, known
+from reproduction.protocols.settings import method_class
 
-LEARNERS = [find(name) for name in known() if ".online." in known()[name]]
+LEARNERS = [method_class(name) for name, where in METHODS.items() if where.startswith("online.")]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
 X, Y = np.ones((4, 2)), np.ones(4)
 GIVEN = {

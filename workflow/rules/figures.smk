@@ -1,6 +1,6 @@
 """figures draw it: from result tables only, all of a paper in one job, as loading takes longer than drawing."""
 
-for scope, names in targets.drawn_together(PLAN, sys.argv).items():
+for scope, names in PLAN.drawn_together(sys.argv).items():
 
     rule:
         name:

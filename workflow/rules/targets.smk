@@ -9,10 +9,16 @@ rule data:
         "All data sets are in data/prepared; with data.offline=true the rest needs no network"
 
 
-SCOPES = targets.scopes(PLAN)
-REFUSALS = targets.refusals(PLAN, ROOT / "config/experiments")
+REFUSALS = PLAN.refusals(ROOT / "config/experiments")
 
-for target, scope in SCOPES.items():
+
+def refuse(wildcards):
+    """End the run with why a target cannot be made, or with the names that come near to it."""
+    name, known = wildcards.unknown, ["all", "data", *PLAN.targets, *REFUSALS]
+    sys.exit(REFUSALS.get(name) or plan.unknown_target(name, known))
+
+
+for target, scope in PLAN.targets.items():
 
     rule:
         name:
@@ -26,7 +32,7 @@ for target, scope in SCOPES.items():
 
 rule unknown:
     input:
-        lambda wildcards: targets.refuse(wildcards.unknown, SCOPES, REFUSALS),
+        refuse,
     output:
         "{unknown}",
     wildcard_constraints:

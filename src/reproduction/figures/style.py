@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reproduction.atomic import replacing
 from reproduction.figures import names
+from reproduction.results import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from noisylabels import statistics
-from reproduction.atomic import replacing
+from reproduction.results import replacing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ declare are errors. The classes of library methods are imported when settings ar
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +24,6 @@ from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
 from noisylabels.noise import flips
-from reproduction import methods
 from reproduction.strict_yaml import Model as Model
 from reproduction.strict_yaml import explained, near
 
@@ -146,6 +146,61 @@ def _impossible(label: str) -> str:
     return ""
 
 
+DISPLAY = ("label", "role", "shown", "note")
+"""Keys of a method in an artifact that say how figures and tables show it; no experiment reads them."""
+
+SIGNATURES = {
+    "fit_many": "fit_many(gram, labels, grid) -> Fits",
+    "fit_distances": "fit_distances(D, D_out, labels, widths, parametrisation) -> Fits",
+    "fit_bank": "fit_bank(bank, D, D_out, labels, **parameters) -> Fits",
+    "fit_epochs": "fit_epochs(X, y) -> Iterator[Any]",
+    "fit_grid": "fit_grid(X, y, train, candidates, rng, epochs) -> Array",
+    "objective": "objective(X, y) -> float",
+    "losses": "losses(filters, data, windows) -> Array",
+    "FLIP_RATE": "the class attribute FLIP_RATE",
+}
+"""Member that experiments ask for -> what a class implements.
+
+fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,), on the
+    kernel of a `noisylabels.kernels.gaussian.Gram`; a class with GRID needs no grid in the settings.
+fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose among kernels
+    of widths (S,) themselves.   fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
+fit_epochs : `fit` that yields the estimator after each epoch, ready to predict.
+fit_grid : weights (d + 1, M), the bias last, of linear models for M candidates with loss, lam and multiplier.
+objective : what the estimator minimises, at its fitted weights.
+losses : mean squared clean error per filter and window, (len(filters), windows); filters have it.
+FLIP_RATE : name of the parameter that takes the known flip rate: one number, or one per label column.
+"""
+
+
+def method_module(name: str) -> str:
+    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
+    return (name if ":" in name else f"noisylabels.{METHODS[name]}").partition(":")[0]
+
+
+def method_class(name: str) -> Any:
+    """The class of a method, a key of `noisylabels.METHODS` or ``package.module:Class``.
+
+    Raises ValueError : a name that no method has, a missing module or class; with the nearest ones.
+    """
+    if ":" not in name and name not in METHODS:
+        hint = near(name, METHODS, 3)
+        raise ValueError(f"method: {name!r} is unknown{hint} (your own: 'package.module:Class')")
+    module_name = method_module(name)
+    class_name = (name if ":" in name else METHODS[name]).partition(":")[2]
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise  # the module is there, something that it imports is not
+        raise ValueError(f"method: no module {module_name!r} for {name!r}; is it on PYTHONPATH?") from error
+    found = getattr(module, class_name, None)
+    if not inspect.isclass(found):
+        close = near(class_name, dir(module), 3)
+        raise ValueError(f"method: module {module_name!r} has no class {class_name!r}{close}")
+    return found
+
+
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
 
@@ -169,7 +224,7 @@ class Method(Model):
     @property
     def cls(self) -> Any:
         """The class, imported when asked for. Raises ValueError : a user's module or class is missing."""
-        return methods.find(self.method)
+        return method_class(self.method)
 
     def build(self, **chosen: Any) -> Any:
         """An instance with the fixed parameters and the chosen ones, which win."""
@@ -183,12 +238,12 @@ class Method(Model):
         self.check_parameters(self.cls)
 
     def require(self, member: str, user: str, otherwise: str = "") -> None:
-        """Raise ValueError unless the class has the member, see `methods.SIGNATURES`, that ``user`` needs.
+        """Raise ValueError unless the class has the member, see `SIGNATURES`, that ``user`` needs.
 
         otherwise : another way out than to implement it.
         """
         if not hasattr(self.cls, member):
-            remedy = f"implement {methods.SIGNATURES[member]}" + (f", or {otherwise}" if otherwise else "")
+            remedy = f"implement {SIGNATURES[member]}" + (f", or {otherwise}" if otherwise else "")
             missing = f"{self.cls.__name__} has no {member}, which {user} needs"
             raise ValueError(f"method {self.method}: {missing}; {remedy}")
 
@@ -204,10 +259,9 @@ class Method(Model):
             if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
                 raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
             return self
-        if self.method not in METHODS:
-            raise ValueError(methods.unknown(self.method))
         known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
         if self.method not in known:
+            _ = self.cls  # names what is near if no method is called this
             raise ValueError(f"method: {self.method!r} is not one of the {self.kind}: {', '.join(known)}")
         self.check()
         return self

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
 from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
-from reproduction.verdicts.per_point_errors import Scored
+from reproduction.verdicts.per_point_errors import Points, Scored
 
 if TYPE_CHECKING:
     from reproduction.data.prepare import Dataset
@@ -317,3 +319,40 @@ def find(name: str) -> Protocol:
         raise ValueError(f"protocol: no protocol {name!r}; module {module_name} has {', '.join(near)}")
     found: Protocol = known[function]
     return found
+
+
+@dataclass(frozen=True)
+class Job:
+    """Protocol, narrowed settings, seeds and prepared data of one job of the workflow."""
+
+    protocol: Protocol
+    settings: Settings
+    seeds: Seeds
+    data: dict[str, Dataset]
+
+    @classmethod
+    def read(cls, text: str, data_files: Sequence[str | Path]) -> Job:
+        """From JSON with protocol, experiment, seed, settings (`Plan.job`), and the prepared data files."""
+        given = json.loads(text)
+        data = {}
+        if data_files:
+            from reproduction.data.prepare import load_prepared
+
+            data = {dataset.id: dataset for dataset in map(load_prepared, data_files)}
+        found = find(given["protocol"])
+        settings = found.settings.model_validate(given["settings"])
+        settings.check_custom()
+        return cls(found, settings, Seeds(given["seed"], given["experiment"]), data)
+
+    def tune(self) -> dict[str, Any]:
+        """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
+        tune = self.protocol.tune
+        tuned = tune(self.settings, Walk(self.data, self.seeds)) if tune else {}
+        read: dict[str, Any] = json.loads(json.dumps(tuned, sort_keys=True))
+        return read
+
+    def run(self, repetitions: str, tuned: Mapping[str, Any]) -> tuple[list[Row], Points]:
+        """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
+        points = Points()
+        handed = Walk(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
+        return points.take(self.protocol.run(self.settings, handed)), points

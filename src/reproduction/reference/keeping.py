@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction import results, targets
-from reproduction.atomic import replacing
-from reproduction.plan import Plan
+from reproduction import results
+from reproduction.plan import Plan, unknown_target
 from reproduction.reference import judging, runs
+from reproduction.results import replacing
 
 WHOLE, LARGEST = 20_000_000, 2_000_000
 """Bytes of the whole reference, and of a file of it."""
@@ -32,9 +32,9 @@ def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
     ------
     ValueError : a target that the configuration does not have.
     """
-    known = targets.scopes(made)
+    known = made.targets
     if unknown := [target for target in asked if target not in known]:
-        raise ValueError(targets.unknown(unknown[0], known))
+        raise ValueError(unknown_target(unknown[0], known))
     scopes = [known[target] for target in asked] or [""]
     return list(dict.fromkeys(name for scope in scopes for name in made.below(scope)))
 

@@ -13,11 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noisylabels import METHODS
-from reproduction import methods
 from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names
 from reproduction.plan import Plan
 from reproduction.protocols import walk
+from reproduction.protocols.settings import method_class
 from reproduction.reference.keeping import thumbnail
 from reproduction.reference.runs import Row, Run
 from reproduction.site import charts, pages
@@ -209,7 +209,7 @@ class Sources:
         links = []
         for label, spec in page.methods.items():
             name = str(spec.get("method", ""))
-            found = methods.find(name) if name in METHODS else None
+            found = method_class(name) if name in METHODS else None
             links.append(self._link(names.label(page.methods, label), name, found))
         return links
 
