@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import erfi, eval_hermite
+from scipy.special import erfi
 
 from noisylabels.losses.analytic import (
     analytic_loss,
@@ -21,7 +21,6 @@ LOSSES = [
     exponential(),
     smoothed_absolute(0.7),
     smoothed_hinge(1.3),
-    smoothed_hinge(0.6, centred=False),
 ]
 IDS = [loss.name for loss in LOSSES]
 
@@ -62,17 +61,6 @@ def test_closed_forms_of_the_majorants_and_their_bounds():
     assert math.exp(squared().log_majorant(2.0)) == pytest.approx(4.0)
 
 
-def test_coefficients_of_the_hinge_at_0_are_hermite_polynomials():
-    s = 1.4
-    gamma = smoothed_hinge(s, centred=False).coefficients(40)
-    n = np.arange(1, 41)
-    factorial = np.array([math.factorial(k) for k in n], dtype=float)
-    hermite = eval_hermite(n - 1, -s) * math.exp(-s * s)
-    expected = 0.5 * (-1.0) ** (n - 1) * s**n / factorial * 2 / math.sqrt(math.pi) * hermite
-    np.testing.assert_allclose(gamma[1:], expected, rtol=1e-9, atol=1e-15)
-    assert gamma[0] == pytest.approx(0.5 * (math.erf(-s) - 1))
-
-
 @pytest.mark.parametrize("loss", LOSSES[1:], ids=IDS[1:])
 def test_high_coefficients_are_kept_in_logs(loss):
     signs, logs = loss.series(1200)
@@ -93,14 +81,11 @@ def test_smoothed_losses_are_convex_and_above_what_they_smooth():
         assert gap.max() == pytest.approx(smoothing_gap(s, hinge=True))
         assert b[np.abs(gap).argmax()] == pytest.approx(0, abs=1e-12)
         assert np.diff(hinge.value(b), 2).min() >= -1e-12
-        other = smoothed_hinge(s, centred=False)
-        np.testing.assert_allclose(hinge.loss(b, -1.0), other.loss(b, -1.0), atol=1e-14)
 
 
 def test_names():
     assert analytic_loss("squared").name == "squared"
     assert analytic_loss("smoothed_absolute", 0.5).name == "smoothed absolute, s = 0.5"
-    assert analytic_loss("smoothed_hinge", 2.0, centred=False).name == "smoothed hinge at 0, s = 2"
     for name in ("hinge", "absolute"):
         with pytest.raises(ValueError, match=f"not analytic.*take 'smoothed_{name}'"):
             analytic_loss(name)

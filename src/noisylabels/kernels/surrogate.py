@@ -166,19 +166,3 @@ def rational_pair(c: float, variances: ArrayLike, beta: float = 1.0, nodes: int 
     u = 0.5 * c * (x + 1.0)
     density = np.exp((beta - 1.0) * np.log(u) - u - math.lgamma(beta))
     return pair(0.5 * c * weight * density, u / d, v)
-
-
-def largest_constants(c: float, variances: ArrayLike) -> tuple[float, float]:
-    """D_0 = k~_c(x, x) and C_max = prod_i (1 - 2 c v_i / d)^(-1/2), for beta = 1: k~_c <= C_max k_c.
-
-    Raises ValueError: as `rational_pair`.
-    """
-    v = variances_of(variances)
-    D_0 = rational_pair(c, v, nodes=64).diagonal
-    return D_0, float(np.exp(-0.5 * np.log1p(-2.0 * c * v / len(v)).sum()))
-
-
-def exponential_density(u: ArrayLike, a: float) -> Floats:
-    """Density of mu for exp(-a r): a / (2 sqrt(pi)) u^(-3/2) exp(-a^2 / (4 u)), u > 0."""
-    u = np.asarray(u, dtype=float)
-    return number("a", a, above=0) / (2.0 * math.sqrt(math.pi)) * u**-1.5 * np.exp(-(a**2) / (4.0 * u))

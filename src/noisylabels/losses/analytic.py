@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.validation import Floats, number
+from noisylabels.validation import Floats, choice, number
 
 DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
 """What b is: a - y, y a, y a - 1."""
@@ -34,10 +34,6 @@ def _absolute_slope(b: float, s: float) -> float:
 
 def _hinge_slope(b: float, s: float) -> float:
     return 0.5 * (math.erf(s * b) - 1.0)
-
-
-def _hinge_at_0_slope(b: float, s: float) -> float:
-    return 0.5 * (math.erf(s * (b - 1.0)) - 1.0)
 
 
 @dataclass(frozen=True)
@@ -90,21 +86,16 @@ class AnalyticLoss:
 
 def squared() -> AnalyticLoss:
     """(a - y)^2;  l'_+(r) = 2 r."""
+
+    def series(highest: int) -> tuple[Floats, Floats]:
+        logs = np.full(highest + 1, -np.inf)
+        logs[1:2] = math.log(2.0)
+        return np.ones(highest + 1), logs
+
     return AnalyticLoss(
-        "squared",
-        DIFFERENCE,
-        np.square,
-        lambda b: 2.0 * b,
-        _squared_series,
-        lambda r: math.log(2.0 * r),
-        _squared_slope,
-    )
-
-
-def _squared_series(highest: int) -> tuple[Floats, Floats]:
-    logs = np.full(highest + 1, -np.inf)
-    logs[1:2] = math.log(2.0)
-    return np.ones(highest + 1), logs
+        name="squared", kind=DIFFERENCE, value=np.square, slope=lambda b: 2.0 * b, series=series,
+        log_majorant=lambda r: math.log(2.0 * r), formula=_squared_slope,
+    )  # fmt: skip
 
 
 def exponential() -> AnalyticLoss:
@@ -115,14 +106,9 @@ def exponential() -> AnalyticLoss:
         return -np.where(n % 2, -1.0, 1.0), -_log_factorial(n)
 
     return AnalyticLoss(
-        "exponential",
-        MARGIN,
-        lambda b: np.exp(-b),
-        lambda b: -np.exp(-b),
-        series,
-        lambda r: r,
-        _exponential_slope,
-    )
+        name="exponential", kind=MARGIN, value=lambda b: np.exp(-b), slope=lambda b: -np.exp(-b),
+        series=series, log_majorant=lambda r: r, formula=_exponential_slope,
+    )  # fmt: skip
 
 
 def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
@@ -134,52 +120,35 @@ def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
 
     s = number("s", s, above=0)
     return AnalyticLoss(
-        f"smoothed absolute, s = {s:g}",
-        DIFFERENCE,
-        lambda b: _smoothed_modulus(b, s),
-        lambda b: erf(s * np.asarray(b)),
-        lambda highest: _erf_series(highest, s, 1.0, 0.0),
-        lambda r: _log_erfi(s * r),
-        _absolute_slope,
-        s,
-    )
+        name=f"smoothed absolute, s = {s:g}", kind=DIFFERENCE, value=lambda b: _smoothed_modulus(b, s),
+        slope=lambda b: erf(s * np.asarray(b)), series=lambda highest: _erf_series(highest, s, 1.0, 0.0),
+        log_majorant=lambda r: _log_erfi(s * r), formula=_absolute_slope, s=s,
+    )  # fmt: skip
 
 
-def smoothed_hinge(s: float = 1.0, *, centred: bool = True) -> AnalyticLoss:
+def smoothed_hinge(s: float = 1.0) -> AnalyticLoss:
     """(1/2) [b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - b], b = y a - 1;  l'_+(r) = (1 + erfi(s r)) / 2.
 
-    At most 1/(2 s sqrt(pi)) above the hinge, at b = 0.
-    centred: expand the derivative at b = 0, y a = 1; otherwise at y a = 0,
-    with Hermite polynomials as coefficients.
-    Raises ValueError: s not positive and finite.
+    At most 1/(2 s sqrt(pi)) above the hinge, at b = 0. Raises ValueError: s not positive and finite.
     """
     from scipy.special import erf
 
     s = number("s", s, above=0)
-    if centred:
-        return AnalyticLoss(
-            f"smoothed hinge, s = {s:g}",
-            MARGIN_LESS_ONE,
-            lambda b: 0.5 * (_smoothed_modulus(b, s) - b),
-            lambda b: 0.5 * (erf(s * np.asarray(b)) - 1.0),
-            lambda highest: _erf_series(highest, s, 0.5, -0.5),
-            lambda r: math.log(0.5) + float(np.logaddexp(0.0, _log_erfi(s * r))),
-            _hinge_slope,
-            s,
-        )
     return AnalyticLoss(
-        f"smoothed hinge at 0, s = {s:g}",
-        MARGIN,
-        lambda b: 0.5 * (_smoothed_modulus(b - 1.0, s) - (b - 1.0)),
-        lambda b: 0.5 * (erf(s * (np.asarray(b) - 1.0)) - 1.0),
-        lambda highest: _hermite_series(highest, s),
-        lambda r: _log_sum(lambda highest: _hermite_series(highest, s)[1], math.log(r)),
-        _hinge_at_0_slope,
-        s,
-    )
+        name=f"smoothed hinge, s = {s:g}", kind=MARGIN_LESS_ONE,
+        value=lambda b: 0.5 * (_smoothed_modulus(b, s) - b),
+        slope=lambda b: 0.5 * (erf(s * np.asarray(b)) - 1.0),
+        series=lambda highest: _erf_series(highest, s, 0.5, -0.5),
+        log_majorant=lambda r: math.log(0.5) + float(np.logaddexp(0.0, _log_erfi(s * r))),
+        formula=_hinge_slope, s=s,
+    )  # fmt: skip
 
 
-def analytic_loss(name: str, s: float | None = None, *, centred: bool = True) -> AnalyticLoss:
+PLAIN = {"squared": squared, "exponential": exponential}
+SMOOTHED = {"smoothed_absolute": smoothed_absolute, "smoothed_hinge": smoothed_hinge}
+
+
+def analytic_loss(name: str, s: float | None = None) -> AnalyticLoss:
     """The loss of that name; s for the two smoothed ones.
 
     Raises ValueError: unknown name; "hinge" or "absolute", whose derivative jumps:
@@ -190,15 +159,9 @@ def analytic_loss(name: str, s: float | None = None, *, centred: bool = True) ->
             f"loss: the derivative of {name!r} is not analytic, so it has no unbiased estimate; "
             f"take 'smoothed_{name}' with a parameter s"
         )
-    if name in ("squared", "exponential"):
-        return squared() if name == "squared" else exponential()
-    if name == "smoothed_absolute":
-        return smoothed_absolute(1.0 if s is None else s)
-    if name == "smoothed_hinge":
-        return smoothed_hinge(1.0 if s is None else s, centred=centred)
-    raise ValueError(
-        f"loss: {name!r} is unknown; known: exponential, smoothed_absolute, smoothed_hinge, squared"
-    )
+    if name in PLAIN:
+        return PLAIN[name]()
+    return SMOOTHED[choice("loss", name, sorted(PLAIN | SMOOTHED))](1.0 if s is None else s)
 
 
 def _smoothed_modulus(b: ArrayLike, s: float) -> Floats:
@@ -226,25 +189,6 @@ def _erf_series(highest: int, s: float, scale: float, constant: float) -> tuple[
     return signs, logs
 
 
-def _hermite_series(highest: int, s: float) -> tuple[Floats, Floats]:
-    """Taylor series at 0 of (erf(s (b - 1)) - 1) / 2, by the recurrence of the Hermite polynomials.
-
-    Its derivative g = s/sqrt(pi) exp(-s^2 (b-1)^2) obeys g' = 2 s^2 (1 - b) g, so
-    (n + 1) g_{n+1} = 2 s^2 (g_n - g_{n-1}); the pair is rescaled at every step,
-    so that nothing under- or overflows.
-    """
-    signs, logs = np.ones(highest + 1), np.full(highest + 1, -np.inf)
-    signs[0], logs[0] = -1.0, math.log(0.5 * math.erfc(-s))
-    before, now, size = 0.0, 1.0, math.log(s / math.sqrt(math.pi)) - s * s
-    for n in range(1, highest + 1):
-        if now != 0.0:
-            signs[n], logs[n] = math.copysign(1.0, now), size + math.log(abs(now)) - math.log(n)
-        before, now = now, 2.0 * s * s * (now - before) / n
-        largest = max(abs(now), abs(before))
-        before, now, size = before / largest, now / largest, size + math.log(largest)
-    return signs, logs
-
-
 def _log_erfi(x: float) -> float:
     """log erfi(x), x > 0, of any size: erfi(x) = 2/sqrt(pi) exp(x^2) dawson(x)."""
     from scipy.special import dawsn
@@ -252,22 +196,19 @@ def _log_erfi(x: float) -> float:
     return x * x + math.log(2.0 / math.sqrt(math.pi) * float(dawsn(x)))
 
 
-def _log_sum(logs: Callable[[int], Floats], log_r: float, power: float = 1.0) -> float:
-    """log sum_n (|gamma_n| r^n)^power, summed until the terms are 1e-18 of the sum."""
+def log_second_moment(loss: AnalyticLoss, r: float) -> float:
+    """log sum_n gamma_n^2 r^(2n), r > 0: the tight counterpart of 2 log l'_+(r).
+
+    Summed until the terms are 1e-18 of the sum. Raises ValueError: the series does not converge at r.
+    """
     highest = 128
-    while True:
-        terms = power * (logs(highest) + np.arange(highest + 1) * log_r)
+    while highest <= 2_000_000:
+        terms = 2.0 * (loss.series(highest)[1] + np.arange(highest + 1) * math.log(r))
         top = float(terms.max())
         if max(terms[-1], terms[-2]) < top - 42.0:
             return top + math.log(float(np.exp(terms - top).sum()))
-        if highest > 1_000_000:
-            raise ValueError("loss: the series of its derivative does not converge at this radius")
         highest *= 2
-
-
-def log_second_moment(loss: AnalyticLoss, r: float) -> float:
-    """log sum_n gamma_n^2 r^(2n), r > 0: the tight counterpart of 2 log l'_+(r)."""
-    return _log_sum(lambda highest: loss.series(highest)[1], math.log(r), 2.0)
+    raise ValueError("loss: the series of its derivative does not converge at this radius")
 
 
 def smoothing_gap(s: float, *, hinge: bool = False) -> float:

@@ -6,7 +6,7 @@ n_t = L_t z_t,  Sigma_t = L_t L_t^T,  E z_t = 0,  E z_t z_t^T = I.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from noisylabels.validation import Floats, as_array, finite, nonnegative, whole
 
@@ -91,7 +91,8 @@ class FeatureNoise:
             some = (None,) if as_array("variances", variances).ndim < 2 else (None, None)
             self._root = np.sqrt(nonnegative("variances", real("variances", variances, some), some))
         else:
-            self._root = _roots(checked_covariance("covariance", covariance))  # type: ignore[arg-type]
+            values, U = np.linalg.eigh(checked_covariance("covariance", covariance))  # type: ignore[arg-type]
+            self._root = U * np.sqrt(np.maximum(values, 0.0))[..., None, :]  # a singular Sigma has one too
         unknown = [shape for shape in shapes if shape not in SHAPES]
         if unknown or not shapes:
             raise ValueError(f"shapes: {unknown} unknown; known: {', '.join(SHAPES)}")
@@ -112,10 +113,6 @@ class FeatureNoise:
         root = self._root[t] if self.changes else self._root
         return np.diag(root**2) if self._diagonal else root @ root.T
 
-    def variances(self, t: int = 0) -> Floats:
-        """The diagonal of Sigma_t: (d,)."""
-        return np.diag(self.covariance(t)).copy()
-
     def draw(self, rng: np.random.Generator, rounds: ArrayLike) -> Floats:
         """One vector of noise per entry of `rounds` (n,), the number of its round from 0: (n, d).
 
@@ -124,26 +121,15 @@ class FeatureNoise:
         """
         t = np.asarray(rounds, dtype=np.int64)
         t = np.arange(int(t)) if t.ndim == 0 else t
-        noise = self._standard(rng, t)
-        if self._diagonal:
-            noise *= self._root[t] if self.changes else self._root
-            return noise
-        if self.changes:
-            return np.einsum("nij,nj->ni", self._root[t], noise)
-        return noise @ self._root.T
-
-    def _standard(self, rng: np.random.Generator, t: NDArray[np.int64]) -> Floats:
         if len(self.shapes) == 1:
-            return standard(self.shapes[0], rng, (len(t), self.d))
-        which = (t // self.cycle) % len(self.shapes)
-        noise = np.empty((len(t), self.d))
-        for number, shape in enumerate(self.shapes):
-            rows = np.flatnonzero(which == number)
-            noise[rows] = standard(shape, rng, (len(rows), self.d))
-        return noise
-
-
-def _roots(Sigma: Floats) -> Floats:
-    """L with L L^T = Sigma, by eigenvectors: a singular Sigma has one too."""
-    values, U = np.linalg.eigh(Sigma)
-    return U * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+            noise = standard(self.shapes[0], rng, (len(t), self.d))
+        else:
+            noise, which = np.empty((len(t), self.d)), (t // self.cycle) % len(self.shapes)
+            for number, shape in enumerate(self.shapes):
+                rows = which == number
+                noise[rows] = standard(shape, rng, (int(rows.sum()), self.d))
+        root = self._root[t] if self.changes else self._root
+        if self._diagonal:
+            noise *= root
+            return noise
+        return np.einsum("nij,nj->ni", root, noise) if self.changes else noise @ root.T

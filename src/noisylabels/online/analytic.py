@@ -20,9 +20,8 @@ from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.losses.margin import compiled
 from noisylabels.noise.features import real
-from noisylabels.online.base import LinearLearner
 from noisylabels.online.estimators import AnalyticParameters, degree
-from noisylabels.online.linear import project
+from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import Oracle
 from noisylabels.theory.estimates import largest_degree, log_inverse_probabilities, mean_queries
 from noisylabels.validation import Array, Floats, Ints, of_class, shown, whole
@@ -117,8 +116,7 @@ class AnalyticKernel(AnalyticParameters):
         rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
         parameters = self.loss.kind, self.eta, self.B_w, rate, predictions, self._buffer
         _run(self._state, self._tables, plan, X, copies, y, *parameters)
-        if not (np.isfinite(self._state.numbers).all() and np.isfinite(predictions).all()):
-            raise ValueError(f"{self.name}: diverged; take a smaller step eta")
+        self._check(self._state.numbers, predictions)
 
     def _learn(self, oracle: Oracle) -> None:
         self._ready(oracle.d)
@@ -497,8 +495,7 @@ class NaiveFeatureOGD(LinearLearner):
         noisy_Psi = Psi if noisy is clean else self.kernel.features(noisy, self.highest).ravel()
         loss = self.loss.kind, compiled(self.loss.formula), np.array([self.loss.s])
         _steps(Psi, noisy_Psi, y, *loss, self.eta, self.B_w, self.w, predictions)
-        if not (np.isfinite(predictions).all() and np.isfinite(self.w).all()):
-            raise ValueError(f"{self.name}: diverged; take a smaller step eta or scale the instances")
+        self._check(predictions, self.w)
 
 
 @njit(cache=True)

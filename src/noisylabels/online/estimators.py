@@ -15,8 +15,7 @@ from numba import njit
 
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
-from noisylabels.online.base import OnlineLearner
-from noisylabels.online.oracles import Oracle
+from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.theory.estimates import checked_p
 from noisylabels.validation import Floats, number, of_class
 
@@ -37,25 +36,19 @@ def degree(uniform: float, log_p: float) -> int:
 def map_estimate(kernel: TensorKernel, p: float, oracle: Oracle, rng: np.random.Generator) -> Feature:
     """An estimate of Psi(x), E Psi~ = Psi(x), from fresh copies of x.
 
-    Dot product: n geometric, n copies.  Gaussian: n_1 and n_2 geometric,
-    2 n_1 copies for exp(-||x||^2 / sigma2),
-    by pairs with E <a, b> = ||x||^2, and n_2 copies for the tensor.
+    Dot product: n geometric, n copies.  Gaussian: n_1 and n_2 geometric, n_2 copies for the tensor and 2 n_1
+    for exp(-||x||^2 / sigma2): (-1)^n p^(n+1) / ((p-1) n! sigma^(2n)) times n pairs with E <a, b> = ||x||^2.
     """
     log_p, scalar = math.log(p), 1.0
     if kernel.sigma2 is not None:
         n_1, n_2 = degree(rng.random(), log_p), degree(rng.random(), log_p)
-        scalar = norm_weight(kernel.sigma2, p, n_1)
+        log = (n_1 + 1) * log_p - math.log(p - 1.0) - math.lgamma(n_1 + 1.0) - n_1 * math.log(kernel.sigma2)
+        scalar = (-1.0) ** n_1 * math.exp(log)
         for _ in range(n_1):
             scalar *= float(oracle.instance() @ oracle.instance())
     else:
         n_2 = degree(rng.random(), log_p)
     return Feature(scalar, np.array([oracle.instance() for _ in range(n_2)]))
-
-
-def norm_weight(sigma2: float, p: float, n: int) -> float:
-    """(-1)^n p^(n+1) / ((p-1) n! sigma2^n): weight of n pairs in the estimate of exp(-||x||^2 / sigma2)."""
-    log = (n + 1) * math.log(p) - math.log(p - 1.0) - math.lgamma(n + 1.0) - n * math.log(sigma2)
-    return (-1.0) ** n * math.exp(log)
 
 
 def product(kernel: TensorKernel, p: float, a: Feature, b: Feature) -> float:

@@ -18,8 +18,7 @@ from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.fixed_order import dot_lanes, fma
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.noise.features import real
-from noisylabels.online.base import OnlineLearner
-from noisylabels.online.oracles import Oracle
+from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, number, of_class
 
 BLOCK = 512  # points whose distances stay in the first-level cache
@@ -111,8 +110,7 @@ class SurrogateKernel(OnlineLearner):
             self._S, self._a = S, a
 
     def _values(self, X: Floats) -> Floats:
-        data = self._S, self._a, self._n, self._state[SCALE]
-        return _values(*data, X, self.pair.weights, self._rates)
+        return _values(self._S, self._a, self._n, self._state[SCALE], X, self.pair.weights, self._rates)
 
     def _learn(self, oracle: Oracle) -> None:
         first, second = self._copy(oracle), self._copy(oracle)
@@ -126,10 +124,6 @@ class SurrogateKernel(OnlineLearner):
         )  # fmt: skip
         self._n += 1
         self._check(self._state)
-
-    def _check(self, values: Floats) -> None:
-        if not np.isfinite(values).all():
-            raise ValueError(f"{self.name}: diverged; take a smaller step eta")
 
 
 class NaiveKernelOGD(SurrogateKernel):

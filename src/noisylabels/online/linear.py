@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -10,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from noisylabels.fixed_order import add, dot
 from noisylabels.noise.features import checked_covariance, real
-from noisylabels.online.base import LinearLearner, Run
-from noisylabels.online.oracles import Oracle
-from noisylabels.validation import Floats, as_array, nonnegative, whole
+from noisylabels.online.oracles import OnlineLearner, Oracle
+from noisylabels.validation import Floats, as_array, nonnegative, number, whole
 
 SHORT = 8  # rows shorter than this are summed in one plain loop
 COPIES, FULL, DIAGONAL = range(3)  # what takes the bias out of a step
@@ -51,37 +51,60 @@ def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_
     _shrink(w, size, B_w)
 
 
-def _checked(learner: LinearLearner, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> tuple[Floats, ...]:
-    """The clean rows (T, d), the copies (T, d) and the targets (T,), checked; the learner is started."""
-    clean = real("X", X, (None, None))
-    learner._ready(clean.shape[1])
-    return clean, real("copy 1", X1, clean.shape), real("y", y, (len(clean),))
+class Run(NamedTuple):
+    """A whole run of a linear learner.
 
-
-def whole_run(
-    learner: LinearLearner, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, average_from: int = 0
-) -> Run:
-    """All rounds from the learner's present w, which ends as that of the last round.
-
-    X: (T, d) instances to predict.  X1, X2: (T, d) copies for the residual and for the direction.  y: (T,).
-    Raises ValueError: wrong shape, not finite, `average_from` not in 0..T-1, divergence.
+    predictions: (T,) <w_t, x_t>, each before its update.  w: (d,) after the last round.
+    average: (d,) mean of the w_t over the rounds from `average_from` on.
     """
-    clean, first, targets = _checked(learner, X, X1, y)
-    second = first if X2 is X1 else real("copy 2", X2, clean.shape)
-    return _all_rounds(learner, COPIES, clean, first, second, targets, np.empty(0), 0, average_from)
+
+    predictions: Floats
+    w: Floats
+    average: Floats
 
 
-def _all_rounds(
-    learner: LinearLearner, kind: int, clean: Floats, first: Floats, second: Floats, y: Floats,
-    Sigma: Floats, stride: int, average_from: int,
-) -> Run:  # fmt: skip
-    predictions, total = np.empty(len(y)), np.zeros(clean.shape[1])
-    since = whole("average_from", average_from, 0, len(y) - 1)
-    data = clean.ravel(), first.ravel(), second.ravel(), y, Sigma.ravel(), stride
-    _run(kind, *data, learner.eta, learner.B_w, learner.w, predictions, total, since)
-    if not (np.isfinite(predictions).all() and np.isfinite(learner.w).all()):
-        raise ValueError(f"{learner.name}: diverged; take a smaller step eta or scale the instances")
-    return Run(predictions, learner.w.copy(), total / (len(y) - since))
+class LinearLearner(OnlineLearner):
+    """f(x) = <w, x> in the ball ||w||^2 <= B_w, squared loss, projected gradient steps from w_1 = 0.
+
+    eta: step size, > 0.  B_w: squared radius of the ball, > 0.
+    Raises ValueError: eta or B_w not positive and finite.
+    """
+
+    w: Floats
+
+    def __init__(self, eta: float, B_w: float = 1.0) -> None:
+        self.eta = number("eta", eta, above=0)
+        self.B_w = number("B_w", B_w, above=0)
+
+    def _start(self, d: int) -> None:
+        self.w = np.zeros(d)
+
+    def _values(self, X: Floats) -> Floats:
+        return X @ self.w
+
+    def _step(self, oracle: Oracle, first: Floats, second: Floats) -> None:
+        step(self.w, first, oracle.target(), second, 0, self.eta, self.B_w)
+
+    def _run(
+        self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, average_from: int,
+        kind: int = COPIES, Sigma: Floats | None = None, stride: int = 0,
+    ) -> Run:  # fmt: skip
+        """All rounds from the present w; X1, X2 (T, d): copies for the residual and for the direction.
+
+        kind, Sigma, stride: see the function `_run`.
+        Raises ValueError: wrong shape, not finite, divergence, `average_from` not in 0..T-1.
+        """
+        clean = real("X", X, (None, None))
+        self._ready(clean.shape[1])
+        first, targets = real("copy 1", X1, clean.shape), real("y", y, (len(clean),))
+        second = first if X2 is X1 else real("copy 2", X2, clean.shape)
+        predictions, total = np.empty(len(clean)), np.zeros(clean.shape[1])
+        since = whole("average_from", average_from, 0, len(clean) - 1)
+        known = np.empty(0) if Sigma is None else Sigma.ravel()
+        data = clean.ravel(), first.ravel(), second.ravel(), targets, known, stride
+        _run(kind, *data, self.eta, self.B_w, self.w, predictions, total, since)
+        self._check(predictions, self.w)
+        return Run(predictions, self.w.copy(), total / (len(clean) - since))
 
 
 class TwoCopy(LinearLearner):
@@ -96,8 +119,7 @@ class TwoCopy(LinearLearner):
     name = "two_copy"
 
     def _learn(self, oracle: Oracle) -> None:
-        first, second = self._copy(oracle), self._copy(oracle)
-        step(self.w, first, oracle.target(), second, 0, self.eta, self.B_w)
+        self._step(oracle, self._copy(oracle), self._copy(oracle))
 
     def run(self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
         """T rounds at once, the same numbers as `partial_fit` on the same copies.
@@ -107,7 +129,7 @@ class TwoCopy(LinearLearner):
         """
         if X1 is X2:
             raise ValueError("two_copy: X1 and X2 must be independent copies, got one array twice")
-        return whole_run(self, X, X1, X2, y, average_from)
+        return self._run(X, X1, X2, y, average_from)
 
 
 class KnownCovariance(LinearLearner):
@@ -145,11 +167,11 @@ class KnownCovariance(LinearLearner):
         or neither, if `__init__` got the covariance.
         Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
         """
-        clean, first, targets = _checked(self, X, X1, y)
+        clean = real("X", X, (None, None))
         Sigma = self._known(covariance, variances, *clean.shape)
         kind = FULL if variances is None else DIAGONAL
         stride = Sigma[0].size if Sigma.ndim == (3 if kind == FULL else 2) else 0
-        return _all_rounds(self, kind, clean, first, first, targets, Sigma, stride, average_from)
+        return self._run(clean, X1, X1, y, average_from, kind, Sigma, stride)
 
     def _known(self, covariance: ArrayLike | None, variances: ArrayLike | None, T: int, d: int) -> Floats:
         """The covariances (d, d) or (T, d, d), or the variances (d,) or (T, d) of the T rounds."""
@@ -226,18 +248,18 @@ class NaiveOGD(LinearLearner):
 
     def _learn(self, oracle: Oracle) -> None:
         x = np.mean([self._copy(oracle) for _ in range(self.copies)], axis=0)
-        step(self.w, x, oracle.target(), x, 0, self.eta, self.B_w)
+        self._step(oracle, x, x)
 
     def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
         """T rounds at once, the same numbers as `partial_fit` on the same copies.
 
         X: (T, d) instances to predict, never learnt from.  y: (T,) noisy targets.
         X1: (T, m, d) the copies; or (T, d), one copy each or the mean of several.
-         Raises ValueError: wrong shape, not finite, divergence.
+        Raises ValueError: wrong shape, not finite, divergence.
         """
         if as_array("X1", X1).ndim == 3:
             X1 = np.mean(real("X1", X1, (None, self.copies, None)), axis=1)
-        return whole_run(self, X, X1, X1, y, average_from)
+        return self._run(X, X1, X1, y, average_from)
 
 
 class OracleOGD(LinearLearner):
@@ -252,11 +274,11 @@ class OracleOGD(LinearLearner):
 
     def _learn(self, oracle: Oracle) -> None:
         x = self._copy(oracle)
-        step(self.w, x, oracle.target(), x, 0, self.eta, self.B_w)
+        self._step(oracle, x, x)
 
     def run(self, X: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
         """T rounds at once on clean X (T, d), y (T,).
 
         Raises ValueError: wrong shape, not finite, divergence.
         """
-        return whole_run(self, X, X, X, y, average_from)
+        return self._run(X, X, X, y, average_from)

@@ -1,4 +1,4 @@
-"""Oracles: all that a learner may see of a round, fresh noisy copies of its instance and of its target.
+"""Oracles hand out fresh noisy copies of every round's instance and target; `OnlineLearner` learns from them.
 
 Every call hands out another copy, the calls are counted, and no copy is handed out twice.
 """
@@ -6,7 +6,8 @@ Every call hands out another copy, the calls are counted, and no copy is handed 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Self
+from itertools import repeat
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +17,11 @@ from noisylabels.validation import Floats, as_array, number, of_class
 
 
 class Round(NamedTuple):
-    """One round: d, functions that return the next copy and raise IndexError when none is left, Sigma_t."""
+    """One round: d, iterators over copies of the instance (d,) and of the target, and Sigma_t, if known."""
 
     d: int
-    instance: Callable[[], Floats]
-    target: Callable[[], float]
+    instances: Iterator[Floats]
+    targets: Iterator[float]
     covariance: Floats | None = None
 
 
@@ -55,15 +56,15 @@ class Oracle:
 
     def instance(self) -> Floats:
         """A fresh copy x~ of the instance (d,). Raises ValueError: no copy is left, no round has begun."""
-        x = self._copy(self._current().instance, "instance")
+        x: Floats = self._copy(self._current().instances, "instance")
         self.queries += 1
         return x
 
     def target(self) -> float:
         """A fresh copy y~ of the target. Raises ValueError: no copy is left, no round has begun."""
-        y = self._copy(self._current().target, "target")
+        y = float(self._copy(self._current().targets, "target"))
         self.target_queries += 1
-        return float(y)
+        return y
 
     def covariance(self) -> Floats:
         """Sigma_t (d, d) of the noise on the instance. Raises ValueError: the oracle does not know it."""
@@ -77,14 +78,13 @@ class Oracle:
             raise ValueError("oracle: no round has begun; call next_round(), or iterate over the oracle")
         return self._now
 
-    def _copy(self, draw: Callable[[], Any], what: str) -> Any:
-        try:
-            return draw()
-        except IndexError:
-            raise ValueError(
-                f"oracle: round {self.round} has no further independent copy of its {what}; "
-                f"measure it again, or take a learner that needs fewer copies"
-            ) from None
+    def _copy(self, copies: Iterator[Any], what: str) -> Any:
+        for copy in copies:
+            return copy
+        raise ValueError(
+            f"oracle: round {self.round} has no further independent copy of its {what}; "
+            f"measure it again, or take a learner that needs fewer copies"
+        )
 
 
 class StreamOracle(Oracle):
@@ -96,7 +96,16 @@ class StreamOracle(Oracle):
     """
 
     def __init__(self, items: Iterable[tuple[Any, ...]], *, exact_targets: bool = False) -> None:
-        super().__init__(_given(item, exact_targets) for item in items)
+        def round_(X: ArrayLike, y: ArrayLike, Sigma: ArrayLike | None = None) -> Round:
+            copies = real("copies", X, (None, None), empty=True)
+            targets = real("targets", np.atleast_1d(y), (None,))
+            if Sigma is not None:
+                Sigma = checked_covariance("covariance", Sigma, copies.shape[1])
+            return Round(
+                copies.shape[1], iter(copies), repeat(targets[0]) if exact_targets else iter(targets), Sigma
+            )
+
+        super().__init__(round_(*item[:3]) for item in items)
 
 
 class ArrayOracle(StreamOracle):
@@ -113,11 +122,13 @@ class ArrayOracle(StreamOracle):
     ) -> None:  # fmt: skip
         X = real("copies", copies, (None, None, None))
         y = real("targets", targets, (len(X),) if as_array("targets", targets).ndim == 1 else (len(X), None))
-        Sigma = None if covariance is None else checked_covariance("covariance", covariance, X.shape[2])
-        if Sigma is not None and Sigma.ndim == 3 and len(Sigma) != len(X):
-            raise ValueError(f"covariance: has {len(Sigma)} rounds, the copies have {len(X)}")
-        each = (None if Sigma is None else Sigma if Sigma.ndim == 2 else Sigma[t] for t in range(len(X)))
-        super().__init__(zip(X, y, each, strict=True), exact_targets=exact_targets)
+        Sigma: Iterable[Floats | None] = repeat(None, len(X))
+        if covariance is not None:
+            checked = checked_covariance("covariance", covariance, X.shape[2])
+            if checked.ndim == 3 and len(checked) != len(X):
+                raise ValueError(f"covariance: has {len(checked)} rounds, the copies have {len(X)}")
+            Sigma = checked if checked.ndim == 3 else repeat(checked, len(X))
+        super().__init__(zip(X, y, Sigma, strict=True), exact_targets=exact_targets)
 
 
 class SimulatedOracle(Oracle):
@@ -138,32 +149,76 @@ class SimulatedOracle(Oracle):
         clean = real("X", X, (None, noise.d))
         target = real("y", y, (len(clean),))
 
+        def fresh(draw: Callable[[], Any]) -> Iterator[Any]:
+            while True:
+                yield draw()
+
         def round_(t: int) -> Round:
-            def instance() -> Floats:
-                return clean[t] + noise.draw(rng, np.array([t]))[0]
-
-            def noisy_target() -> float:
-                return float(target[t]) + (target_sd * rng.standard_normal() if target_sd else 0.0)
-
-            return Round(noise.d, instance, noisy_target, noise.covariance(t))
+            instances = fresh(lambda: clean[t] + noise.draw(rng, np.array([t]))[0])
+            targets = fresh(lambda: target[t] + (target_sd * rng.standard_normal() if target_sd else 0.0))
+            return Round(noise.d, instances, targets, noise.covariance(t))
 
         super().__init__(round_(t) for t in range(len(clean)))
 
 
-def _given(item: tuple[Any, ...], exact_targets: bool) -> Round:
-    copies = real("copies", item[0], (None, None), empty=True)
-    targets = real("targets", np.atleast_1d(item[1]), (None,))
-    Sigma = item[2] if len(item) > 2 else None
-    if Sigma is not None:
-        Sigma = checked_covariance("covariance", Sigma, copies.shape[1])
-    instances = iter(copies)
-    values = iter(targets)
-    target = (lambda: targets[0]) if exact_targets else (lambda: _next(values))
-    return Round(copies.shape[1], lambda: _next(instances), target, Sigma)
+class OnlineLearner:
+    """f_1 = 0; round t: predict with f_t, then f_{t+1} from fresh noisy copies of (x_t, y_t).
 
+    A subclass sets `name`, its name in experiments, keeps each parameter of ``__init__`` under its own name,
+    and implements `_start`, `_values` and `_learn`.
+    """
 
-def _next(values: Iterator[Any]) -> Any:
-    try:
-        return next(values)
-    except StopIteration:
-        raise IndexError from None
+    name: ClassVar[str]
+    _d: int | None = None
+
+    def predict(self, X: ArrayLike) -> Any:
+        """f(x) of the present hypothesis; 0 before the first round. X: (d,) -> float; (n, d) -> (n,)."""
+        rows = real("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
+        flat = np.atleast_2d(rows)
+        if self._d not in (None, flat.shape[1]):
+            raise ValueError(f"X: rows have {flat.shape[1]} entries, the learner has {self._d}")
+        values = np.zeros(len(flat)) if self._d is None else self._values(flat)
+        return float(values[0]) if rows.ndim == 1 else values
+
+    def partial_fit(self, oracle: Oracle) -> Self:
+        """Learn from the present round of `oracle`.
+
+        Raises ValueError: too few independent copies, another dimension than before, not finite, divergence.
+        """
+        self._learn(of_class("oracle", oracle, Oracle))
+        return self
+
+    def fit(self, oracle: Oracle) -> Self:
+        """Forget everything, then learn from all rounds that `oracle` has left."""
+        of_class("oracle", oracle, Oracle)
+        self._d = None
+        for view in oracle:
+            self._learn(view)
+        return self
+
+    def _copy(self, oracle: Oracle) -> Floats:
+        """A fresh copy of the instance (d,); the first one ever starts the learner."""
+        x = real("instance", oracle.instance(), (None,))
+        self._ready(len(x))
+        return x
+
+    def _ready(self, d: int) -> None:
+        if self._d is None:
+            self._d = d
+            self._start(d)
+        elif d != self._d:
+            raise ValueError(f"instance: has {d} entries, the learner has {self._d}; use fit to restart")
+
+    def _check(self, *values: Floats) -> None:
+        """ValueError unless all values are finite."""
+        if not all(np.isfinite(each).all() for each in values):
+            raise ValueError(f"{self.name}: diverged; take a smaller step eta or scale the instances")
+
+    def _start(self, d: int) -> None:
+        raise NotImplementedError
+
+    def _values(self, X: Floats) -> Floats:
+        raise NotImplementedError
+
+    def _learn(self, oracle: Oracle) -> None:
+        raise NotImplementedError

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaln
 
-from noisylabels.validation import Floats
+from noisylabels.validation import Floats, choice, number, whole
 
 ENTRIES = ("gaussian", "rademacher")
 BATCH = 2_000_000  # entries of the projections that are drawn at once
@@ -55,12 +55,10 @@ def simulated(
         directions in every trial, because the probability depends on them.
     Raises ValueError : margin outside [-1, 1], k or trials < 1, d < 2, unknown entries.
     """
-    if not -1.0 <= margin <= 1.0:
-        raise ValueError(f"margin, a cosine, must lie in [-1, 1], got {margin}")
-    if k < 1 or trials < 1 or d < 2:
-        raise ValueError(f"k and trials must be at least 1 and d at least 2, got {k}, {trials} and {d}")
-    if entries not in ENTRIES:
-        raise ValueError(f"entries must be one of {', '.join(ENTRIES)}, got {entries!r}")
+    number("margin", margin, least=-1, most=1)
+    for name, value, least in (("k", k, 1), ("trials", trials, 1), ("d", d, 2)):
+        whole(name, value, least)
+    choice("entries", entries, ENTRIES)
     flips, done, batch = 0, 0, max(1, BATCH // (k * d))
     while done < trials:
         size = min(batch, trials - done)
@@ -142,44 +140,9 @@ def uniform_bound(cosines: ArrayLike, k: int, delta: float) -> Bound:
 
     cosines (n,) : see `margins`. Raises ValueError : k < 1, delta outside (0, 1), no cosines.
     """
-    c = _cosines(cosines)
-    confidence = 3.0 * math.sqrt(math.log(2.0 / _probability("delta", delta)) / (2.0 * len(c)))
-    risk = float(np.minimum(1.0, 2.0 * flip_probability(np.arccos(c), k)).mean())
-    return Bound(risk, 2.0 * math.sqrt(2.0 / math.pi) * math.sqrt(k / len(c)), confidence)
-
-
-def flip_terms(cosines: ArrayLike, k: int) -> Floats:
-    """f_k^+(theta_i) = f_k(theta_i) 1(cos theta_i > 0), which the compressive bounds average: (n,)."""
-    c = _cosines(cosines)
-    return np.where(c > 0.0, flip_probability(np.arccos(c), k), 0.0)
-
-
-def deviation(mean_flip: float, delta: float) -> float:
-    """min{(1 - delta) / delta mean_flip, sqrt(1/2 log(1 / delta))}: the price of one random projection."""
-    _probability("delta", delta)
-    return min((1.0 - delta) / delta * mean_flip, math.sqrt(0.5 * math.log(1.0 / delta)))
-
-
-def sufficient_k(margin: float, epsilon: float, delta: float) -> int:
-    """Smallest integer k >= 8 log(1 / (epsilon delta)) / margin^2, margin = min_i cos theta_i > 0.
-
-    From this k on the flip terms of the compressive bounds, with the factor 1 / delta, are below epsilon.
-    Raises ValueError : margin outside (0, 1], epsilon or delta outside (0, 1).
-    """
-    if not 0.0 < margin <= 1.0:
-        raise ValueError(f"margin, the smallest cosine, must lie in (0, 1], got {margin}")
-    product = _probability("epsilon", epsilon) * _probability("delta", delta)
-    return math.ceil(8.0 * math.log(1.0 / product) / margin**2)
-
-
-def _cosines(cosines: ArrayLike) -> Floats:
     c = np.atleast_1d(np.asarray(cosines, dtype=float))
     if not len(c) or not (np.abs(c) <= 1.0).all():
         raise ValueError("cosines must be numbers in [-1, 1], at least one")
-    return c
-
-
-def _probability(name: str, value: float) -> float:
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    return value
+    confidence = 3.0 * math.sqrt(math.log(2.0 / number("delta", delta, above=0, below=1)) / (2.0 * len(c)))
+    risk = float(np.minimum(1.0, 2.0 * flip_probability(np.arccos(c), k)).mean())
+    return Bound(risk, 2.0 * math.sqrt(2.0 / math.pi) * math.sqrt(k / len(c)), confidence)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
 from noisylabels.noise.features import checked_covariance, real
-from noisylabels.validation import Floats, number
+from noisylabels.validation import Floats, number, whole
 
 
 def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
@@ -32,31 +32,18 @@ def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
 
 
 def best_step(B_w: float, G: float, T: int) -> float:
-    """eta = sqrt(B_w / (G T)). Raises ValueError: B_w or G not positive and finite, T not an integer >= 1."""
+    """eta = sqrt(B_w / (G T)). Raises ValueError: B_w or G not positive and finite, T not whole or < 1."""
     return best_step_of_log(B_w, math.log(number("G", G, above=0)), T)
 
 
 def best_step_of_log(B_w: float, log_G: float, T: int) -> float:
     """`best_step` where G itself would overflow: exp((log B_w - log G - log T) / 2)."""
-    rounds = horizon(T)
-    return math.exp(0.5 * (math.log(number("B_w", B_w, above=0)) - log_G - math.log(rounds)))
-
-
-def horizon(T: object) -> int:
-    """T as an int. Raises ValueError: not an integer >= 1."""
-    if isinstance(T, bool) or not isinstance(T, (int, np.integer)) or T < 1:
-        raise ValueError(f"T: the number of rounds must be an integer >= 1, got {T!r}")
-    return int(T)
+    return math.exp(0.5 * (math.log(number("B_w", B_w, above=0)) - log_G - math.log(whole("T", T, 1))))
 
 
 def two_copy_moment(B_w: float, B_x: float, B_y: float) -> float:
     """G_1 = 4 B_x (sqrt(B_w B_x) + sqrt(B_y))^2, two copies of the instance (Theorem 1)."""
     return 4.0 * B_x * (math.sqrt(B_w * B_x) + math.sqrt(B_y)) ** 2
-
-
-def two_copy_moment_loose(B_w: float, B_x: float, B_y: float) -> float:
-    """8 B_x (B_w B_x + B_y) >= G_1."""
-    return 8.0 * B_x * (B_w * B_x + B_y)
 
 
 def known_covariance_moment(B_w: float, M_4: float, B_x: float, B_y: float, B_Sigma: float) -> float:
@@ -65,11 +52,6 @@ def known_covariance_moment(B_w: float, M_4: float, B_x: float, B_y: float, B_Si
     M_4 bounds E ||x~_t||^4, see `gaussian_fourth_moment`; B_Sigma the largest eigenvalue of Sigma_t.
     """
     return 4.0 * (math.sqrt(B_w * M_4) + math.sqrt(B_y * B_x) + B_Sigma * math.sqrt(B_w)) ** 2
-
-
-def known_covariance_moment_loose(B_w: float, M_4: float, B_x: float, B_y: float, B_Sigma: float) -> float:
-    """16 (B_w M_4 + B_y B_x) + 8 B_Sigma^2 B_w, also valid."""
-    return 16.0 * (B_w * M_4 + B_y * B_x) + 8.0 * B_Sigma**2 * B_w
 
 
 def gaussian_fourth_moment(X: ArrayLike, covariance: ArrayLike) -> Floats:
@@ -113,40 +95,19 @@ def angle(gamma: ArrayLike, K: ArrayLike) -> float:
     return math.acos(min(1.0, max(-1.0, float(plus @ matrix @ minus) / math.sqrt(a * b))))
 
 
-def naive_limit(Sigma_x: ArrayLike, Sigma_n: ArrayLike, w: ArrayLike, known: float = 0.0) -> Floats:
-    """(Sigma_x + (1 - known) Sigma_n)^-1 Sigma_x w*: where descent on noisy instances goes, unconstrained.
-
-    known: the factor of Sigma_n that Algorithm 2 is given; 0 is the naive learner.
-    """
-    S, N = checked_covariance("Sigma_x", Sigma_x), checked_covariance("Sigma_n", Sigma_n)
-    return np.asarray(np.linalg.solve(S + (1.0 - known) * N, S @ np.asarray(w, dtype=float)))
-
-
-def excess(Sigma_x: ArrayLike, w: ArrayLike, best: ArrayLike) -> float:
-    """(w - w*).Sigma_x (w - w*): regret per round of the fixed w, squared loss; w* is the best of all."""
-    gap = np.asarray(w, dtype=float) - np.asarray(best, dtype=float)
-    return float(gap @ np.asarray(Sigma_x, dtype=float) @ gap)
-
-
-def argument_size(loss: AnalyticLoss, B_w: float, B_psi: float, B_y: float = 1.0) -> float:
-    """R: sqrt(E X_j^2) <= R for the factors of the gradient length (Lemma 4).
-
-    sqrt(B_w B_psi), plus |y| <= B_y for regression (B_y here bounds |y|), plus 1 for the argument y a - 1.
-    """
-    shift = {DIFFERENCE: B_y, MARGIN_LESS_ONE: 1.0}.get(loss.kind, 0.0)
-    return math.sqrt(B_w * B_psi) + shift
-
-
 def log_gradient_moment(
     loss: AnalyticLoss, p: float, B_w: float, B_psi: float, *, B_y: float = 1.0, tight: bool = False
 ) -> float:
     """log nu, nu = p/(p-1) l'_+(sqrt(p) R)^2 B_psi bounds E ||g~ Psi~||^2 (Theorems 6, 7).
 
-    tight: p/(p-1) sum_n gamma_n^2 (p R^2)^n B_psi instead, at most that.  B_psi bounds E ||Psi~||^2.
+    R: sqrt(E X_j^2) <= R for the factors of the gradient length (Lemma 4), sqrt(B_w B_psi), plus B_y >= |y|
+    for regression, plus 1 for the argument y a - 1.  B_psi bounds E ||Psi~||^2.
+    tight: p/(p-1) sum_n gamma_n^2 (p R^2)^n B_psi instead, at most that.
     Raises ValueError: p <= 1; l'_+ infinite at sqrt(p) R.
     """
     p = number("p", p, above=1)
-    r = math.sqrt(p) * argument_size(loss, B_w, B_psi, B_y)
+    shift = {DIFFERENCE: B_y, MARGIN_LESS_ONE: 1.0}.get(loss.kind, 0.0)
+    r = math.sqrt(p) * (math.sqrt(B_w * B_psi) + shift)
     inner = log_second_moment(loss, r) if tight else 2.0 * loss.log_majorant(r)
     if not math.isfinite(inner):
         raise ValueError(
@@ -194,5 +155,4 @@ def scored_on_noise(w: ArrayLike, v: float) -> float:
 
     x_t = w / ||w||, y_t = ||w||, isotropic noise of variance v: nobody does better, even knowing w.
     """
-    size = float(np.square(np.asarray(w, dtype=float)).sum())
-    return size * v / (1.0 + v)
+    return float(np.square(np.asarray(w, dtype=float)).sum()) * v / (1.0 + v)

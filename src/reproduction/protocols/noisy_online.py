@@ -12,8 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.online.base import Run
-from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
+from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run, TwoCopy
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
 from noisylabels.validation import Floats
