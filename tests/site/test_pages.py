@@ -1,6 +1,7 @@
 """The site: whole, closed in itself, and true to the files that it was made from."""
 
 import hashlib
+import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -127,7 +128,7 @@ def test_pages_of_the_reference_alone_say_that_nothing_was_run(home, tmp_path):
 
 def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
     shown = {page.name: page for page in pages.all_pages(plan_of("smoke", ["audit"]), CHECKOUT, tmp_path)}
-    assert [each["id"] for each in shown["audit/finding_errors"].data] == ["rte", "galaxy_zoo"]
+    assert [each.id for each in shown["audit/finding_errors"].data] == ["rte", "galaxy_zoo"]
     assert len(shown["audit/flip_rates"].data) == 10
 
 
@@ -233,12 +234,14 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
 # Text
 
 
-ARTIFACTS = sorted((CHECKOUT / "config/experiments").glob("*/*.yaml"))
+CAPTIONS = {
+    f"{file.parent.name}_{file.stem}": yaml.safe_load(file.read_text())["caption"]
+    for file in sorted((CHECKOUT / "config/experiments").glob("*/*.yaml"))
+}
 
 
-@pytest.mark.parametrize("file", ARTIFACTS, ids=lambda file: f"{file.parent.name}_{file.stem}")
-def test_the_formulas_of_every_caption_are_rendered(file):
-    caption = yaml.safe_load(file.read_text())["caption"]
+@pytest.mark.parametrize("caption", CAPTIONS.values(), ids=CAPTIONS)
+def test_the_formulas_of_every_caption_are_rendered(caption):
     html = pages.caption(caption)
     assert html.count("<math") == caption.count(":math:")
     assert 'class="math"' not in html  # how docutils shows what it cannot read
@@ -262,35 +265,36 @@ def line(ours, low, high, printed=10.0, margin=2.0):
     cells |= {"difference_low": low - printed, "difference_high": high - printed}
     row = {"id": "a", "verdict": "inside", "where": '{"method": "svm"}'}
     row |= {key: str(value) for key, value in cells.items()}
-    (block,) = charts.blocks([row])
-    return block.lines[0]
+    ((found,),) = charts.blocks([row]).values()
+    return found
 
 
-def test_a_printed_value_is_placed_by_its_distance_in_margins():
-    assert line(10, 9, 11).at == 50
-    assert line(12, 11, 13).at == pytest.approx(50 + 50 / 3, abs=0.01)
-    assert (line(12, 11, 13).low, line(12, 11, 13).high) == pytest.approx((58.33, 75), abs=0.01)
-    assert line(30, 29, 31).beyond == "right"
-    assert line(-30, -31, -29).at == 0
-    assert line(9, 8, 10).distance == "−0.50"
+@pytest.mark.parametrize(
+    ("interval", "margins", "places"),
+    [
+        ((10, 9, 11), 0.0, (50, 41.67, 58.33)),
+        ((12, 11, 13), 1.0, (66.67, 58.33, 75)),
+        ((30, 29, 31), 10.0, (100, 100, 100)),
+        ((-30, -31, -29), -20.0, (0, 0, 0)),
+    ],
+)
+def test_a_printed_value_is_placed_by_its_distance_in_margins(interval, margins, places):
+    found = line(*interval)
+    assert found.margins == margins
+    assert (found.at, found.low, found.high) == pytest.approx(places, abs=0.01)
+
+
+def rows_of_curves(metrics=("mse",), methods=1, settings=1, repetitions=1, last=8):
+    cells = itertools.product(
+        metrics, range(methods), range(settings), range(repetitions), range(1, last + 1)
+    )
+    for metric, m, s, r, x in cells:
+        values = {"metric": metric, "x": x, "value": m + r + 1 / x}
+        yield {"method": f"m{m}", "setting": f"s{s}", "repetition": r} | values
 
 
 def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
-    rows = (
-        {
-            "method": f"m{m}",
-            "repetition": r,
-            "metric": "mse",
-            "x": x,
-            "value": m + r + 1 / x,
-            "setting": f"s{s}",
-        }
-        for m in range(8)
-        for s in range(4)
-        for r in range(5)
-        for x in range(1, 401)
-    )
-    write_rows(rows, tmp_path / "table.csv")
+    write_rows(rows_of_curves(methods=8, settings=4, repetitions=5, last=400), tmp_path / "table.csv")
     packed = charts.curves(tmp_path / "table.csv", {})
     panels = json.loads(packed)
     assert len(packed) <= charts.LARGEST
@@ -302,35 +306,26 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
 
 
 def test_the_metric_of_the_caption_comes_first(tmp_path):
-    rows = (
-        {"method": "a", "repetition": 0, "metric": metric, "x": x, "value": x}
-        for metric in ("weight_ratio", "regret")
-        for x in range(9)
-    )
-    write_rows(rows, tmp_path / "table.csv")
     table = tmp_path / "table.csv"
-    first, second = json.loads(charts.curves(table, {}, caption="Regret against rounds"))
-    assert (first["metric"], second["metric"]) == ("regret", "weight_ratio")
-    opened = json.loads(
-        charts.curves(table, {}, "noisy_online.linear", "weight_ratio", "Regret against rounds")
-    )
+    write_rows(rows_of_curves(("weight_ratio", "regret")), table)
+    caption = "Regret against rounds"
+    panels = json.loads(charts.curves(table, {}, caption=caption))
+    assert [panel["metric"] for panel in panels] == ["regret", "weight_ratio"]
+    opened = json.loads(charts.curves(table, {}, "noisy_online.linear", "weight_ratio", caption))
     assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
     assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
+
+
+def test_few_repetitions_have_no_interval_and_few_points_no_curve(tmp_path):
+    write_rows(rows_of_curves(repetitions=4), tmp_path / "table.csv")
+    assert "half" not in json.loads(charts.curves(tmp_path / "table.csv", {}))[0]["curves"][0]
+    for last in (0, 3):
+        rows = rows_of_curves(last=last) if last else [dict(method="a", repetition=0, metric="e", value=1.0)]
+        write_rows(rows, tmp_path / "table.csv")
+        assert charts.curves(tmp_path / "table.csv", {}) == ""
 
 
 def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site):
     page = (site / "ors_final_errors.html").read_text()
     assert '<a href="ors_fig2.html">ors_fig2</a>' in page
     assert "20170918" in page
-
-
-def test_few_repetitions_have_no_interval(tmp_path):
-    row = {"method": "a", "metric": "mse"}
-    rows = (row | {"repetition": r, "x": x, "value": r + x} for r in range(4) for x in range(9))
-    write_rows(rows, tmp_path / "table.csv")
-    assert "half" not in json.loads(charts.curves(tmp_path / "table.csv", {}))[0]["curves"][0]
-
-
-def test_a_table_without_curves_has_none(tmp_path):
-    write_rows([{"method": "a", "repetition": 0, "metric": "error", "value": 1.0}], tmp_path / "table.csv")
-    assert charts.curves(tmp_path / "table.csv", {}) == ""

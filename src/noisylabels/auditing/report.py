@@ -64,7 +64,7 @@ def certainty(found: Audit) -> str:
 
 def rates(found: Audit) -> Iterator[str]:
     """The most frequent confusion, and what trusted labels say."""
-    off = sorted(_off_diagonal(found), key=lambda row: row["estimate"])
+    off = sorted(off_diagonal(found), key=lambda row: row["estimate"])
     if off[-1]["estimate"] > 0:
         yield f"Most frequent: {_told(off[-1], 'estimate', 'low', 'high')}."
     for row in off:
@@ -105,7 +105,7 @@ def doubts(found: Audit) -> Iterator[str]:
     if shares.min() < RARE:
         rare = found.classes[shares.argmin()]
         yield f"Class {rare} is rare ({percent(shares.min())}): what is said of it rests on few rows."
-    if max(row["estimate"] for row in _off_diagonal(found)) > NEAR_HALF:
+    if max(row["estimate"] for row in off_diagonal(found)) > NEAR_HALF:
         yield (
             "A flip rate is near one half. Beyond it two classes have changed names, which no method can "
             "tell from the labels alone."
@@ -118,7 +118,8 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
 
 
-def _off_diagonal(found: Audit) -> list[dict[Any, Any]]:
+def off_diagonal(found: Audit) -> list[dict[Any, Any]]:
+    """The flip rates of wrong labels."""
     return [row for row in found.flip_rates.to_dict("records") if row["true"] != row["observed"]]
 
 

@@ -31,6 +31,8 @@ NOT_PLAIN = re.compile(r"[+-]?[$€£¥]? ?[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3}
 """A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
 JOINERS = "\u200c\u200d"
 """Invisible characters that Persian, Indic scripts and emoji are written with."""
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that nobody sees, or that are no Unicode."""
 MOST_COLUMNS, MOST_CLASSES, MOST_CATEGORIES = 2000, 50, 50
 MOST_BYTES = 1 << 30
 """Bytes of the arrays of an .npz, of which some kilobytes can hold gigabytes."""
@@ -201,22 +203,26 @@ def assembled(
     if left := len(labels) - len(kept):
         notes = [f"{left} rows without a label were left out", *notes]
     leaks = [name for name, column in columns.items() if _is_label([column[i] for i in kept], texts)]
-    for name in leaks:
-        notes.append(f"column {name!r} is the label in another coding, value for value, and was set aside")
+    aside = "is the label in another coding, value for value, and was set aside"
+    notes += [f"column {name!r} {aside}" for name in leaks]
     others = {name: column for name, column in columns.items() if name not in leaks}
     X, names, notes = encode(others, file, place, notes)
     known = dict(zip(texts, values.tolist(), strict=True))
-    verified = [None if trusted is None or is_missing(trusted[i]) else _text(trusted[i]) for i in kept]
-    for n, text in enumerate(verified):
-        if text is None:
-            continue
-        same = [label for label in known if exact(text) is not None and exact(text) == exact(label)]
-        if text not in known and len(same) != 1:
-            wrong = f"the trusted label {text!r} is none of {', '.join(map(str, np.unique(values)))}"
-            raise ValueError(f"{place(int(kept[n]))}: {wrong}")
-        verified[n] = known[text if text in known else same[0]]
+
+    def verified(i: int) -> Any:
+        if trusted is None or is_missing(trusted[i]):
+            return None
+        text = _text(trusted[i])
+        number = exact(text)
+        same = [text] if text in known else [each for each in known if number == exact(each) is not None]
+        if len(same) != 1:
+            classes = ", ".join(map(str, np.unique(values)))
+            raise ValueError(f"{place(i)}: the trusted label {text!r} is none of {classes}")
+        return known[same[0]]
+
+    sure = [verified(int(i)) for i in kept]
     numbers = np.array(lines, dtype=np.intp)[kept] if lines else np.zeros(len(kept), dtype=np.intp)
-    return Table(X[kept], names, values, kept, numbers, verified, notes)
+    return Table(X[kept], names, values, kept, numbers, sure, notes)
 
 
 def class_values(texts: Sequence[str]) -> tuple[NDArray[Any], str]:
@@ -260,14 +266,11 @@ def _text(value: Any) -> str:
 
 def _is_label(column: Sequence[Any], labels: Sequence[str]) -> bool:
     """Does each value of the column go with one label, and each label with one value?"""
-    classes = len(set(labels))
-    pairs = set()
+    classes, value_of = set(labels), dict[str, str]()
     for value, label in zip(column, labels, strict=True):
-        if not is_missing(value):
-            pairs.add((_text(value), label))
-            if len(pairs) > classes:
-                return False
-    return len(pairs) == len({value for value, _ in pairs}) == len({label for _, label in pairs}) == classes
+        if not is_missing(value) and value_of.setdefault(label, _text(value)) != _text(value):
+            return False
+    return len(set(value_of.values())) == len(value_of) == len(classes)
 
 
 def visible(text: Any) -> str:
@@ -275,12 +278,10 @@ def visible(text: Any) -> str:
 
     So are marks that nobody sees, such as one that turns the direction of writing, but for the two joiners.
     """
-    hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
-    found = (
-        c.encode("unicode_escape").decode() if unicodedata.category(c) in hidden and c not in JOINERS else c
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in HIDDEN and c not in JOINERS else c
         for c in str(text)
     )
-    return "".join(found)
 
 
 def _unmasked(values: Any) -> Any:
@@ -326,92 +327,86 @@ def encode(columns: Mapping[str, Column], file: str, place: Place, notes: Sequen
 
     Raises ValueError : a word among numbers, a number that is not finite, nothing left to learn from.
     """
-    parts, names, notes = [], [], list(notes)
-    for name, column in columns.items():
-        numbers, note = _numbers(name, column, place)
-        found = _encoded(name, column, numbers)
-        parts += [found.X]
-        names += found.names
-        notes += [each for each in (note, *found.notes) if each]
+    parts = [_encoded(name, column, place) for name, column in columns.items()]
+    names = [name for part in parts for name in part.names]
+    notes = [*notes, *(note for part in parts for note in part.notes)]
     if not names:
         why = f" ({'; '.join(notes[:2])})" if notes else ""
         raise ValueError(f"{file}: no column to learn from beside the label{why}")
-    return Encoded(np.hstack(parts), names, notes)
+    return Encoded(np.hstack([part.X for part in parts]), names, notes)
 
 
-def _numbers(name: str, column: Column, place: Place) -> tuple[Array | None, str]:
-    """The column as floats with NaN where a value is missing, and a note; None if it is one of words."""
-    note = ""
-    if not isinstance(column, np.ndarray):
-        column = [None if value is None else str(value).replace("\u2212", "-") for value in column]
-        there = [i for i, value in enumerate(column) if not is_missing(value)]
-        words = [i for i in there if not is_number(str(column[i]))]
-        written = [i for i in words if NOT_PLAIN.fullmatch(str(column[i]).strip())]
-        if written and len(written) >= MOSTLY * len(words):
-            raise ValueError(
-                f"{place(written[0])}: column {name!r} is {column[written[0]]!r}: write numbers with a "
-                "decimal point, without a comma, a unit or a sign such as % or $"
-            )
-        days = {i: day for i in words if (day := _days(str(column[i]))) is not None}
-        if days and len(days) >= MOSTLY * len(there):
-            words, kind = [i for i in there if i not in days], "a date (such as 2026-01-31)"
-            note = f"column {name!r} holds dates and is counted in days"
-        elif len(there) - len(words) < MOSTLY * len(there):
-            return None, ""
-        else:
-            days = {i: float(str(column[i])) for i in set(there) - set(words)}
-            kind = "a number (with a decimal point)"
-        if words:
-            raise ValueError(
-                f"{place(words[0])}: column {name!r} is {column[words[0]]!r}, not {kind} as the others in "
-                "it; correct it, or leave it empty if it is not known"
-            )
-        column = np.array([days.get(i, np.nan) for i in range(len(column))])
-    infinite = np.flatnonzero(np.isinf(column))
-    if len(infinite):
-        raise ValueError(f"{place(int(infinite[0]))}: column {name!r} is infinite; leave it empty")
-    large = np.flatnonzero(np.abs(column) > LARGEST)
-    if len(large):
-        i = int(large[0])
-        raise ValueError(
-            f"{place(i)}: column {name!r} is {column[i]:g}, beyond {LARGEST:g}; scale the column"
-        )
-    return column, note
-
-
-def _encoded(name: str, column: Column, numbers: Array | None) -> Encoded:
+def _encoded(name: str, column: Column, place: Place) -> Encoded:
     """One column: its numbers, or a 0/1 column for each word (one for two); then one that marks its gaps."""
-    n = len(column)
-    missing = np.isnan(numbers) if numbers is not None else np.array([is_missing(value) for value in column])
-    words = [str(value).strip() for value in column] if numbers is None else []
-    often = Counter(word for word, gap in zip(words, missing, strict=False) if not gap).most_common()
-    why = ""
-    if numbers is not None and missing.all():
-        why = "is empty and was left out"
-    elif len(often) > MOST_CATEGORIES:
-        why = f"has {len(often)} different texts, more than {MOST_CATEGORIES}, and was left out"
-    elif numbers is None:
-        constant, stand_in = len(often) < 2, "the most frequent text"
+    numbers, note = (column, "") if isinstance(column, np.ndarray) else _numbers(name, column, place)
+    notes, n = [note] * bool(note), len(column)
+    nothing = np.empty((n, 0))
+    if numbers is None:
+        words = [str(value).strip() for value in column]
+        missing = np.array([word in MISSING for word in words])
+        often = Counter(word for word in words if word not in MISSING).most_common()
+        if len(often) > MOST_CATEGORIES:
+            why = f"has {len(often)} different texts, more than {MOST_CATEGORIES}, and was left out"
+            return Encoded(nothing, [], [f"column {name!r} {why}"])
         levels = sorted(word for word, _ in often)[len(often) == 2 :]
-        filled = np.array(
-            [often[0][0] if gap and often else w for w, gap in zip(words, missing, strict=True)]
-        )
-        names, X = [f"{name}={w}" for w in levels], (filled[:, np.newaxis] == np.array(levels)).astype(float)
+        filled = np.where(missing, often[0][0] if often else "", words)
+        X, names = (filled[:, np.newaxis] == np.array(levels)).astype(float), [f"{name}={w}" for w in levels]
+        constant, stand_in = len(often) < 2, "the most frequent text"
     else:
-        filled, stand_in = np.where(missing, np.median(numbers[~missing]), numbers), "the median"
-        constant, names, X = filled.min() == filled.max(), [name], filled[:, np.newaxis]
-    if not why and constant and not missing.any():
-        why = "is constant and was left out"
-    if why:
-        return Encoded(np.empty((n, 0)), [], [f"column {name!r} {why}"])
-    if not missing.any():
-        return Encoded(X, names, [])
+        _check_numbers(name, numbers, place)
+        missing = np.isnan(numbers)
+        if missing.all():
+            return Encoded(nothing, [], [*notes, f"column {name!r} is empty and was left out"])
+        filled = np.where(missing, np.median(numbers[~missing]), numbers)
+        X, names = filled[:, np.newaxis], [name]
+        constant, stand_in = filled.min() == filled.max(), "the median"
     gaps, marked = int(missing.sum()), missing[:, np.newaxis].astype(float)
-    if constant:  # where the gaps are is all that varies
-        note = f"column {name!r} has one value and {gaps} gaps; only where it has gaps is used"
-        return Encoded(marked, [f"{name} missing"], [note])
-    note = f"column {name!r} lacks {gaps} of {n} values; {stand_in} stands in for them"
-    return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], [note])
+    if constant and gaps:  # where the gaps are is all that varies
+        notes.append(f"column {name!r} has one value and {gaps} gaps; only where it has gaps is used")
+        return Encoded(marked, [f"{name} missing"], notes)
+    if constant:
+        return Encoded(nothing, [], [*notes, f"column {name!r} is constant and was left out"])
+    if gaps:
+        notes.append(f"column {name!r} lacks {gaps} of {n} values; {stand_in} stands in for them")
+        return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], notes)
+    return Encoded(X, names, notes)
+
+
+def _numbers(name: str, column: Sequence[str | None], place: Place) -> tuple[Array | None, str]:
+    """The column as floats with NaN where a value is missing, and a note; None if it is one of words."""
+    texts = {
+        i: str(value).replace("\u2212", "-").strip()
+        for i, value in enumerate(column)
+        if not is_missing(value)
+    }
+    words = [i for i, text in texts.items() if not is_number(text)]
+    written = [i for i in words if NOT_PLAIN.fullmatch(texts[i])]
+    if written and len(written) >= MOSTLY * len(words):
+        i, how = written[0], "a decimal point, without a comma, a unit or a sign such as % or $"
+        raise ValueError(f"{place(i)}: column {name!r} is {texts[i]!r}: write numbers with {how}")
+    values = {i: day for i in words if (day := _days(texts[i])) is not None}
+    kind, note = "a date (such as 2026-01-31)", f"column {name!r} holds dates and is counted in days"
+    if not values or len(values) < MOSTLY * len(texts):
+        if len(texts) - len(words) < MOSTLY * len(texts):
+            return None, ""
+        values = {i: float(texts[i]) for i in texts.keys() - set(words)}
+        kind, note = "a number (with a decimal point)", ""
+    if wrong := [i for i in texts if i not in values]:
+        raise ValueError(
+            f"{place(wrong[0])}: column {name!r} is {texts[wrong[0]]!r}, not {kind} as the others in it; "
+            "correct it, or leave it empty if it is not known"
+        )
+    return np.array([values.get(i, np.nan) for i in range(len(column))]), note
+
+
+def _check_numbers(name: str, numbers: Array, place: Place) -> None:
+    for wrong, what in (
+        (np.isinf(numbers), "infinite; leave it empty"),
+        (np.abs(numbers) > LARGEST, "{:g}, beyond {:g}; scale the column"),
+    ):
+        if wrong.any():
+            i = int(wrong.argmax())
+            raise ValueError(f"{place(i)}: column {name!r} is {what.format(numbers[i], LARGEST)}")
 
 
 # files

@@ -1,20 +1,21 @@
 """Writes the site of one scale: a folder of pages that needs no server and nothing outside itself."""
 
-import importlib
 import inspect
 import re
 import shutil
+from collections.abc import Callable
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noisylabels import METHODS
+from noisylabels.auditing import report
 from reproduction.code_digest import CHECKOUT
-from reproduction.figures import names
+from reproduction.figures import names, rendering
 from reproduction.plan import Plan
 from reproduction.protocols import walk
 from reproduction.protocols.settings import method_class
@@ -23,6 +24,7 @@ from reproduction.reference.runs import Row, Run
 from reproduction.site import charts, pages
 from reproduction.site.pages import Page
 
+TEMPLATES = Path(__file__).with_name("templates")
 ASSETS = ("style.css", "site.js", "curves.js")
 DOCUMENTS = ("README.md", "docs/*.md", "docs/papers/**/*.md", "config/README.md", "data/README.md", "*.md")
 
@@ -38,24 +40,36 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     for folder in ("assets", "figures", "thumbnails", "source"):
         (out / folder).mkdir(parents=True)
     for name in ASSETS:
-        shutil.copyfile(Path(__file__).parent / "templates" / name, out / "assets" / name)
-    scale, seed = plan.config["scale"], plan.config["seed"]
-    site: dict[str, Any] = {"scale": scale, "seed": seed, "papers": papers, "pages": every}
-    site |= {"reduced": scale != "full", "referenced": any(page.reference for page in every)}
-    site |= {"keys": {page.key for page in every}, "missing": len(plan.artifacts) - len(every)}
-    site |= {"totals": totals(every), "documents": documents(out / "docs")}
-    cards = {page.key: _card(page, out) for page in every}
-    code = Sources()
+        shutil.copyfile(TEMPLATES / name, out / "assets" / name)
+    scale, code = plan.config["scale"], Sources()
+    site = {
+        "scale": scale,
+        "seed": plan.config["seed"],
+        "reduced": scale != "full",
+        "referenced": any(page.reference for page in every),
+        "papers": papers,
+        "pages": every,
+        "keys": {page.key for page in every},
+        "missing": len(plan.artifacts) - len(every),
+        "totals": totals(every),
+        "documents": documents(out / "docs"),
+    }
+
+    def render(template: str, file: str, **more: object) -> None:
+        text = templates().get_template(template).render(site | more)
+        (out / file).write_text(text, encoding="utf-8", newline="\n")
+
     for paper in papers:
-        for place, page in enumerate(paper.pages):
-            near = (paper.pages[place - 1] if place else None, *paper.pages[place + 1 : place + 2])
-            about = _details(page, code, out) | {"page": page, "paper": paper, "near": near}
-            _render("artifact.html", out / f"{page.key}.html", site | about)
-    _render("index.html", out / "index.html", site | {"cards": cards})
-    _render("findings.html", out / "findings.html", site)
-    for file, name in code.files.items():
-        about = {"up": "../", "title": code.shown(file), "body": numbered(file)}
-        _render("source.html", out / "source" / name, site | about)
+        neighbours = zip([None, *paper.pages[:-1]], paper.pages, [*paper.pages[1:], None], strict=True)
+        for before, page, after in neighbours:
+            shown = [Shown(run, *_drawn(page, run, out)) for run in page.runs]
+            links = {"links": code.links(page), "methods": code.methods(page)}
+            about = {"paper": paper, "near": (before, after), "curves": _curves(page)}
+            render("artifact.html", f"{page.key}.html", page=page, shown=shown, **links, **about)
+    render("index.html", "index.html", cards={page.key: _card(page, out) for page in every})
+    render("findings.html", "findings.html")
+    for source, name in code.files.items():
+        render("source.html", f"source/{name}", up="../", title=code.shown(source), body=numbered(source))
     return len(every)
 
 
@@ -89,65 +103,47 @@ def documents(folder: Path) -> list[Document]:
 @cache
 def templates() -> Environment:
     """The templates of the pages, with their filters; compiling one takes longer than a page."""
-    loader = PackageLoader("reproduction.site")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("reproduction.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters |= {"caption": pages.caption, "plain": pages.plain, "stripped": pages.stripped}
-    environment.filters |= {"counted": pages.counted, "toned": pages.toned}
-    environment.filters |= {"number": _number, "minutes": _minutes}
+    filters = (pages.caption, pages.plain, pages.stripped, pages.counted, pages.toned, number, minutes)
+    environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
+    environment.globals |= {"charts": charts, "percent": report.percent}
     return environment
 
 
-def _render(template: str, path: Path, what: dict[str, Any]) -> None:
-    path.write_text(templates().get_template(template).render(what), encoding="utf-8", newline="\n")
-
-
-def _number(cell: str | float) -> str:
+def number(cell: str | float) -> str:
     """A cell of the verdict table, "" if it is empty."""
     return charts.figure(float(cell)) if cell not in ("", None) else ""
 
 
-def _minutes(value: float) -> str:
+def minutes(value: float) -> str:
     """``40 s``, ``12 min``, ``3.1 h``."""
     if value < 1:
         return f"{max(1, round(60 * value))} s"
     return f"{value:.0f} min" if value < 90 else f"{value / 60:.1f} h"
 
 
-# What only the page of an artifact shows
+class Shown(NamedTuple):
+    """A run on the page of its artifact: the file of its figure below ``figures``, or its table."""
+
+    run: Run
+    file: str
+    table: Markup
 
 
-def _details(page: Page, code: "Sources", out: Path) -> dict[str, Any]:
-    figures = []
-    for run in page.runs:
-        suffix = "" if run is page.first else f"_{run.scale}"
-        name = _copied(run, out / "figures" / f"{page.key}{suffix}")
-        figures.append({"run": run, "file": name, "table": _table(run)})
-    source, drawn = page.first.table, page.content["kind"] == "figure"
-    opens = names.first_metric(page.protocol, page.content["render"])
-    curves = (
-        charts.curves(source, page.methods, page.protocol, opens, page.content["caption"])
-        if drawn and source
-        else ""
-    )
-    return {
-        "figures": figures,
-        "blocks": charts.blocks(page.rows("published")),
-        "agreements": charts.agreements(page.first),
-        "reach": charts.REACH,
-        "links": code.links(page),
-        "methods": code.methods(page),
-        "curves": Markup(curves.replace("<", "\\u003c")),  # JSON that may be in a page
-    }
-
-
-def _copied(run: Run, out: Path) -> str:
-    """Copy the figure of a run to ``out`` with its own ending; its file name, "" of a table or of nothing."""
+def _drawn(page: Page, run: Run, out: Path) -> tuple[str, Markup]:
+    """Copy the figure of a run; its file name, "" of a table or of nothing; and its table."""
     if run.drawn is None or run.drawn.suffix == ".html":
-        return ""
-    return shutil.copyfile(run.drawn, out.with_name(out.name + run.drawn.suffix)).name
+        return "", _table(run)
+    name = page.key + ("" if run is page.first else f"_{run.scale}") + run.drawn.suffix
+    shutil.copyfile(run.drawn, out / "figures" / name)
+    return name, Markup("")
 
 
 def _table(run: Run) -> Markup:
@@ -158,8 +154,18 @@ def _table(run: Run) -> Markup:
     return Markup(body[1].strip() if body else "")
 
 
-def _card(page: Page, out: Path) -> dict[str, Any]:
-    """The thumbnail of a figure, or the corner of a table."""
+def _curves(page: Page) -> Markup:
+    """The curves of a figure as JSON that may stand in a page."""
+    content, source = page.content, page.first.table
+    if content["kind"] != "figure" or source is None:
+        return Markup("")
+    opens = names.first_metric(page.protocol, content["render"])
+    found = charts.curves(source, page.methods, page.protocol, opens, content["caption"])
+    return Markup(found.replace("<", "\\u003c"))
+
+
+def _card(page: Page, out: Path) -> tuple[str, list[list[str]]]:
+    """The file of the thumbnail of a figure, or the corner of a table."""
     run, target = page.first, out / f"thumbnails/{page.key}.webp"
     picture = run.drawn.with_suffix(".png") if run.drawn else Path()
     if run.thumbnail:
@@ -169,8 +175,8 @@ def _card(page: Page, out: Path) -> dict[str, Any]:
     else:
         rows = re.findall(r"<tr[^>]*>(.*?)</tr>", _table(run), re.DOTALL)[:7]
         cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)[:5] for row in rows]
-        return {"thumbnail": "", "preview": [[re.sub("<[^>]*>", "", cell) for cell in row] for row in cells]}
-    return {"thumbnail": target.name, "preview": []}
+        return "", [[re.sub("<[^>]*>", "", cell) for cell in row] for row in cells]
+    return target.name, []
 
 
 # The code and configuration behind a result, as pages: every link works from anywhere
@@ -194,51 +200,43 @@ class Sources:
     def links(self, page: Page) -> list[Link]:
         """The artifact's file, its published values, its protocol, its drawing function."""
         content, file = page.content, page.artifact.file
-        links = [Link("settings and claims", file.name, self._href(file))]
         values = file.with_suffix(".published.csv")
+        links = [Link("settings and claims", file.name, self._href(file))]
         if values.is_file():
             links.append(Link("published values", values.name, self._href(values)))
         if "protocol" in content:
             links.append(self._link("protocol", content["protocol"], walk.find(content["protocol"]).run))
-        module, _, function = content["render"].partition(":")
-        drawn = getattr(importlib.import_module(f"reproduction.figures.{module}"), function)
-        return [*links, self._link("drawn by", content["render"], drawn)]
+        return [*links, self._link("drawn by", content["render"], rendering.find(content["render"]))]
 
     def methods(self, page: Page) -> list[Link]:
         """Label, method and docstring of every method of the page; a user's class is not imported."""
-        links = []
-        for label, spec in page.methods.items():
-            name = str(spec.get("method", ""))
-            found = method_class(name) if name in METHODS else None
-            links.append(self._link(names.label(page.methods, label), name, found))
-        return links
+        found = {label: str(spec.get("method", "")) for label, spec in page.methods.items()}
+        return [
+            self._link(
+                names.label(page.methods, label), name, method_class(name) if name in METHODS else None
+            )
+            for label, name in found.items()
+        ]
 
-    def _link(self, what: str, name: str, found: Any) -> Link:
+    def _link(self, what: str, name: str, found: Callable[..., object] | None) -> Link:
         """A function or class, with the first paragraph of its docstring."""
         if found is None:
             return Link(what, name, "")
-        text, file, line = _described(inspect.unwrap(found))
-        return Link(what, name, self._href(file, line), text)
+        found = inspect.unwrap(found)
+        text = (inspect.getdoc(found) or "").partition("\n\n")[0]
+        href = self._href(Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1])
+        return Link(what, name, href, text)
 
     def _href(self, file: Path, line: int = 0) -> str:
         if not file.is_file():
             return ""
         file = file.resolve()
-        inside = file.is_relative_to(CHECKOUT)
-        name = "_".join((file.relative_to(CHECKOUT) if inside else file.relative_to(file.anchor)).parts)
-        self.files[file] = f"{name}.html"
-        return f"{name}.html" + (f"#L-{line}" if line else "")
+        name = self.files.setdefault(file, self.shown(file).lstrip("/").replace("/", "_") + ".html")
+        return name + (f"#L-{line}" if line else "")
 
     def shown(self, file: Path) -> str:
         """Path of a file as a reader knows it."""
         return str(file.relative_to(CHECKOUT) if file.is_relative_to(CHECKOUT) else file)
-
-
-@cache
-def _described(found: Any) -> tuple[str, Path, int]:
-    """The first paragraph of a docstring, and where the function or class stands."""
-    text = (inspect.getdoc(found) or "").partition("\n\n")[0]
-    return text, Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1]
 
 
 def numbered(file: Path) -> Markup:

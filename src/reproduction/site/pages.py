@@ -15,17 +15,19 @@ from markupsafe import Markup
 
 from reproduction.artifact import Artifact
 from reproduction.code_digest import CHECKOUT
+from reproduction.data.registry import Entry
 from reproduction.figures import names
 from reproduction.plan import Plan
 from reproduction.reference import keeping, runs
 from reproduction.reference.runs import Row, Run
+from reproduction.strict_yaml import Content
 from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.names import VERDICTS
 from reproduction.verdicts.sentences import Sentences, value
 
 # Text
 
-DOCUTILS: dict[str, Any] = {
+DOCUTILS: Mapping[str, object] = {
     "math_output": "MathML",
     "file_insertion_enabled": False,
     "raw_enabled": False,
@@ -151,6 +153,14 @@ class Keys:
 # Artifacts
 
 
+class DataSet(NamedTuple):
+    """``about`` : what the registry says of it.   source : where it came from, as its preparation noted."""
+
+    id: str
+    about: Entry
+    source: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Page:
     """One artifact: ``own`` is the run at the plan's scale below ``root``, ``reference`` the repository's."""
@@ -167,7 +177,7 @@ class Page:
         return self.plan.artifacts[self.name]
 
     @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Content:
         """The keys of its file."""
         return self.artifact.content
 
@@ -188,10 +198,10 @@ class Page:
         """The run whose verdicts count."""
         return (self.runs or [Run(self.plan.config["scale"])])[0]
 
-    @property
-    def second(self) -> Run | None:
-        """The reduced run beside the reference."""
-        return self.runs[1] if len(self.runs) > 1 else None
+    @cached_property
+    def beside(self) -> dict[str, Row]:
+        """Id -> verdict row of the reduced run beside the reference."""
+        return {row["id"]: row for run in self.runs[1:] for row in run.verdicts}
 
     @property
     def is_kept(self) -> bool:
@@ -204,19 +214,14 @@ class Page:
 
     def label(self, run: Run) -> str:
         """What a reader must know before looking at the run."""
+        counts = [each.settings.get("repetitions", 0) for each in self.drawn]
+        most, plural = max(counts), "s" if max(counts) > 1 else ""
+        shortened = f" to {most} repetition{plural} (the caption is about the full protocol)" if most else ""
         return {
             "reference": "Reference: the full protocol, as the repository keeps it",
             "full": "Full protocol, run here",
-            "reduced": f"This run, scale {run.scale}: reduced{self._shortened}, read no numbers from it",
+            "reduced": f"This run, scale {run.scale}: reduced{shortened}, read no numbers from it",
         }[self.kind(run)]
-
-    @property
-    def _shortened(self) -> str:
-        counts = [each.settings["repetitions"] for each in self._drawn if "repetitions" in each.settings]
-        if not counts:
-            return ""
-        plural = "s" if max(counts) > 1 else ""
-        return f" to {max(counts)} repetition{plural} (the caption is about the full protocol)"
 
     @cached_property
     def aged(self) -> str:
@@ -242,63 +247,47 @@ class Page:
         return " ".join(["./run", *words, "--cores 2 --", self.key])
 
     @cached_property
-    def _drawn(self) -> list[Artifact]:
+    def drawn(self) -> list[Artifact]:
         """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
-        uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.content.get("uses", [])]
+        uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.artifact.uses]
         return [self.artifact, *uses]
 
     @property
     def protocol(self) -> str:
         """Protocol that made the table that is drawn first."""
-        return next((each.content["protocol"] for each in self._drawn if "protocol" in each.content), "")
+        return next((each.content["protocol"] for each in self.drawn if "protocol" in each.content), "")
 
     @cached_property
     def keys(self) -> Keys:
         """What keys in its claims are called."""
         return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
 
-    @property
-    def uses(self) -> list[str]:
-        """Keys of the artifacts whose tables are drawn, but for its own."""
-        return [f"{self.artifact.paper}_{name}" for name in self.content.get("uses", [])]
-
     @cached_property
-    def methods(self) -> dict[str, dict[str, Any]]:
+    def methods(self) -> names.Methods:
         """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
-        return next((found for each in self._drawn if (found := each.settings.get("methods"))), {})
+        return next((found for each in self.drawn if (found := each.settings.get("methods"))), {})
 
     @cached_property
-    def data(self) -> list[dict[str, Any]]:
-        """Every data set of the runs that are shown: what the registry says of it, and where it came from."""
+    def data(self) -> list[DataSet]:
+        """Every data set of the runs that are shown."""
         kept = self.reference.provenance.get("data", {}) if self.is_kept else {}
         sets = [
             name
-            for each in self._drawn
+            for each in self.drawn
             for name in each.content.get("datasets", [])
             if name.partition(".")[0] in kept or name in each.data_sets(each.settings)
         ]
         return [self._data_set(name) for name in dict.fromkeys(sets)]
 
-    def _data_set(self, name: str) -> dict[str, Any]:
-        pinned = self.plan.supply.pinned(name)
-        entry = self.plan.supply.entry(pinned)
+    def _data_set(self, name: str) -> DataSet:
+        pinned, id = self.plan.supply.pinned(name), name.partition(".")[0]
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
-        kept = self.reference.provenance.get("data", {}).get(name.partition(".")[0], {})
-        about = {key: getattr(entry, key) for key in ("title", "licence", "citation", "homepage", "note")}
-        return {
-            "id": name.partition(".")[0],
-            **about,
-            "source": here if self.first is self.own else kept or here,
-        }
+        kept = self.reference.provenance.get("data", {}).get(id, {})
+        return DataSet(id, self.plan.supply.entry(pinned), here if self.first is self.own else kept or here)
 
-    def rows(self, kind: str) -> list[dict[str, Any]]:
-        """Verdicts of a kind, in the first run; under ``beside`` the same in the second."""
-        beside = {row["id"]: row for row in (self.second.verdicts if self.second else [])}
-        return [
-            dict(row) | {"beside": beside.get(row["id"])}
-            for row in self.first.verdicts
-            if row["kind"] == kind
-        ]
+    def rows(self, kind: str) -> list[Row]:
+        """Verdicts of a kind, in the first run."""
+        return [row for row in self.first.verdicts if row["kind"] == kind]
 
     @property
     def seeds(self) -> Markup:
@@ -312,14 +301,14 @@ class Page:
         """Everything that the search looks at, in lower case."""
         words = [self.key, self.content["title"], self.content["source"], stripped(self.content["caption"])]
         words += [*self.methods, *(str(spec.get("method", "")) for spec in self.methods.values())]
-        words += [*self.keys.methods.values(), *(f"{each['id']} {each['title']}" for each in self.data)]
+        words += [*self.keys.methods.values(), *(f"{each.id} {each.about.title}" for each in self.data)]
         words += [claim["statement"] for claim in self.content.get("claims", [])]
         return searched(" ".join(words))
 
     @property
     def data_status(self) -> str:
         """``as published``, ``generated``, ``stand-in``, or the variants of the sets."""
-        found = {each["source"].get("variant", "") for each in self.data}
+        found = {str(each.source.get("variant", "")) for each in self.data}
         if not found:
             return "generated by the protocol"
         if any("stand-in" in variant for variant in found):
@@ -373,7 +362,7 @@ class Paper:
 
     name: str
     title: str
-    findings: dict[str, Any]
+    findings: Mapping[str, str]
     pages: list[Page]
 
     @property
@@ -387,33 +376,32 @@ class Paper:
         return sum(page.first.cost.get("minutes", 0.0) for page in self.pages)
 
     @cached_property
-    def claims(self) -> list[tuple[Page, dict[str, Any]]]:
+    def claims(self) -> list[tuple[Page, Row]]:
         """Every claim with its page."""
         return [(page, row) for page in self.pages for row in page.rows("claim")]
 
     @property
     def lines(self) -> dict[str, Markup]:
         """The `LINES` as HTML, in which each cited claim is a link with the mark of its verdict."""
-        known = {row["id"]: (page, row["verdict"]) for page, row in self.claims}
+        pages = {row["id"]: (page, row["verdict"]) for page, row in self.claims}
 
-        def link(each: str) -> str:
-            if each not in known:
-                return f'<span class="cite none" title="not run">{each}</span>'
-            page, verdict = known[each]
+        def link(claim: str) -> str:
+            if claim not in pages:
+                return f'<span class="cite none" title="not run">{claim}</span>'
+            page, verdict = pages[claim]
             tone, mark = look(verdict)
-            return f'<a class="cite {tone}" href="{page.key}.html#{each}" title="{verdict}">{mark} {each}</a>'
+            href = f"{page.key}.html#{claim}"
+            return f'<a class="cite {tone}" href="{href}" title="{verdict}">{mark} {claim}</a>'
 
-        def links(found: re.Match[str]) -> str:
-            return " ".join(map(link, found[1].split(", ")))
+        def linked(sentence: str) -> Markup:
+            return Markup(CITED.sub(lambda found: " ".join(map(link, found[1].split(", "))), plain(sentence)))
 
-        there = {key: str(plain(self.findings[key])) for key in LINES if self.findings.get(key)}
-        return {key: Markup(CITED.sub(links, sentence)) for key, sentence in there.items()}
+        return {key: linked(self.findings[key]) for key in LINES if self.findings.get(key)}
 
 
-def findings() -> dict[str, Any]:
+def findings() -> dict[str, dict[str, str]]:
     """Paper -> its `LINES`; a user's own paper has none."""
-    found: dict[str, Any] = read_yaml(FINDINGS) if FINDINGS.is_file() else {}
-    return found
+    return read_yaml(FINDINGS) if FINDINGS.is_file() else {}
 
 
 def cited(sentence: str) -> list[str]:
@@ -423,11 +411,12 @@ def cited(sentence: str) -> list[str]:
 
 def by_paper(pages: Iterable[Page]) -> list[Paper]:
     """The pages paper by paper, in the order of the configuration."""
-    of: dict[str, list[Page]] = {}
-    for page in pages:
-        of.setdefault(page.artifact.paper, []).append(page)
+    found: dict[str, Paper] = {}
     known = findings()
-    titles = {
-        name: (own[0].artifact.file.parent / "TITLE").read_text(encoding="utf-8") for name, own in of.items()
-    }
-    return [Paper(name, titles[name].strip(), known.get(name, {}), own) for name, own in of.items()]
+    for page in pages:
+        name, folder = page.artifact.paper, page.artifact.file.parent
+        if name not in found:
+            title = (folder / "TITLE").read_text(encoding="utf-8").strip()
+            found[name] = Paper(name, title, known.get(name, {}), [])
+        found[name].pages.append(page)
+    return list(found.values())
