@@ -21,8 +21,7 @@ given = parser.parse_args()
 
 from reproduction.data.fetch import FetchError, fetch, fetch_local  # noqa: E402
 from reproduction.data.registry import load_registry  # noqa: E402
-from reproduction.data.storage import StorageError  # noqa: E402
-from reproduction.data.transport import Network  # noqa: E402
+from reproduction.data.transport import Network, StorageError  # noqa: E402
 
 dataset = f"{given.dataset.partition('.')[0]}.{given.source}" if given.source else given.dataset
 try:

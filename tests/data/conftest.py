@@ -55,7 +55,7 @@ def fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def network(fresh_machine: None, monkeypatch: pytest.MonkeyPatch) -> Network:
     """Impatient: no test waits for long."""
-    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
+    monkeypatch.setattr("reproduction.data.transport.time", SimpleNamespace(sleep=lambda seconds: None))
     return Network(connect=1.0, read=0.2, attempts=3)
 
 

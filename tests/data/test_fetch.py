@@ -3,7 +3,6 @@
 import bz2
 import errno
 import gzip
-import io
 import json
 import os
 import resource
@@ -12,18 +11,16 @@ import subprocess
 import sys
 import threading
 import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback import BODY, Web, command, files, good, one_file, sha256, slow
 
-from reproduction.data import storage
+from reproduction.data import transport
 from reproduction.data.fetch import FetchError, fetch, fetch_local, read_record
-from reproduction.data.registry import Entry, Registry
-from reproduction.data.storage import StorageError
-from reproduction.data.transport import Network, shown
+from reproduction.data.registry import Registry
+from reproduction.data.transport import Network, StorageError, shown
 
 OFFLINE = Network(offline=True)
 
@@ -143,26 +140,6 @@ def test_a_packed_file_is_unpacked_and_then_checked(
     web.serve("/toy", packed[:-20])
     with pytest.raises(FetchError, match="damaged or not what it should be"):
         fetch("toy", registry, tmp_path / "elsewhere/toy", network=network)
-
-
-def test_two_members_of_one_archive_are_one_download(web: Web, network: Network, tmp_path: Path) -> None:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("in/a", BODY)
-        archive.writestr("in/b", BODY[:12])
-    url = web.serve("/toy.zip", buffer.getvalue())
-    registry = one_file({"url": url}, body=BODY)
-    files = [
-        {"name": "a", "url": url, "member": "in/a", "sha256": sha256(BODY)},
-        {"name": "b", "url": url, "member": "in/b", "sha256": sha256(BODY[:12])},
-    ]
-    sources = [{"name": "official", "files": files}]
-    registry = {
-        "toy": Entry.model_validate(registry["toy"].model_dump(exclude_defaults=True) | {"sources": sources})
-    }
-    fetch("toy", registry, tmp_path / "toy", network=network)
-    assert (tmp_path / "toy/b").read_bytes() == BODY[:12]
-    assert web.hits["/toy.zip"] == 1
 
 
 def test_offline_never_touches_the_network(web: Web, tmp_path: Path) -> None:
@@ -360,13 +337,18 @@ def test_where_the_file_system_has_no_locks_it_goes_on_and_other_errors_are_name
         def flock(*_: Any) -> None:
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setattr(storage.fcntl, "flock", flock)
+        monkeypatch.setattr(transport.fcntl, "flock", flock)
 
     refuse(errno.ENOLCK)
-    with storage.locked(tmp_path / "lock"):
+    lock = tmp_path / "lock"
+    with transport.locked(lock):
         pass
     refuse(errno.EIO)
-    with pytest.raises(StorageError, match="lock: Input/output error"), storage.locked(tmp_path / "lock"):
+    with (
+        pytest.raises(StorageError, match="lock: Input/output error"),
+        transport.storage_errors(lock),
+        transport.locked(lock),
+    ):
         pass
 
 
@@ -374,11 +356,11 @@ def test_whoever_comes_second_waits_and_says_so(tmp_path: Path, capsys: pytest.C
     entered = []
 
     def second() -> None:
-        with storage.locked(tmp_path / "lock"):
+        with transport.locked(tmp_path / "lock"):
             entered.append(time.monotonic())
 
     thread = threading.Thread(target=second)
-    with storage.locked(tmp_path / "lock"):
+    with transport.locked(tmp_path / "lock"):
         thread.start()
         time.sleep(0.1)
         left = time.monotonic()
@@ -389,7 +371,7 @@ def test_whoever_comes_second_waits_and_says_so(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_every_kind_of_full_disk_is_named(number: int, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="no space left for"), storage.storage_errors(tmp_path):
+    with pytest.raises(StorageError, match="no space left for"), transport.storage_errors(tmp_path):
         raise OSError(number, os.strerror(number))
 
 
@@ -407,11 +389,10 @@ def test_a_run_killed_in_the_middle_leaves_no_data_and_the_next_run_recovers(
     registry = one_file({"url": web.serve("/toy", slow(big, pause=0.2, pieces=10))}, body=big)
     run = command(checkout, registry)
     process = subprocess.Popen(**run)
-    parts = checkout / "raw/toy/.parts"
-    wait_for(lambda: any(path.stat().st_size for path in parts.glob("*")))
+    wait_for(lambda: any(path.stat().st_size for path in checkout.glob("raw/toy/*")))
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert files(checkout / "raw/toy") == {".parts"}
+    assert files(checkout / "raw/toy") == {f".part.{process.pid}.toy.data"}
     web.serve("/toy", big)
     done = subprocess.run(**run, check=False)
     assert done.returncode == 0, done.stderr

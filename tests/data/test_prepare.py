@@ -29,7 +29,7 @@ from reproduction.data.prepare import (
 )
 from reproduction.data.readme import readme
 from reproduction.data.registry import load_registry
-from reproduction.data.storage import DataError, sha256_of
+from reproduction.data.transport import DataError, sha256_of
 
 ROOT = Path(__file__).parents[2]
 ARRAYS = {

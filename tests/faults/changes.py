@@ -16,8 +16,7 @@ from mutations import mutation
 from reproduction.data.fetch import RECORD, write_record
 from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
 from reproduction.data.registry import RawFile
-from reproduction.data.storage import DataError, SourceError, sha256_of
-from reproduction.data.transport import Network, Places, obtain
+from reproduction.data.transport import DataError, Network, Places, SourceError, obtain, sha256_of
 
 Check = Callable[[], Any]
 """Reads the data again; what it gives must not depend on a mutation that it does not refuse."""
@@ -73,7 +72,7 @@ def _archive(folder: Path, kind: str) -> tuple[list[Path], Check, type[Exception
     places = Places(folder / "cache", str(path.parent), Network(offline=True))
 
     def check() -> bytes:
-        obtain([file], folder, places)
+        obtain(file, folder, places)
         return (folder / "x").read_bytes()
 
     return [path], check, SourceError

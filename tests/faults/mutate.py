@@ -28,7 +28,7 @@ from changes import CHECKS, silent_changes
 from seeds import Case, cases
 
 from reproduction.data import isolation
-from reproduction.data.storage import DataError, SourceError
+from reproduction.data.transport import DataError, SourceError
 
 RENEWED = 5000
 """Files after which a reader gets a new process, so that no leak adds up."""

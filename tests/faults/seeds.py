@@ -86,7 +86,8 @@ def _zips() -> tuple[bytes, ...]:
 
 
 def _obtained(path: Path, *files: RawFile) -> None:
-    obtain(files, path.with_name("out"), Places(path.parent, str(path.parent), Network(offline=True)))
+    for file in files:
+        obtain(file, path.with_name("out"), Places(path.parent, str(path.parent), Network(offline=True)))
 
 
 def unpackers() -> dict[str, Case]:

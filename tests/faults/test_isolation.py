@@ -12,7 +12,7 @@ from seeds import cases
 
 from reproduction.data import isolation, uci
 from reproduction.data.isolation import isolated
-from reproduction.data.storage import DataError
+from reproduction.data.transport import DataError
 
 CRASHES = [106, 137, 242]
 """Mutations of .mat files that make SciPy 1.17 touch memory that is not its own."""

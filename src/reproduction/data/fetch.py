@@ -5,9 +5,11 @@ import json
 import os
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from reproduction.atomic import replacing
 from reproduction.data.registry import (
     LOADERS,
     UNSEEN,
@@ -22,17 +24,19 @@ from reproduction.data.registry import (
     users_loader,
     users_options,
 )
-from reproduction.data.storage import (
+from reproduction.data.transport import (
     DataError,
+    Network,
     NotConfiguredError,
+    Places,
     SourceError,
     git_blob_of,
     locked,
+    obtain,
     sha256_of,
     storage_errors,
     write_atomically,
 )
-from reproduction.data.transport import PARTS, Network, Places, obtain
 
 RECORD = "source.json"
 """What preparing needs to know about the raw files beside it: source, variant, loader, hashes, and a seal."""
@@ -77,26 +81,24 @@ def fetch(
             return _finish(name, entry, source, hashes, out)
     cache = out.parent / ".cache"
     places = Places(cache, mirror, network or Network(memory=cache / "unreachable.json"))
-    with locked(cache / f"{dataset}.lock"):
-        with storage_errors(out):
-            out.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(out / PARTS, ignore_errors=True)  # of a killed run
-        problems: list[str] = []
-        unset: list[str] = []
+    problems: list[str] = []
+    unset: list[str] = []
+    with storage_errors(out), locked(cache / f"{dataset}.lock"):
         for source in chosen:
             try:
-                hashes = {file.name: _hash(file, out) for file in source.files}  # some may be there
-                hashes |= _obtain(
-                    [file for file in source.files if not hashes[file.name]], source, out, places
-                )
-                write_atomically(out / ORIGIN, source.name)
-                for passed_over in problems:
-                    print(f"{name}: {passed_over}", file=sys.stderr)
-                return _finish(name, entry, source, hashes, out)
+                hashes = {
+                    file.name: _hash(file, out) or _obtain(file, source, out, places) for file in source.files
+                }
             except NotConfiguredError as error:
                 unset.append(f"{source.name}: {error}")
             except SourceError as error:
                 problems.append(f"{source.name}: {error}")
+            else:
+                out.mkdir(parents=True, exist_ok=True)
+                write_atomically(out / ORIGIN, source.name)
+                for passed_over in problems:
+                    print(f"{name}: {passed_over}", file=sys.stderr)
+                return _finish(name, entry, source, hashes, out)
     lines = [f"  {problem}" for problem in unset + problems]
     raise FetchError(
         "\n".join([f"{name}: no source could be used", *lines, *_advice(name, chosen, entry, out)])
@@ -119,14 +121,12 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file")
     target = out / file.name
-    with locked(out.parent / ".cache" / f"{dataset}.lock"):
-        with storage_errors(target):
-            out.mkdir(parents=True, exist_ok=True)
-            part = target.with_name(f".{target.name}.part")
+    with storage_errors(target), locked(out.parent / ".cache" / f"{dataset}.lock"):
+        out.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as part:
             shutil.copyfile(file, part)
-            os.replace(part, target)
         source = Source(name="local", variant="local", loader=loader)
-        return _finish(name, None, source, {file.name: sha256_of(target)}, out, users_options(spec))
+        return _finish(name, None, source, {file.name: sha256_of(target)}, out, **users_options(spec))
 
 
 def read_record(folder: Path) -> Record:
@@ -151,7 +151,8 @@ def read_record(folder: Path) -> Record:
 
 def write_record(folder: Path, record: Record) -> None:
     """Put the sealed record of the files in ``folder`` beside them; StorageError if the disk refuses."""
-    write_atomically(folder / RECORD, json.dumps(record | {SEAL: _seal(record)}, indent=1) + "\n")
+    with storage_errors(folder):
+        write_atomically(folder / RECORD, json.dumps(record | {SEAL: _seal(record)}, indent=1) + "\n")
 
 
 def _seal(record: Record) -> str:
@@ -182,51 +183,37 @@ def _first_hash(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
 
 
-def _obtain(files: list[RawFile], source: Source, out: Path, places: Places) -> dict[str, str]:
-    """Files from their place, or from another data set that has them from the same source already.
+def _obtain(file: RawFile, source: Source, out: Path, places: Places) -> str:
+    """SHA-256 of the file, now in ``out``: from a data set that has it from the same source, or its place.
 
     Of one hash, only one file at a time is on its way: thirteen sets in one file are one download.
     """
-    hashes: dict[str, str] = {}
-    unshared = [file for file in files if file.member or not file.sha256]
-    for file in (file for file in files if file not in unshared):
-        with locked(places.cache / f"{file.sha256}.lock"):
-            hashes |= _from_neighbour(file, source, out) or obtain([file], out, places)
-    hashes |= obtain(unshared, out, places)
-    for file in files:
-        if not file.sha256:
-            write_atomically(_first_hash(out / file.name), f"{hashes[file.name]}  {file.name}\n")
-    return hashes
+    with locked(places.cache / f"{file.sha256}.lock") if file.sha256 else nullcontext():
+        sha256 = _from_neighbour(file, source, out) or obtain(file, out, places)
+    if not file.sha256:
+        write_atomically(_first_hash(out / file.name), f"{sha256}  {file.name}\n")
+    return sha256
 
 
-def _from_neighbour(file: RawFile, source: Source, out: Path) -> dict[str, str]:
-    """Name and hash of the file if a folder beside ``out`` has it; it is then in ``out`` as well.
+def _from_neighbour(file: RawFile, source: Source, out: Path) -> str:
+    """Hash of a file of known hash if a folder beside ``out`` has it; it is then in ``out`` as well.
 
     Files are replaced, never changed in place, so that two names of one file cannot disturb each other.
     """
-    for path in sorted(out.parent.glob(f"*/{file.name}")):
-        if path.parent == out or _origin(path.parent) not in ("", source.name):
-            continue
-        if sha256 := _hash(file, path.parent):
-            part = out / f".{file.name}.part"
-            with storage_errors(part):
-                part.unlink(missing_ok=True)
+    for path in sorted(out.parent.glob(f"*/{file.name}")) if file.sha256 else ():
+        if _origin(path.parent) in ("", source.name) and _hash(file, path.parent):
+            out.mkdir(parents=True, exist_ok=True)
+            with replacing(out / file.name) as part:
                 try:
                     os.link(path, part)
                 except OSError:  # a file system without links
                     shutil.copyfile(path, part)
-                os.replace(part, out / file.name)
-            return {file.name: sha256}
-    return {}
+            return file.sha256 or ""
+    return ""
 
 
 def _finish(
-    name: str,
-    entry: Entry | None,
-    source: Source,
-    hashes: dict[str, str],
-    out: Path,
-    options: dict[str, Any] | None = None,
+    name: str, entry: Entry | None, source: Source, hashes: dict[str, str], out: Path, **options: Any
 ) -> Record:
     expected = entry.prepared_sha256.get(source.variant, UNSEEN) if entry else UNSEEN
     record = {
@@ -240,9 +227,7 @@ def _finish(
         "files": hashes,
         "isolated": source.name == "local" or not all(file.sha256 for file in source.files),
         "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
-    }
-    if options:
-        record["options"] = options
+    } | ({"options": options} if options else {})
     write_record(out, record)
     return record
 

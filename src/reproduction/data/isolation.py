@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.storage import DataError
+from reproduction.data.transport import DataError
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 """Bytes of address space of the child, libraries included, and what each byte of its files adds."""

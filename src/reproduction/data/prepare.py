@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.atomic import replacing
 from reproduction.data.fetch import read_record
 from reproduction.data.isolation import find_loader, isolated
-from reproduction.data.storage import DataError, sha256_of
+from reproduction.data.transport import DataError, sha256_of
 
 META = "meta.json"
 """Member of an .npz with the description, beside the arrays."""
@@ -149,12 +149,8 @@ def write_prepared(dataset: Dataset, path: Path) -> None:
     """The data set as an .npz; atomic."""
     meta = {name: getattr(dataset, name) for name in ("id", "source", "variant", "digest")}
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with replacing(path) as part:
         write_npz(part, meta, dataset.arrays)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load_prepared(path: Path | str) -> Dataset:

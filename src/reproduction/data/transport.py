@@ -1,9 +1,12 @@
-"""One raw file from its one place (URL, mirror, package index), unpacked and verified."""
+"""One raw file from its one place (URL, mirror, package index), unpacked and verified; errors of the disk."""
 
 import ast
 import bz2
 import contextlib
+import errno
+import fcntl
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -11,33 +14,22 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from reproduction.atomic import replacing
 from reproduction.data.registry import Package, RawFile
-from reproduction.data.storage import (
-    NotConfiguredError,
-    SourceError,
-    git_blob_of,
-    locked,
-    sha256_of,
-    storage_errors,
-    write_atomically,
-)
 
 MIRROR = "NOISYLABELS_MIRROR"
 """Environment variable with the folder or URL of a mirror."""
 
 RUN = "NOISYLABELS_RUN"
 """Environment variable that names a run of the workflow; its processes share which hosts did not answer."""
-
-PARTS = ".parts"
-"""Folder in which files are built before they take their names; only the holder of a lock writes there."""
 
 LARGEST = 1 << 30
 """Bytes of a file whose length the registry does not know."""
@@ -46,6 +38,83 @@ LONG = 1_000_000  # bytes; announced where there is no terminal to draw a bar in
 RETRIED = {408, 425, 429, 500, 502, 503, 504}
 CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT")
 OPENERS: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open}
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
+
+
+class SourceError(Exception):
+    """A source does not have the file, or has the wrong one; the next source may have it."""
+
+
+class NotConfiguredError(SourceError):
+    """The user has not set this source up; nothing to worry about."""
+
+
+class DataError(ValueError):
+    """A file on the disk is damaged, or not what it should be; the message has its path and what to do."""
+
+
+class StorageError(Exception):
+    """The local disk refuses; no other source would help."""
+
+
+# the disk
+
+
+@contextlib.contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError about files at ``path`` into a StorageError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        where, reason = error.filename or path, error.strerror or error
+        if error.errno in FULL:
+            raise StorageError(f"no space left for {where} ({reason}); free some and run again") from None
+        if error.errno in FORBIDDEN:
+            raise StorageError(
+                f"{where} cannot be written ({reason}); make the folder writable, "
+                "or have it filled by somebody who may"
+            ) from None
+        raise StorageError(f"{where}: {reason}") from None
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file as 64 hex digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def git_blob_of(path: Path) -> str:
+    """The name of a file's content in Git, as 40 hex digits: SHA-1 of "blob", its length, and its bytes."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a small text file in one step; nothing is touched if it already has this content."""
+    if not (path.is_file() and path.read_text(encoding="utf-8") == text):
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path``; wait if another process holds it. A killed process holds nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.closing(os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR, 0o666))) as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"another process holds {path}; waiting for it", file=sys.stderr, flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in NO_LOCKS:  # without locks atomic renames still keep the data right
+                raise
+        yield
+
+
+# the network
 
 
 @dataclass
@@ -75,18 +144,9 @@ class Network:
         """Remember that the host of ``url`` does not answer."""
         self.dead[host_of(url)] = reason
         if self.memory and (run := os.environ.get(RUN)):
-            with contextlib.suppress(Exception):  # a read-only cache only costs another time-out
+            with contextlib.suppress(OSError):  # a read-only cache only costs another time-out
                 self.memory.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(self.memory, json.dumps({"run": run, "hosts": self.dead}))
-
-
-@dataclass(frozen=True)
-class Places:
-    """What sources need to know: the cache of archives, the user's mirror (folder or URL), the network."""
-
-    cache: Path
-    mirror: str
-    network: Network
 
 
 def host_of(url: str) -> str:
@@ -99,171 +159,8 @@ def shown(url: str) -> str:
     return urlunsplit(urlsplit(url)._replace(netloc=host_of(url)))
 
 
-def obtain(files: Sequence[RawFile], folder: Path, places: Places) -> dict[str, str]:
-    """Have ``files`` in ``folder``, verified; name -> SHA-256. The caller holds the lock of the folder.
-
-    Members of one archive are unpacked together, so that an archive is downloaded once.
-
-    Raises
-    ------
-    SourceError : one is not to be had from there, or is not what the registry describes; then none of its
-        archive is in ``folder``.
-    StorageError : the disk refuses.
-    """
-    hashes: dict[str, str] = {}
-    parts = folder / PARTS
-    for _, group in groupby(files, key=lambda f: (f.url, f.path, f.package) if f.member else f.name):
-        together = list(group)
-        with storage_errors(folder):
-            parts.mkdir(parents=True, exist_ok=True)
-        try:
-            carrier = _carrier(together[0], parts, places)
-            for file in together:
-                with storage_errors(folder / file.name):
-                    _unpack(carrier, file, parts / file.name)
-            found = {file.name: verify(parts / file.name, file) for file in together}
-            for file in together:
-                with storage_errors(folder / file.name):
-                    os.replace(parts / file.name, folder / file.name)
-            hashes |= found
-        finally:
-            shutil.rmtree(parts, ignore_errors=True)
-    return hashes
-
-
-def verify(path: Path, file: RawFile | Package) -> str:
-    """SHA-256 of ``path`` if it is the registered one; without a known hash, if it looks like data at all.
-
-    A file without a SHA-256 in the registry must have its registered name in Git, if there is one.
-    Otherwise the first download is trusted if it is no web page or other message; the caller records its hash
-    and demands it from then on. The registry allows this for fixed addresses only.
-
-    Raises
-    ------
-    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
-    """
-    sha256, size = sha256_of(path), path.stat().st_size
-    if sha256 == file.sha256:
-        return sha256
-    with path.open("rb") as stream:
-        message = _not_data(stream.read(512))
-    if file.sha256:
-        expected = file.sha256 + (f" ({file.bytes} bytes)" if file.bytes else "")
-        what = "it is a web page, not the data" if message == "a web page" else "it has changed or is damaged"
-        raise SourceError(f"{path.name}: sha256 {sha256} ({size} bytes), expected {expected}; {what}")
-    if message:
-        raise SourceError(f"{path.name}: the server sent {message}, not the data")
-    if not size or (file.bytes is not None and size != file.bytes):
-        raise SourceError(f"{path.name}: {size} bytes, expected {file.bytes or 'some'}")
-    if isinstance(file, RawFile) and file.git_blob and (found := git_blob_of(path)) != file.git_blob:
-        raise SourceError(f"{path.name}: name in Git {found} ({size} bytes), expected {file.git_blob}")
-    return sha256
-
-
-def _not_data(start: bytes) -> str:
-    """What a file that starts like this is instead of data: a message of a server, or ""."""
-    utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    text = start.decode("utf-16" if utf16 else "utf-8", "replace").lstrip("\ufeff \r\n\t").lower()
-    if text.startswith(("<!doctype html", "<html")):
-        return "a web page"
-    if text.startswith("version https://git-lfs."):
-        return "a pointer of Git LFS to the file"
-    if text.startswith(("<", "{", "[")):
-        return "XML or other markup" if text[0] == "<" else "an answer in JSON"
-    return "text in UTF-16" if utf16 else ""
-
-
-# archives
-
-
-def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
-    """The file itself out of what carries it, and never more bytes than expected, under a name of ours.
-
-    Raises
-    ------
-    SourceError : no such member, damage, or more bytes than expected.
-    """
-    most = file.bytes or file.largest or LARGEST
-    try:
-        if file.member:
-            with _member(carrier, file.member) as stream:
-                _copy(stream, to, most, f"{carrier.name}: member {file.member}")
-        elif file.unpack:
-            with OPENERS[file.unpack](carrier) as stream:
-                _copy(stream, to, most, carrier.name)
-        elif carrier != to:
-            shutil.copyfile(carrier, to)
-    except (SourceError, MemoryError):
-        raise
-    except Exception as error:  # damage makes these libraries raise nearly anything
-        if isinstance(error, OSError) and error.errno is not None and error.errno != 22:
-            raise  # the disk; of a damaged archive there is no number, or "invalid argument"
-        raise SourceError(f"{carrier.name}: damaged or not what it should be ({error})") from None
-
-
-@contextlib.contextmanager
-def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
-    """A member of a zip (wheel) or gzipped tar (sdist) archive; a tar archive is read to the member only."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as content:
-            infos = [info for info in content.infolist() if info.filename == name]
-            # other methods take the memory that the archive asks for
-            if infos and infos[0].compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                with content.open(infos[0]) as stream:
-                    yield stream
-                    return
-    elif tarfile.is_tarfile(archive):
-        with tarfile.open(archive, "r:gz") as content_tar:
-            for info in content_tar:
-                if info.name.removeprefix("./") == name and info.isreg():
-                    stream_tar = content_tar.extractfile(info)
-                    assert stream_tar is not None
-                    with stream_tar:
-                        yield stream_tar
-                        return
-    else:
-        raise SourceError(f"{archive.name}: neither a zip nor a tar archive")
-    raise SourceError(f"{archive.name}: no member {name}")
-
-
-def _copy(stream: IO[bytes], to: Path, most: int, what: str) -> None:
-    with to.open("wb") as target:
-        while block := stream.read(1 << 20):
-            if target.tell() + len(block) > most:
-                raise SourceError(f"{what} unpacks to more than {most} bytes; refused")
-            target.write(block)
-
-
-# places
-
-
-def _carrier(file: RawFile, parts: Path, places: Places) -> Path:
-    """What holds the file: something that lies on the disk already, or a download into ``parts``."""
-    if file.package is not None:
-        return _distribution(file.package, places)
-    url = file.url or ""
-    if file.path is not None:
-        if not places.mirror:
-            raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
-        if "://" not in places.mirror:
-            root = Path(places.mirror).expanduser()
-            if not root.is_dir():
-                raise SourceError(f"the mirror folder {root} does not exist")
-            if not (root / file.path).is_file():
-                raise SourceError(f"{file.path} is not in the mirror folder {root}")
-            return root / file.path
-        url = f"{places.mirror.rstrip('/')}/{file.path}"
-    packed = bool(file.member or file.unpack)
-    to = parts / (f"{file.name}.packed" if packed else file.name)
-    size = None if packed else file.bytes
-    download(url, to, places.network, size, file.largest)
-    return to
-
-
-def download(
-    url: str, to: Path, network: Network, size: int | None = None, largest: int | None = None, **options: Any
-) -> None:
-    """Put the body of ``url`` into ``to``; more than ``size`` bytes, or ``largest`` without it, are refused.
+def download(url: str, to: Path, name: str, network: Network, most: int = LARGEST, **options: Any) -> None:
+    """Put the body of ``url``, for the messages ``name``, into ``to``; more than ``most`` bytes are refused.
 
     ``options`` are passed to requests (verify, cert, proxies). Broken connections, time-outs and 5xx answers
     are tried again after a growing pause; a host that cannot be reached is not, nor in the rest of the run.
@@ -271,50 +168,31 @@ def download(
     Raises
     ------
     SourceError : the file is not to be had from there.
-    StorageError : ``to`` cannot be written.
     """
-    import logging
-
     import pooch  # type: ignore[import-untyped]
     import requests
     from urllib3.exceptions import HTTPError
 
     network.check(url)
-    pooch.get_logger().setLevel(logging.WARNING)
-    if size and size > LONG and not sys.stderr.isatty():
-        print(f"downloading {to.name} ({size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
     keywords = {"verify": certificates(), **options, "timeout": (network.connect, network.read)}
     # no content encoding: a .gz must arrive as the .gz whose hash is known
-    http = pooch.HTTPDownloader(
-        sys.stderr.isatty(), 1 << 16, headers={"Accept-Encoding": "identity"}, **keywords
-    )
-
-    def once(url: str, temporary: str, _: Any) -> None:
-        with storage_errors(to):
-            stream = _Capped(to, temporary, size or largest or LARGEST)
+    identity = {"Accept-Encoding": "identity"}
+    http = pooch.HTTPDownloader(sys.stderr.isatty(), 1 << 16, headers=identity, **keywords)
+    for attempt in range(1, network.attempts + 1):
         try:
-            http(url, stream, None)
+            with to.open("wb") as stream:
+                http(url, _Capped(stream, most, name), None)
+            return
         except requests.RequestException as error:
             problem, lost, passing = _diagnosis(error, network)
             if lost:
                 network.lost(url, problem)
-            if not passing:
+            if not passing or attempt == network.attempts:
                 raise SourceError(f"{shown(url)}: {problem}") from None
-            raise
-        finally:
-            with storage_errors(to):
-                stream.close()
-
-    try:
-        with storage_errors(to):
-            to.unlink(missing_ok=True)
-        fetched = pooch.Pooch(to.parent, "", {to.name: None}, {to.name: url}, network.attempts - 1)
-        fetched.fetch(to.name, downloader=once)
-    except requests.RequestException as error:
-        raise SourceError(f"{shown(url)}: {_diagnosis(error, network)[0]}") from None
-    except (ValueError, HTTPError) as error:  # an address or a head that cannot be parsed
-        reason = " ".join(str(error).split())[:200]
-        raise SourceError(f"{shown(url)}: the answer makes no sense ({reason})") from None
+            time.sleep(attempt)
+        except (ValueError, HTTPError) as error:  # an address or a head that cannot be parsed
+            reason = " ".join(str(error).split())[:200]
+            raise SourceError(f"{shown(url)}: the answer makes no sense ({reason})") from None
 
 
 def certificates() -> str | bool:
@@ -323,20 +201,17 @@ def certificates() -> str | bool:
 
 
 class _Capped:
-    """A file being downloaded that refuses more than ``most`` bytes."""
+    """A file that refuses more than ``most`` bytes."""
 
-    def __init__(self, path: Path, temporary: str, most: int) -> None:
-        self.path, self.most, self.stream = path, most, Path(temporary).open("wb")  # noqa: SIM115
-        self.close = self.stream.close
-        self.message = ""
+    def __init__(self, stream: IO[bytes], most: int, name: str) -> None:
+        self.stream, self.most, self.name, self.start = stream, most, name, b""
 
     def write(self, chunk: bytes) -> None:
-        self.message = self.message if self.stream.tell() else _not_data(chunk)
-        with storage_errors(self.path):
-            self.stream.write(chunk)
-        if self.stream.tell() > self.most:
-            page = "; it is a web page, not the data" if self.message == "a web page" else ""
-            raise SourceError(f"{self.path.name}: more than the expected {self.most} bytes{page}")
+        self.start = self.start or chunk
+        if self.stream.tell() + len(chunk) > self.most:
+            page = "; it is a web page, not the data" if _not_data(self.start) == "a web page" else ""
+            raise SourceError(f"{self.name}: more than the expected {self.most} bytes{page}")
+        self.stream.write(chunk)
 
     def flush(self) -> None:
         """Called after every chunk by the downloader; the file is flushed once, when it is closed."""
@@ -370,6 +245,149 @@ def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
     return f"{type(error).__name__}: {error}", False, False
 
 
+# a file
+
+
+@dataclass(frozen=True)
+class Places:
+    """What sources need to know: the cache of archives, the user's mirror (folder or URL), the network."""
+
+    cache: Path
+    mirror: str
+    network: Network
+
+
+def obtain(file: RawFile, folder: Path, places: Places) -> str:
+    """Have ``file`` in ``folder``, verified; its SHA-256. The caller holds the lock of the folder.
+
+    Raises
+    ------
+    SourceError : it is not to be had from there, or is not what the registry describes.
+    OSError : the disk refuses.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / file.name) as part:
+        packed = part.with_name(f".{part.name}.part")  # a name that `replacing` clears after a killed run
+        try:
+            carrier = _carrier(file, packed if file.member or file.unpack else part, places)
+            _unpack(carrier, file, part)
+        finally:
+            packed.unlink(missing_ok=True)
+        return verify(part, file.name, file)
+
+
+def verify(path: Path, name: str, file: RawFile | Package) -> str:
+    """SHA-256 of ``path`` if it is the registered one; without a known hash, if it looks like data at all.
+
+    A file without a SHA-256 in the registry must have its registered name in Git, if there is one.
+    Otherwise the first download is trusted if it is no web page or other message; the caller records its hash
+    and demands it from then on. The registry allows this for fixed addresses only.
+
+    Raises
+    ------
+    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
+    """
+    sha256, size = sha256_of(path), path.stat().st_size
+    if sha256 == file.sha256:
+        return sha256
+    with path.open("rb") as stream:
+        message = _not_data(stream.read(512))
+    if file.sha256:
+        expected = file.sha256 + (f" ({file.bytes} bytes)" if file.bytes else "")
+        what = "it is a web page, not the data" if message == "a web page" else "it has changed or is damaged"
+        raise SourceError(f"{name}: sha256 {sha256} ({size} bytes), expected {expected}; {what}")
+    if message:
+        raise SourceError(f"{name}: the server sent {message}, not the data")
+    if not size or (file.bytes is not None and size != file.bytes):
+        raise SourceError(f"{name}: {size} bytes, expected {file.bytes or 'some'}")
+    if isinstance(file, RawFile) and file.git_blob and (found := git_blob_of(path)) != file.git_blob:
+        raise SourceError(f"{name}: name in Git {found} ({size} bytes), expected {file.git_blob}")
+    return sha256
+
+
+def _not_data(start: bytes) -> str:
+    """What a file that starts like this is instead of data: a message of a server, or ""."""
+    utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    text = start.decode("utf-16" if utf16 else "utf-8", "replace").lstrip("\ufeff \r\n\t").lower()
+    messages = {
+        ("<!doctype html", "<html"): "a web page",
+        "version https://git-lfs.": "a pointer of Git LFS to the file",
+        "<": "XML or other markup",
+        ("{", "["): "an answer in JSON",
+    }
+    found = [message for beginning, message in messages.items() if text.startswith(beginning)]
+    return found[0] if found else "text in UTF-16" if utf16 else ""
+
+
+def _carrier(file: RawFile, to: Path, places: Places) -> Path:
+    """What holds the file: something that lies on the disk already, or a download into ``to``."""
+    if file.package is not None:
+        return _distribution(file.package, places)
+    url = file.url or ""
+    if file.path is not None:
+        if not places.mirror:
+            raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
+        if "://" not in places.mirror:
+            root = Path(places.mirror).expanduser()
+            if not root.is_dir():
+                raise SourceError(f"the mirror folder {root} does not exist")
+            if not (root / file.path).is_file():
+                raise SourceError(f"{file.path} is not in the mirror folder {root}")
+            return root / file.path
+        url = f"{places.mirror.rstrip('/')}/{file.path}"
+    size = None if file.member or file.unpack else file.bytes
+    if size and size > LONG and not sys.stderr.isatty():
+        print(f"downloading {file.name} ({size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
+    download(url, to, file.name, places.network, size or file.largest or LARGEST)
+    return to
+
+
+def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
+    """The file itself out of what carries it, and never more bytes than expected, under a name of ours.
+
+    Raises
+    ------
+    SourceError : no such member, damage, or more bytes than expected.
+    """
+    if carrier == to:
+        return
+    name = f"member {file.member} of {file.name}" if file.member else file.name
+    try:
+        with _content(carrier, file) as stream, to.open("wb") as target:
+            shutil.copyfileobj(stream, _Capped(target, file.bytes or file.largest or LARGEST, name))
+    except (SourceError, MemoryError):
+        raise
+    except Exception as error:  # damage makes these libraries raise nearly anything
+        if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EINVAL:
+            raise  # the disk; of a damaged archive there is no number, or "invalid argument"
+        raise SourceError(f"{name}: damaged or not what it should be ({error})") from None
+
+
+@contextlib.contextmanager
+def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
+    """The file, or a member of a zip (wheel) or gzipped tar (sdist); a tar is read to the member only."""
+    if not file.member:
+        with OPENERS.get(file.unpack or "", open)(carrier, "rb") as stream:
+            yield stream
+    elif zipfile.is_zipfile(carrier):
+        with zipfile.ZipFile(carrier) as archive:
+            infos = [info for info in archive.infolist() if info.filename == file.member]
+            # other methods take the memory that the archive asks for
+            if not infos or infos[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise SourceError(f"{file.name}: the archive has no member {file.member}")
+            with archive.open(infos[0]) as stream:
+                yield stream
+    elif tarfile.is_tarfile(carrier):
+        with tarfile.open(carrier, "r:gz") as tar:
+            members = (info for info in tar if info.isreg() and info.name.removeprefix("./") == file.member)
+            found = next(members, None)
+            if found is None or (stream := tar.extractfile(found)) is None:
+                raise SourceError(f"{file.name}: the archive has no member {file.member}")
+            yield stream
+    else:
+        raise SourceError(f"{file.name}: what should hold it is neither a zip nor a tar archive")
+
+
 # package indexes
 
 
@@ -383,22 +401,15 @@ def _distribution(package: Package, places: Places) -> Path:
     with locked(archive.with_name(f".{archive.name}.lock")):
         if archive.is_file() and sha256_of(archive) == package.sha256:
             return archive
-        part, pip = archive.parent / PARTS / archive.name, pip_settings()
-        problems = []
-        try:
-            for place, name in _indexes(package, pip):
-                try:
-                    with storage_errors(part):
-                        part.parent.mkdir(exist_ok=True)
-                    _from_index(place, name, package, part, pip, places.network)
-                    verify(part, package)
-                    with storage_errors(archive):
-                        os.replace(part, archive)
-                    return archive
-                except SourceError as error:
-                    problems.append(str(error))
-        finally:
-            part.unlink(missing_ok=True)
+        pip, problems = pip_settings(), []
+        for page in _pages(package, pip):
+            try:
+                with replacing(archive) as part:
+                    _from_page(page, package, part, pip, places.network)
+                    verify(part, archive.name, package)
+                return archive
+            except SourceError as error:
+                problems.append(str(error))
     why = "; ".join(problems) or "pip is configured with no-index and no find-links"
     raise SourceError(f"{package.name} {package.version}: {why}")
 
@@ -417,61 +428,42 @@ def pip_settings() -> dict[str, str]:
     return found | {name[4:].lower().replace("_", "-"): value for name, value in environment.items()}
 
 
-def _indexes(package: Package, pip: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Where pip would look: URL and, of an index, the project's name as it is in addresses."""
+def _pages(package: Package, pip: dict[str, str]) -> list[str]:
+    """Where pip would look: folders and URLs of find-links, then of the project in the indexes."""
     from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
-    places = [(place, "") for place in pip.get("find-links", "").split()]
+    pages = pip.get("find-links", "").split()
     if pip.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
         name = re.sub("[-_.]+", "-", package.name).lower()
         indexes = [pip.get("index-url") or PYPI_SIMPLE_ENDPOINT, *pip.get("extra-index-url", "").split()]
-        places += [(index, name) for index in indexes]
-    for place, name in places:
-        yield place if "://" in place else Path(place).expanduser().resolve().as_uri(), name
+        pages += [f"{index.rstrip('/')}/{name}/" for index in indexes]
+    return pages
 
 
-def _from_index(
-    place: str, name: str, package: Package, to: Path, pip: dict[str, str], network: Network
-) -> None:
+def _from_page(page: str, package: Package, to: Path, pip: dict[str, str], network: Network) -> None:
     """The archive into ``to``, from a folder, or from a page with links; SourceError if it is not there."""
     from pypi_simple import ProjectPage
 
-    page = f"{place.rstrip('/')}/{name}/" if name else place
+    if page.startswith("file:") or "://" not in page:
+        folder = Path(unquote(urlsplit(page).path) if "://" in page else page).expanduser()
+        if not (folder / package.archive).is_file():
+            raise SourceError(f"{package.archive} is not in {folder}")
+        shutil.copyfile(folder / package.archive, to)
+        return
     options: dict[str, Any] = {"verify": pip.get("cert") or certificates(), "cert": pip.get("client-cert")}
     if pip.get("proxy"):
         options["proxies"] = {"http": pip["proxy"], "https": pip["proxy"]}
     if {host_of(page), urlsplit(page).hostname} & set(pip.get("trusted-host", "").split()):
         options["verify"] = False
-    listing = to.with_name("index")
-    if page.startswith("file:"):
-        path = _path(page)
-        if (path / package.archive).is_file():
-            shutil.copyfile(path / package.archive, to)
-            return
-        listing = path / "index.html" if path.is_dir() else path
-        if not listing.is_file():
-            raise SourceError(f"{package.archive} is not in {path}")
-    else:
-        download(page, listing, network, **options)
+    download(page, to, "the page of the index", network, **options)
     try:
-        base = listing.as_uri() if page.startswith("file:") else page
-        links = ProjectPage.from_html(package.name, listing.read_bytes(), base_url=base).packages
+        links = ProjectPage.from_html(package.name, to.read_bytes(), base_url=page).packages
     except (ValueError, LookupError, RecursionError) as error:
         raise SourceError(f"{shown(page)}: not a page of a package index ({error})") from None
     for link in links:
         url = link.url.partition("#")[0]
-        if package.archive not in (link.filename, unquote(urlsplit(url).path.rpartition("/")[2])):
-            continue
-        if url.startswith("file:"):
-            shutil.copyfile(_path(url), to)
-            return
-        login = urlsplit(page).netloc  # goes to the same host only
-        if "@" in login and urlsplit(url).netloc == host_of(page):
-            url = urlunsplit(urlsplit(url)._replace(netloc=login))
-        download(url, to, network, package.bytes, **options)
-        return
+        if package.archive in (link.filename, unquote(urlsplit(url).path.rpartition("/")[2])):
+            if urlsplit(url).netloc == host_of(page):  # a login goes to the same host only
+                url = urlunsplit(urlsplit(url)._replace(netloc=urlsplit(page).netloc))
+            return download(url, to, package.archive, network, package.bytes, **options)
     raise SourceError(f"{shown(page)} does not list {package.archive}")
-
-
-def _path(url: str) -> Path:
-    return Path(unquote(urlsplit(url).path))
