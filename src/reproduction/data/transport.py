@@ -309,10 +309,10 @@ def _not_data(start: bytes) -> str:
     """What a file that starts like this is instead of data: a message of a server, or ""."""
     utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = start.decode("utf-16" if utf16 else "utf-8", "replace").lstrip("\ufeff \r\n\t").lower()
-    messages = {
+    messages: dict[tuple[str, ...], str] = {
         ("<!doctype html", "<html"): "a web page",
-        "version https://git-lfs.": "a pointer of Git LFS to the file",
-        "<": "XML or other markup",
+        ("version https://git-lfs.",): "a pointer of Git LFS to the file",
+        ("<",): "XML or other markup",
         ("{", "["): "an answer in JSON",
     }
     found = [message for beginning, message in messages.items() if text.startswith(beginning)]
