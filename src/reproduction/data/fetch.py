@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from reproduction.atomic import replacing
 from reproduction.data.registry import (
     LOADERS,
     UNSEEN,
@@ -37,6 +36,7 @@ from reproduction.data.transport import (
     storage_errors,
     write_atomically,
 )
+from reproduction.results import replacing
 
 RECORD = "source.json"
 """What preparing needs to know about the raw files beside it: source, variant, loader, hashes, and a seal."""

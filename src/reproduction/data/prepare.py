@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.atomic import replacing
 from reproduction.data.fetch import read_record
 from reproduction.data.isolation import find_loader, isolated
 from reproduction.data.transport import DataError, sha256_of
+from reproduction.results import replacing
 
 META = "meta.json"
 """Member of an .npz with the description, beside the arrays."""

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from reproduction.atomic import replacing
 from reproduction.data.registry import Package, RawFile
+from reproduction.results import replacing
 
 MIRROR = "NOISYLABELS_MIRROR"
 """Environment variable with the folder or URL of a mirror."""
