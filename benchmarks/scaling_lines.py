@@ -213,7 +213,7 @@ FEW = 3  # epochs
 
 def _models(M: int) -> Call:
     from noisylabels.losses.margin import Hinge
-    from noisylabels.solvers.sgd_grid import Candidate, fit_models
+    from noisylabels.solvers.sgd import Candidate, fit_models
 
     X, y = _points(N_FIXED, INPUTS)
     candidates = [Candidate(Hinge(), lam, 1.0) for lam in np.geomspace(1e-5, 1e-1, M)]

@@ -26,7 +26,7 @@ from sklearn.linear_model import SGDClassifier
 
 from noisylabels.classifiers.linear import RobustSGDClassifier
 from noisylabels.losses import margin as losses
-from noisylabels.solvers.sgd_grid import Candidate, fit_models
+from noisylabels.solvers.sgd import Candidate, fit_models
 
 LAM, ETA = 1e-5, 0.01
 

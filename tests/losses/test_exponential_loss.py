@@ -18,13 +18,10 @@ def points(seed, n=40):
     return rng.choice([-1.0, 1.0], n), 2 * rng.standard_normal(n), rng.choice([-1.0, 1.0], n)
 
 
-def test_the_papers_picture():
+def test_the_loss_and_the_two_interpretations_of_its_weights():
     H = np.linspace(-2, 2, 9)
     np.testing.assert_allclose(value(H, 1, (0.3, 0.0)), 0.7 * np.exp(-H) + 0.3 * np.exp(H))
     np.testing.assert_allclose(value(H, -1, (0.3, 0.0)), np.exp(H))
-
-
-def test_the_two_readings_of_the_weights():
     a, b = mixture([1, -1], (0.3, 0.1))
     assert (a.tolist(), b.tolist()) == ([0.7, 0.9], [0.3, 0.1])
     a, b = mixture([1, -1], (0.3, 0.1), "likelihood")
@@ -108,6 +105,8 @@ def test_the_log_of_the_loss_is_the_log_of_the_mean():
         (((0.5, 0.1),), "gamma: must be a finite number >= 0 and < 0.5, got 0.5"),
         (((0.1, -0.1),), "gamma: must be a finite number >= 0"),
         (((math.nan, 0.1),), "gamma: value at index 0 is not finite"),
+        ((0.2,), r"gamma: must be the two flip rates \(gamma01, gamma10\)"),
+        (((0.2,),), r"gamma: must be the two flip rates \(gamma01, gamma10\)"),
         (((0.1, 0.1), "both"), "loss_weights: 'both' is unknown; known: convex, likelihood"),
         (((0.1, 0.1), "convex", "drop"), "negative_weights: 'drop' is unknown; known: flip, clip"),
     ],
@@ -115,9 +114,3 @@ def test_the_log_of_the_loss_is_the_log_of_the_mean():
 def test_wrong_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         FlippedExponential(np.array([1.0, -1.0]), *arguments)
-
-
-@pytest.mark.parametrize("gamma", [0.2, (0.2,), (0.1, 0.1, 0.1)])
-def test_flip_rates_are_two_numbers(gamma):
-    with pytest.raises(ValueError, match=r"gamma: must be the two flip rates \(gamma01, gamma10\)"):
-        mixture(np.array([1.0, -1.0]), gamma)

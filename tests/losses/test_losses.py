@@ -19,8 +19,7 @@ each_loss = pytest.mark.parametrize("loss", EVERY, ids=lambda loss: f"{loss.name
 @each_loss
 def test_slope_is_the_central_difference(loss):
     z = np.random.default_rng(1).uniform(-4, 4, 400)
-    z = z[np.all([np.abs(z - kink) > 1e-3 for kink in (*loss.kinks, 9.0)], axis=0)]
-    h = 1e-6
+    h = 1e-6  # none of the points is so near to a kink
     difference = (loss.value(z + h) - loss.value(z - h)) / (2 * h)
     np.testing.assert_allclose(loss.slope(z), difference, rtol=1e-7, atol=2e-8)
 
@@ -46,16 +45,8 @@ def test_value_is_monotone_and_bounded(loss, z):
 
 
 @each_loss
-@given(z=st.floats(-9, 9), gap=st.floats(0, 9))
-def test_the_slope_of_a_convex_loss_never_falls(loss, z, gap):
-    if loss.convex:
-        assert loss.slope(z + gap) >= loss.slope(z)
-
-
-def test_a_loss_that_is_not_convex_says_so():
-    z = np.linspace(-4, 4, 801)
-    for loss in EVERY:
-        assert loss.convex == (np.diff(loss.slope(z)) >= 0).all()
+def test_the_slope_never_falls_where_the_loss_says_that_it_is_convex(loss):
+    assert loss.convex == (np.diff(loss.slope(np.linspace(-9, 9, 1801))) >= 0).all()
 
 
 @each_loss
@@ -77,14 +68,6 @@ def test_bounded_losses_reach_their_bound_and_lose_their_slope_at_both_ends(loss
     np.testing.assert_allclose(loss.slope([-1e6, 1e6]), 0.0, atol=1e-10)
 
 
-@pytest.mark.parametrize("s", [-0.7, -1.0, -2.0, 0.0])
-def test_ramp_is_a_difference_of_hinges(s):
-    z = np.linspace(-5, 5, 1001)
-    np.testing.assert_allclose(
-        losses.Ramp(s).value(z), np.maximum(1 - z, 0) - np.maximum(s - z, 0), atol=1e-15
-    )
-
-
 @pytest.mark.parametrize("c", [0.5, 1.0, 2.0, 4.0])
 def test_reversed_gompertz_landmarks(c):
     loss = losses.RGomp(c)
@@ -100,22 +83,6 @@ def test_smooth_ramp_landmarks(s, alpha, beta):
     assert float(loss.value(-beta)) == pytest.approx((1 - s) / 2, rel=1e-14)
     assert float(loss.slope(-beta)) == pytest.approx(-(1 - s) * alpha / 4, rel=1e-14)
     assert loss.curvature == pytest.approx(0.09623 * (1 - s) * alpha**2, rel=1e-4)
-
-
-def test_sigmoid_is_a_smooth_ramp():
-    z = np.linspace(-9, 9, 91)
-    np.testing.assert_allclose(losses.Sigmoid().value(z), 1 / (1 + np.exp(z)), rtol=1e-14)
-
-
-@pytest.mark.parametrize("update", ["smooth_ramp", "rgomp"])
-def test_updates_are_those_of_algorithm_1(update):
-    g = np.linspace(-8, 2, 101)
-    if update == "smooth_ramp":
-        phi = np.exp(2.0 * (g - 0.03))
-        typed, slope = 2.0 * 2.0 * phi / (1 + phi) ** 2, losses.SmoothRamp(-1.0, 2.0, -0.03).slope(g)
-    else:
-        typed, slope = 2.0 * np.exp(2.0 * g - np.exp(2.0 * g)), losses.RGomp(2.0).slope(g)
-    np.testing.assert_allclose(-slope, typed, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -138,54 +105,66 @@ def test_symmetric_loss_condition(loss, symmetric):
     assert (np.ptp(total) < 1e-12) == symmetric
 
 
+@pytest.mark.parametrize("s", [-0.7, -1.0, -2.0, 0.0])
+def test_ramps_are_their_formulas(s):
+    z = np.linspace(-5, 5, 1001)
+    hinges = np.maximum(1 - z, 0) - np.maximum(s - z, 0)
+    np.testing.assert_allclose(losses.Ramp(s).value(z), hinges, atol=1e-15)
+    smooth = (1 - s) / (1 + np.exp(1.5 * (z + 0.2)))
+    np.testing.assert_allclose(losses.SmoothRamp(s, 1.5, 0.2).value(z), smooth, rtol=1e-14)
+    np.testing.assert_allclose(losses.Sigmoid().value(z), losses.SmoothRamp(0, 1, 0).value(z), rtol=1e-14)
+
+
+def weight(loss, z):
+    """phi(z) = -r'(z) / (1 - z): the weight of an example in the equivalent least-squares problem."""
+    return -loss.slope(z) / (1.0 - z)
+
+
+@pytest.mark.parametrize("s", losses.PRESETS)
+def test_theorem_2_the_weight_of_a_smooth_ramp(s):
+    z, (alpha, beta) = np.linspace(-8, 0.9, 50), losses.PRESETS[s]
+    phi = np.exp(alpha * (z + beta))
+    printed = (1 - s) * alpha * phi / ((1 - z) * (1 + phi) ** 2)
+    np.testing.assert_allclose(weight(losses.SmoothRamp(s), z), printed, rtol=1e-12)
+    assert losses.SmoothRamp(s) == losses.SmoothRamp(s, alpha, beta)
+
+
+def test_theorem_2_the_weight_of_the_reversed_gompertz_loss():
+    z = np.linspace(-8, 0.9, 50)
+    printed = 2.0 * np.exp(2.0 * z - np.exp(2.0 * z)) / (1 - z)
+    np.testing.assert_allclose(weight(losses.RGomp(2.0), z), printed, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "loss",
-    [losses.SmoothRamp(-0.7, 3.0, -0.15), losses.SmoothRamp(), losses.SmoothRamp(-2.0, 1.5, 0.5)]
-    + [losses.RGomp(c) for c in (0.1, 0.5, 1.0, 2.0, 4.0, 10.0)],
+    [*map(losses.SmoothRamp, losses.PRESETS), *map(losses.RGomp, (0.1, 0.5, 1.0, 2.0, 4.0, 10.0))],
     ids=lambda loss: f"{loss.name}{loss.parameters}",
 )
 def test_rs_10_the_weight_of_a_wrong_label_falls_with_its_distance(loss):
-    z = np.linspace(-12, -1e-6, 4001)
-    weight = loss.weight(z)
-    assert np.all(np.diff(weight)[weight[:-1] > 0] > 0)
+    found = weight(loss, np.linspace(-12, -1e-6, 4001))
+    assert np.all(np.diff(found)[found[:-1] > 0] > 0)
 
 
 def test_rs_10_robust_weights_vanish_faster_than_the_hinge():
-    far = -20.0
-    assert losses.Hinge().weight(far) == pytest.approx(1 / 21)
-    for loss in (losses.SmoothRamp(), losses.RGomp()):
-        assert loss.weight(far) < 1e-10
-
-
-def test_theorem_2_formulas():
-    z = np.linspace(-5, -0.1, 50)
-    s, alpha, beta, c = -1.0, 2.0, -0.03, 2.0
-    delta = np.exp(alpha * beta)
-    printed = (1 - s) * alpha * delta * np.exp(alpha * z) / ((1 - z) * (1 + delta * np.exp(alpha * z)) ** 2)
-    np.testing.assert_allclose(losses.SmoothRamp(s, alpha, beta).weight(z), printed, rtol=1e-12)
-    np.testing.assert_allclose(
-        losses.RGomp(c).weight(z), c * np.exp(c * z - np.exp(c * z)) / (1 - z), rtol=1e-12
-    )
+    assert weight(losses.Hinge(), -20.0) == pytest.approx(1 / 21)
+    assert max(weight(losses.SmoothRamp(), -20.0), weight(losses.RGomp(), -20.0)) < 1e-10
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: losses.Ramp(0.5), "s, the margin where the ramp becomes flat, must be <= 0, got 0.5"),
-        (lambda: losses.Ramp(math.nan), "must be <= 0, got nan"),
+        (lambda: losses.Ramp(0.5), "s: must be a finite number <= 0, got 0.5"),
+        (lambda: losses.Ramp(math.nan), "s: must be a finite number <= 0, got nan"),
         (lambda: losses.Ramp(-math.inf), "s: must be a finite number"),
-        (lambda: losses.SmoothRamp(0.1), "must be <= 0"),
+        (lambda: losses.SmoothRamp(0.1), "s: must be a finite number <= 0"),
         (
             lambda: losses.SmoothRamp(-0.5),
-            r"presets for s = -0\.7, -1\.0, -2\.0 only; for s = -0\.5 give alpha and beta",
+            r"alpha and beta, or neither and s = -0\.7, -1\.0, -2\.0; got",
         ),
-        (lambda: losses.SmoothRamp(-1.0, 2.0), "give both alpha and beta, or neither; got 2.0 and None"),
-        (
-            lambda: losses.SmoothRamp(-1.0, 0.0, 0.0),
-            "alpha, the steepness of the smooth ramp, must be > 0, got 0",
-        ),
+        (lambda: losses.SmoothRamp(-1.0, 2.0), r"both alpha and beta.*alpha=2\.0, beta=None"),
+        (lambda: losses.SmoothRamp(-1.0, 0.0, 0.0), "alpha: must be a finite number > 0, got 0"),
         (lambda: losses.SmoothRamp(-1.0, 1.0, math.nan), "beta: must be a finite number"),
-        (lambda: losses.RGomp(0.0), "c, the steepness of the reversed Gompertz loss, must be > 0, got 0"),
+        (lambda: losses.RGomp(0.0), "c: must be a finite number > 0, got 0"),
         (lambda: losses.RGomp(math.inf), "c: must be a finite number"),
         (lambda: losses.resolve("rgom"), "loss: 'rgom' is unknown; known: log, hinge"),
     ],
@@ -206,18 +185,9 @@ def nearest(s):
     return k / (1 - s), beta
 
 
-def test_the_steepness_scales_with_the_width_of_the_ramp():
-    assert [nearest(s)[0] * (1 - s) for s in losses.PRESETS] == pytest.approx([5.3011] * 3, abs=1e-3)
-
-
 def test_only_the_first_preset_rounds_the_nearest_smooth_ramp():
     fits = {s: nearest(s) for s in losses.PRESETS}
+    assert [fits[s][0] * (1 - s) for s in losses.PRESETS] == pytest.approx([5.3011] * 3, abs=1e-3)
     assert [round(fits[s][0], 3) for s in losses.PRESETS] == [3.118, 2.651, 1.767]
     assert losses.PRESETS[-0.7] == (round(fits[-0.7][0]), round(fits[-0.7][1], 2))
     assert losses.PRESETS[-1.0][0] != round(fits[-1.0][0])
-
-
-@pytest.mark.parametrize("s", losses.PRESETS)
-def test_without_alpha_and_beta_the_preset_is_taken(s):
-    assert losses.SmoothRamp(s) == losses.SmoothRamp(s, *losses.PRESETS[s])
-    assert losses.SmoothRamp(int(s) if s == int(s) else s).parameters == (s, *losses.PRESETS[s])

@@ -24,6 +24,10 @@ LARGEST_RATE = 0.49
 STILL = 1e-3  # gamma that moves by less in the last round has converged
 
 
+Learn = Callable[[Floats, Floats], tuple[Any, Floats]]
+After = Callable[[Floats, Any, float], None]
+
+
 class BoostingClassifier(ClassifierMixin, BaseEstimator):
     """H(x) = sum_t alpha_t h_t(x);  classes_[1] if H(x) >= 0, else classes_[0]."""
 
@@ -35,12 +39,13 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """H(x) per row of X (n, d); ValueError: not fitted, other features."""
-        return self._scores(features_of(self, X))
+        X = features_of(self, X)
+        terms = zip(self.members_, self.steps_, strict=True)
+        return sum((alpha * self._outputs(member, X) for member, alpha in terms), np.zeros(len(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, d); H(x) = 0 counts as the second class."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(np.intp)]
+        return self.classes_[(self.decision_function(X) >= 0).astype(np.intp)]
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """H(x) per row of X (n, d) after 1, 2, ... rounds."""
@@ -55,12 +60,6 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         for H in self.staged_decision_function(X):
             yield self.classes_[(H >= 0).astype(np.intp)]
 
-    def _scores(self, X: Floats) -> Floats:
-        H = np.zeros(len(X))
-        for member, alpha in zip(self.members_, self.steps_, strict=True):
-            H += alpha * self._outputs(member, X)
-        return H
-
     def _outputs(self, member: Any, X: Floats) -> Floats:
         """h(x) of one member per row of X (n, d)."""
         raise NotImplementedError
@@ -72,20 +71,14 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = two_classes(y)
         return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
 
-    def _add(
-        self,
-        loss: FlippedExponential,
-        learn: Callable[[Floats, Floats], tuple[Any, Floats]],
-        n: int,
-        after: Callable[[Floats, Any, float], None] | None = None,
-    ) -> None:
+    def _add(self, loss: FlippedExponential, learn: Learn, after: After | None = None) -> None:
         """Add members to H = 0 (n,), at most `rounds`; sets members_, steps_, log_losses_.
 
         learn(weights, labels) : a fitted member and its outputs (n,).
         after(H, member, alpha) : called at the end of each round, may change the loss.
         Ends early when no point has a weight.
         """
-        H = np.zeros(n)
+        H = np.zeros_like(loss.s)
         members: list[Any] = []
         steps: list[float] = []
         log_losses: list[float] = []
@@ -121,17 +114,8 @@ class LinearBoostingClassifier(BoostingClassifier):
     def _outputs(self, member: Floats, X: Floats) -> Floats:
         return np.where(X @ member[1:] + member[0] >= 0, 1.0, -1.0)
 
-    def _boost(
-        self,
-        X: Floats,
-        loss: FlippedExponential,
-        after: Callable[[Floats, Any, float], None] | None = None,
-    ) -> None:
-        self._add(loss, self._learner(X), len(X), after)
-        self.members_ = np.array(self.members_).reshape(-1, 1 + X.shape[1])
-
-    def _learner(self, X: Floats) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
-        """Fits a member to weights (n,) and labels (n,); ValueError: wrong parameters."""
+    def _boost(self, X: Floats, loss: FlippedExponential, after: After | None = None) -> None:
+        """`_add` with logistic members; ValueError: wrong parameters."""
         choice("base", self.base, get_args(Base))
         choice("weighting", self.weighting, get_args(Weighting))
         lam, steps = number("lam", self.lam, above=0), whole("newton_steps", self.newton_steps, 1)
@@ -151,7 +135,8 @@ class LinearBoostingClassifier(BoostingClassifier):
             weighted_logistic.fit(ZT, labels, a, theta, lam, omega, robust, steps)
             return theta, weighted_logistic.decisions(ZT, theta)
 
-        return learn
+        self._add(loss, learn, after)
+        self.members_ = np.array(self.members_).reshape(-1, r)
 
 
 @dataclass(eq=False, repr=False)
@@ -238,22 +223,34 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         X, s = self._checked(X, y)
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
-        gamma = _Gamma(self.gamma, s, labels)
+        up, down = self.gamma
+        omega, observed = flip_matrix.from_rates(float(up), float(down)), (s > 0).astype(float)
+        self.calibration_, self.converged_ = (-1.0, 0.0), True
+        path: list[tuple[float, float]] = []
+        scores = np.zeros(len(labels))
 
         def after(H: Floats, member: Floats, alpha: float) -> None:
-            gamma.calibrate(H if trusted is None else gamma.H + alpha * self._outputs(member, points))
-            loss.assume(gamma.update(H))
+            """Calibrate; then the rates from the posteriors of the training points, each at most 0.49."""
+            nonlocal omega, scores
+            scores = H if trusted is None else scores + alpha * self._outputs(member, points)
+            if not self.learn_gamma:
+                return
+            A, B = self.calibration_ = weighted_logistic.platt(scores, labels)
+            q = flip_matrix.posterior(-(A * H + B), observed, omega)
+            found = flip_matrix.updated(q, observed, omega)
+            self.converged_ = bool(np.abs(found - omega).max() < STILL)
+            path.append((min(float(found[0, 1]), LARGEST_RATE), min(float(found[1, 0]), LARGEST_RATE)))
+            omega = flip_matrix.from_rates(*path[-1])
+            loss.assume(path[-1])
 
-        self._boost(X, loss, after if self.learn_gamma else None)
+        self._boost(X, loss, after)
         if not self.learn_gamma:
-            gamma.calibrate(self._scores(points))
-        self.gamma_path_ = np.array(gamma.path or [gamma.rates] * len(self.steps_))
-        self.flip_matrix_ = flip_matrix.from_rates(*gamma.rates)
-        self.calibration_ = gamma.calibration
-        self.converged_ = not self.learn_gamma or gamma.moved < STILL
+            self.calibration_ = weighted_logistic.platt(scores, labels)
+        self.gamma_path_ = np.array(path or [(float(up), float(down))] * len(self.steps_))
+        self.flip_matrix_ = omega
         self._flag(
-            calibration=abs(labels.sum()) == len(labels) or gamma.calibration[0] > 0,
-            bound=gamma.moved > 0.0 and max(gamma.rates) >= LARGEST_RATE,
+            calibration=abs(labels.sum()) == len(labels) or self.calibration_[0] > 0,
+            bound=bool(path) and max(path[-1]) >= LARGEST_RATE,
             no_weight=len(self.steps_) < self.rounds,
         )
         return self
@@ -270,33 +267,6 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         if not np.isin(y, self.classes_).all():
             raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
         return X, np.where(y == self.classes_[1], 1.0, -1.0)
-
-
-class _Gamma:
-    """The flip rates round by round, and the calibration from which they are estimated."""
-
-    def __init__(self, start: tuple[float, float], s: Floats, labels: Floats) -> None:
-        self.rates = (float(start[0]), float(start[1]))
-        self.observed, self.labels = (s > 0).astype(float), labels
-        self.H = np.zeros(len(labels))
-        self.calibration = (-1.0, 0.0)
-        self.path: list[tuple[float, float]] = []
-        self.moved = 0.0
-
-    def calibrate(self, H: Floats) -> None:
-        """Platt's fit to the scores H of the trusted points, or of the training points."""
-        self.H, self.calibration = H, weighted_logistic.platt(H, self.labels)
-
-    def update(self, H: Floats) -> tuple[float, float]:
-        """gamma from the posteriors of the training points with scores H (n,), each rate at most 0.49."""
-        A, B = self.calibration
-        before = flip_matrix.from_rates(*self.rates)
-        q = flip_matrix.posterior(-(A * H + B), self.observed, before)
-        after = flip_matrix.updated(q, self.observed, before)
-        self.moved = float(np.abs(after - before).max())
-        self.rates = (min(float(after[0, 1]), LARGEST_RATE), min(float(after[1, 0]), LARGEST_RATE))
-        self.path.append(self.rates)
-        return self.rates
 
 
 class _WholeStep(FlippedExponential):
@@ -342,7 +312,7 @@ class GentleBoostClassifier(BoostingClassifier):
             values = self._leaf_values(tree, leaves, weights, s)
             return (tree, values), values[leaves]
 
-        self._add(_WholeStep(s), learn, len(X))
+        self._add(_WholeStep(s), learn)
         return self
 
     def _outputs(self, member: Any, X: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.classifiers.base import LinearBinaryClassifier, generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers import sgd
-from noisylabels.solvers.linear_margin import minimise
 from noisylabels.solvers.sgd import (
     AHEAD,
     SMALLEST_SCALE,
+    Average,
     Objective,
     Rows,
     add,
@@ -26,13 +26,12 @@ from noisylabels.solvers.sgd import (
     dot,
     energy,
     fetch,
+    fit_models,
     largest_square,
     permutation,
 )
-from noisylabels.solvers.sgd_grid import Candidate, fit_models
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
-Average = Literal["none", "epoch", "run"]
 BLOCKS = "blocks"
 PIECE = 1 << 20  # row numbers drawn at a time
 
@@ -109,27 +108,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
             self._pass(rows, labels, block_order(n, rng) if self.shuffle else given)
             yield self
 
-    @classmethod
-    def fit_grid(
-        cls,
-        X: Any,
-        y: Floats,
-        train: NDArray[np.integer[Any]],
-        candidates: Sequence[Candidate],
-        rng: np.random.Generator,
-        *,
-        epochs: int,
-        schedule: sgd.ScheduleName = "warm_inv_epoch",
-        average: Average = "none",
-    ) -> Floats:
-        """Weights (d+1, M), the bias last, of a classifier for each candidate: for cross-validation.
-
-        X (n, d), y (n,) of -1.0 and +1.0; train : the rows to learn from.
-        See `fit_models`, which raises the errors.
-        """
-        return fit_models(
-            X, y, train, candidates, rng, epochs=epochs, schedule_name=schedule, average=average
-        )
+    fit_grid = staticmethod(fit_models)
+    """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass: for cross-validation."""
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:
         """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
@@ -153,18 +133,16 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     def objective(self, X: Any, y: ArrayLike) -> float:
         """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights;
         b only if regularised."""
-        f = self.decision_function(X)
         signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
-        square = (
-            float(self.coef_[0] @ self.coef_[0]) + self.regularise_intercept * float(self.intercept_[0]) ** 2
-        )
-        return float(resolve(self.loss).value(signs * f).mean()) + 0.5 * self.lam * square
+        losses = resolve(self.loss).value(signs * self.decision_function(X))
+        bias = self.regularise_intercept * float(self.intercept_[0])
+        square = float(self.coef_[0] @ self.coef_[0]) + bias * bias
+        return float(losses.mean()) + 0.5 * self.lam * square
 
     def _checked_objective(self) -> Objective:
         loss = resolve(self.loss)
         number("lam", self.lam, least=0)
         choice("average", self.average, get_args(Average))
-        choice("schedule", self.schedule, sgd.SCHEDULES)
         whole("epochs", self.epochs, 1)
         number("multiplier", self.multiplier, above=0)
         flag("fit_intercept", self.fit_intercept)
@@ -248,7 +226,8 @@ class MarginMinimiser(LinearBinaryClassifier):
     optimiser. A loss that is not convex is solved to the minimum that L-BFGS reaches from 0.
 
     loss : name or `noisylabels.losses.margin.Loss` without kinks.   lam : lambda > 0.
-    max_iter : rounds of L-BFGS.   random_state : not used, there is nothing random.
+    max_iter : rounds of L-BFGS, which stops when no entry of the gradient exceeds 1e-5, or when the objective
+        falls by less than 1e-10 of its value.   random_state : not used, there is nothing random.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_, converged_.
     Raises ValueError: a loss with kinks, labels that are not two classes, NaN or infinity, wrong parameters.
@@ -265,18 +244,30 @@ class MarginMinimiser(LinearBinaryClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> MarginMinimiser:
         """Solve for X (n, d), dense or CSR, and y (n,)."""
+        from scipy.optimize import minimize
+
         loss = resolve(self.loss)
         if not (loss.smooth or loss.name in ("squared_hinge", "modified_huber")):  # a slope everywhere
             raise ValueError(
                 f"loss: {loss.name} has kinks, for which L-BFGS is not made; take a smooth one, "
                 "or for the hinge LiblinearClassifier(loss='hinge', dual=True)"
             )
-        number("lam", self.lam, above=0)
-        whole("max_iter", self.max_iter, 1)
-        X, labels = self._checked(X, y)
-        found = minimise(X, labels, loss, float(self.lam), max_iter=self.max_iter)
-        self.coef_, self.intercept_ = found.w[np.newaxis, :-1].copy(), found.w[-1:].copy()
-        self.n_iter_, self.converged_ = found.iterations, found.converged
+        lam, rounds = number("lam", self.lam, above=0), whole("max_iter", self.max_iter, 1)
+        X, y = self._checked(X, y)
+        n, d = X.shape
+
+        def objective(v: Floats) -> tuple[float, Floats]:
+            margins = y * (X @ v[:d] + v[d])
+            pull = loss.slope(margins) * y / n
+            gradient = lam * v
+            gradient[:d] += X.T @ pull
+            gradient[d] += pull.sum()
+            return float(loss.value(margins).mean() + 0.5 * lam * (v @ v)), gradient
+
+        options: Any = {"maxiter": rounds, "maxfun": 2 * rounds, "gtol": 1e-5, "ftol": 1e-10}
+        found = minimize(objective, np.zeros(d + 1), jac=True, method="L-BFGS-B", options=options)
+        self.coef_, self.intercept_ = found.x[np.newaxis, :-1].copy(), found.x[-1:].copy()
+        self.n_iter_, self.converged_ = int(found.nit), bool(found.success)
         return self
 
 

@@ -73,8 +73,7 @@ class FlippedExponential:
     ) -> None:  # fmt: skip
         choice("negative_weights", negative_weights, get_args(NegativeWeights))
         self.s, self.loss_weights, self.clip = s, loss_weights, negative_weights == "clip"
-        self.a, self.b = mixture(s, gamma, loss_weights)
-        self._wa, self._wb = np.empty_like(s), np.empty_like(s)
+        self.assume(gamma)
 
     def assume(self, gamma: tuple[float, float]) -> None:
         """Go on with other flip rates."""
@@ -82,25 +81,24 @@ class FlippedExponential:
 
     def weigh(self, H: Floats) -> tuple[Floats, Floats]:
         """|weights| (n,), up to a common factor, and the labels (n,) to learn at the scores H (n,)."""
-        weights, targets = np.empty_like(H), np.empty_like(H)
-        terms(H, self.s, self.a, self.b, self._wa, self._wb)
-        signed_weights(self.s, self._wa, self._wb, self.clip, weights, targets)
-        return weights, targets
+        _, self._wa, self._wb = _terms(H, self.s, self.a, self.b)
+        w = self._wa - self._wb
+        return np.maximum(w, 0.0) if self.clip else np.abs(w), np.where(w >= 0.0, self.s, -self.s)
 
     def step(self, h: Floats) -> float:
         """The exact step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed last."""
-        return exact_step(*agreement(self.s, h, self._wa, self._wb))
+        return exact_step(*_agreement(self.s, h, self._wa, self._wb))
 
     def log_value(self, H: Floats) -> float:
         """log(J(H) / n)."""
-        wa, wb = np.empty_like(H), np.empty_like(H)
-        shift = terms(H, self.s, self.a, self.b, wa, wb)
+        shift, wa, wb = _terms(H, self.s, self.a, self.b)
         return float(shift + math.log((wa.sum() + wb.sum()) / len(H)))
 
 
 @njit(cache=True, error_model="numpy")
-def terms(H: Floats, s: Floats, a: Floats, b: Floats, wa: Floats, wb: Floats) -> float:
-    """Write w^a exp(-M) and w^b exp(-M), M the largest exponent among terms that are not 0; returns M."""
+def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
+    """M, w^a exp(-M) and w^b exp(-M), M the largest exponent among terms that are not 0."""
+    wa, wb = np.empty_like(H), np.empty_like(H)
     largest = -np.inf
     for i in range(len(H)):
         margin = s[i] * H[i]
@@ -112,29 +110,15 @@ def terms(H: Floats, s: Floats, a: Floats, b: Floats, wa: Floats, wb: Floats) ->
         margin = s[i] * H[i]
         wa[i] = a[i] * exp_of_negative(min(0.0, max(-margin - largest, -LARGEST)))
         wb[i] = b[i] * exp_of_negative(min(0.0, max(margin - largest, -LARGEST)))
-    return largest
+    return largest, wa, wb
 
 
 @njit(cache=True, error_model="numpy")
-def signed_weights(s: Floats, wa: Floats, wb: Floats, clip: bool, weights: Floats, targets: Floats) -> None:
-    """Write |w^a - w^b| and s sign(w^a - w^b); with `clip`, 0 where w^a < w^b."""
-    for i in range(len(s)):
-        w = wa[i] - wb[i]
-        if w >= 0.0:
-            weights[i], targets[i] = w, s[i]
-        else:
-            weights[i], targets[i] = 0.0 if clip else -w, -s[i]
-
-
-@njit(cache=True, error_model="numpy")
-def agreement(s: Floats, h: Floats, wa: Floats, wb: Floats) -> tuple[float, float]:
+def _agreement(s: Floats, h: Floats, wa: Floats, wb: Floats) -> tuple[float, float]:
     """(agree, disagree) of `exact_step`."""
     agree = disagree = 0.0
     for i in range(len(s)):
-        if s[i] == h[i]:
-            agree += wa[i]
-            disagree += wb[i]
-        else:
-            agree += wb[i]
-            disagree += wa[i]
+        same = s[i] == h[i]
+        agree += wa[i] if same else wb[i]
+        disagree += wb[i] if same else wa[i]
     return agree, disagree

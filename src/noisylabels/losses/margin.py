@@ -33,7 +33,6 @@ class Loss:
     _value, _slope : static methods (z, *parameters), r(z) and r'(z) of one margin, in what Numba compiles.
     curvature : L = max |r''|, or 1 by convention for a loss with kinks; step sizes are scaled by it.
     bound : sup r.   smooth : r'' exists.   convex : r' never falls.   decreasing : r' <= 0 everywhere.
-    kinks : where r'' does not exist.
     """
 
     name: ClassVar[str]
@@ -62,11 +61,6 @@ class Loss:
         return math.inf
 
     @property
-    def kinks(self) -> tuple[float, ...]:
-        """Margins without a second derivative."""
-        return ()
-
-    @property
     def parameters(self) -> tuple[float, ...]:
         """What `_value` and `_slope` take after z."""
         return tuple(float(value) for value in vars(self).values())
@@ -78,14 +72,6 @@ class Loss:
     def slope(self, z: ArrayLike) -> Floats:
         """r'(z), elementwise."""
         return self._each(type(self)._slope, z)
-
-    def weight(self, z: ArrayLike) -> Floats:
-        """phi(z) = -r'(z) / (1 - z), z < 1: the weight of an example in the equivalent least-squares problem.
-
-        Source: Theorem 2 of Han, Tsang, Chen; for a wrong label z = -|f(x)|.
-        """
-        margins = np.asarray(z, dtype=np.float64)
-        return -self.slope(margins) / (1.0 - margins)
 
     def _each(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
         margins = np.asarray(z, dtype=np.float64)
@@ -182,7 +168,7 @@ class Log(Loss):
 class Hinge(Loss):
     """r(z) = max(0, 1 - z)."""
 
-    name, convex, kinks = "hinge", True, (1.0,)
+    name, convex = "hinge", True
 
     @staticmethod
     def _value(z: float) -> float:
@@ -193,31 +179,20 @@ class Hinge(Loss):
         return -1.0 if z < 1.0 else 0.0
 
 
-def _ramp_end(s: float) -> None:
-    if not s <= 0:
-        raise ValueError(f"s, the margin where the ramp becomes flat, must be <= 0, got {s}")
-    number("s", s)
-
-
 @dataclass(frozen=True)
 class Ramp(Loss):
-    """r(z) = min(1 - s, max(0, 1 - z)), s <= 0; the difference of two hinges. Raises ValueError : s > 0."""
+    """r(z) = min(1 - s, max(0, 1 - z)), s <= 0, where it becomes flat. Raises ValueError : s > 0."""
 
     name = "ramp"
     s: float = -1.0
 
     def __post_init__(self) -> None:
-        _ramp_end(self.s)
+        number("s", self.s, most=0)
 
     @property
     def bound(self) -> float:
         """1 - s."""
         return 1.0 - self.s
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """s and 1."""
-        return (self.s, 1.0)
 
     @staticmethod
     def _value(z: float, s: float) -> float:
@@ -245,20 +220,14 @@ class SmoothRamp(Loss):
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        _ramp_end(self.s)
+        number("s", self.s, most=0)
         alpha, beta = self.alpha, self.beta
         if alpha is None and beta is None:
-            if self.s not in PRESETS:
-                known = ", ".join(map(str, PRESETS))
-                raise ValueError(
-                    f"smooth_ramp has presets for s = {known} only; for s = {self.s} give alpha and beta"
-                )
-            alpha, beta = PRESETS[self.s]
+            alpha, beta = PRESETS.get(self.s, (None, None))
         if alpha is None or beta is None:
-            raise ValueError(f"smooth_ramp: give both alpha and beta, or neither; got {alpha} and {beta}")
-        if not alpha > 0:
-            raise ValueError(f"alpha, the steepness of the smooth ramp, must be > 0, got {alpha}")
-        object.__setattr__(self, "alpha", number("alpha", alpha))
+            known = ", ".join(map(str, PRESETS))
+            raise ValueError(f"smooth_ramp: give both alpha and beta, or neither and s = {known}; got {self}")
+        object.__setattr__(self, "alpha", number("alpha", alpha, above=0))
         object.__setattr__(self, "beta", number("beta", beta))
 
     @property
@@ -295,9 +264,7 @@ class RGomp(Loss):
     c: float = 2.0
 
     def __post_init__(self) -> None:
-        if not self.c > 0:
-            raise ValueError(f"c, the steepness of the reversed Gompertz loss, must be > 0, got {self.c}")
-        number("c", self.c)
+        number("c", self.c, above=0)
 
     @property
     def curvature(self) -> float:
@@ -317,7 +284,7 @@ class RGomp(Loss):
 class SquaredHinge(Loss):
     """r(z) = max(0, 1 - z)^2, LIBLINEAR's loss."""
 
-    name, curvature, convex, kinks = "squared_hinge", 2.0, True, (1.0,)
+    name, curvature, convex = "squared_hinge", 2.0, True
 
     @staticmethod
     def _value(z: float) -> float:
@@ -331,7 +298,7 @@ class SquaredHinge(Loss):
 class ModifiedHuber(Loss):
     """r(z) = max(0, 1 - z)^2 for z >= -1, else -4 z (T. Zhang, Annals of Statistics 32, 2004)."""
 
-    name, curvature, convex, kinks = "modified_huber", 2.0, True, (-1.0, 1.0)
+    name, curvature, convex = "modified_huber", 2.0, True
 
     @staticmethod
     def _value(z: float) -> float:
@@ -345,7 +312,7 @@ class ModifiedHuber(Loss):
 class Perceptron(Loss):
     """r(z) = max(0, -z), with r'(0) = -1, so that learning can start from w = 0."""
 
-    name, convex, kinks = "perceptron", True, (0.0,)
+    name, convex = "perceptron", True
 
     @staticmethod
     def _value(z: float) -> float:

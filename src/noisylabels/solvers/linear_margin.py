@@ -1,6 +1,4 @@
-"""Linear classifiers by their margins: smooth losses, losses that saturate, and the margin distribution.
-
-`minimise`: min_v G(v) = (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||v||^2, v = (w, b), by SciPy's L-BFGS.
+"""Linear classifiers by their margins: losses that saturate, and the margin distribution.
 
 `descend` and `coordinate_search`: losses that saturate, means over the signed rows u_n = s_n x_n of U;
   the sigmoid, sigma(-kappa u_n.h), which tends to the 0-1 loss as kappa grows;
@@ -17,49 +15,12 @@ Source: Zhang and Zhou, KDD 2014, who descend along the coordinates of the dual;
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from noisylabels.fixed_order import normal_equations, put, scores, solve
-from noisylabels.losses.margin import Loss
 from noisylabels.validation import Floats
-
-
-class Minimum(NamedTuple):
-    """w (d+1,), the bias last;  iterations done;  converged: stopped by a tolerance, not by max_iter."""
-
-    w: Floats
-    iterations: int
-    converged: bool
-
-
-def minimise(X: Any, y: Floats, loss: Loss, lam: float, *, max_iter: int) -> Minimum:
-    """min_v G(v) = (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||v||^2, v = (w, b), from v = 0.
-
-    X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; lam: lambda.
-    A loss that is not convex can have several minima: this is the one that L-BFGS reaches from 0, where SGD
-    starts as well. It stops when no entry of the gradient exceeds 1e-5, or when G falls by less than 1e-10
-    of its value.
-    Source: Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16, 1995 (SciPy's L-BFGS-B, without bounds).
-    """
-    from scipy.optimize import minimize
-
-    n, d = X.shape
-
-    def objective(v: Floats) -> tuple[float, Floats]:
-        margins = y * (X @ v[:d] + v[d])
-        pull = loss.slope(margins) * y / n
-        gradient = lam * v
-        gradient[:d] += X.T @ pull
-        gradient[d] += pull.sum()
-        return float(loss.value(margins).mean() + 0.5 * lam * (v @ v)), gradient
-
-    options: Any = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": 1e-5, "ftol": 1e-10}
-    found = minimize(objective, np.zeros(d + 1), jac=True, method="L-BFGS-B", options=options)
-    return Minimum(np.asarray(found.x), int(found.nit), bool(found.success))
-
 
 MEMORY = 8
 ARMIJO = 1e-4
@@ -176,14 +137,6 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
 
 
 @njit(cache=True, error_model="numpy")
-def count_errors(UT: Floats, h: Floats) -> int:
-    """sum_n 1(u_n.h <= 0)."""
-    f = np.empty(UT.shape[1])
-    scores(UT, h, f)
-    return (f <= 0.0).sum()
-
-
-@njit(cache=True, error_model="numpy")
 def best_move(f: Floats, row: Floats) -> tuple[int, float]:
     """(fewest errors of f + t row over t, the t nearest to 0 among the middles of the best intervals).
 
@@ -250,17 +203,6 @@ def quadratic(ZT: Floats, lam1: float) -> Floats:
     return np.asarray(np.eye(len(ZT)) + 4.0 * lam1 / n**2 * scatter)
 
 
-def primal(ZT: Floats, A: Floats, b: Floats, C: float, w: Floats) -> float:
-    """1/2 w.A w - b.w + C sum_n max(0, 1 - w.z_n)."""
-    return float(0.5 * w @ A @ w - b @ w + C * np.maximum(0.0, 1.0 - w @ ZT).sum())
-
-
-def dual(ZT: Floats, A: Floats, b: Floats, alpha: Floats) -> float:
-    """sum alpha - 1/2 u.A^-1 u, u = b + sum alpha_n z_n; at most the primal value of any w."""
-    u = b + ZT @ alpha
-    return float(alpha.sum() - 0.5 * u @ np.linalg.solve(A, u))
-
-
 @njit(cache=True, error_model="numpy")
 def interior_point(
     ZT: Floats, A: Floats, b: Floats, C: float, tolerance: float, rounds: int
@@ -271,8 +213,10 @@ def interior_point(
     """
     d, n = ZT.shape
     alpha = np.full(n, 0.5 * C)
-    w = _middle(ZT, A, b, alpha)
-    margin = np.empty(n)
+    factor, w, margin = A.copy(), b.copy(), np.empty(n)
+    for j in range(d):
+        w[j] += (ZT[j] * alpha).sum()
+    solve(factor, w)  # w = A^-1 (b + sum alpha_n z_n)
     scores(ZT, w, margin)
     p = np.maximum(margin - 1.0, 0.0) + 1.0
     q = p - (margin - 1.0)
@@ -313,13 +257,3 @@ def _room(value: Floats, change: Floats) -> float:
         if change[i] < 0.0:
             longest = min(longest, -TO_THE_EDGE * value[i] / change[i])
     return longest
-
-
-@njit(cache=True, error_model="numpy")
-def _middle(ZT: Floats, A: Floats, b: Floats, alpha: Floats) -> Floats:
-    """w = A^-1 (b + sum alpha_n z_n)."""
-    factor, w = A.copy(), b.copy()
-    for j in range(len(b)):
-        w[j] += (ZT[j] * alpha).sum()
-    solve(factor, w)
-    return w

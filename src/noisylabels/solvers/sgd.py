@@ -20,7 +20,7 @@ Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1; lazy sums: W. Xu, arXiv:1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -31,7 +31,7 @@ from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from noisylabels.losses.margin import Loss, columns, compiled_slope
-from noisylabels.validation import Array, Floats, choice, number
+from noisylabels.validation import Array, Floats, Ints, choice
 
 LINE = 64  # bytes of a cache line
 Order = NDArray[np.uint32]
@@ -45,9 +45,9 @@ class DenseRows(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """CSR: row i has values data[k] in columns indices[k] (uint32), indptr[i] <= k < indptr[i+1] (int64)."""
+    """CSR: row i has values[k] in columns indices[k] (uint32), indptr[i] <= k < indptr[i+1] (int64)."""
 
-    data: Array
+    values: Array
     indices: Array
     indptr: Array
 
@@ -71,91 +71,6 @@ def largest_square(X: Any) -> float:
     return float(X.multiply(X).sum(axis=1).max())
 
 
-def _dense_dot(rows: Any, i: Any, w: Any) -> Any:
-    x, d = rows.values, rows.d
-    at = np.intp(i) * d
-    a = b = c = e = 0.0
-    for k in range(0, d - 3, 4):
-        a += x[at + k] * w[k]
-        b += x[at + k + 1] * w[k + 1]
-        c += x[at + k + 2] * w[k + 2]
-        e += x[at + k + 3] * w[k + 3]
-    for k in range(d - d % 4, d):
-        a += x[at + k] * w[k]
-    return (a + b) + (c + e)
-
-
-def _sparse_dot(rows: Any, i: Any, w: Any) -> Any:
-    x, column = rows.data, rows.indices
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
-    a = b = c = e = 0.0
-    for k in range(start, stop - 3, 4):
-        a += x[k] * w[column[k]]
-        b += x[k + 1] * w[column[k + 1]]
-        c += x[k + 2] * w[column[k + 2]]
-        e += x[k + 3] * w[column[k + 3]]
-    for k in range(stop - (stop - start) % 4, stop):
-        a += x[k] * w[column[k]]
-    return (a + b) + (c + e)
-
-
-def _dense_add(rows: Any, i: Any, w: Any, c: Any) -> Any:
-    at = np.intp(i) * rows.d
-    for k in range(rows.d):
-        w[k] += c * rows.values[at + k]
-
-
-def _sparse_add(rows: Any, i: Any, w: Any, c: Any) -> Any:
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        w[rows.indices[k]] += c * rows.data[k]
-
-
-def _dense_energy(rows: Any, i: Any) -> Any:
-    at = np.intp(i) * rows.d
-    total = 0.0
-    for k in range(at, at + rows.d):
-        total += rows.values[k] * rows.values[k]
-    return total
-
-
-def _sparse_energy(rows: Any, i: Any) -> Any:
-    total = 0.0
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        total += rows.data[k] * rows.data[k]
-    return total
-
-
-def _dense_dots(rows: Any, i: Any, W: Any, z: Any) -> Any:
-    at = np.intp(i) * rows.d
-    z[:] = 0.0
-    for k in range(rows.d):
-        _gather(W[k], rows.values[at + k], z)
-
-
-def _sparse_dots(rows: Any, i: Any, W: Any, z: Any) -> Any:
-    z[:] = 0.0
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        _gather(W[rows.indices[k]], rows.data[k], z)
-
-
-def _dense_adds(rows: Any, i: Any, W: Any, c: Any) -> Any:
-    at = np.intp(i) * rows.d
-    for k in range(rows.d):
-        _gather(c, rows.values[at + k], W[k])
-
-
-def _sparse_adds(rows: Any, i: Any, W: Any, c: Any) -> Any:
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        _gather(c, rows.data[k], W[rows.indices[k]])
-
-
-@njit(inline="always")
-def _gather(source: Floats, x: float, target: Floats) -> None:
-    """target += x source, one entry per model."""
-    for m in range(len(target)):
-        target[m] += x * source[m]
-
-
 @intrinsic
 def _hint(typing_context: Any, array: Any, k: Any) -> Any:
     """Hint that array[k] will be read soon."""
@@ -175,19 +90,8 @@ def _hint(typing_context: Any, array: Any, k: Any) -> Any:
 _prefetch: Any = _hint  # called without the typing context that numba adds
 
 
-def _dense_fetch(rows: Any, y: Any, i: Any) -> Any:
-    _prefetch(y, np.intp(i))
-    x, at = rows.values, np.intp(i) * rows.d
-    for k in range(0, rows.d, LINE // x.itemsize):
-        _prefetch(x, at + k)
-
-
-def _sparse_fetch(rows: Any, y: Any, i: Any) -> Any:
-    _prefetch(y, np.intp(i))
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
-    for k in range(start, stop, LINE // rows.data.itemsize):
-        _prefetch(rows.data, k)
-    for k in range(start, stop, LINE // rows.indices.itemsize):
+def _prefetch_indices(rows: Any, start: Any, count: Any) -> Any:
+    for k in range(start, start + count, LINE // rows.indices.itemsize):
         _prefetch(rows.indices, k)
 
 
@@ -204,18 +108,82 @@ def _either(dense: Callable[..., Any], sparse: Callable[..., Any]) -> Any:
     return function
 
 
-dot = _either(_dense_dot, _sparse_dot)
-"""(rows, i, w): x_i.w in four interleaved partial sums."""
-add = _either(_dense_add, _sparse_add)
-"""(rows, i, w, c): w += c x_i."""
-energy = _either(_dense_energy, _sparse_energy)
-"""(rows, i): ||x_i||^2."""
-dots = _either(_dense_dots, _sparse_dots)
-"""(rows, i, W, z): z = x_i W for the models in the columns of W (d, M)."""
-adds = _either(_dense_adds, _sparse_adds)
-"""(rows, i, W, c): W += x_i (outer) c for the models in the columns of W (d, M)."""
-fetch = _either(_dense_fetch, _sparse_fetch)
-"""(rows, y, i): ask the memory for row i and its label, which are needed a few steps later."""
+# Row i is values[start : start + count]; its j-th value is in column `_column(rows, start, j)`.
+_span = _either(
+    lambda rows, i: (np.intp(i) * rows.d, rows.d),
+    lambda rows, i: (rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]),
+)
+_column = _either(lambda rows, start, j: j, lambda rows, start, j: rows.indices[start + j])
+_fetch_columns = _either(lambda rows, start, count: None, _prefetch_indices)
+
+
+@njit(inline="always")
+def dot(rows: Rows, i: int, w: Floats) -> float:
+    """x_i.w in four interleaved partial sums."""
+    x = rows.values
+    start, count = _span(rows, i)
+    a = b = c = e = 0.0
+    for j in range(0, count - 3, 4):
+        a += x[start + j] * w[_column(rows, start, j)]
+        b += x[start + j + 1] * w[_column(rows, start, j + 1)]
+        c += x[start + j + 2] * w[_column(rows, start, j + 2)]
+        e += x[start + j + 3] * w[_column(rows, start, j + 3)]
+    for j in range(count - count % 4, count):
+        a += x[start + j] * w[_column(rows, start, j)]
+    return (a + b) + (c + e)
+
+
+@njit(inline="always")
+def add(rows: Rows, i: int, w: Floats, c: float) -> None:
+    """w += c x_i."""
+    start, count = _span(rows, i)
+    for j in range(count):
+        w[_column(rows, start, j)] += c * rows.values[start + j]
+
+
+@njit(inline="always")
+def energy(rows: Rows, i: int) -> float:
+    """||x_i||^2."""
+    start, count = _span(rows, i)
+    total = 0.0
+    for k in range(start, start + count):
+        total += rows.values[k] * rows.values[k]
+    return total
+
+
+@njit(inline="always")
+def dots(rows: Rows, i: int, W: Floats, z: Floats) -> None:
+    """z = x_i W for the models in the columns of W (d, M)."""
+    start, count = _span(rows, i)
+    z[:] = 0.0
+    for j in range(count):
+        _gather(W[_column(rows, start, j)], rows.values[start + j], z)
+
+
+@njit(inline="always")
+def adds(rows: Rows, i: int, W: Floats, c: Floats) -> None:
+    """W += x_i (outer) c for the models in the columns of W (d, M)."""
+    start, count = _span(rows, i)
+    for j in range(count):
+        _gather(c, rows.values[start + j], W[_column(rows, start, j)])
+
+
+@njit(inline="always")
+def _gather(source: Floats, x: float, target: Floats) -> None:
+    """target += x source, one entry per model."""
+    for m in range(len(target)):
+        target[m] += x * source[m]
+
+
+@njit(inline="always")
+def fetch(rows: Rows, y: Floats, i: int) -> None:
+    """Ask the memory for row i and its label, which are needed a few steps later."""
+    _prefetch(y, np.intp(i))
+    start, count = _span(rows, i)
+    for k in range(start, start + count, LINE // rows.values.itemsize):
+        _prefetch(rows.values, k)
+    _fetch_columns(rows, start, count)
+
 
 AHEAD = 6  # rows between a read-ahead and its use
 SMALLEST_SCALE = 1e-200  # the lazy weights are then 1e200 times too large, with all their digits
@@ -223,10 +191,13 @@ SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum cancels by about 1/scale
 
 
 class Schedule(NamedTuple):
-    """eta_t = eta0 min(1, (t+1)/warm) / (1 + decay t)^power at the global step t = 0, 1, ..."""
+    """eta_t = eta0 min(1, (t+1)/warm) / (1 + decay t)^power at the global step t = 0, 1, ...
 
-    eta0: float
-    decay: float
+    Of M models: eta0 and decay (M,).
+    """
+
+    eta0: Any
+    decay: Any
     power: float
     warm: float
 
@@ -389,10 +360,9 @@ _SAMPLE = 1000  # rows of Bottou's search
 def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
     """The schedule of that name.
 
-    Raises ValueError : an unknown name; eta0 <= 0; eta0 lambda >= 1, which would reverse the weights.
+    Raises ValueError : an unknown name; eta0 lambda >= 1, which would reverse the weights.
     """
     choice("schedule", name, SCHEDULES)
-    number("eta0", eta0, above=0)
     if eta0 * lam >= 1:
         raise ValueError(f"eta0 lambda = {eta0:g} x {lam:g} must be < 1: such a step reverses the weights")
     decay = {"warm_inv_epoch": 1 / n, "inv_sqrt_epoch": 1 / n, "constant": 0.0}.get(name, lam * eta0)
@@ -441,3 +411,109 @@ def searched_step(X: Any, y: Floats, objective: Objective) -> float:
         if not 2.0**-60 < eta0 < 2.0**60:
             break
     return eta0
+
+
+# Many models in one pass over the rows: the grids of cross-validation. They see the same rows in the same
+# order and differ in lambda, step size and the parameters of one loss. Their weights are the columns of
+# W (d+1, M): each nonzero entry of an example is read once and used M times. Model m does what `epoch` does.
+
+Average = Literal["none", "epoch", "run"]
+
+
+class Candidate(NamedTuple):
+    """One point of a grid."""
+
+    loss: Loss
+    lam: float
+    multiplier: float
+
+
+def fit_models(
+    X: Any, y: Floats, train: NDArray[np.integer[Any]], candidates: Sequence[Candidate],
+    rng: np.random.Generator, *, epochs: int, schedule: ScheduleName = "warm_inv_epoch",
+    average: Average = "none",
+) -> Floats:  # fmt: skip
+    """Weights (d+1, M), the bias last, of `RobustSGDClassifier` for each candidate.
+
+    X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.
+    The rows come in a new uniformly random order each epoch.
+    A step size that makes weights overflow leaves NaN in its column.
+    Raises ValueError : losses of different classes; a schedule that chooses its own first step.
+    """
+    kinds = {candidate.loss.name for candidate in candidates}
+    if len(kinds) != 1:
+        raise ValueError(f"the candidates of one pass must share the kind of loss, got {sorted(kinds)}")
+    slopes = compiled_slope(candidates[0].loss)
+    if schedule in ("constant", "bottou"):
+        raise ValueError(f"the schedule {schedule!r} chooses its own step size, so it has no grid")
+    steps = _steps(candidates, schedule, largest_square(X[train]) + 1.0, len(train))
+    rows, lam = as_rows(X), np.array([candidate.lam for candidate in candidates], float)
+    parameters = columns([candidate.loss for candidate in candidates])
+    W = np.zeros((X.shape[1] + 1, len(candidates)))
+    total = np.zeros_like(W)
+    for number in range(epochs):
+        order = train[permutation(len(train), rng)].astype(np.uint32)
+        averaged = average == "epoch" or (average == "run" and number > 0)
+        if average == "epoch":
+            total[:] = 0.0
+        _epochs(rows, y, order, W, total, averaged, slopes, parameters, lam, steps, number * len(train))
+        if average == "epoch":
+            W[:] = total / len(train)
+    return total / ((epochs - 1) * len(train)) if average == "run" and epochs > 1 else W
+
+
+def _steps(candidates: Sequence[Candidate], name: str, size: float, n: int) -> Schedule:
+    steps = [schedule(name, scaled_step(c.multiplier, c.loss, size, c.lam), c.lam, n) for c in candidates]
+    eta0, decay, _, _ = np.array(steps).T.copy()
+    return steps[0]._replace(eta0=eta0, decay=decay)
+
+
+@njit(cache=True, error_model="numpy")
+def _epochs(
+    rows: Rows, y: Floats, order: Order, W: Floats, total: Floats, averaged: bool,
+    slopes: Any, parameters: Floats, lam: Floats, steps: Schedule, t: int,
+) -> None:  # fmt: skip
+    """`_epoch` for every model at once; slopes: r' over arrays; parameters (3, M); W, total (d+1, M)."""
+    d, M = W.shape[0] - 1, W.shape[1]
+    scale, kappa, eta = np.ones(M), np.zeros(M), np.empty(M)
+    z, step = np.empty(M), np.empty(M)
+    floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
+    last = len(order) - 1
+    for k in range(len(order)):
+        fetch(rows, y, order[min(k + AHEAD, last)])
+        i = order[k]
+        dots(rows, i, W, z)
+        for m in range(M):
+            eta[m] = step_size(Schedule(steps.eta0[m], steps.decay[m], steps.power, steps.warm), t + k)
+        for m in range(M):
+            z[m] = y[i] * (scale[m] * z[m] + W[d, m])
+        slopes(z.ctypes, parameters.ctypes, M, step.ctypes, M)
+        low = 0
+        for m in range(M):
+            moved = -eta[m] * y[i] * step[m]
+            shrink = 1.0 - eta[m] * lam[m]
+            scale[m] *= shrink
+            low |= scale[m] < floor
+            step[m] = moved / scale[m]
+            W[d, m] = W[d, m] * shrink + moved
+        adds(rows, i, W, step)
+        if averaged:
+            for m in range(M):
+                step[m] *= -kappa[m]
+                kappa[m] += scale[m]
+                total[d, m] += W[d, m]
+            adds(rows, i, total, step)
+        if low:
+            small = np.flatnonzero(scale < floor)
+            _flush_all(W, total, small, scale, kappa)
+            scale[small], kappa[small] = 1.0, 0.0
+    _flush_all(W, total, np.arange(M), scale, kappa)
+
+
+@njit(cache=True)
+def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Floats) -> None:
+    """`_flush` for the chosen models."""
+    for j in range(W.shape[0] - 1):
+        for m in chosen:
+            total[j, m] += kappa[m] * W[j, m]
+            W[j, m] *= scale[m]

@@ -39,10 +39,7 @@ def draws(weights: Floats, spacings: Floats) -> Floats:
     n = len(weights)
     scale = weights.sum() / spacings.sum()
     counts = np.zeros(n)
-    at, last = 0, 0
-    for i in range(n):
-        if weights[i] > 0.0:
-            last = i
+    at, last = 0, np.flatnonzero(weights > 0.0)[-1]
     below, u = weights[0], 0.0
     for i in range(n):
         u += spacings[i] * scale
@@ -58,23 +55,13 @@ def decisions(ZT: Floats, theta: Floats) -> Floats:
     """h = +1 where theta . z >= 0, else -1: (n,)."""
     f = np.empty(ZT.shape[1])
     scores(ZT, theta, f)
-    for n in range(len(f)):
-        f[n] = 1.0 if f[n] >= 0.0 else -1.0
-    return f
+    return np.where(f >= 0.0, 1.0, -1.0)
 
 
 @njit(cache=True, error_model="numpy")
-def _terms(
-    f: Floats,
-    y: Floats,
-    a: Floats,
-    omega00: float,
-    omega01: float,
-    omega10: float,
-    omega11: float,
-    block: Floats,
-) -> None:
+def _terms(f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, block: Floats) -> None:
     """The terms of the sums of `_evaluate`, then a (q - sigma) and a sigma (1 - sigma), in rows of block."""
+    omega00, omega11 = 1.0 - omega01, 1.0 - omega10
     out = block.reshape(-1)
     for n in range(len(f)):
         e = exp_of_negative(-min(abs(f[n]), LARGEST))
@@ -102,12 +89,11 @@ def _evaluate(
 
     Returns sum a log P~; sum a q, sum a q 1(y~ = 0), sum a (1 - q), sum a (1 - q) 1(y~ = 1).
     """
-    omega00, omega11 = 1.0 - omega01, 1.0 - omega10
     block = np.empty((7, BLOCK))  # one array, so that the compiler sees that nothing overlaps
     value = one = one_flipped = zero = zero_flipped = 0.0
     for start in range(0, len(f), BLOCK):
         stop = min(start + BLOCK, len(f))
-        _terms(f[start:stop], y[start:stop], a[start:stop], omega00, omega01, omega10, omega11, block)
+        _terms(f[start:stop], y[start:stop], a[start:stop], omega01, omega10, block)
         count = stop - start
         put(slope[start:stop], block[5, :count])
         put(curvature[start:stop], block[6, :count])
@@ -117,11 +103,6 @@ def _evaluate(
         zero += sum_lanes(block[3], 0, count)
         zero_flipped += sum_lanes(block[4], 0, count)
     return value, one, one_flipped, zero, zero_flipped
-
-
-@njit(cache=True, error_model="numpy")
-def _penalised(value: float, theta: Floats, lam: float) -> float:
-    return value - lam * (theta[1:] ** 2).sum()
 
 
 @njit(cache=True, error_model="numpy")
@@ -136,7 +117,7 @@ def _newton(
     scores(ZT, theta, f)
     found = _evaluate(f, y, a, omega[0], omega[1], slope, curvature)
     for taken in range(steps):
-        old = _penalised(found[0], theta, lam)
+        old = found[0] - lam * (theta[1:] ** 2).sum()
         normal_equations(ZT, slope, curvature, hessian, direction)
         for j in range(1, r):
             hessian[j, j] += 2.0 * lam
@@ -147,7 +128,7 @@ def _newton(
         for _ in range(HALVINGS):
             put(trial, f + t * along)
             found = _evaluate(trial, y, a, omega[0], omega[1], slope, curvature)
-            if _penalised(found[0], theta + t * direction, lam) >= old:
+            if found[0] - lam * ((theta[1:] + t * direction[1:]) ** 2).sum() >= old:
                 break
             t *= 0.5
         else:
@@ -188,51 +169,32 @@ def fit(
     Where one class has all the weight, theta is the constant of that class. Returns the Newton steps taken.
     """
     used = np.flatnonzero(a > 0.0)
-    positive = 0
-    for n in used:
-        positive += s[n] > 0.0
+    positive = (s[used] > 0.0).sum()
     if positive == 0 or positive == len(used):
         theta[:] = 0.0
         theta[0] = 1.0 if positive else -1.0
         return 0
-    if len(used) == len(a):
-        return _newton(ZT, (s + 1.0) * 0.5, a, theta, lam, omega, learn_omega, steps)
-    subset = np.empty((ZT.shape[0], len(used)))
-    for j in range(ZT.shape[0]):
-        for k in range(len(used)):
-            subset[j, k] = ZT[j, used[k]]
     y = (s[used] + 1.0) * 0.5
-    return _newton(subset, y, a[used], theta, lam, omega, learn_omega, steps)
+    return _newton(ZT[:, used], y, a[used], theta, lam, omega, learn_omega, steps)
 
 
 @njit(cache=True, error_model="numpy")
-def _platt_loss(H: Floats, targets: Floats, A: float, B: float) -> float:
-    """-sum t log P + (1 - t) log(1 - P)."""
-    total = 0.0
-    for i in range(len(H)):
-        u = A * H[i] + B
-        total += targets[i] * u + (math.log1p(math.exp(-u)) if u > 0.0 else math.log1p(math.exp(u)) - u)
-    return total
-
-
-@njit(cache=True, error_model="numpy")
-def _platt_derivatives(
-    H: Floats, targets: Floats, A: float, B: float
-) -> tuple[float, float, float, float, float]:
-    """The gradient of `_platt_loss` in A and B, and its Hessian with a small ridge: AA, AB, BB."""
-    g1 = g2 = h12 = 0.0
+def _platt(H: Floats, targets: Floats, A: float, B: float) -> tuple[float, float, float, float, float, float]:
+    """-sum t log P + (1 - t) log(1 - P); its gradient in A and B; its Hessian with a ridge: AA, AB, BB."""
+    loss = g1 = g2 = h12 = 0.0
     h11 = h22 = PLATT_RIDGE
     for i in range(len(H)):
         u = A * H[i] + B
         e = math.exp(-abs(u))
         p = (e if u >= 0.0 else 1.0) / (1.0 + e)
         h = e / (1.0 + e) ** 2
+        loss += targets[i] * u + (math.log1p(e) if u > 0.0 else math.log1p(e) - u)
         g1 += H[i] * (targets[i] - p)
         g2 += targets[i] - p
         h11 += h * H[i] * H[i]
         h12 += h * H[i]
         h22 += h
-    return g1, g2, h11, h12, h22
+    return loss, g1, g2, h11, h12, h22
 
 
 @njit(cache=True, error_model="numpy")
@@ -249,9 +211,9 @@ def platt(H: Floats, s: Floats) -> tuple[float, float]:
         return -1.0, 0.0
     targets = np.where(s > 0.0, (positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0))
     A, B = 0.0, math.log((negative + 1.0) / (positive + 1.0))
-    old = _platt_loss(H, targets, A, B)
+    found = _platt(H, targets, A, B)
     for _ in range(PLATT_STEPS):
-        g1, g2, h11, h12, h22 = _platt_derivatives(H, targets, A, B)
+        old, g1, g2, h11, h12, h22 = found
         if max(abs(g1), abs(g2)) < PLATT_GRADIENT:
             break
         determinant = h11 * h22 - h12 * h12
@@ -260,11 +222,11 @@ def platt(H: Floats, s: Floats) -> tuple[float, float]:
         dA, dB = -(h22 * g1 - h12 * g2) / determinant, -(h11 * g2 - h12 * g1) / determinant
         t = 1.0
         for _ in range(PLATT_HALVINGS):
-            new = _platt_loss(H, targets, A + t * dA, B + t * dB)
-            if new < old:
+            found = _platt(H, targets, A + t * dA, B + t * dB)
+            if found[0] < old:
                 break
             t *= 0.5
         else:
             break
-        A, B, old = A + t * dA, B + t * dB, new
+        A, B = A + t * dA, B + t * dB
     return A, B

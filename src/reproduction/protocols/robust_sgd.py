@@ -19,8 +19,7 @@ from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, WithJso
 from scipy import sparse
 
 from noisylabels.losses.margin import LOSSES, Log, Loss
-from noisylabels.solvers.sgd import Objective, Schedule, as_rows, epoch
-from noisylabels.solvers.sgd_grid import Candidate
+from noisylabels.solvers.sgd import Candidate, Objective, Schedule, as_rows, epoch
 from reproduction.data.formats import unpack
 from reproduction.protocols import settings as keys
 from reproduction.protocols.settings import Noise
