@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression, RobustKernelLogisticRegression
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic import em_newton
+from noisylabels.solvers.flipped_softmax import em_newton
 from reproduction.data.prepare import load_prepared
 
 SETS = [

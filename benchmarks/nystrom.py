@@ -19,8 +19,10 @@ from typing import get_args
 
 import numpy as np
 
-from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
+from noisylabels.classifiers.kernel_logistic import (
+    RobustKernelLogisticRegression,
+    RobustNystromLogisticRegression,
+)
 from noisylabels.kernels.nystrom import Landmarks
 
 

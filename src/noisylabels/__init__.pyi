@@ -5,12 +5,16 @@ from noisylabels.classifiers.boosting import AdaBoostClassifier as AdaBoostClass
 from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoostClassifier
 from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoostClassifier
 from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
+from noisylabels.classifiers.kernel import KernelSVMClassifier as KernelSVMClassifier
 from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+from noisylabels.classifiers.kernel_logistic import NystromLogisticRegression as NystromLogisticRegression
 from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression as RobustKernelLogisticRegression,
 )
-from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
+from noisylabels.classifiers.kernel_logistic import (
+    RobustNystromLogisticRegression as RobustNystromLogisticRegression,
+)
 from noisylabels.classifiers.large_margin import BoundMinimiser as BoundMinimiser
 from noisylabels.classifiers.large_margin import (
     LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
@@ -24,8 +28,6 @@ from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )
 from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
-from noisylabels.classifiers.nystrom import NystromLogisticRegression as NystromLogisticRegression
-from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression as RobustNystromLogisticRegression
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
 from noisylabels.filters.exponentiated import EG as EG
 from noisylabels.filters.exponentiated import EGPlusMinus as EGPlusMinus

@@ -12,7 +12,10 @@ from noisylabels import METHODS
 from noisylabels.classifiers.base import FitFlags as Doubts
 from noisylabels.classifiers.boosting import AdaBoostClassifier, BoostingClassifier, RBoostClassifier
 from noisylabels.classifiers.kernel import KernelClassifier
-from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.kernel_logistic import (
+    RobustKernelLogisticRegression,
+    RobustNystromLogisticRegression,
+)
 from noisylabels.classifiers.large_margin import (
     BoundMinimiser,
     LargeMarginDistributionClassifier,
@@ -20,7 +23,6 @@ from noisylabels.classifiers.large_margin import (
 )
 from noisylabels.classifiers.linear import RobustSGDClassifier
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
-from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
 from noisylabels.losses.margin import SmoothRamp
 from reproduction.protocols.settings import method_class
 

@@ -163,13 +163,3 @@ def test_the_midpoint_is_a_shift_by_the_log_odds_of_the_classes():
         np.testing.assert_allclose(shift, np.log(share / (1 - share)), atol=2e-3)
     model = RobustKernelFisherClassifier(1.0, 1e-2, threshold="midpoint").fit(X, labels[:, 0])
     np.testing.assert_allclose(model.decision_function(X), b.scores[0, 0], rtol=1e-6, atol=1e-8)
-
-
-def test_mistakes_are_named():
-    X, y = two_moons(20)
-    with pytest.raises(ValueError, match="mu: must be a finite number > 0, got 0"):
-        RobustKernelFisherClassifier(mu=0.0).fit(X, y)
-    with pytest.raises(ValueError, match="rounds: must be a whole number >= 0, got -1"):
-        RobustKernelFisherClassifier(rounds=-1).fit(X, y)
-    with pytest.raises(ValueError, match="threshold: 'mean' is unknown; known: posterior, midpoint"):
-        RobustKernelFisherClassifier(threshold="mean").fit(X, y)

@@ -5,10 +5,6 @@ import pytest
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-from noisylabels.kernels.gaussian import basis, rbf, squared_distances
-from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic import columns
-from noisylabels.solvers.flipped_softmax import em_newton
 
 NAMES = np.array(["beech", "elm", "oak"])
 OMEGA = np.array([[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]])
@@ -56,19 +52,6 @@ def test_the_solvers_of_the_kernel_model_agree(solver, penalty):
     assert (model.fit(X, observed).predict(X) == true).mean() > 0.93
     reference = RobustKernelLogisticRegression(2.0, 0.1, bias="free", penalty=penalty).fit(X, observed)
     assert model.objective_ == pytest.approx(reference.objective_, rel=1e-3)
-
-
-def test_two_classes_by_the_general_way_are_the_kernel_model_itself():
-    X, _, observed = trees(90)
-    X, y = X[observed != "oak"], observed[observed != "oak"]
-    binary = RobustKernelLogisticRegression(2.0, 0.1, solver="em_newton").fit(X, y)
-    K = rbf(squared_distances(X), 2.0)
-    space = basis(K)
-    reading = columns(space, "none", "weights")
-    fit = em_newton(reading.Z, (y == "elm").astype(int), 0.1 * reading.mask, flip_matrix.start(2))
-    f = reading.Z @ (fit.W[:, 1] - fit.W[:, 0])
-    assert f == pytest.approx(binary.decision_function(X), abs=1e-9)
-    assert fit.omega == pytest.approx(binary.flip_matrix_, abs=1e-9)
 
 
 def test_new_names_of_the_classes_change_nothing_else():

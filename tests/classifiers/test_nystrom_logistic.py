@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from problems import two_moons
 
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression, RobustKernelLogisticRegression
-from noisylabels.classifiers.nystrom import NystromLogisticRegression, RobustNystromLogisticRegression
+from noisylabels.classifiers.kernel_logistic import (
+    KernelLogisticRegression,
+    NystromLogisticRegression,
+    RobustKernelLogisticRegression,
+    RobustNystromLogisticRegression,
+)
 
 PAIRS = [
     (KernelLogisticRegression, NystromLogisticRegression),
@@ -75,19 +79,3 @@ def test_a_penalty_without_a_limit_is_refused_with_words():
     X, y = problem(30)
     with pytest.raises(ValueError, match=r"is not defined for landmarks.*take penalty=.rkhs."):
         NystromLogisticRegression(penalty="weights").fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"landmarks": 0}, "landmarks: must be a whole number >= 1"),
-        ({"choice": "first"}, "choice: 'first' is unknown"),
-        ({"zeta": 0.0}, "zeta: must be a finite number >= 1e-08, got"),
-        ({"bias": "some"}, "bias: 'some' is unknown"),
-        ({"width": "auto"}, "must be a number or 'scale'"),
-    ],
-)
-def test_wrong_parameters_are_named(parameters, message):
-    X, y = problem(30)
-    with pytest.raises(ValueError, match=message):
-        RobustNystromLogisticRegression(**parameters).fit(X, y)

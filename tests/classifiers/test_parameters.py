@@ -12,14 +12,19 @@ from sklearn.base import ClassifierMixin
 
 from noisylabels import METHODS
 from noisylabels.classifiers.boosting import RBoostClassifier
-from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.kernel import KernelSVMClassifier
+from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier
+from noisylabels.classifiers.kernel_logistic import (
+    RobustKernelLogisticRegression,
+    RobustNystromLogisticRegression,
+)
 from noisylabels.classifiers.large_margin import BoundMinimiser, LargeMarginDistributionClassifier
 from noisylabels.classifiers.linear import (
     MarginMinimiser,
     PegasosClassifier,
     RobustSGDClassifier,
 )
-from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from reproduction.protocols.settings import method_class
 
@@ -66,6 +71,26 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
         (BoundMinimiser(ks=[]), "ks: at least one k is needed"),
         (BoundMinimiser(ks=[2, 2.5]), "ks: must be a whole number >= 1, got 2.5"),
         (RobustKernelLogisticRegression(zeta=[1.0]), "zeta: must be a finite number >= 1e-08, got [1.0]"),
+        (RobustKernelLogisticRegression(zeta=0.0), "zeta: must be a finite number >= 1e-08, got 0"),
+        (
+            RobustKernelLogisticRegression(bias="some"),
+            "bias: 'some' is unknown; known: none, free",
+        ),
+        (RobustKernelLogisticRegression(solver="mm"), "solver: 'mm' is unknown; known: lbfgs, em_newton"),
+        (RobustKernelLogisticRegression(width="auto"), "width: must be a number or 'scale', got 'auto'"),
+        (
+            RobustNystromLogisticRegression(choice="best"),
+            "choice: 'best' is unknown; known: uniform, kmeans",
+        ),
+        (RobustNystromLogisticRegression(landmarks=0), "landmarks: must be a whole number >= 1, got 0"),
+        (KernelSVMClassifier(C=0.0), "C: must be a finite number > 0, got 0"),
+        (RobustKernelFisherClassifier(mu=0.0), "mu: must be a finite number > 0, got 0"),
+        (RobustMultiKernelLogisticRegression(widths=[]), "widths: at least one number is needed, got none"),
+        (RobustMultiKernelLogisticRegression([1.0, -1.0]), "widths: must be a finite number > 0, got -1"),
+        (RobustMultiKernelLogisticRegression(w_solver="x"), "w_solver: 'x' is unknown; known: cg10, newton"),
+        (StPMKLLikeClassifier(rho=0.5), "rho: must be a finite number >= 0 and < 0.5, got 0.5"),
+        (StPMKLLikeClassifier(C=1e308), "C: must be a finite number > 0 and <= 1e+12, got 1e+308"),
+        (RobustLogisticRegression(lam=0.0), "lam: must be a finite number > 0, got 0"),
         (RobustLogisticRegression(omega=np.eye(3)), "omega: expected shape (2, 2), got (3, 3)"),
         (PegasosClassifier(project="x"), "project: must be True or False, got 'x'"),
         (StPMKLLikeClassifier([1.0], rho=[0.1, 0.2]), "rho: 2 flip rates for 1 columns"),

@@ -7,13 +7,13 @@ from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 
+from noisylabels.classifiers.kernel_logistic import RobustNystromLogisticRegression
 from noisylabels.classifiers.linear import (
     LiblinearClassifier,
     MarginMinimiser,
     PegasosClassifier,
     RobustSGDClassifier,
 )
-from noisylabels.classifiers.nystrom import RobustNystromLogisticRegression
 from noisylabels.losses import margin
 
 

@@ -111,24 +111,6 @@ def test_equal_kernels_share_their_weight():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rho": 0.5}, "rho: must be a finite number >= 0 and < 0.5, got 0.5"),
-        ({"rho": -0.1}, "rho: must be a finite number >= 0"),
-        ({"C": 0.0}, "C: must be a finite number > 0"),
-        ({"C": 1e308}, "C: must be a finite number > 0 and <= 1e\\+12, got 1e\\+308"),
-        ({"tolerance": 0.0}, "tolerance: must be a finite number > 0"),
-        ({"max_iter": 0}, "max_iter: must be a whole number >= 1"),
-        ({"widths": [0.0]}, "widths: must be a finite number > 0"),
-    ],
-)
-def test_wrong_parameters_are_named(options, message):
-    X, _, s = problem()
-    with pytest.raises(ValueError, match=message):
-        StPMKLLikeClassifier(**options).fit(X, s)
-
-
-@pytest.mark.parametrize(
     "X", [np.array([[0.0], [1.0]]), np.ones((6, 2)), np.repeat([[0.0], [1.0]], 5, axis=0)]
 )
 def test_degenerate_inputs_are_finite(X):

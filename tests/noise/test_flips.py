@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.noise.flips import corrupt, parse
+from noisylabels.noise.flips import corrupt
 
 Y = np.where(np.arange(1000) % 4 == 0, 1, -1).astype(np.int8)
 
@@ -71,11 +71,6 @@ def test_coins_are_tossed_anew_while_one_class_is_left():
         assert len(np.unique(corrupt(few, "independent 0.4", np.random.default_rng(seed)))) == 2
     with pytest.raises(ValueError, match=r"5 labels of which 5 are \+1 were of one class .* lower the rate"):
         corrupt(np.ones(5, dtype=np.int8), "negative_only 0.4", np.random.default_rng(0))
-
-
-def test_labels_are_parsed():
-    assert parse("compound 0.2 3") == ("compound", {"rate": 0.2, "times": 3})
-    assert parse("class_conditional 0.3 0.1") == ("class_conditional", {"positive": 0.3, "negative": 0.1})
 
 
 @pytest.mark.parametrize(

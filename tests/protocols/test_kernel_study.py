@@ -98,21 +98,17 @@ def test_the_choice_is_that_of_a_plain_search(kind, problem):
 
 def test_folds_are_a_partition_and_trusted_rows_are_never_trained_on(problem):
     split, noisy = problem
-    n = len(split.clean)
-    cv, trusted, holdout = (
-        kernels.validation(kind, split.clean, noisy, TYPED, here())
-        for kind in ("cv", "trusted", "trusted_holdout")
-    )
-    assert sorted(np.concatenate([fold.held for fold in cv])) == list(range(n))
-    for fold in cv:
-        assert sorted(np.concatenate([fold.train, fold.held])) == list(range(n))
-        np.testing.assert_array_equal(fold.labels, noisy[fold.held])
-    assert (len(trusted), len(holdout)) == (3, 1)
-    for fold in [*trusted, *holdout]:
-        assert len(fold.held) == round(0.2 * n)
-        assert not set(fold.held) & set(fold.train)
-        np.testing.assert_array_equal(fold.labels, np.repeat(split.clean[fold.held, None], 3, axis=1))
-    assert sorted(np.concatenate([holdout[0].train, holdout[0].held])) == list(range(n))
+    n, trusted = len(split.clean), np.repeat(split.clean[:, None], 3, axis=1)
+    for kind, count, labels in (("cv", 3, noisy), ("trusted", 3, trusted), ("trusted_holdout", 1, trusted)):
+        folds = kernels.validation(kind, split.clean, noisy, TYPED, here())
+        assert len(folds) == count
+        for fold in folds:
+            assert not set(fold.held) & set(fold.train)
+            np.testing.assert_array_equal(fold.labels, labels[fold.held])
+            assert kind == "cv" or len(fold.held) == round(0.2 * n)
+        rows = [row for fold in folds for row in (fold.held if kind == "cv" else [*fold.train, *fold.held])]
+        assert set(rows) == set(range(n))
+        assert kind == "trusted" or len(rows) == n
 
 
 def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
@@ -376,6 +372,8 @@ def accuracies():
 
 
 def test_rows_and_bytes(accuracies):
+    D = kernels.feature_distances(TOY.arrays["X"], TOY.arrays["X"][:3])
+    np.testing.assert_allclose(D[:-1].sum(axis=0), D[-1])
     assert len(accuracies) == 2 * 2 * 2 * 2  # repetitions, noise, methods, metrics
     assert set(accuracies["metric"]) == {"accuracy", "flagged"}
     assert (values(accuracies, metric="accuracy", noise="independent 0") > 0.85).all()
@@ -393,13 +391,6 @@ def test_methods_and_conditions_do_not_change_each_other(fewer, accuracies):
     both = part.merge(accuracies, on=[c for c in results.COLUMNS if c not in ("value", "x")])
     assert len(both) == len(part)
     np.testing.assert_array_equal(both["value_x"], both["value_y"])
-
-
-def test_distances_of_single_features_add_up():
-    A = np.random.default_rng(0).standard_normal((5, 4))
-    D = kernels.feature_distances(A, A[:3])
-    assert D.shape == (5, 5, 3)
-    np.testing.assert_allclose(D[:-1].sum(axis=0), D[-1])
 
 
 def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):

@@ -1,11 +1,12 @@
-"""What kernel classifiers share: f(x) = sum_n w_n kappa(x, x_n) + b; class 1 if f(x) > 0.
+"""What kernel classifiers share, and the support vector machine.
 
-With K > 2 classes f(x), w_n and b have K entries, and the class is that of the largest.
+f(x) = sum_n w_n kappa(x, x_n) + b; class 1 if f(x) > 0. With K > 2 classes f(x), w_n and b have K entries,
+and the class is that of the largest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,10 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import bounded, features_of, two_classes
-from noisylabels.kernels.gaussian import rbf, squared_distances, width_of
-from noisylabels.validation import Floats
+from noisylabels.classifiers.base import FitFlags, bounded, features_of, two_classes
+from noisylabels.kernels.gaussian import Gram, Parametrisation, rbf, squared_distances, width_of
+from noisylabels.solvers.svm_path import padded, path
+from noisylabels.validation import Floats, number, numbers, whole
 
 NOTHING = 1e-12
 """If |f| is nowhere above this, the training points carry no information about the test points."""
@@ -37,6 +39,13 @@ class Fits:
     omega01: Floats
     omega10: Floats
     flagged: NDArray[np.bool_]
+
+    @classmethod
+    def constant(cls, labels: Floats, G: int, m: int) -> Fits:
+        """The `majority` of each row of labels (L, n) at all m points, without rates, flagged."""
+        shape = len(labels), G
+        scores = np.tile(majority(labels)[:, np.newaxis, np.newaxis], (1, G, m))
+        return cls(scores, np.full(shape, np.nan), np.full(shape, np.nan), np.ones(shape, bool))
 
 
 def label_columns(labels: NDArray[Any], n: int) -> Floats:
@@ -59,12 +68,12 @@ def silent(f: Floats) -> NDArray[np.bool_]:
     return np.abs(f).max(axis=1, initial=0.0) <= NOTHING
 
 
-def with_majority(f: Floats, side: Floats) -> Floats:
-    """f (P, m) with side * 1e-12 in the rows that are `silent`; side (P,) = +-1, the `majority`.
+def with_majority(f: Floats, labels: Floats) -> Floats:
+    """f (P, m) with +-1e-12 in the rows that are `silent`, the sign that of the `majority` of labels (P, n).
 
     A single point with f = 0 among others keeps it, which is class 0.
     """
-    return np.where(silent(f)[:, np.newaxis], side[:, np.newaxis] * NOTHING, f)
+    return np.where(silent(f)[:, np.newaxis], majority(labels)[:, np.newaxis] * NOTHING, f)
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):
@@ -122,3 +131,81 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.MULTICLASS
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class KernelSVMClassifier(FitFlags, KernelClassifier):
+    """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
+
+    The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
+    `noisylabels.solvers.svm_path` for how a path of C is computed faster.
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale".
+    C : > 0.
+    tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
+
+    Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_,
+    flags_ (not_converged) and flagged_.
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Chang and Lin, ACM TIST 2, 2011.
+    """
+
+    name = "kernel_svm"
+    GRID: ClassVar[list[float]] = [2.0**k for k in range(-10, 11, 2)]
+
+    width: float | str = "scale"
+    C: float = 1.0
+    _: KW_ONLY
+    parametrisation: Parametrisation = "sigma2"
+    tolerance: float = 1e-3
+    max_steps: int = 100_000
+
+    def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
+        """Fit to X (n, d) and the labels y (n,)."""
+        Cs = np.array([number("C", self.C, above=0)])
+        X, labels = self._checked(X, y)
+        K = padded(self._kernel(X))
+        beta, b, converged = self._path(K, labels, Cs, self.tolerance, self.max_steps)
+        self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
+        self._flag(not_converged=not self.converged_)
+        return self
+
+    @property
+    def predict_proba(self) -> Any:
+        """An SVM has no probabilities."""
+        raise AttributeError(
+            "KernelSVMClassifier has no predict_proba: its decision values are not log-odds; "
+            "calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
+        )
+
+    @classmethod
+    def fit_many(
+        cls,
+        gram: Gram,
+        labels: NDArray[Any],
+        grid: ArrayLike,
+        *,
+        tolerance: float = 1e-3,
+        max_steps: int = 100_000,
+    ) -> Fits:
+        """One model per column of labels (n, L), 0 or 1, and per C in grid (G,), all on one kernel.
+
+        A column with one class only is that class everywhere, flagged; so is what has not converged after
+        ``max_steps``. Raises ValueError: C <= 0.
+        """
+        y, Cs = np.asarray(labels, dtype=float).T, numbers("C", grid, above=0)
+        order = np.argsort(Cs, kind="stable")
+        fits, K = Fits.constant(y, len(Cs), len(gram.K_out)), padded(gram.K)
+        for k, column in enumerate(y):
+            if column.min() < column.max():
+                beta, b, converged = cls._path(K, column, Cs[order], tolerance, max_steps)
+                fits.scores[k, order] = beta @ gram.K_out.T + b[:, np.newaxis]
+                fits.flagged[k, order] = ~converged
+        return fits
+
+    @staticmethod
+    def _path(
+        K: Floats, labels: Floats, Cs: Floats, tolerance: float, max_steps: int
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        number("tolerance", tolerance, above=0)
+        whole("max_steps", max_steps, 1)
+        return path(K, 2 * labels - 1, Cs, tolerance, max_steps)[:3]

@@ -1,7 +1,11 @@
-"""Kernel logistic regression, on labels taken as true or with estimated flip rates, for K >= 2 classes."""
+"""Kernel logistic regression, on labels taken as true or with estimated flip rates, for K >= 2 classes.
+
+With all points, or for many rows with Nystrom's features of some landmarks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -9,42 +13,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, bounded, classes_of, example_weights
-from noisylabels.classifiers.kernel import (
-    Fits,
-    KernelClassifier,
-    label_columns,
-    majority,
-    silent,
-    with_majority,
+from noisylabels.classifiers.base import (
+    FitFlags,
+    TrueLabelPosterior,
+    bounded,
+    classes_of,
+    example_weights,
+    features_of,
+    generator,
 )
-from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
+from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
+from noisylabels.kernels import nystrom
+from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
     Bias,
-    Columns,
-    EMFit,
     Penalty,
     PriorFactor,
     check_variant,
     columns,
-    em_newton,
     fit_batch,
     marginal_zeta,
-    prior_factor_value,
 )
 from noisylabels.validation import Floats, choice, number, numbers
 
-SMALLEST_ZETA = 1e-8
+SMALLEST_ZETA = 1e-8  # below it separable data have no solution
+LARGEST_CURVATURE = 0.25  # of the logistic loss: ridge = 2 zeta / 0.25
 TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
 Solver = Literal["lbfgs", "em_newton"]
 Regularisation = Literal["fixed", "bayes"]
-
-
-def check_zeta(zeta: float) -> None:
-    """ValueError: zeta is not a finite number, or below 1e-8, where separable data have no solution."""
-    number("zeta", zeta, least=SMALLEST_ZETA)
 
 
 class SoftmaxModel(FitFlags):
@@ -56,6 +54,7 @@ class SoftmaxModel(FitFlags):
     robust: ClassVar[bool]
     classes_: NDArray[Any]
     flip_matrix_: Floats
+    zeta_: float
     objective_: float
     converged_: bool
 
@@ -73,28 +72,30 @@ class SoftmaxModel(FitFlags):
         used = weights > 0
         return X[used], labels[used], weights[used]
 
-    def _softmax(
+    def _by_columns(
         self,
         Z: Floats,
         penalty: Floats,
         labels: NDArray[np.intp],
-        weights: Floats | None,
+        weights: Floats | None = None,
         solver: str = "lbfgs",
+        **options: Any,
     ) -> Floats:
         """The weights (r, C) of the columns of Z (n, r): C = 1 for two classes, the log-odds; else C = K.
 
         penalty (r,) : of each column.   labels (n,) : 0..K-1.   weights (n,) : of the examples.
-        Sets flip_matrix_, objective_, converged_ and the flags.
+        Sets flip_matrix_, zeta_, objective_, converged_ and the flags.
         """
         K = len(self.classes_)
         omega = flip_matrix.start(K) if self.robust else np.eye(K)
         method = flipped_softmax.lbfgs if solver == "lbfgs" else flipped_softmax.em_newton
-        fit = method(Z, labels, penalty, omega, learn_omega=self.robust, weights=weights)
-        self.objective_, self.converged_ = fit.objectives[-1], fit.converged
+        fit = method(Z, labels, penalty, omega, learn_omega=self.robust, weights=weights, **options)
+        self.objective_, self.zeta_ = fit.objectives[-1], float(fit.penalty[0])
+        self.converged_ = fit.converged
         if self.robust:
             self.flip_matrix_ = fit.omega
         self._flag(not_converged=not fit.converged, classes_swapped=self.robust and fit.permuted)
-        return fit.W if K > 2 else fit.W[:, 1:] - fit.W[:, :1]
+        return fit.theta.reshape(len(fit.theta), -1)
 
 
 @dataclass(eq=False, repr=False)
@@ -133,52 +134,43 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
 
     def fit(self, X: Any, y: ArrayLike) -> KernelLogisticRegression:
         """Fit to X (n, d) and the labels y (n,)."""
-        check_zeta(self.zeta)
+        number("zeta", self.zeta, least=SMALLEST_ZETA)
         choice("solver", self.solver, get_args(Solver))
-        check_variant(self.bias, self.penalty)
         X, labels, _ = self._examples(X, y)
         self.X_fit_ = X
         space = basis(self._kernel(X))
-        if len(self.classes_) == 2:
-            self._solve(space, labels.astype(float))
-        else:
-            self._solve_softmax(space, labels)
+        variant = columns(space, self.bias, self.penalty)
+        penalty, penalty_of = self._penalties(variant.mask, len(X))
+        two, swapped = len(self.classes_) == 2, False
+        if two and self.solver == "lbfgs" and penalty_of is None:
+            swapped = self._by_batch(space, labels)
+            if not swapped:
+                return self
+        solver, options = self.solver, {}
+        if two:
+            solver, options = "em_newton", {"penalty_of": penalty_of}
+        v, b = variant.weights(self._by_columns(variant.Z, penalty, labels, None, solver, **options).T)
+        self.dual_coef_, self.intercept_ = (space.Q @ v[0], float(b[0])) if two else (space.Q @ v.T, b)
+        if swapped:
+            self._flag(not_converged=not self.converged_, classes_swapped=True)
         return self
 
-    def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
-        """`_solve` for K > 2 classes, labels (n,) of 0..K-1."""
-        variant = columns(basis, self.bias, self.penalty)
-        theta = self._softmax(variant.Z, float(self.zeta) * variant.mask, labels, None, self.solver)
-        v, self.intercept_ = variant.weights(theta.T)
-        self.dual_coef_ = basis.Q @ v.T
+    def _penalties(self, mask: Floats, n: int) -> tuple[Floats, Callable[[Floats], Floats] | None]:
+        """The penalty of each column (r,), where to begin, and how it follows from theta (r,), if it does."""
+        return float(self.zeta) * mask, None
 
-    def _solve(self, basis: Basis, labels: Floats) -> None:
-        """Sets dual_coef_, intercept_, objective_, converged_ and the flags."""
-        if self.solver == "lbfgs":
-            self._from_batch(basis, labels, float(self.zeta))
-        else:
-            variant = columns(basis, self.bias, self.penalty)
-            penalties = float(self.zeta) * variant.mask
-            self._from_em(
-                basis, variant, em_newton(variant.Z, labels, penalties, np.eye(2), learn_omega=False)
-            )
-        self._flag(not_converged=not self.converged_)
-
-    def _from_batch(self, basis: Basis, labels: Floats, zeta: float) -> Floats:
-        """Omega of the solution of L-BFGS; sets dual_coef_, intercept_, objective_ and converged_."""
-        column, grid = np.zeros(1, np.int64), np.array([zeta])
-        batch = fit_batch(
-            basis, labels[np.newaxis], column, grid, self.robust, TOLERANCE, self.bias, self.penalty
-        )
-        self.dual_coef_, self.intercept_ = basis.Q @ batch.v[0], float(batch.bias[0])
+    def _by_batch(self, space: Basis, labels: NDArray[np.intp]) -> bool:
+        """Whether the classes changed names; sets what is fitted."""
+        y, one, grid = labels[np.newaxis].astype(float), np.zeros(1, np.int64), np.array([float(self.zeta)])
+        batch = fit_batch(space, y, one, grid, self.robust, TOLERANCE, self.bias, self.penalty)
+        self.dual_coef_, self.intercept_ = space.Q @ batch.v[0], float(batch.bias[0])
         self.objective_, self.converged_ = -float(batch.objective[0]), bool(batch.converged[0])
-        return flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
-
-    def _from_em(self, basis: Basis, variant: Columns, em: EMFit) -> None:
-        """Sets dual_coef_, intercept_, objective_ and converged_ from the solution of EM-Newton."""
-        v, b = variant.weights(em.v[np.newaxis])
-        self.dual_coef_, self.intercept_ = basis.Q @ v[0], float(b[0])
-        self.objective_, self.converged_ = em.objectives[-1], em.converged
+        self.zeta_ = float(self.zeta)
+        omega = flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
+        if self.robust:
+            self.flip_matrix_ = omega
+        self._flag(not_converged=not self.converged_)
+        return flip_matrix.permuted(omega)
 
     @classmethod
     def fit_many(
@@ -199,20 +191,19 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         zeta = numbers("zeta", grid, least=SMALLEST_ZETA)
         check_variant(bias, penalty)
         y = label_columns(labels, len(gram.K))
-        L, G, side = len(y), len(zeta), majority(y)
-        scores = np.tile(side[:, np.newaxis, np.newaxis], (1, G, len(gram.K_out)))
-        omega01, omega10, flagged = np.full((L, G), np.nan), np.full((L, G), np.nan), np.ones((L, G), bool)
+        G, fits = len(zeta), Fits.constant(y, len(zeta), len(gram.K_out))
         mixed = np.flatnonzero((y.min(axis=1) == 0.0) & (y.max(axis=1) == 1.0))
         if len(mixed):
             column, zetas = np.repeat(mixed, G), np.tile(zeta, len(mixed))
             batch = fit_batch(gram.basis, y, column, zetas, cls.robust, bias=bias, penalty=penalty)
             f = batch.v @ gram.Z_out.T + batch.bias[:, np.newaxis]
-            scores[mixed] = with_majority(f, np.repeat(side[mixed], G)).reshape(len(mixed), G, -1)
+            fits.scores[mixed] = with_majority(f, y[column]).reshape(len(mixed), G, -1)
             swap = batch.omega01 + batch.omega10 >= 1.0
-            flagged[mixed] = (~batch.converged | swap | silent(f)).reshape(-1, G)
+            fits.flagged[mixed] = (~batch.converged | swap | silent(f)).reshape(-1, G)
             if cls.robust:
-                omega01[mixed], omega10[mixed] = batch.omega01.reshape(-1, G), batch.omega10.reshape(-1, G)
-        return Fits(scores, omega01, omega10, flagged)
+                fits.omega01[mixed] = batch.omega01.reshape(-1, G)
+                fits.omega10[mixed] = batch.omega10.reshape(-1, G)
+        return fits
 
 
 @dataclass(eq=False, repr=False)
@@ -245,48 +236,117 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     regularisation: Regularisation = "fixed"
     prior_factor: PriorFactor = "slides"
 
-    def _solve(self, basis: Basis, labels: Floats) -> None:
+    def _penalties(self, mask: Floats, n: int) -> tuple[Floats, Callable[[Floats], Floats] | None]:
         choice("regularisation", self.regularisation, get_args(Regularisation))
-        factor = prior_factor_value(self.prior_factor)
-        self.zeta_, swapped = float(self.zeta), False
-        if self.solver == "lbfgs" and self.regularisation == "fixed":
-            self.flip_matrix_ = self._from_batch(basis, labels, self.zeta_)
-            swapped = flip_matrix.permuted(self.flip_matrix_)
-        if self.solver == "em_newton" or self.regularisation == "bayes" or swapped:
-            swapped |= self._em_newton(basis, labels, factor)
-        self._flag(not_converged=not self.converged_, classes_swapped=swapped)
+        weights = n + (self.bias == "penalised")
 
-    def _solve_softmax(self, basis: Basis, labels: NDArray[np.intp]) -> None:
-        choice("regularisation", self.regularisation, get_args(Regularisation))
-        if self.regularisation == "bayes":
+        def penalty_of(theta: Floats) -> Floats:
+            return marginal_zeta(float(mask @ theta**2), weights, self.prior_factor) * mask
+
+        start = penalty_of(np.zeros(len(mask)))  # its errors
+        if self.regularisation == "fixed":
+            return super()._penalties(mask, n)
+        if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass; "
                 'regularisation="fixed" takes it'
             )
-        self.zeta_ = float(self.zeta)
-        super()._solve_softmax(basis, labels)
+        return start, penalty_of
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.regularisation == "fixed"
         return tags
 
-    def _em_newton(self, basis: Basis, labels: Floats, factor: float) -> bool:
-        """Sets what is fitted; whether the classes changed names."""
-        variant = columns(basis, self.bias, self.penalty)
-        mask, weights = variant.mask, len(labels) + (self.bias == "penalised")
-        bayes = self.regularisation == "bayes"
-        if bayes:
-            self.zeta_ = marginal_zeta(0.0, weights, factor)
-        em = em_newton(
-            variant.Z,
-            labels,
-            self.zeta_ * mask,
-            flip_matrix.START,
-            penalty_of=(lambda v: marginal_zeta(float(mask @ v**2), weights, factor) * mask)
-            if bayes
-            else None,
-        )
-        self._from_em(basis, variant, em)
-        self.flip_matrix_, self.zeta_ = em.omega, float(em.penalty[0])
-        return em.label_swap
+
+@dataclass(eq=False, repr=False)
+class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
+    """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||f - b||^2,  f(x) = sum_i w_i kappa(x, z_i) + b.
+
+    z_1, ..., z_m are landmarks, and ||f - b||^2 = w^T K_ZZ w is the norm of the function space. With all rows
+    as landmarks it is `KernelLogisticRegression(penalty="rkhs")`, for K > 2 classes as well.
+    Time O(n m^2), memory O(n m) and a block of rows.
+
+    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
+        `noisylabels.kernels.gaussian.width_of`.   zeta : >= 1e-8.
+    landmarks : m; all rows if there are no more than that.
+    choice : "uniform", "kmeans" or "leverage", see `noisylabels.kernels.nystrom.choose`; the ridge of the
+        leverage scores is 8 zeta, where the logistic loss is curved most.
+    bias : "none", "free" or "penalised", as in `KernelLogisticRegression`.
+    penalty : "rkhs"; zeta ||w||^2 would have as many terms as landmarks and no limit, and is refused.
+    random_state : of the landmarks.
+
+    Fitted: X_fit_ (m, d), the landmarks; width_, dual_coef_ = w, (m,) or (m, K), intercept_ = b, () or (K,),
+    features_, the directions that are left after those with eigenvalues below 1e-12 of the largest;
+    landmarks_, how the landmarks were found: "all rows" or `choice`; classes_ (K,), objective_, converged_,
+    flags_ (not_converged) and flagged_.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
+    Source: Williams and Seeger, NIPS 2000; Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
+    """
+
+    name = "nystrom_logistic"
+    MULTICLASS: ClassVar[bool] = True
+    robust: ClassVar[bool] = False
+
+    width: float | str = "scale"
+    zeta: float = 1.0
+    _: KW_ONLY
+    landmarks: int = 1000
+    choice: nystrom.Landmarks = "uniform"
+    parametrisation: Parametrisation = "sigma2"
+    bias: Bias = "none"
+    penalty: Penalty = "rkhs"
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NystromLogisticRegression:
+        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        number("zeta", self.zeta, least=SMALLEST_ZETA)
+        check_variant(self.bias, self.penalty)
+        if self.penalty != "rkhs":
+            raise ValueError(
+                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, is not defined for '
+                'landmarks: with m of them it is another penalty for every m; take penalty="rkhs"'
+            )
+        X, labels, weights = self._examples(X, y, sample_weight)
+        self.width_ = width_of(self.width, X, self.parametrisation, weights)
+        gamma, ridge = rate(self.width_, self.parametrisation), 2.0 * float(self.zeta) / LARGEST_CURVATURE
+        Z = nystrom.choose(X, self.landmarks, self.choice, gamma, ridge, generator(self.random_state))
+        self.landmarks_ = "all rows" if self.landmarks >= len(X) else self.choice
+        root = nystrom.features(Z, gamma)
+        self.X_fit_, self.features_ = Z, root.shape[1]
+        phi = nystrom.times(X, Z, gamma, root, bias=self.bias != "none")
+        penalty = np.full(phi.shape[1], float(self.zeta))
+        if self.bias == "free":
+            penalty[-1] = 0.0
+        theta = self._by_columns(phi, penalty, labels, weights)
+        w, b = root @ theta[: self.features_], theta[self.features_ :].sum(axis=0)
+        self.dual_coef_, self.intercept_ = (w, b) if theta.shape[1] > 1 else (w[:, 0], float(b[0]))
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes; a block of rows at a time.
+
+        Raises ValueError: not fitted, other number of features, NaN or infinity.
+        """
+        X = features_of(self, X)
+        w = self.dual_coef_.reshape(len(self.X_fit_), -1)
+        f = nystrom.times(X, self.X_fit_, rate(self.width_, self.parametrisation), w)
+        return (f if len(self.classes_) > 2 else f[:, 0]) + self.intercept_
+
+
+class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegression):
+    """max_{w, b, Omega} sum_n log P~_n - zeta ||f - b||^2,
+
+    P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f),
+    f(x) = sum_i w_i kappa(x, z_i) + b with m landmarks z_i, all parameters as in `NystromLogisticRegression`.
+    With all rows as landmarks it is `RobustKernelLogisticRegression(penalty="rkhs")`, for K > 2 classes as
+    well. The objective is not concave; the fit starts from w = 0, omega_jj = 0.8.
+
+    Fitted: what `NystromLogisticRegression` has, and flip_matrix_ (K, K) with rows = true classes;
+    flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
+    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); Williams and Seeger, NIPS 2000.
+    """
+
+    name = "robust_nystrom_logistic"
+    robust: ClassVar[bool] = True

@@ -21,7 +21,7 @@ from noisylabels.classifiers.kernel import (
 from noisylabels.kernels.bank import KernelBank, Stack, mixtures
 from noisylabels.kernels.gaussian import WIDTHS, Parametrisation, squared_distances
 from noisylabels.solvers.flipped_logistic import PriorFactor
-from noisylabels.solvers.multi_kernel import Factors, Options, Path, WSolver, ascend, mirror_prox
+from noisylabels.solvers.multi_kernel import Factors, WSolver, ascend, mirror_prox
 from noisylabels.validation import Floats, number, numbers, whole
 
 SMOOTH = 1e-3  # mean off-diagonal entry of a kernel that reaches beyond a point's own place
@@ -88,7 +88,7 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         side, f = majority(y), bank.scores(D_out, w, eta)
         constant = y.min(axis=1) == y.max(axis=1)
         flagged = np.array([any(m.flags.values()) for m in mixtures]) | silent(f) | constant
-        scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], with_majority(f, side))
+        scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], with_majority(f, y))
         rates = np.where(constant, np.nan, np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures]).T)
         return Fits(*(part[:, np.newaxis] for part in (scores, rates[0], rates[1], flagged)))
 
@@ -151,10 +151,10 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     beta: float = 2.0
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats) -> Sequence[Mixture]:
-        options = Options(self.T, self.w_solver, self.prior_factor, self.beta)
         stack = bank.stack(D)
-        paths = ascend(stack, labels, options)
-        flat = smooth_collapse(bank, stack, D, paths)
+        paths = ascend(stack, labels, self.T, self.w_solver, self.prior_factor, self.beta)
+        w, eta = (np.stack([getattr(path, name) for path in paths], axis=1) for name in ("w", "eta"))
+        flat = smooth_collapse(bank, stack, D, w, eta)
         return [
             Mixture(
                 path.w,
@@ -167,8 +167,10 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
         ]
 
 
-def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, paths: Sequence[Path]) -> list[bool]:
-    """Whether the kernels that are left are spikes only, for each path; D (G, n, n) squared distances.
+def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: Floats) -> list[bool]:
+    """Whether the kernels that are left are spikes only, for each of L models.
+
+    D (G, n, n) : squared distances.   w (n, L), eta (S', L) : weights of points and of stacked kernels.
 
     True if kernels with a mean off-diagonal entry above 1e-3 carry less than 1e-8 of sum eta, or if f over
     200 random mixtures a x_i + (1 - a) x_j of training points has a standard deviation below 1e-6.
@@ -176,8 +178,6 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, paths: Sequence[P
     rng = np.random.default_rng(0)
     first, second = rng.integers(D.shape[1], size=(2, PROBES))
     between = mixtures(D, first, second, rng.random(PROBES))
-    w = np.stack([path.w for path in paths], axis=1)
-    eta = np.stack([path.eta for path in paths], axis=1)
     f = bank.scores(between, w, eta[stack.member])
     carried = stack.copies[:, np.newaxis] * eta
     smooth = carried[stack.spread > SMOOTH].sum(axis=0)

@@ -19,7 +19,7 @@ from noisylabels.classifiers.base import (
     features_of,
 )
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers import flipped_logistic, flipped_softmax
+from noisylabels.solvers.flipped_softmax import em_newton
 from noisylabels.validation import Floats, flag, number, whole
 
 
@@ -70,18 +70,14 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         Z = np.column_stack([np.ones(len(X)), X])
         penalty = np.full(Z.shape[1], float(self.lam))
         penalty[0] = 0.0
-        options: Any = {"learn_omega": self.learn_omega, "weights": weights, "rounds": self.max_iter}
-        em: flipped_logistic.EMFit | flipped_softmax.SoftmaxFit
-        if K == 2:
-            em = flipped_logistic.em_newton(Z, labels.astype(float), penalty, omega, **options)
-            W, swapped = em.v[np.newaxis], em.label_swap
-        else:
-            em = flipped_softmax.em_newton(Z, labels, penalty, omega, **options)
-            W, swapped = em.W.T, em.permuted
+        em = em_newton(
+            Z, labels, penalty, omega, learn_omega=self.learn_omega, weights=weights, rounds=self.max_iter
+        )
+        W = em.theta.T.reshape(-1, Z.shape[1])
         self.coef_, self.intercept_ = W[:, 1:].copy(), W[:, 0].copy()
         self.flip_matrix_, self.objectives_ = em.omega, em.objectives
         self.converged_, self.n_iter_ = em.converged, len(em.objectives)
-        self._flag(not_converged=not em.converged, classes_swapped=swapped)
+        self._flag(not_converged=not em.converged, classes_swapped=em.permuted)
         return self
 
     def _log_odds_are_f(self) -> bool:

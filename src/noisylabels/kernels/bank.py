@@ -117,21 +117,16 @@ class KernelBank:
         gamma = [rate(float(width), parametrisation) for width in numbers("widths", widths, above=0)]
         return cls(np.tile(gamma, groups), np.repeat(np.arange(groups), len(gamma)))
 
-    def stack(self, D: Floats, *, merge: bool = True) -> Stack:
-        """The kernel matrices of squared distances D (G, n, n) between the training points.
-
-        merge : keep one copy of identity-like and of constant kernels.
-        """
+    def stack(self, D: Floats) -> Stack:
+        """The kernel matrices of squared distances D (G, n, n) between the training points."""
         n = D.shape[1]
         apart = ~np.eye(n, dtype=bool)
         low = np.array([d[apart].min(initial=np.inf) for d in D])[self.group]
         high = np.array([d[apart].max(initial=0.0) for d in D])[self.group]
         identity, constant = self.gamma * low > MINUS_LOG_SAME, self.gamma * high < SAME
         member = np.arange(len(self.gamma))
-        if merge:
-            for alike in (identity, constant & ~identity):
-                if alike.any():
-                    member[alike] = np.flatnonzero(alike)[0]
+        for alike in (identity, constant & ~identity):
+            member[alike] = np.flatnonzero(alike)[:1]
         kept, member, copies = np.unique(member, return_inverse=True, return_counts=True)
         single = 8 * len(kept) * n * n > LARGEST_STACK
         K = np.empty((len(kept), n, n), np.float32 if single else np.float64)

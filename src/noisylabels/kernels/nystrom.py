@@ -9,7 +9,6 @@ Source: Williams and Seeger, Using the Nystrom method to speed up kernel machine
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -24,71 +23,51 @@ Landmarks = Literal["uniform", "kmeans", "leverage"]
 LEAST_RIDGE = 1e-6  # below it 1 - k^T K^-1 k has no correct digits
 
 
-@dataclass(frozen=True)
-class Nystrom:
-    """Z (m, d) landmarks; gamma of exp(-gamma D); root (m, r) = U S^-1/2, phi(x) = root^T k(Z, x)."""
+def features(Z: Floats, gamma: float) -> Floats:
+    """U S^-1/2 (m, r) of the kernel exp(-gamma D) with landmarks Z (m, d): phi(x) = (U S^-1/2)^T k(Z, x).
 
-    Z: Floats
-    gamma: float
-    root: Floats
-
-    @property
-    def r(self) -> int:
-        """Features."""
-        return self.root.shape[1]
-
-    def features(self, X: Floats, bias: bool = False) -> Floats:
-        """phi of each row of X (n, d), and a last column of ones for a bias: (n, r) or (n, r + 1)."""
-        out = np.ones((len(X), self.r + bias))
-        for at in range(0, len(X), BLOCK):
-            np.matmul(self._kernel(X, at), self.root, out=out[at : at + BLOCK, : self.r])
-        return out
-
-    def times(self, X: Floats, w: Floats) -> Floats:
-        """sum_i k(x, z_i) w_i per row of X (n, d), for w (m,) or (m, K): (n,) or (n, K)."""
-        out = np.empty((len(X), *w.shape[1:]))
-        for at in range(0, len(X), BLOCK):
-            out[at : at + BLOCK] = self._kernel(X, at) @ w
-        return out
-
-    def _kernel(self, X: Floats, at: int) -> Floats:
-        D = squared_distances(X[at : at + BLOCK], self.Z)
-        D *= -self.gamma
-        return np.asarray(np.exp(D, out=D))
-
-
-def nystrom(Z: Floats, gamma: float) -> Nystrom:
-    """The features of the kernel exp(-gamma D) with landmarks Z (m, d); repeated landmarks add none."""
+    Repeated landmarks add no features.
+    """
     s, U = eigh(np.exp(-gamma * squared_distances(Z)), driver="evd", check_finite=False)
     keep = s > SMALLEST_EIGENVALUE * s[-1]
-    return Nystrom(Z, float(gamma), np.ascontiguousarray((U[:, keep] / np.sqrt(s[keep]))[:, ::-1]))
+    return np.ascontiguousarray((U[:, keep] / np.sqrt(s[keep]))[:, ::-1])
+
+
+def times(X: Floats, Z: Floats, gamma: float, w: Floats, bias: bool = False) -> Floats:
+    """k(X, Z) w for X (n, d), Z (m, d) and w (m, K), with a last column of ones for a bias: (n, K + bias)."""
+    out = np.ones((len(X), w.shape[1] + bias))
+    for at in range(0, len(X), BLOCK):
+        D = squared_distances(X[at : at + BLOCK], Z)
+        D *= -gamma
+        np.matmul(np.exp(D, out=D), w, out=out[at : at + BLOCK, : w.shape[1]])
+    return out
 
 
 def choose(X: Floats, m: int, how: str, gamma: float, ridge: float, rng: np.random.Generator) -> Floats:
     """m landmarks (m, d) for the kernel exp(-gamma D) on X (n, d); all rows, in their order, if m >= n.
 
     uniform : m rows without replacement.
-    kmeans : centres of clusters (mini-batches, k-means++), which need not be rows of X.
+    kmeans : centres of clusters (mini-batches, k-means++), which need not be rows of X (Zhang, Tsang, Kwok,
+        Improved Nystrom low-rank approximation and error analysis, ICML 2008).
     leverage : m rows without replacement, with probabilities in proportion to their `leverage_scores`.
     Raises ValueError: m < 1, an unknown choice.
     """
-    check(m, how)
+    whole("landmarks", m, 1)
+    choice("choice", how, get_args(Landmarks))
     if m >= len(X):
         return X.copy()
     if how == "kmeans":
-        return _centres(X, m, rng)
+        from sklearn.cluster import MiniBatchKMeans
+
+        seed = int(rng.integers(2**31 - 1))
+        means = MiniBatchKMeans(m, random_state=seed, batch_size=max(1024, 3 * m), n_init=1, max_iter=10)
+        return np.asarray(means.fit(X).cluster_centers_, dtype=float)
     chosen = rng.choice(len(X), m, replace=False)
     if how == "leverage":
         p = leverage_scores(X, X[chosen], gamma, ridge)
         enough = np.count_nonzero(p) >= m
         chosen = rng.choice(len(X), m, replace=False, p=p / p.sum()) if enough else chosen
     return X[np.sort(chosen)]
-
-
-def check(m: int, how: str) -> None:
-    """ValueError: m is not a number of landmarks, or the choice is unknown."""
-    whole("landmarks", m, 1)
-    choice("choice", how, get_args(Landmarks))
 
 
 def leverage_scores(X: Floats, S: Floats, gamma: float, ridge: float) -> Floats:
@@ -107,12 +86,3 @@ def leverage_scores(X: Floats, S: Floats, gamma: float, ridge: float) -> Floats:
         reached = solve_triangular(L, k, lower=True, check_finite=False, overwrite_b=True)
         tau[at : at + BLOCK] = 1.0 - (reached**2).sum(axis=0)
     return np.clip(tau / ridge, 0.0, 1.0)
-
-
-def _centres(X: Floats, m: int, rng: np.random.Generator) -> Floats:
-    """Source: Zhang, Tsang, Kwok, Improved Nystrom low-rank approximation and error analysis, ICML 2008."""
-    from sklearn.cluster import MiniBatchKMeans
-
-    seed = int(rng.integers(2**31 - 1))
-    means = MiniBatchKMeans(m, random_state=seed, batch_size=max(1024, 3 * m), n_init=1, max_iter=10)
-    return np.asarray(means.fit(X).cluster_centers_, dtype=float)

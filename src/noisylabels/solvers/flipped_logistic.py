@@ -1,7 +1,7 @@
-"""Logistic regression whose labels were flipped at random: its likelihood, and two solvers.
+"""Logistic regression whose labels were flipped at random: its likelihood, and many models on one kernel.
 
 P~^1 = omega01 (1 - sigma) + omega11 sigma,  P~^0 = 1 - P~^1,  q = P(y = 1 | f, y~);
-d log P~ / d f = q - sigma. `em_newton` fits one model in NumPy, `fit_batch` many models on one kernel.
+d log P~ / d f = q - sigma.
 
 Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
@@ -16,14 +16,11 @@ from typing import Literal, get_args
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg import solve
 from scipy.sparse import csc_array
-from scipy.special import expit
 
 from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
 from noisylabels.fixed_order import fma, put, sum_lanes
 from noisylabels.kernels.gaussian import Basis
-from noisylabels.noise import flip_matrix
 from noisylabels.validation import Floats, choice
 
 BLOCK = 128  # terms that are computed before they are summed
@@ -32,11 +29,6 @@ Penalty = Literal["weights", "rkhs"]
 PriorFactor = Literal["slides", "exact"]
 BETA = 2.0  # rate of the exponential prior of zeta
 PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
-SMALLEST_CURVATURE = 1e-6
-EM_TOLERANCE = 1e-5  # of the changes of f and Omega
-EM_HALVINGS = 40
-
-# of `fit_batch`
 START = 0.2  # omega01 and omega10 at the start
 MEMORY = 5  # pairs of L-BFGS
 CURVATURE = 0.15  # a typical sigma (1 - sigma)
@@ -115,26 +107,15 @@ def posterior(f: Floats, y: Floats, omega01: float, omega10: float) -> Floats:
     return q
 
 
-@njit(cache=True, error_model="numpy")
-def logistic(a: float) -> float:
-    """1 / (1 + exp(-a))."""
-    if a >= 0.0:
-        return 1.0 / (1.0 + math.exp(-a))
-    e = math.exp(a)
-    return e / (1.0 + e)
-
-
-def prior_factor_value(prior_factor: str) -> float:
-    """c_zeta of `marginal_zeta`: 1 for "slides", 1/2 for "exact"; ValueError: another name."""
-    return PRIOR_FACTORS[choice("prior_factor", prior_factor, PRIOR_FACTORS)]
-
-
-def marginal_zeta(square: float, n: int, factor: float, beta: float = BETA) -> float:
+def marginal_zeta(square: float, n: int, prior_factor: str, beta: float = BETA) -> float:
     """zeta = c_zeta (n/2 + 1) / (||w||^2 / 2 + beta), from the marginal prior of n weights w.
 
-    square = ||w||^2. c_zeta = 1 is what the paper uses, 1/2 makes 2 zeta w the exact gradient of -log p(w).
+    square = ||w||^2. c_zeta = 1 ("slides") is what the paper uses; with 1/2 ("exact"), 2 zeta w is the
+    gradient of -log p(w).
+    Raises ValueError: another prior_factor.
     Source: Kaban and Bootkrajang, LABELNOISE 2017, marginal prior of w.
     """
+    factor = PRIOR_FACTORS[choice("prior_factor", prior_factor, PRIOR_FACTORS)]
     return factor * (n / 2.0 + 1.0) / (square / 2.0 + beta)
 
 
@@ -193,92 +174,8 @@ def check_variant(bias: str, penalty: str) -> None:
 
 
 @dataclass(frozen=True)
-class EMFit:
-    """v (r,), Omega (2, 2), the penalties of the last round, the objective per round, what happened."""
-
-    v: Floats
-    omega: Floats
-    penalty: Floats
-    objectives: list[float]
-    converged: bool
-    label_swap: bool
-
-
-def em_newton(
-    Z: Floats,
-    labels: Floats,
-    penalty: Floats,
-    omega: Floats,
-    *,
-    start: Floats | None = None,
-    learn_omega: bool = True,
-    weights: Floats | None = None,
-    penalty_of: Callable[[Floats], Floats] | None = None,
-    rounds: int = 50,
-) -> EMFit:
-    """Maximise sum_n a_n log P~_n - sum_j penalty_j v_j^2 for f = Z v, by Newton steps and updates of Omega.
-
-    d = (Z^T diag(h) Z + 2 diag(penalty))^-1 (Z^T (q - sigma) - 2 penalty v),
-    h = max(sigma (1 - sigma), 1e-6); the step is halved until the objective does not decrease.
-    Z (n, r), labels (n,) of 0 and 1, penalty (r,) >= 0, omega (2, 2) and start (r,), where to begin;
-    weights a (n,). penalty_of : the penalty for the next round from v, for penalties with a prior.
-    Stops when max|change of f| <= 1e-5 (1 + max|f|) and max|change of Omega| <= 1e-5.
-    """
-    a = np.ones(len(Z)) if weights is None else weights
-    v = np.zeros(Z.shape[1]) if start is None else start
-    objectives: list[float] = []
-    label_swap = converged = False
-
-    def objective(v: Floats, f: Floats) -> float:
-        return float(a @ flip_matrix.log_likelihood(f, labels, omega) - penalty @ v**2)
-
-    f = Z @ v
-    for _ in range(rounds):
-        sigma = expit(f)
-        q = flip_matrix.posterior(f, labels, omega)
-        h = a * np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)
-        hessian = (Z.T * h) @ Z
-        hessian[np.diag_indices_from(hessian)] += 2.0 * penalty
-        direction = solve(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * v, assume_a="pos")
-        along = Z @ direction
-        t = longest_step(objective, v, f, direction, along)
-        v, f = v + t * direction, f + t * along
-        change = t * float(np.abs(along).max(initial=0.0))
-        moved = 0.0
-        if learn_omega:
-            q = flip_matrix.posterior(f, labels, omega)
-            after = flip_matrix.updated(q, labels, omega, a)
-            if flip_matrix.permuted(after):
-                label_swap, after = True, flip_matrix.projected()
-            moved = float(np.abs(after - omega).max())
-            omega = after
-        objectives.append(objective(v, f))
-        if penalty_of is not None:
-            before, penalty = penalty, penalty_of(v)
-            moved = max(moved, float(np.abs(penalty - before).max() / (1e-300 + before.max())))
-        if change <= EM_TOLERANCE * (1.0 + float(np.abs(f).max())) and moved <= EM_TOLERANCE:
-            converged = True
-            break
-    return EMFit(v, omega, penalty, objectives, converged, label_swap)
-
-
-def longest_step(
-    objective: Callable[[Floats, Floats], float], v: Floats, f: Floats, direction: Floats, along: Floats
-) -> float:
-    """The first t of 1, 1/2, 1/4, ... with objective(v + t direction, f + t along) not lower, else 0."""
-    old, t = objective(v, f), 1.0
-    for _ in range(EM_HALVINGS):
-        if objective(v + t * direction, f + t * along) >= old:
-            return t
-        t *= 0.5
-    return 0.0
-
-
-@dataclass(frozen=True)
 class Solution:
-    """C models f = K Q v + bias: v (C, r), and bias, omega01, omega10, objective (to be minimised),
-    converged, rounds (C,).
-    """
+    """C models f = K Q v + bias: v (C, r); bias, omega01, omega10, objective (minimised), converged (C,)."""
 
     v: Floats
     bias: Floats
@@ -286,7 +183,6 @@ class Solution:
     omega10: Floats
     objective: Floats
     converged: NDArray[np.bool_]
-    rounds: NDArray[np.int64]
 
 
 def fit_batch(
@@ -321,7 +217,7 @@ def fit_batch(
     x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
     theta = np.zeros((C, r))
     omega = np.zeros((C, 2))
-    objective, converged, rounds = np.zeros(C), np.zeros(C, bool), np.full(C, ROUNDS)
+    objective, converged = np.zeros(C), np.zeros(C, bool)
     scale = np.empty((C, r + 2))
     scale[:, :r] = 1.0 / (CURVATURE * reading.norms**2 + 2.0 * zeta[:, np.newaxis])
     scale[:, penalised:r] = 1.0 / (CURVATURE * n)
@@ -339,13 +235,12 @@ def fit_batch(
         direction(
             x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, state, round_, tolerance, F
         )
-        done = state != 0
+        done = state != 0 if round_ < ROUNDS - 1 else np.ones(len(here), bool)
         if done.any():
             index = here[done]
-            theta[index], objective[index], rounds[index] = x[done, :r], value[done], round_
+            theta[index], objective[index] = x[done, :r], value[done]
             converged[index] = state[done] == 1
-            for k, i in enumerate(np.flatnonzero(done)):
-                omega[index[k]] = [rate(x[i, r]), rate(x[i, r + 1])]
+            omega[index] = x[done, r:] ** 2 / (1.0 + x[done, r:] ** 2)
             keep = ~done
             here, column, zeta, value, state = here[keep], column[keep], zeta[keep], value[keep], state[keep]
             x, d, g, old, scale, F, S, Y, rho = (
@@ -355,13 +250,9 @@ def fit_batch(
         if len(here) == 0:
             break
         times_ZT(d[:, :r], step)
-    if len(here):
-        theta[here], objective[here] = x[:, :r], value
-        for k, i in enumerate(here):
-            omega[i] = [rate(x[k, r]), rate(x[k, r + 1])]
     v = np.zeros((C, len(basis.lam)))
     v[:, : len(reading.back)], b = reading.weights(theta)
-    return Solution(v, b, omega[:, 0], omega[:, 1], objective, converged, rounds)
+    return Solution(v, b, omega[:, 0], omega[:, 1], objective, converged)
 
 
 def _front(array: Floats, keep: NDArray[np.bool_]) -> Floats:
@@ -449,13 +340,10 @@ def search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, stat
         value[c] = new
         for i in range(len(F[c])):
             F[c, i] += t * step[c, i]
-        for i in range(r):
+        for i in range(r + 2):
             d[c, i] *= t
             x[c, i] += d[c, i]
         if robust:
-            for i in range(r, r + 2):
-                d[c, i] *= t
-                x[c, i] += d[c, i]
             g[c, r] = -up * 2.0 * x[c, r] * (1.0 - omega01) ** 2
             g[c, r + 1] = -down * 2.0 * x[c, r + 1] * (1.0 - omega10) ** 2
 

@@ -1,10 +1,10 @@
-"""Softmax regression of K classes whose labels were flipped at random, and two solvers.
+"""Logistic regression of K >= 2 classes whose labels were flipped at random, and two solvers.
 
 max_{W, Omega}  sum_n a_n log P~_n - 2 sum_i penalty_i ||W_i||^2,  F = Z W,  sum_j W_ij = 0.
 
 The columns of W (r, K) sum to zero by themselves where they are penalised, and by choice where they are not.
 No class is singled out, so that a permutation of the classes permutes W and Omega. With two classes
-f = F_1 - F_0 = Z w has the penalty penalty_i w_i^2 of `noisylabels.solvers.flipped_logistic`.
+f = F_1 - F_0 = Z theta has the penalty penalty_i theta_i^2.
 
 Source: Bootkrajang and Kaban, ECML PKDD 2012.
 """
@@ -12,7 +12,8 @@ Source: Bootkrajang and Kaban, ECML PKDD 2012.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,12 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, helmert, solve, solve_triangular
 from scipy.optimize import OptimizeResult, minimize
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic import EM_TOLERANCE, SMALLEST_CURVATURE, longest_step
 from noisylabels.validation import Floats
 
+EM_TOLERANCE = 1e-5  # of the changes of f and Omega
+SMALLEST_CURVATURE, SMALLEST_STEP = 1e-6, 2.0**-39
+
+# of `lbfgs`
 CURVATURE = 0.6  # K times a typical s_j s_k over that of f = 0
 BLOCK = 1024  # rows
 MEMORY = 10  # pairs of L-BFGS
@@ -37,14 +41,16 @@ LARGEST = 500.0  # exponent of a ratio of probabilities
 
 
 @dataclass(frozen=True)
-class SoftmaxFit:
-    """W (r, K) whose rows sum to zero, Omega (K, K), the objective per round, what happened.
+class Fit:
+    """theta (r,) of two classes, or W (r, K) whose rows sum to zero; Omega (K, K); the last penalty (r,);
+    the objective per round; converged.
 
     permuted : class names changed places on the way, and Omega was reset.
     """
 
-    W: Floats
+    theta: Floats
     omega: Floats
+    penalty: Floats
     objectives: list[float]
     converged: bool
     permuted: bool
@@ -63,32 +69,41 @@ def em_newton(
     *,
     learn_omega: bool = True,
     weights: Floats | None = None,
+    penalty_of: Callable[[Floats], Floats] | None = None,
     rounds: int = 50,
-) -> SoftmaxFit:
-    """The plain solver: a Newton step on the EM surrogate, an update of Omega, repeat.
+) -> Fit:
+    """The plain solver: a Newton step on the EM surrogate, an update of Omega, repeat; theta of two classes.
 
-    With F = Z V C^T (C of `contrasts`) the surrogate has the gradient Z^T (a (q - s)) C - 4 penalty V and the
-    Hessian -sum_{j<k} (Z^T diag(h_jk) Z) (x) (c_j - c_k)(c_j - c_k)^T - 4 diag(penalty),
-    h_jk = a max(s_j s_k, 1e-6); the step is halved until the objective does not decrease.
-    For K = 2 every iterate is that of `noisylabels.solvers.flipped_logistic.em_newton`.
-    A round costs O(n r^2 K^2 + r^3 K^3): for few columns, or as a reference.
+    Two classes: f = Z theta, h = a max(sigma (1 - sigma), 1e-6),
+    d = (Z^T diag(h) Z + 2 diag(penalty))^-1 (Z^T (a (q - sigma)) - 2 penalty theta).
+    More: F = Z V C^T (C of `contrasts`); the surrogate has the gradient Z^T (a (q - s)) C - 4 penalty V and
+    the Hessian -sum_{j<k} (Z^T diag(h_jk) Z) (x) (c_j - c_k)(c_j - c_k)^T - 4 diag(penalty),
+    h_jk = a max(s_j s_k, 1e-6). A round costs O(n r^2 K^2 + r^3 K^3): for few columns, or as a reference.
+    The step is halved until the objective does not decrease.
     Z (n, r), labels (n,) in 0..K-1, penalty (r,) >= 0, omega (K, K) where to begin; weights a (n,).
+    penalty_of : the penalty for the next round from theta, for penalties with a prior.
     Stops when the changes of all f_j - f_k are <= 1e-5 (1 + max|f_j - f_k|) and those of Omega <= 1e-5.
     """
     K = len(omega)
     a = np.ones(len(Z)) if weights is None else weights
-    C, V = contrasts(K), np.zeros((Z.shape[1], K - 1))
+    C, V = contrasts(K), np.zeros(Z.shape[1] if K == 2 else (Z.shape[1], K - 1))
     objectives: list[float] = []
     permuted = converged = False
 
-    def objective(V: Floats, F: Floats) -> float:
-        return float(a @ flip_matrix.log_likelihood(F, labels, omega) - 2.0 * penalty @ (V**2).sum(axis=1))
+    def decisions(V: Floats) -> Floats:
+        return Z @ V if K == 2 else Z @ V @ C.T
 
-    F = Z @ V @ C.T
+    def objective(V: Floats, F: Floats) -> float:
+        cost = penalty @ V**2 if K == 2 else 2.0 * penalty @ (V**2).sum(axis=1)
+        return float(a @ flip_matrix.log_likelihood(F, labels, omega) - cost)
+
+    F = decisions(V)
     for _ in range(rounds):
-        direction = _newton_step(Z, F, labels, a, penalty, omega, V, C)
-        along = Z @ direction @ C.T
-        t = longest_step(objective, V, F, direction, along)
+        direction = (_binary_step if K == 2 else _softmax_step)(Z, F, labels, a, penalty, omega, V)
+        along = decisions(direction)
+        old, t = objective(V, F), 1.0
+        while t > 0.0 and not objective(V + t * direction, F + t * along) >= old:
+            t = 0.5 * t if t > SMALLEST_STEP else 0.0
         V, F = V + t * direction, F + t * along
         moved = 0.0
         if learn_omega:
@@ -98,25 +113,37 @@ def em_newton(
             moved = float(np.abs(after - omega).max())
             omega = after
         objectives.append(objective(V, F))
-        change = t * float(np.ptp(along, axis=1).max())
-        if change <= EM_TOLERANCE * (1.0 + float(np.ptp(F, axis=1).max())) and moved <= EM_TOLERANCE:
+        if penalty_of is not None:
+            before, penalty = penalty, penalty_of(V)
+            moved = max(moved, float(np.abs(penalty - before).max() / (1e-300 + before.max())))
+        if t * _widest(along) <= EM_TOLERANCE * (1.0 + _widest(F)) and moved <= EM_TOLERANCE:
             converged = True
             break
-    return SoftmaxFit(V @ C.T, omega, objectives, converged, permuted)
+    return Fit(V if K == 2 else V @ C.T, omega, penalty, objectives, converged, permuted)
 
 
-def _newton_step(
-    Z: Floats,
-    F: Floats,
-    labels: NDArray[np.intp],
-    a: Floats,
-    penalty: Floats,
-    omega: Floats,
-    V: Floats,
-    C: Floats,
+def _widest(F: Floats) -> float:
+    """The largest |f_nj - f_nk|."""
+    return float(np.abs(F).max() if F.ndim == 1 else np.ptp(F, axis=1).max())
+
+
+def _binary_step(
+    Z: Floats, f: Floats, labels: NDArray[np.intp], a: Floats, penalty: Floats, omega: Floats, theta: Floats
+) -> Floats:
+    """The direction in theta (r,)."""
+    sigma = expit(f)
+    q = flip_matrix.posterior(f, labels, omega)
+    h = a * np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)
+    hessian = (Z.T * h) @ Z
+    hessian[np.diag_indices_from(hessian)] += 2.0 * penalty
+    return np.asarray(solve(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta, assume_a="pos"))
+
+
+def _softmax_step(
+    Z: Floats, F: Floats, labels: NDArray[np.intp], a: Floats, penalty: Floats, omega: Floats, V: Floats
 ) -> Floats:
     """The direction in V (r, K-1)."""
-    (r, k), s = V.shape, softmax(F, axis=1)
+    (r, k), s, C = V.shape, softmax(F, axis=1), contrasts(len(omega))
     q = flip_matrix.posterior(F, labels, omega)
     gradient = Z.T @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
     hessian = np.zeros((r, k, r, k))
@@ -127,11 +154,6 @@ def _newton_step(
     flat = hessian.reshape(r * k, r * k)
     flat[np.diag_indices(r * k)] += np.repeat(4.0 * penalty, k)
     return np.asarray(solve(flat, gradient.reshape(-1), assume_a="pos")).reshape(r, k)
-
-
-def omega_of(A: Floats) -> Floats:
-    """omega_jk = A_jk^2 / sum_l A_jl^2 (K, K)."""
-    return A**2 / (A**2).sum(axis=1, keepdims=True)
 
 
 def gram(Z: Floats, weights: Floats | None = None) -> Floats:
@@ -174,7 +196,7 @@ def lbfgs(
     learn_omega: bool = True,
     weights: Floats | None = None,
     tolerance: float = TOLERANCE,
-) -> SoftmaxFit:
+) -> Fit:
     """W and Omega together from W = 0 by L-BFGS, in passes over blocks of rows: for many columns or rows.
 
     omega_jk = A_jk^2 / (1 + sum_{l != j} A_jl^2), A_jj = 1: an entry is 0 at a finite A and smooth there.
@@ -190,7 +212,7 @@ def lbfgs(
     if learn_omega and flip_matrix.permuted(fit.omega):
         reset = flip_matrix.projected(len(omega))
         again = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
-        return SoftmaxFit(again.W, again.omega, again.objectives, again.converged, True)
+        return replace(again, permuted=True)
     return fit
 
 
@@ -223,7 +245,7 @@ class _Descent:
         """A and Omega."""
         A = np.eye(self.K)
         A[self.off] = x[-self.K * (self.K - 1) :] / math.sqrt(self.size)
-        return A, omega_of(A)
+        return A, A**2 / (A**2).sum(axis=1, keepdims=True)
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """The objective to be minimised, and its gradient."""
@@ -241,7 +263,7 @@ class _Descent:
         self.square = float(gradient @ gradient)
         return value, gradient
 
-    def run(self, tolerance: float) -> SoftmaxFit:
+    def run(self, tolerance: float) -> Fit:
         x = np.zeros(len(self.L) * (self.K - 1))
         if self.learn_omega:
             ratio = self.omega / np.diag(self.omega)[:, np.newaxis]
@@ -262,4 +284,5 @@ class _Descent:
         objectives.append(self(found.x)[0])
         omega = self.omega_at(found.x)[1] if self.learn_omega else self.omega
         W = self.weights_of(found.x[: len(self.L) * (self.K - 1)].reshape(len(self.L), self.K - 1))
-        return SoftmaxFit(W, omega, [-value for value in objectives], met(), False)
+        theta = W if self.K > 2 else W[:, 1] - W[:, 0]
+        return Fit(theta, omega, self.penalty, [-value for value in objectives], met(), False)

@@ -45,7 +45,7 @@ from scipy.special import expit
 from noisylabels.fixed_order import combined, dot, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix
-from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior, prior_factor_value
+from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior
 from noisylabels.validation import Floats, choice, number, whole
 
 WSolver = Literal["cg10", "newton"]
@@ -63,52 +63,6 @@ LOST = 1e-10  # largest diagonal entry of K_i - G_i G_i^T
 BOX_SCALE = 0.01  # of the steps in (a, b) against those in p: on heart faster than 0.001, 0.1, 1 and 10
 CHECK = 10  # iterations between two looks at the gap
 SHRINK, GROW = 0.5, 1.2
-
-
-@dataclass(frozen=True)
-class Path:
-    """Where the path of one label column ends.
-
-    w : (n,).   eta : (S',) weights of the stacked kernels, pruned ones 0.   omega : (2, 2).
-    rounds : done.   converged : f and Omega came to rest.   swapped : the classes changed names on the way.
-    broken : a round was not finite.
-    """
-
-    w: Floats
-    eta: Floats
-    omega: Floats
-    rounds: int
-    converged: bool
-    swapped: bool
-    broken: bool
-
-
-@dataclass(frozen=True)
-class Options:
-    """T : most rounds.   w_solver : "cg10" or "newton".   prior_factor, beta : see `marginal_zeta`.
-
-    Raises ValueError: anything else.
-    """
-
-    T: int = 10
-    w_solver: str = "cg10"
-    prior_factor: str = "slides"
-    beta: float = 2.0
-
-    def __post_init__(self) -> None:
-        whole("T", self.T, 1)
-        choice("w_solver", self.w_solver, get_args(WSolver))
-        prior_factor_value(self.prior_factor)
-        number("beta", self.beta, above=0)
-
-    def zeta(self, w: Floats) -> float:
-        """`marginal_zeta` of w (N,)."""
-        return marginal_zeta(dot(w, 0, w), len(w), prior_factor_value(self.prior_factor), self.beta)
-
-
-def penalty_rates(eta: Floats) -> Floats:
-    """xi_i = 2 / max(eta_i, 1e-100)."""
-    return 2.0 / np.maximum(eta, SMALLEST_ETA)
 
 
 def u_gradient(F: Floats, residual: Floats, u: Floats, xi: Floats) -> Floats:
@@ -174,62 +128,79 @@ def newton_steps(
     return w, f
 
 
-class _Column:
-    """The state of one label column."""
+class Path:
+    """The path of one label column (n,) of 0.0 and 1.0 over S' stacked kernels.
 
-    def __init__(self, labels: Floats, kernels: int, options: Options) -> None:
-        n = len(labels)
-        self.y, self.options = labels, options
-        self.w, self.f = np.zeros(n), np.zeros(n)
+    w : (n,).   eta : (S',) weights of the stacked kernels, pruned ones 0.   omega : (2, 2).
+    rounds : done.   converged : f and Omega came to rest.   swapped : the classes changed names on the way.
+    broken : a round was not finite.
+    """
+
+    def __init__(self, labels: Floats, kernels: int, prior_factor: str, beta: float) -> None:
+        self.y, self._prior = labels, (prior_factor, beta)
+        self.w, self.f = np.zeros(len(labels)), np.zeros(len(labels))
         self.u, self.xi = np.ones(kernels), np.zeros(kernels)
-        self.zeta = options.zeta(self.w)
         self.omega = flip_matrix.START
-        self.rounds, self.swapped, self.broken, self.done = 0, False, False, False
+        self.rounds, self.converged, self.swapped, self.broken = 0, False, False, False
 
-    def w_step(self, K: Floats) -> Floats:
-        solver = conjugate_gradient if self.options.w_solver == "cg10" else newton_steps
-        return solver(K, self.w, self.y, self.omega, self.zeta)[0]
+    @property
+    def zeta(self) -> float:
+        """`marginal_zeta` of w."""
+        return marginal_zeta(dot(self.w, 0, self.w), len(self.w), *self._prior)
+
+    @property
+    def eta(self) -> Floats:
+        """u_i^2, 0 below 1e-8 of the largest."""
+        eta = self.u * self.u
+        return np.where(eta < PRUNED * eta.max(), 0.0, eta)
 
     def finish(self, w: Floats, F: Floats, copies: Floats) -> None:
-        """zeta, u, xi and Omega of the round that ends with w (n,) and F_i = K_i w, (S, n)."""
+        """u, xi and Omega of the round that ends with w (n,) and F_i = K_i w, (S', n)."""
         u = u_step(F, self.y, self.u, self.xi, self.omega, copies)
         f = combined(copies * u * u, F)
         if not np.isfinite(f).all():
-            self.broken = self.done = True
+            self.broken = True
             return
         q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
         omega = flip_matrix.updated(q, self.y, self.omega)
-        swapped = flip_matrix.permuted(omega)
-        if swapped:
-            omega = flip_matrix.projected()
+        if flip_matrix.permuted(omega):
+            self.swapped, omega = True, flip_matrix.projected()
         self.rounds += 1
-        self.done = bool(
+        self.converged = bool(
             np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())
             and np.abs(omega - self.omega).max() <= STILL
         )
-        self.w, self.f, self.u, self.omega, self.swapped = w, f, u, omega, self.swapped or swapped
-        self.zeta, self.xi = self.options.zeta(w), penalty_rates(u * u)
-
-    def path(self) -> Path:
-        eta = self.u * self.u
-        eta[eta < PRUNED * eta.max()] = 0.0
-        return Path(
-            self.w, eta, self.omega, self.rounds, self.done and not self.broken, self.swapped, self.broken
-        )
+        self.w, self.f, self.u, self.xi, self.omega = w, f, u, penalty_rates(u * u), omega
 
 
-def ascend(stack: Stack, labels: Floats, options: Options) -> list[Path]:
-    """The paths of L label columns (n, L) of 0.0 and 1.0, each the same as if it were alone."""
-    columns = [_Column(np.ascontiguousarray(y), len(stack.K), options) for y in labels.T]
-    for _ in range(options.T):
-        active = [column for column in columns if not column.done]
+def penalty_rates(eta: Floats) -> Floats:
+    """xi_i = 2 / max(eta_i, 1e-100)."""
+    return 2.0 / np.maximum(eta, SMALLEST_ETA)
+
+
+def ascend(
+    stack: Stack, labels: Floats, T: int = 10, w_solver: str = "cg10", prior_factor: str = "slides",
+    beta: float = 2.0,
+) -> list[Path]:  # fmt: skip
+    """The paths of L label columns (n, L) of 0.0 and 1.0, each the same as if it were alone.
+
+    T : most rounds.   w_solver : "cg10" or "newton".   prior_factor, beta : see `marginal_zeta`.
+    Raises ValueError: anything else.
+    """
+    whole("T", T, 1)
+    choice("w_solver", w_solver, get_args(WSolver))
+    number("beta", beta, above=0)
+    solver = conjugate_gradient if w_solver == "cg10" else newton_steps
+    paths = [Path(np.ascontiguousarray(y), len(stack.K), prior_factor, beta) for y in labels.T]
+    for _ in range(T):
+        active = [path for path in paths if not (path.converged or path.broken)]
         if not active:
             break
-        kernels = mixed(stack.K, np.stack([stack.copies * column.u**2 for column in active]))
-        w = np.stack([column.w_step(K) for column, K in zip(active, kernels, strict=True)])
-        for column, own, F in zip(active, w, responses(stack.K, w), strict=True):
-            column.finish(own, F, stack.copies)
-    return [column.path() for column in columns]
+        kernels = mixed(stack.K, np.stack([stack.copies * path.u**2 for path in active]))
+        w = [solver(K, p.w, p.y, p.omega, p.zeta)[0] for p, K in zip(active, kernels, strict=True)]
+        for path, own, F in zip(active, w, responses(stack.K, np.stack(w)), strict=True):
+            path.finish(own, F, stack.copies)
+    return paths
 
 
 @njit(cache=True, error_model="numpy")

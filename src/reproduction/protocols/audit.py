@@ -19,8 +19,7 @@ from noisylabels.auditing import confident_joint
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing.confident_joint import Classes
 from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted, probabilities
-from noisylabels.noise.crowd import subset
-from noisylabels.solvers.dawid_skene import majority_vote
+from noisylabels.noise.crowd import majority_vote, subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
 

@@ -28,8 +28,7 @@ from noisylabels.classifiers.kernel import Fits
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
-from noisylabels.noise.crowd import subset
-from noisylabels.solvers.dawid_skene import dawid_skene, majority_vote
+from noisylabels.noise.crowd import dawid_skene, majority_vote, subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import (
     At,
