@@ -8,7 +8,7 @@ import pytest
 
 from noisylabels.statistics import Estimate
 from reproduction import results
-from reproduction.figures import kernel_readings, panels
+from reproduction.figures import kernels, panels
 from reproduction.figures.panels import Results
 from reproduction.protocols import walk
 from reproduction.verdicts.judge import judge
@@ -52,13 +52,13 @@ def inputs(errors):
 
 
 def test_halves_are_every_second_set_of_the_alphabet():
-    first, second = kernel_readings.two_halves(SETS)
+    first, second = kernels.two_halves(SETS)
     assert first == ["ida_a", "ida_c", "ida_e"]
     assert second == ["ida_b", "ida_d", "ida_f"]
 
 
 def test_cells_pool_the_kinds_of_flips_and_know_their_state():
-    cells = kernel_readings.cells(inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0}))
+    cells = kernels.cells(inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0}))
     assert len(cells) == 2 * len(SETS)
     none, free = (cells[cells["reading"] == name] for name in ("none", "free"))
     np.testing.assert_allclose(none["ours"], 10.51)
@@ -70,10 +70,10 @@ def test_cells_pool_the_kinds_of_flips_and_know_their_state():
 
 def test_the_choice_on_one_half_is_judged_on_the_other():
     """The free bias is right on the first half and wrong on the second."""
-    first = kernel_readings.two_halves(SETS)[0]
+    first = kernels.two_halves(SETS)[0]
     errors = {"klr": lambda d: 12.0, "klr free": lambda d: 10.0 if d in first else 15.0}
     made = inputs(errors)
-    frame = kernel_readings.distances(made)
+    frame = kernels.distances(made)
     note = frame.attrs["note"]
     assert "chosen on a, c, e: free; on the others its mean absolute distance is 5.01 against 2.01" in note
     assert "on average over sets +3.00 (95 % interval 3.00 to 3.00 over 3 data sets): farther." in note
@@ -82,7 +82,7 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
     assert rows.loc["free", "first half"] == "**0.01**"
     assert rows.loc["none", "second half"] == "**2.01**"
     assert rows.loc["free", ["inside", "outside"]].tolist() == ["3", "3"]
-    cells = kernel_readings.every_cell(made).set_index("data set")
+    cells = kernels.every_cell(made).set_index("data set")
     assert cells.loc["a", "chosen elsewhere"] == cells.loc["a", "today's"] == "12.01"
     assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "state"]) == ("15.01", "outside")
 
@@ -90,7 +90,7 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
 def test_a_better_reading_is_shown_to_be_nearer_both_ways():
     spread = {name: 0.3 * k for k, name in enumerate(SETS)}
     made = inputs({"klr": lambda d: 13.0 + spread[d], "klr free": lambda d: 10.2 + spread[d]})
-    note = kernel_readings.distances(made).attrs["note"]
+    note = kernels.distances(made).attrs["note"]
     assert note.count(": nearer.") == 2
 
 
@@ -104,7 +104,7 @@ def test_a_better_reading_is_shown_to_be_nearer_both_ways():
     ],
 )
 def test_states(distance, state):
-    assert kernel_readings.state(distance, 1.0) == state
+    assert kernels.state(distance, 1.0) == state
 
 
 def test_states_are_the_verdicts_of_published_values():
@@ -114,7 +114,7 @@ def test_states_are_the_verdicts_of_published_values():
     klr = [e for e in own if e["where"]["method"] == "klr"]
     table = made.table[made.table["method"] == "klr"]
     verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]
-    cells = kernel_readings.cells(made)
+    cells = kernels.cells(made)
     states = cells[cells["reading"] == "none"].set_index("dataset")["state"]
     assert len(set(states)) > 1
     assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == states.to_dict()
@@ -123,7 +123,7 @@ def test_states_are_the_verdicts_of_published_values():
 def test_what_is_missing_is_named():
     made = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
     with pytest.raises(panels.RenderError, match="none of the printed values"):
-        kernel_readings.distances(dataclasses.replace(made, published_of={}))
+        kernels.distances(dataclasses.replace(made, published_of={}))
     some = {"readings": made.table[made.table["dataset"] != "ida_a"]}
     with pytest.raises(panels.RenderError, match=r"readings: the results hold no rows with .*ida_a"):
-        kernel_readings.distances(dataclasses.replace(made, tables=some))
+        kernels.distances(dataclasses.replace(made, tables=some))

@@ -95,12 +95,12 @@ def test_one_label_is_believed_and_no_number_is_lost():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: crowd(per_item=41), "per_item must lie in"),
-        (lambda: crowd(spammers=1.5), "spammers, a share"),
+        (lambda: crowd(per_item=41), "per_item: must be a whole number >= 1 and <= 40"),
+        (lambda: crowd(spammers=1.5), "spammers: must be"),
         (lambda: simulate(np.array([0, 1], np.int8), np.random.default_rng()), "labels must be -1 or"),
-        (lambda: subset(np.zeros(2, np.int32), 0, np.random.default_rng()), "m, the labels per item"),
-        (lambda: dawid_skene(np.array([0]), np.array([0]), np.array([1]), 1, coins=3), "coins must be"),
-        (lambda: dawid_skene(np.array([0]), np.array([0]), np.array([1]), 1, rounds=0), "rounds must"),
+        (lambda: subset(np.zeros(2, np.int32), 0, np.random.default_rng()), "m: must be"),
+        (lambda: dawid_skene(np.array([0]), np.array([0]), np.array([1]), 1, coins=3), "coins: must be"),
+        (lambda: dawid_skene(np.array([0]), np.array([0]), np.array([1]), 1, rounds=0), "rounds: must"),
         (lambda: dawid_skene(np.array([0]), np.array([0]), np.array([0]), 1), "response must be"),
         (lambda: dawid_skene(np.array([2]), np.array([0]), np.array([1]), 1), "item must hold"),
         (lambda: dawid_skene(np.zeros(0, int), np.zeros(0, int), np.zeros(0, int), 1), "no labels"),

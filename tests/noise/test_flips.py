@@ -80,11 +80,11 @@ def test_coins_are_tossed_anew_while_one_class_is_left():
         ("symmetric", "symmetric takes rate, got 0 numbers"),
         ("symmetric 0.2 0.3", "symmetric takes rate, got 2 numbers"),
         ("symmetric half", "could not convert string to float"),
-        ("symmetric 1.2", r"rate, a share of the labels, must lie in \[0, 1\], got 1.2"),
-        ("class_conditional 0.1 -1", "negative, a share of the labels"),
-        ("independent 0.5", r"must lie in \[0, 0.5\), got 0.5"),
-        ("negative_only 1", r"flip in one class, must lie in \[0, 1\), got 1"),
-        ("compound 0.2 0", "times must be at least 1, got 0"),
+        ("symmetric 1.2", "rate: must be a finite number >= 0 and <= 1, got 1.2"),
+        ("class_conditional 0.1 -1", "negative: must be a finite number >= 0"),
+        ("independent 0.5", "rate: must be a finite number >= 0 and < 0.5, got 0.5"),
+        ("negative_only 1", "rate: must be a finite number >= 0 and < 1, got 1"),
+        ("compound 0.2 0", "times: must be a whole number >= 1, got 0"),
     ],
 )
 def test_mistakes_are_named(label, message):

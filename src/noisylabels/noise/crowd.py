@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from noisylabels.validation import Floats
+from noisylabels.validation import Floats, number, whole
 
 Integers = NDArray[np.int32]
 Labels = NDArray[np.int8]
@@ -37,12 +37,9 @@ def simulate(
     spammers, with probability 1/2.
     Raises ValueError : per_item not in 1..workers, a share outside [0, 1], labels other than -1 and +1.
     """
-    if not 1 <= per_item <= workers:
-        raise ValueError(f"per_item must lie in 1..workers = {workers}, got {per_item}")
-    if not 0.0 <= spammers <= 1.0:
-        raise ValueError(f"spammers, a share of the workers, must lie in [0, 1], got {spammers}")
-    if not np.isin(y, (-1, 1)).all():
-        raise ValueError(f"labels must be -1 or +1, got {np.unique(y)[:5].tolist()}")
+    whole("per_item", per_item, 1, workers)
+    number("spammers", spammers, least=0, most=1)
+    _signs("labels", y)
     accuracy = rng.beta(*beta, size=workers)
     accuracy[rng.choice(workers, round(spammers * workers), replace=False)] = 0.5
     worker = np.argsort(rng.random((len(y), workers)), axis=1)[:, :per_item].ravel().astype(np.int32)
@@ -57,8 +54,7 @@ def subset(item: Integers, m: int, rng: np.random.Generator) -> NDArray[np.intp]
 
     From the same state of rng, the labels for m are among those for m + 1. Raises ValueError : m < 1.
     """
-    if m < 1:
-        raise ValueError(f"m, the labels per item, must be at least 1, got {m}")
+    whole("m", m, 1)
     shuffled = rng.permutation(len(item))
     order = shuffled[np.argsort(item[shuffled], kind="stable")]
     items = item[order]
@@ -107,10 +103,8 @@ def dawid_skene(
     Source: Dawid and Skene, Applied Statistics 28, 1979.
     """
     _check(item, response, n)
-    if coins not in (1, 2):
-        raise ValueError(f"coins must be 1 or 2, got {coins}")
-    if rounds < 1:
-        raise ValueError(f"rounds must be at least 1, got {rounds}")
+    whole("coins", coins, 1, 2)
+    whole("rounds", rounds, 1)
     workers = int(worker.max()) + 1
     one = response > 0
     votes = np.bincount(item, minlength=n)
@@ -143,10 +137,7 @@ def _maximised(
             counts[:, true, observed] = np.bincount(worker, q * those, workers)
     counts += SMOOTHING
     if coins == 1:
-        right = counts[:, 0, 0] + counts[:, 1, 1]
-        wrong = counts[:, 0, 1] + counts[:, 1, 0]
-        counts[:, 0, 0] = counts[:, 1, 1] = right
-        counts[:, 0, 1] = counts[:, 1, 0] = wrong
+        counts += counts[:, ::-1, ::-1].copy()
     prior = (posterior.sum() + SMOOTHING) / (len(posterior) + 2.0 * SMOOTHING)
     return float(prior), counts / counts.sum(axis=2, keepdims=True)
 
@@ -161,5 +152,9 @@ def _check(item: Integers, response: Labels, n: int) -> None:
         raise ValueError("there are no labels")
     if item.min() < 0 or item.max() >= n:
         raise ValueError(f"item must hold numbers from 0 to n - 1 = {n - 1}")
-    if not np.isin(response, (-1, 1)).all():
-        raise ValueError(f"response must be -1 or +1, got {np.unique(response)[:5].tolist()}")
+    _signs("response", response)
+
+
+def _signs(name: str, values: Labels) -> None:
+    if not np.isin(values, (-1, 1)).all():
+        raise ValueError(f"{name} must be -1 or +1, got {np.unique(values)[:5].tolist()}")

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.validation import number, whole
+
 Labels = NDArray[np.int8]
 REDRAWS = 10
-"""How often coins are tossed again when all the flipped labels are of one class."""
+"""How often coins are tossed again when all flipped labels are of one class."""
 
 
-def _rate(name: str, rate: float) -> float:
-    if not 0 <= rate <= 1:
-        raise ValueError(f"{name}, a share of the labels, must lie in [0, 1], got {rate}")
-    return float(rate)
+def _share(rate: float, n: int, name: str = "rate") -> int:
+    """round(rate n); ValueError: a rate outside [0, 1]."""
+    return round(number(name, rate, least=0, most=1) * n)
 
 
 def _flipped(y: Labels, chosen: NDArray[Any]) -> Labels:
@@ -33,17 +34,13 @@ def _flipped(y: Labels, chosen: NDArray[Any]) -> Labels:
 
 
 def symmetric(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
-    """round(rate n) labels, drawn without replacement, are flipped;
-    beyond 1/2 the noise outweighs the labels."""
-    count = round(_rate("rate", rate) * len(y))
-    return _flipped(y, rng.choice(len(y), count, replace=False))
+    """round(rate n) labels, drawn without replacement, are flipped; beyond 1/2 noise outweighs the labels."""
+    return _flipped(y, rng.choice(len(y), _share(rate, len(y)), replace=False))
 
 
 def compound(y: Labels, rng: np.random.Generator, *, rate: float, times: int) -> Labels:
     """`symmetric` applied ``times`` times over: the effective rate is (1 - (1 - 2 rate)^times) / 2 <= 1/2."""
-    if times < 1:
-        raise ValueError(f"times must be at least 1, got {times}")
-    for _ in range(times):
+    for _ in range(whole("times", times, 1)):
         y = symmetric(y, rng, rate=rate)
     return y
 
@@ -51,7 +48,7 @@ def compound(y: Labels, rng: np.random.Generator, *, rate: float, times: int) ->
 def uniform(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
     """round(rate n) labels are replaced by fair coins: an effective rate of about rate / 2."""
     noisy = y.copy()
-    chosen = rng.choice(len(y), round(_rate("rate", rate) * len(y)), replace=False)
+    chosen = rng.choice(len(y), _share(rate, len(y)), replace=False)
     noisy[chosen] = np.where(rng.random(len(chosen)) < 0.5, 1, -1)
     return noisy
 
@@ -59,9 +56,9 @@ def uniform(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
 def class_conditional(y: Labels, rng: np.random.Generator, *, positive: float, negative: float) -> Labels:
     """round(positive n+) of the labels +1 and round(negative n-) of the labels -1 are flipped."""
     noisy = y.copy()
-    for label, rate in ((1, _rate("positive", positive)), (-1, _rate("negative", negative))):
+    for label, rate, name in ((1, positive, "positive"), (-1, negative, "negative")):
         members = np.flatnonzero(y == label)
-        noisy[rng.choice(members, round(rate * len(members)), replace=False)] *= -1
+        noisy[rng.choice(members, _share(rate, len(members), name), replace=False)] *= -1
     return noisy
 
 
@@ -79,25 +76,18 @@ def _coins(y: Labels, rng: np.random.Generator, positive: float, negative: float
 
 def independent(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
     """P(y~ != y) = rate < 1/2 for every label, independently; drawn again while one class is left."""
-    if not 0 <= rate < 0.5:
-        raise ValueError(f"rate, the probability of a flip in both classes, must lie in [0, 0.5), got {rate}")
+    rate = number("rate", rate, least=0, below=0.5)
     return _coins(y, rng, rate, rate)
 
 
 def negative_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
     """omega_01 = P(y~ = +1 | y = -1) = rate < 1, omega_10 = 0; drawn again while one class is left."""
-    return _coins(y, rng, 0.0, _one_sided(rate))
+    return _coins(y, rng, 0.0, number("rate", rate, least=0, below=1))
 
 
 def positive_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels:
     """omega_10 = P(y~ = -1 | y = +1) = rate < 1, omega_01 = 0; drawn again while one class is left."""
-    return _coins(y, rng, _one_sided(rate), 0.0)
-
-
-def _one_sided(rate: float) -> float:
-    if not 0 <= rate < 1:
-        raise ValueError(f"rate, the probability of a flip in one class, must lie in [0, 1), got {rate}")
-    return rate
+    return _coins(y, rng, number("rate", rate, least=0, below=1), 0.0)
 
 
 def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray[np.float64]) -> Labels:
@@ -106,7 +96,7 @@ def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray
     These are the points of which Theorem 2 speaks: far from the boundary, on the wrong side. No randomness.
     """
     farthest = np.argsort(-np.abs(f), kind="stable")
-    return _flipped(y, farthest[: round(_rate("rate", rate) * len(y))])
+    return _flipped(y, farthest[: _share(rate, len(y))])
 
 
 MODELS: dict[str, Callable[..., Labels]] = {
@@ -123,20 +113,18 @@ def parse(label: str) -> tuple[str, dict[str, float]]:
 
     Raises ValueError : an unknown model, something that is not a number, too few or too many numbers.
     """
-    model, *numbers = label.split()
+    model, *given = label.split()
     if model not in MODELS:
         raise ValueError(f"noise {label!r}: unknown model {model!r}; known: {', '.join(MODELS)}")
     names = [name for name in inspect.signature(MODELS[model]).parameters if name not in ("y", "rng", "f")]
     try:
-        values = [
-            int(number) if name == "times" else float(number)
-            for name, number in zip(names, numbers, strict=False)
-        ]
+        pairs = list(zip(names, given, strict=False))
+        values = {name: int(text) if name == "times" else float(text) for name, text in pairs}
     except ValueError as error:
         raise ValueError(f"noise {label!r}: {error}") from None
-    if len(names) != len(numbers):
-        raise ValueError(f"noise {label!r}: {model} takes {' and '.join(names)}, got {len(numbers)} numbers")
-    return model, dict(zip(names, values, strict=True))
+    if len(names) != len(given):
+        raise ValueError(f"noise {label!r}: {model} takes {' and '.join(names)}, got {len(given)} numbers")
+    return model, values
 
 
 def corrupt(y: Labels, label: str, rng: np.random.Generator, f: NDArray[np.float64] | None = None) -> Labels:
