@@ -1,5 +1,6 @@
 """Which prepared data files an artifact needs, how each is fetched, and which data sets cannot be had."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -62,16 +63,17 @@ class DataSources:
             "scripts/prepare.py", *(f"reproduction.data.{module}" for module in modules)
         )
 
+    def _users(self, dataset: str) -> UserFile | None:
+        spec: UserFile | None = self.options["local"].get(dataset.partition(".")[0])
+        return spec
+
     def local(self, dataset: str) -> list[str]:
         """The user's own file in place of a data set, if there is one."""
-        return [str(registry.users_file(spec)) for spec in self._own(dataset)]
-
-    def _own(self, dataset: str) -> list[UserFile]:
-        stem, named = dataset.partition(".")[0], self.options["local"]
-        return [named[stem]] if stem in named else []
+        return [str(registry.users_file(spec))] if (spec := self._users(dataset)) else []
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
-        mirror = [f"--mirror={self.options['mirror']}"] if self.options["mirror"] else []
-        local = [word for spec in self._own(dataset) for word in ("--local", registry.as_option(spec))]
-        return mirror + local + ["--offline"] * bool(self.options["offline"])
+        options = [f"--mirror={self.options['mirror']}"] if self.options["mirror"] else []
+        if spec := self._users(dataset):
+            options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)]
+        return options + ["--offline"] * bool(self.options["offline"])

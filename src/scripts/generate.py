@@ -14,7 +14,7 @@ parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=
 given = parser.parse_args()
 
 from reproduction import configuration, costs  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.data import readme, registry  # noqa: E402
+from reproduction.data import registry  # noqa: E402
 from reproduction.results import replacing  # noqa: E402
 from reproduction.verdicts import quoted  # noqa: E402
 
@@ -33,7 +33,9 @@ else:
     keys = ROOT / "config/README.md"
     pages = {keys: configuration.filled(keys.read_text(encoding="utf-8"))}
     pages[ROOT / "config/settings.md"] = configuration.settings_page()
-    pages[ROOT / "data/README.md"] = readme.readme(registry.load_registry(ROOT / "config/datasets.yaml"))
+    data = ROOT / "data/README.md"
+    sets = registry.load_registry(ROOT / "config/datasets.yaml")
+    pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         pages[page] = quoted.filled(page.read_text(encoding="utf-8"), ROOT / "results/reference")
     for page, text in pages.items():

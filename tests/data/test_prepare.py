@@ -17,18 +17,16 @@ import pytest
 import soundfile
 
 from reproduction.data.fetch import write_record
-from reproduction.data.isolation import find_loader
 from reproduction.data.prepare import (
     Dataset,
     array_digest,
     check_arrays,
+    find_loader,
     load_prepared,
     prepare,
     rounded,
     write_prepared,
 )
-from reproduction.data.readme import readme
-from reproduction.data.registry import load_registry
 from reproduction.data.transport import DataError, sha256_of
 
 ROOT = Path(__file__).parents[2]
@@ -298,9 +296,3 @@ def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path: Pa
     assert done.returncode == 1
     assert done.stderr.startswith("error: toy from source official: samples is 16000, expected 1")
     assert not (tmp_path / "q/toy.npz").exists()
-
-
-def test_the_data_readme_is_in_step_with_the_registry() -> None:
-    expected = readme(load_registry(ROOT / "config/datasets.yaml"))
-    found = (ROOT / "data/README.md").read_text(encoding="utf-8")
-    assert found == expected, "run: python src/scripts/generate.py"

@@ -1,6 +1,5 @@
 """The registry: what is written wrong is named; what is written right is found."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ import pytest
 import yaml
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
-from reproduction.data.isolation import find_loader
-from reproduction.data.prepare import array_digest, rounded
+from reproduction.data.prepare import array_digest, find_loader, rounded
 from reproduction.data.registry import (
     MOVING,
     OWN,
@@ -20,10 +18,10 @@ from reproduction.data.registry import (
     Package,
     Registry,
     Shape,
-    as_option,
     find,
     load_registry,
     loaders,
+    readme,
     sources,
     users_file,
     users_loader,
@@ -353,11 +351,6 @@ def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
         find(USERS, "mine")
 
 
-def test_an_entry_of_the_configuration_reaches_the_script_as_one_word():
-    assert as_option("talk.wav") == "talk.wav"
-    assert json.loads(as_option({"file": "a b.csv", "label": "kind"})) == {"file": "a b.csv", "label": "kind"}
-
-
 @pytest.mark.parametrize(
     ("dataset", "spec", "message"),
     [
@@ -379,3 +372,8 @@ def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):
 def test_the_home_folder_may_be_written_as_a_tilde(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert users_file("~/mine/a.csv") == users_file({"file": "~/mine/a.csv"}) == Path("/home/me/mine/a.csv")
+
+
+def test_the_data_readme_is_in_step_with_the_registry() -> None:
+    page = (ROOT / "data/README.md").read_text(encoding="utf-8")
+    assert readme(page, REGISTRY) == page, "run: python src/scripts/generate.py"

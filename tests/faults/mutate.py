@@ -27,7 +27,7 @@ from typing import Any
 from changes import CHECKS, silent_changes
 from seeds import Case, cases
 
-from reproduction.data import isolation
+from reproduction.data import prepare
 from reproduction.data.transport import DataError, SourceError
 
 RENEWED = 5000
@@ -64,7 +64,7 @@ def work(case: Case, first: int, stop: int, folder: Path) -> None:
     folder.mkdir()
     files = _written(case, folder)
     paths = {name: str(path) for name, path in files.items()}
-    order = {"loader": case.loader, "options": {}, "files": paths, "memory": isolation.MEMORY}
+    order = {"loader": case.loader, "options": {}, "files": paths, "memory": prepare.MEMORY}
     _reason(case, files[case.name], order)  # import what is imported late
     state = mmap.mmap(-1, 4096)  # shared with the children
     found, deaths, slowest, largest = Counter[str](), [], 0.0, 0
@@ -85,15 +85,15 @@ def work(case: Case, first: int, stop: int, folder: Path) -> None:
 
 def _read_all(case: Case, path: Path, order: dict[str, Any], numbers: range, state: mmap.mmap) -> None:
     """Read one file after the other; ``state`` survives what may happen."""
-    isolation._limit(resource.RLIMIT_CORE, 0)
-    isolation._limit(resource.RLIMIT_AS, order["memory"])
+    prepare.limit(resource.RLIMIT_CORE, 0)
+    prepare.limit(resource.RLIMIT_AS, order["memory"])
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     found, slowest = Counter[str](), 0.0
     for number in numbers:
         _tell(state, number, found, slowest)
         path.write_bytes(mutated(case, number))
         begin = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, isolation.SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, prepare.SECONDS)
         reason = _reason(case, path, order)
         signal.setitimer(signal.ITIMER_PROF, 0)
         slowest = max(slowest, time.process_time() - begin)
@@ -105,7 +105,7 @@ def _read_all(case: Case, path: Path, order: dict[str, Any], numbers: range, sta
 def _reason(case: Case, path: Path, order: dict[str, Any]) -> str:
     """Why the file was not read or unpacked; "" if it was."""
     if not case.unpack:
-        return str(isolation.load(order).get("error", ""))
+        return str(prepare.load(order).get("error", ""))
     try:
         case.unpack(path)
     except SourceError as error:
@@ -149,7 +149,7 @@ def _contained(case: Case, number: int) -> tuple[float, str]:
         files[case.name].write_bytes(mutated(case, number))
         begin = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            isolation.isolated(case.loader, files)
+            prepare.isolated(case.loader, files)
             answer = f"{number}: read"
         except DataError:
             answer = "DataError"

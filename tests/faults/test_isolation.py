@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import pytest
 from mutate import mutated
 from seeds import cases
 
-from reproduction.data import isolation, uci
-from reproduction.data.isolation import isolated
+from reproduction.data import prepare, uci
+from reproduction.data.prepare import isolated
 from reproduction.data.transport import DataError
 
 CRASHES = [106, 137, 242]
@@ -85,8 +86,8 @@ def test_however_the_child_ends_the_parent_says_it(
     child.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(child))
     hangs = "no answer within" in CHILDREN[script] or "while" in script
-    monkeypatch.setattr(isolation, "SECONDS", 1)
-    monkeypatch.setattr(isolation, "PATIENCE", 0.5 if hangs else 60)
+    monkeypatch.setattr(prepare, "SECONDS", 1)
+    monkeypatch.setattr(prepare, "PATIENCE", 0.5 if hangs else 60)
     with pytest.raises(DataError, match=rf"^{tmp_path}: .*({CHILDREN[script]})"):
         isolated("uci:toy", written(tmp_path, toy=b"1"))
 
@@ -94,11 +95,11 @@ def test_however_the_child_ends_the_parent_says_it(
 def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": isolation.MEMORY, "seconds": 1}
-    spin = "from reproduction.data import isolation as i\ni.load = lambda _: exec('while 1: 1')\ni.main()"
-    child = isolation.subprocess.run(
+    order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": prepare.MEMORY, "seconds": 1}
+    spin = "from reproduction.data import prepare as i\ni.load = lambda _: exec('while 1: 1')\ni.main()"
+    child = prepare.subprocess.run(
         [sys.executable, "-P", "-c", spin, json.dumps(order), str(tmp_path / "answer")],
         capture_output=True,
-        env=isolation._environment(),
+        env=os.environ | {"PYTHONPATH": str(Path(prepare.__file__).parents[2])},
     )
-    assert isolation._death(child.returncode, 1) == "the reader was stopped after 1 s; the file may mean harm"
+    assert prepare.death(child.returncode, 1) == "the reader was stopped after 1 s; the file may mean harm"

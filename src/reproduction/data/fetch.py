@@ -21,7 +21,6 @@ from reproduction.data.registry import (
     sources,
     users_file,
     users_loader,
-    users_options,
 )
 from reproduction.data.transport import (
     DataError,
@@ -120,13 +119,14 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
     loader, file = users_loader(name, registry, spec), users_file(spec)
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file")
+    options = {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "file"}
     target = out / file.name
     with storage_errors(target), locked(out.parent / ".cache" / f"{dataset}.lock"):
         out.mkdir(parents=True, exist_ok=True)
         with replacing(target) as part:
             shutil.copyfile(file, part)
         source = Source(name="local", variant="local", loader=loader)
-        return _finish(name, None, source, {file.name: sha256_of(target)}, out, **users_options(spec))
+        return _finish(name, None, source, {file.name: sha256_of(target)}, out, **options)
 
 
 def read_record(folder: Path) -> Record:

@@ -1,9 +1,18 @@
 """Raw files -> one prepared file per data set: arrays of a known shape, with their digest, in an .npz."""
 
+import contextlib
 import hashlib
+import importlib
 import json
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.data.fetch import read_record
-from reproduction.data.isolation import find_loader, isolated
 from reproduction.data.transport import DataError, sha256_of
 from reproduction.results import replacing
 
@@ -20,6 +28,18 @@ META = "meta.json"
 """Member of an .npz with the description, beside the arrays."""
 
 Arrays = dict[str, NDArray[Any]]
+
+MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
+"""Bytes of address space of a reader in isolation, libraries included; what each byte of its files adds."""
+
+SECONDS, SECONDS_PER_BYTE = 15, 1e-6
+"""Processor time of such a reader, and what each byte of its files adds (the 880 MB of SUSY take 35 s)."""
+
+PATIENCE = 4
+"""Wall-clock time, as a multiple of the processor time: the machine may be busy."""
+
+THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR")
+"""Libraries that are given one thread; each further one would need address space."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +77,7 @@ def prepare(raw: Path) -> Dataset:
         if record["isolated"]:
             arrays = isolated(record["loader"], files, record.get("options"))
         else:
-            made = find_loader(record["loader"])(files)
-            arrays = {name: np.asarray(array) for name, array in made.items()}
+            arrays = find_loader(record["loader"])(files)
         check_arrays(record["id"], record["source"], arrays, record["shape"])
     except ValueError as error:
         if not record["unverified"]:
@@ -205,3 +224,106 @@ def read_npz(path: Path) -> tuple[dict[str, Any], Arrays]:
     with np.load(path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     return json.loads(arrays.pop(META)), arrays
+
+
+# Files of the user, and files whose hash nobody knew before, are read in a process with limits: a file can
+# crash the compiled readers of .mat, audio, svmlight and tables, keep them busy for ever or fill the memory.
+
+
+def find_loader(spec: str) -> Callable[..., Arrays]:
+    """``"uci:heart"`` -> reproduction.data.uci.heart; ValueError if there is no such function."""
+    module_name, _, name = spec.partition(":")
+    try:
+        function = getattr(importlib.import_module(f"reproduction.data.{module_name}"), name, None)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"loader {spec}: {error}; correct `loader` in the registry") from None
+    if not callable(function):
+        raise ValueError(f"loader {spec}: no function {name} in reproduction.data.{module_name}")
+    loader: Callable[..., Arrays] = function
+    return loader
+
+
+def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:
+    """The arrays that ``loader`` ("uci:heart") makes of the files, computed in a child process.
+
+    ``options`` are passed to the loader by name; they must be what JSON can hold.
+
+    Raises
+    ------
+    DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the message
+        has the folder of the files and the reason.
+    """
+    size = sum(path.stat().st_size for path in files.values())
+    seconds = math.ceil(SECONDS + SECONDS_PER_BYTE * size)
+    limits = {"memory": MEMORY + MEMORY_PER_BYTE * size, "seconds": seconds}
+    absolute = {name: str(path.absolute()) for name, path in files.items()}
+    order = {"loader": loader, "options": options or {}, "files": absolute} | limits
+    paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": paths} | {f"{name}_NUM_THREADS": "1" for name in THREADS}
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer"
+        command = [sys.executable, "-P", "-m", __name__, json.dumps(order), str(answer)]
+        try:
+            code = subprocess.run(
+                command, env=environment, timeout=PATIENCE * seconds, check=False, stdout=sys.stderr
+            ).returncode
+        except subprocess.TimeoutExpired:
+            code = -signal.SIGKILL
+        reason = death(code, seconds)
+        if code == 0 and answer.is_file():
+            with contextlib.suppress(Exception), np.load(answer, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+                reason = str(arrays.pop("error", ""))
+                if not reason:
+                    return arrays
+    where = ", ".join(sorted({str(path.parent) for path in files.values()}))
+    raise DataError(f"{where}: {reason}")
+
+
+def death(code: int, seconds: int) -> str:
+    """Why a reader with this exit code and so much processor time gave no answer."""
+    if code == -signal.SIGXCPU:
+        return f"the reader was stopped after {seconds:g} s; the file may mean harm"
+    if code == -signal.SIGKILL:
+        limit = PATIENCE * seconds
+        return f"the reader was killed: no answer within {limit:g} s, or no memory left on this machine"
+    if code < 0:
+        return f"the reader crashed ({signal.Signals(-code).name}); the file may mean harm"
+    return f"the reader ended without an answer (exit code {code})"
+
+
+def limit(kind: int, value: int, grace: int = 0) -> None:
+    """Lower a limit of this process; a system that knows no such limit goes without."""
+    _, hard = resource.getrlimit(kind)
+    with contextlib.suppress(ValueError, OSError):
+        most = value + grace if hard == resource.RLIM_INFINITY else min(value + grace, hard)
+        resource.setrlimit(kind, (min(value, most), most))
+
+
+def load(order: dict[str, Any]) -> Arrays:
+    """Arrays, or under ``error`` the reason why there are none."""
+    files = {name: Path(path) for name, path in order["files"].items()}
+    try:
+        return find_loader(order["loader"])(files, **order["options"])
+    except MemoryError:
+        reason = f"the reader needs more than {order['memory'] >> 20} MiB; the file is damaged or means harm"
+    except ValueError as error:
+        reason = str(error)
+    except Exception as error:  # a damaged file can make a reader raise nearly anything
+        reason = f"the loader {order['loader']} fails ({type(error).__name__}: {error})"
+    return {"error": np.array(reason)}
+
+
+def main() -> None:
+    """The child: an order as JSON and the file of the answer are its arguments."""
+    order = json.loads(sys.argv[1])
+    limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_AS, order["memory"])
+    limit(resource.RLIMIT_CPU, order["seconds"], grace=1)
+    with open(sys.argv[2], "wb") as answer:
+        np.savez(answer, allow_pickle=False, **load(order))
+    os._exit(0)  # no exit handler of a library can hang or crash any more
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,6 @@
 """The registry of data sets (config/datasets.yaml): read, checked, and asked for the sources of a set."""
 
 import difflib
-import json
 import os
 import re
 from functools import cache
@@ -116,9 +115,11 @@ class Source(Model):
     files: list[RawFile] = Field(default=[])
 
 
-class StandIn(Model):
+class StandIn(Source):
     """What an artifact may use instead, if it says so; always named as a stand-in."""
 
+    name: Literal["stand-in"] = "stand-in"
+    variant: Literal["stand-in"] = "stand-in"
     loader: Loader
     note: str
     shape: Shape = Shape()
@@ -248,10 +249,7 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
         for source in entry.sources
     ]
     variants = {source.variant for source in found}
-    stand_in = []
-    if entry.stand_in:
-        loader, shape = entry.stand_in.loader, entry.stand_in.shape
-        stand_in = [Source(name="stand-in", variant="stand-in", loader=loader, shape=shape)]
+    stand_in: list[Source] = [entry.stand_in] if entry.stand_in else []
     allowed = stand_in if pin.endswith(OR_STAND_IN) else []
     wanted = pin.removesuffix(OR_STAND_IN).removesuffix(".") if allowed else pin
     chosen: list[Source] = []
@@ -281,11 +279,6 @@ def users_file(spec: UserFile) -> Path:
     return Path(os.path.expanduser(spec if isinstance(spec, str) else spec["file"]))
 
 
-def users_options(spec: UserFile) -> dict[str, Any]:
-    """What an entry of `data.local` says about its table: ``label``, ``positive``, ``columns``."""
-    return {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "file"}
-
-
 def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     """``module:function`` that reads a user's file as ``dataset``; an unknown id is a table.
 
@@ -301,7 +294,7 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
             f"data.local: no file can take the place of {dataset} (task {task}); "
             "give your table an id of its own, such as `mine`"
         )
-    file, options = users_file(spec), users_options(spec)
+    file, options = users_file(spec), [] if isinstance(spec, str) else [key for key in spec if key != "file"]
     if loader != OWN.loader:
         if options:
             raise ValueError(f"data.local: {dataset} is no table, so {', '.join(options)} mean nothing")
@@ -324,6 +317,79 @@ def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
     }
 
 
-def as_option(spec: UserFile) -> str:
-    """An entry of `data.local` as the option ``--local`` of ``fetch.py`` has it: a file, or JSON."""
-    return spec if isinstance(spec, str) else json.dumps(spec)
+# data/README.md
+
+TABLE = "<!-- from here on written by src/scripts/generate.py from config/datasets.yaml -->"
+"""The line of the page after which it is generated."""
+
+
+def readme(page: str, registry: Registry) -> str:
+    """``data/README.md``: its text up to the table, and what every data set is, as Markdown."""
+    lines = [page.partition(TABLE)[0] + TABLE, ""]
+    lines += ["| id | content | licence | sources | with a package index only |", "|---|---|---|---|---|"]
+    for name, entry in sorted(registry.items()):
+        found = sources(name, entry)
+        kinds = ", ".join(dict.fromkeys(source.name for source in found))
+        without = _without_web(found, entry)
+        lines.append(f"| [`{name}`](#{name}) | {_content(entry)} | {entry.licence} | {kinds} | {without} |")
+    for name, entry in sorted(registry.items()):
+        lines += ["", f"## {name}", "", *_details(entry)]
+    return "\n".join(lines) + "\n"
+
+
+def _details(entry: Entry) -> list[str]:
+    lines = [f"{entry.title}. {entry.citation} <{entry.homepage}>. Licence: {entry.licence}."]
+    if entry.note:
+        lines += ["", " ".join(entry.note.split())]
+    lines += ["", "| source | variant | file | bytes | sha256 |", "|---|---|---|---|---|"]
+    for source in entry.sources:
+        unopened = "" if source.opened else " (address not opened by us)"
+        label = source.name + unopened + (f": {' '.join(source.note.split())}" if source.note else "")
+        if not source.files:
+            lines.append(f"| {label} | {source.variant} | generated, seeded | | |")
+        for file in source.files:
+            size = f"{file.bytes:,}" if file.bytes else ""
+            blob = f"Git blob `{file.git_blob}`" if file.git_blob else "recorded at the first download"
+            known = f"`{file.sha256}`" if file.sha256 else blob
+            lines.append(f"| {label} | {source.variant} | {_place(file)} | {size} | {known} |")
+    for variant, digest in entry.prepared_sha256.items():
+        decimals = entry.prepared_decimals.get(variant)
+        rounded = f", rounded to {decimals} decimals (last bits depend on the processor)" if decimals else ""
+        known = "not known, nobody has opened it yet" if digest == UNSEEN else f"`{digest}`"
+        lines += ["", f"Digest of the prepared arrays, {variant}{rounded}: {known}."]
+    if entry.stand_in:
+        note = " ".join(entry.stand_in.note.split())
+        lines += ["", f"Stand-in, only where an artifact allows it: {note}"]
+    return lines
+
+
+def _place(file: RawFile) -> str:
+    inside = f", member `{file.member}`" if file.member else ""
+    if file.package:
+        return f"`{file.name}`: package {file.package.name} {file.package.version}{inside}"
+    if file.path:
+        return f"`{file.name}`: `{file.path}`{inside}"
+    moving = ", a branch that may move" if MOVING.search(str(file.url)) else ""
+    return f"`{file.name}`: <{file.url}>{inside}{moving}"
+
+
+def _content(entry: Entry) -> str:
+    shape, parts = entry.shape, [entry.task.replace("_", " ")]
+    if shape.rows:
+        parts.append(f"{shape.rows:,} x {shape.columns:,}" if shape.columns else f"{shape.rows:,} rows")
+    if shape.classes:
+        parts.append(", ".join(f"{label}: {n:,}" for label, n in shape.classes.items()))
+    if shape.rate:
+        seconds = f"{shape.samples / shape.rate:.1f} s at " if shape.samples else ""
+        parts.append(f"{seconds}{shape.rate:,} Hz")
+    return "; ".join(parts)
+
+
+def _without_web(found: list[Source], entry: Entry) -> str:
+    for source in found:
+        if source.name == "package":
+            same = source.variant == found[0].variant
+            return "the same data" if same else f"variant {source.variant}"
+        if source.name == "generated":
+            return f"generated (variant {source.variant})"
+    return "a stand-in where allowed" if entry.stand_in else "nothing; needs a mirror or the official site"
