@@ -7,7 +7,7 @@ import yaml
 from reproduction import artifact as artifacts
 from reproduction.figures import noisy_online, panels, style
 from reproduction.figures.panels import Results
-from reproduction.protocols.noisy_online_kernel import AnalyticProblem
+from reproduction.protocols.noisy_online import AnalyticProblem
 from reproduction.results import COLUMNS
 
 FOLDER = artifacts.Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"

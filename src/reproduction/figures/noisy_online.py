@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduction.protocols import noisy_online, noisy_online_checks, noisy_online_kernel
+    from reproduction.protocols import noisy_online, noisy_online_checks
 
 _LOOKS = {
     "two_copy": ("vermillion", "solid", "o"),
@@ -271,7 +271,7 @@ def _step_title(factor: float) -> str:
 
 
 @panels.figure
-def surrogate_kernel(results: "panels.Results[noisy_online_kernel.TunedKernelSettings]") -> "Figure":
+def surrogate_kernel(results: "panels.Results[noisy_online.TunedKernelSettings]") -> "Figure":
     """Regret for two steps and against the noise; below, what was learnt."""
     table, own = results.table, results.settings
     if own.variances is None or own.surface is None:
@@ -331,7 +331,7 @@ def _surfaces(figure: "Figure", rows: "pd.DataFrame", side: int) -> None:
 
 
 @panels.figure
-def diabetes_kernel(results: "panels.Results[noisy_online_kernel.KernelSettings]") -> "Figure":
+def diabetes_kernel(results: "panels.Results[noisy_online.KernelSettings]") -> "Figure":
     """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
     table, own = results.table, results.settings
     balls = list(dict.fromkeys(table.loc[table["metric"] == "cos_alpha", "setting"]))
@@ -370,7 +370,7 @@ def _radii(ax: "Axes", table: "pd.DataFrame", balls: list[str]) -> None:
 
 
 @panels.figure
-def radial_kernel(results: "panels.Results[noisy_online_kernel.KernelSettings]") -> "Figure":
+def radial_kernel(results: "panels.Results[noisy_online.KernelSettings]") -> "Figure":
     """Regret for two steps; approximation error and constant of the bound against the truncation."""
     table, own = results.table, results.settings
     titles = [*map(_step_title, own.factors), "price of the truncation c"]
@@ -401,7 +401,7 @@ METHODS = ["analytic", "plug_in"]
 COLUMNS = 4
 
 
-def title(name: str, task: "noisy_online_kernel.AnalyticProblem") -> str:
+def title(name: str, task: "noisy_online.AnalyticProblem") -> str:
     """Row, kernel and loss of a task."""
     kernel = str(task.kernel)
     if not isinstance(task.kernel, str):
@@ -411,7 +411,7 @@ def title(name: str, task: "noisy_online_kernel.AnalyticProblem") -> str:
 
 
 @panels.figure
-def losses_and_kernels(results: "panels.Results[noisy_online_kernel.AnalyticSettings]") -> "Figure":
+def losses_and_kernels(results: "panels.Results[noisy_online.AnalyticSettings]") -> "Figure":
     """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
     own = results.settings
     tasks = list(own.tasks)
@@ -499,7 +499,7 @@ WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth
 
 
 @panels.figure
-def parameter_p(results: "panels.Results[noisy_online_kernel.ParameterSettings]") -> "Figure":
+def parameter_p(results: "panels.Results[noisy_online.ParameterSettings]") -> "Figure":
     """Regret against p at equal rounds with its moment, and per round at equal copies."""
     own = results.settings
     titles = [f"T = {own.rounds} rounds", f"{own.queries} copies in total"]
@@ -651,7 +651,7 @@ def vacuous_bounds(results: "panels.Results[noisy_online_checks.MomentsSettings]
 
 
 @panels.table
-def losses_summary(results: "panels.Results[noisy_online_kernel.AnalyticSettings]") -> "pd.DataFrame":
+def losses_summary(results: "panels.Results[noisy_online.AnalyticSettings]") -> "pd.DataFrame":
     """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
     import pandas as pd
 

@@ -1,21 +1,31 @@
-"""Online learning on noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011): the linear learners.
+"""Online learning on noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011): regret of the learners.
 
-Squared loss, regret on the clean data against the number of rounds. All learners of a repetition share the
-sequence, its copies and its noisy targets. The protocols of kernels and of the theorems are offered from here
-too, under the name of this family.
+Regret is on the clean data. Every horizon is a run of its own; all learners of a repetition share the clean
+sequence, its copies and its noisy targets. The protocols of the theorems are offered from here too.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair, rational_pair
+from noisylabels.kernels.tensor import TensorKernel
+from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.features import FeatureNoise
+from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
+from noisylabels.online.estimators import AnalyticKernelList
+from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run, TwoCopy
+from noisylabels.online.oracles import SimulatedOracle
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
-from noisylabels.validation import Floats
+from noisylabels.theory.estimates import feature_moment, feature_moment_bound, mean_queries
+from noisylabels.validation import Floats, Ints
+from reproduction.protocols import noisy_online_tasks as shared
 from reproduction.protocols.noisy_online_checks import (
     curves,
     identities,
@@ -23,36 +33,26 @@ from reproduction.protocols.noisy_online_checks import (
     moments,
     noisy_scoring,
 )
-from reproduction.protocols.noisy_online_kernel import analytic, kernel, kernel_tuned, parameter_p
-from reproduction.protocols.noisy_online_tasks import (
-    REGRET,
-    Ball,
-    Clean,
-    Components,
-    Copies,
-    ExponentHorizons,
-    Factors,
-    Horizons,
-    Shape,
-    TargetNoise,
-    Task,
-    base_set,
-    best_linear,
-    best_quadratic,
-    diabetes,
-    exponents,
-    real,
-    regret_rows,
-    sphere,
-    target,
+from reproduction.protocols.settings import (
+    Count,
+    Distinct,
+    Label,
+    Model,
+    NonNegative,
+    Positive,
+    Some,
+    Trials,
+    among,
 )
-from reproduction.protocols.settings import Count, Distinct, Label, Model, NonNegative, Positive, Trials
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
-__all__ = [
-    "analytic", "curves", "identities", "impossibility", "kernel", "kernel_tuned", "linear", "linear_tuned",
-    "moments", "noisy_scoring", "parameter_p",
-]  # fmt: skip
+__all__ = ["curves", "identities", "impossibility", "moments", "noisy_scoring"]
+
+HIGHEST = 40
+"""Degree at which explicit features of a Gaussian kernel are cut off, for |x| <= 1."""
+
+
+# Algorithms 1 and 2: linear learners
 
 
 class Sphere(Model):
@@ -70,7 +70,7 @@ class Sets(Model):
     kind: Literal["diabetes", "datasets"] = Field(
         description="diabetes comes with scikit-learn; datasets: those of the artifact"
     )
-    components: Components
+    components: shared.Components
 
 
 class NoiseSettings(Model):
@@ -79,11 +79,11 @@ class NoiseSettings(Model):
     total: Positive | Literal["instances"] = Field(
         description="trace of the covariance, or the mean squared length of an instance"
     )
-    shapes: Distinct[Shape]
+    shapes: Distinct[shared.Shape]
     cycle: Count = Field(description="rounds after which the shape changes")
-    target: TargetNoise
+    target: shared.TargetNoise
 
-    def of(self, task: Task, T: int, rng: np.random.Generator | None = None) -> "Noise":
+    def of(self, task: shared.LinearTask, T: int, rng: np.random.Generator | None = None) -> "Noise":
         """The noise of a sequence; with ``rng``, its covariance changes every round.
 
         The changing covariance is diagonal: a uniform share of the total, in random proportions.
@@ -125,27 +125,31 @@ class LinearSettings(Trials):
 
     datasets: Distinct[str] = Field([])
     task: Annotated[Sphere | Sets, Field(discriminator="kind")]
-    ball: Ball
+    ball: shared.Ball
     noise: NoiseSettings
-    horizons: Horizons
-    exponent_horizons: ExponentHorizons
+    horizons: shared.Horizons
+    exponent_horizons: shared.ExponentHorizons
     average_from: float = Field(
         ge=0, lt=1, description="share of the rounds after which weights are averaged"
     )
     learners: dict[Label, Learner] = Field(min_length=1)
 
-    def tasks(self, walk: Walk) -> Iterator[tuple[str, Task, Seeds]]:
+    def tasks(self, walk: Walk) -> Iterator[tuple[str, shared.LinearTask, Seeds]]:
         """(name, task, its seeds): one for synthetic data or diabetes, else one for each data set."""
         if isinstance(self.task, Sphere):
-            w = target(self.task.direction, self.task.length)
-            yield "synthetic", sphere(w, self.task.spread), walk.seeds
+            w = shared.target(self.task.direction, self.task.length)
+            yield "synthetic", shared.sphere(w, self.task.spread), walk.seeds
         elif self.task.kind == "diabetes":
-            yield "diabetes", base_set(real(*diabetes(), self.task.components, None), "package"), walk.seeds
+            yield (
+                "diabetes",
+                shared.base_set(shared.real(*shared.diabetes(), self.task.components, None), "package"),
+                walk.seeds,
+            )
         else:
             for name, dataset, seeds in walk.data_sets(self.datasets):
                 X, y = dataset.arrays["X"], dataset.arrays["y"]
-                base = real(np.asarray(X, dtype=float), y.astype(float), self.task.components, None)
-                yield name, base_set(base, dataset.source), seeds
+                base = shared.real(np.asarray(X, dtype=float), y.astype(float), self.task.components, None)
+                yield name, shared.base_set(base, dataset.source), seeds
 
 
 class World:
@@ -155,19 +159,16 @@ class World:
     """
 
     def __init__(
-        self, settings: LinearSettings, task: Task, seeds: Seeds, repetition: int | str, T: int
+        self, settings: LinearSettings, task: shared.LinearTask, seeds: Seeds, repetition: int | str, T: int
     ) -> None:
         self.T, self._settings, self._task = T, settings, task
-        self.clean: Clean = task.draw(T, seeds.generator(repetition, f"clean {T}"))
-        self.least = best_linear(*self.clean, settings.ball).loss
+        rng = partial(seeds.generator, repetition)
+        self.clean: shared.Clean = task.draw(T, rng(f"clean {T}"))
+        self.least = shared.best_linear(*self.clean, settings.ball).loss
         self._noises = {False: settings.noise.of(task, T)}
         if any(learner.changing for learner in settings.learners.values()):
-            rng = seeds.generator(repetition, f"covariances {T}")
-            self._noises[True] = settings.noise.of(task, T, rng)
-        self._copies = {
-            changing: Copies(self.clean, each.law, seeds, repetition, f"{T}")
-            for changing, each in self._noises.items()
-        }
+            self._noises[True] = settings.noise.of(task, T, rng(f"covariances {T}"))
+        self._copies = {key: shared.Copies(self.clean, each.law, rng) for key, each in self._noises.items()}
         self._targets = self._copies[False].targets(settings.noise.target)
 
     def noise(self, learner: Learner) -> Noise:
@@ -218,18 +219,10 @@ class World:
         return float(((predictions - self.clean.y) ** 2).sum())
 
 
-class Point(NamedTuple):
-    """One run of a learner: its regret, the bound if a theorem has one, and further measures."""
-
-    regret: float
-    bound: float | None
-    measures: dict[str, float]
+LINEAR_LABELS = (*shared.REGRET, "excess_*", "weight_ratio*", "regret_per_round_predicted")
 
 
-LABELS = (*REGRET, "excess_*", "weight_ratio*", "regret_per_round_predicted")
-
-
-@protocol(LinearSettings, labels=LABELS)
+@protocol(LinearSettings, labels=LINEAR_LABELS)
 def linear(settings: LinearSettings, walk: Walk) -> Iterator[Row]:
     """Regret rows; x = rounds T. Beside: weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
 
@@ -243,40 +236,33 @@ def linear(settings: LinearSettings, walk: Walk) -> Iterator[Row]:
 
 
 def _repetition(
-    settings: LinearSettings, task: Task, at: At, tuned: Mapping[str, Mapping[str, float]]
+    settings: LinearSettings, task: shared.LinearTask, at: At, tuned: Mapping[str, Mapping[str, float]]
 ) -> Iterator[Row]:
-    best = best_quadratic(task.A, task.b, settings.ball)
-    points: dict[str, dict[int, Point]] = {label: {} for label in settings.learners}
+    best = shared.best_quadratic(task.A, task.b, settings.ball)
+    runs: dict[str, shared.Runs] = {label: {} for label in settings.learners}
+    measures: dict[str, dict[int, dict[str, float]]] = {label: {} for label in settings.learners}
     for horizon in settings.horizons:
         world = World(settings, task, at.seeds, at.repetition, horizon * task.rounds)
         for label, learner in settings.learners.items():
-            factor = tuned[label][str(horizon)] if learner.step == "tuned" else 1.0
-            points[label][world.T] = _point(settings, task, world, best, learner, factor)
-    for label, found in points.items():
+            eta, bound = world.step(learner, tuned[label][str(horizon)] if learner.step == "tuned" else 1.0)
+            done = world.run(learner, eta, settings.average_from)
+            runs[label][world.T] = float(((done.predictions - world.clean.y) ** 2).sum()) - world.least, bound
+            excess = task.excess(done.average, best)
+            found = {"weight_ratio": _along(done.average, best), "excess_risk": excess}
+            if bound is not None:
+                found["excess_bound_ratio"] = excess * world.T / bound
+            limit = _predicted(learner, task, world.noise(learner), settings.ball)
+            if limit is not None:
+                found["weight_ratio_predicted"] = _along(limit, best)
+                found["regret_per_round_predicted"] = task.excess(limit, best)
+            measures[label][world.T] = found
+    for label in settings.learners:
         here, lasts = at.on(method=label), settings.exponent_horizons
-        for T, point in found.items():
-            yield from here.rows(point.measures, x=T)
-        bounds = {T: point.bound for T, point in found.items() if point.bound is not None}
-        yield from regret_rows(here, {T: p.regret for T, p in found.items()}, lasts, bounds or None)
-        excesses = {T: point.measures["excess_risk"] for T, point in found.items()}
-        yield from exponents(here, "excess_exponent", excesses, lasts)
-
-
-def _point(
-    settings: LinearSettings, task: Task, world: World, best: Floats, learner: Learner, factor: float
-) -> Point:
-    eta, bound = world.step(learner, factor)
-    done = world.run(learner, eta, settings.average_from)
-    regret = float(((done.predictions - world.clean.y) ** 2).sum()) - world.least
-    excess = task.excess(done.average, best)
-    measures = {"weight_ratio": _along(done.average, best), "excess_risk": excess}
-    if bound is not None:
-        measures["excess_bound_ratio"] = excess * world.T / bound
-    limit = _predicted(learner, task, world.noise(learner), settings.ball)
-    if limit is not None:
-        measures["weight_ratio_predicted"] = _along(limit, best)
-        measures["regret_per_round_predicted"] = task.excess(limit, best)
-    return Point(regret, bound, measures)
+        for T, found in measures[label].items():
+            yield from here.rows(found, x=T)
+        yield from shared.regret_rows(here, runs[label], lasts)
+        excesses = {T: found["excess_risk"] for T, found in measures[label].items()}
+        yield from shared.exponents(here, "excess_exponent", excesses, lasts)
 
 
 def _along(w: Floats, best: Floats) -> float:
@@ -284,7 +270,7 @@ def _along(w: Floats, best: Floats) -> float:
     return float(w @ best / (best @ best))
 
 
-def _predicted(learner: Learner, task: Task, noise: Noise, B_w: float) -> Floats | None:
+def _predicted(learner: Learner, task: shared.LinearTask, noise: Noise, B_w: float) -> Floats | None:
     """Where a biased learner goes, argmin w'(A + S)w - 2b'w in the ball; None for one that is unbiased.
 
     S is the rest of the covariance: all of it over the number of copies, or 1 - c of it if c Sigma is given.
@@ -294,7 +280,7 @@ def _predicted(learner: Learner, task: Task, noise: Noise, B_w: float) -> Floats
         return None
     if learner.method == "known_covariance" and learner.told is None:
         return None
-    return best_quadratic(task.A + left * np.diag(noise.variances), task.b, B_w)
+    return shared.best_quadratic(task.A + left * np.diag(noise.variances), task.b, B_w)
 
 
 class TunedSettings(LinearSettings):
@@ -304,7 +290,7 @@ class TunedSettings(LinearSettings):
     """
 
     pilots: Count = Field(description="sequences on which steps are tuned, never evaluated")
-    factors: Factors
+    factors: shared.Factors
 
 
 def tune_linear(settings: TunedSettings, walk: Walk) -> dict[str, dict[str, dict[str, float]]]:
@@ -317,12 +303,586 @@ def tune_linear(settings: TunedSettings, walk: Walk) -> dict[str, dict[str, dict
             names = [f"pilot {i}" for i in range(settings.pilots)]
             worlds = [World(settings, task, seeds, pilot, horizon * task.rounds) for pilot in names]
             for label, learner in tuned.items():
-                losses = [sum(world.loss(learner, f) for world in worlds) for f in settings.factors]
-                chosen[name][label][str(horizon)] = settings.factors[int(np.argmin(losses))]
+                chosen[name][label][str(horizon)] = min(
+                    settings.factors, key=lambda f: sum(world.loss(learner, f) for world in worlds)
+                )
     return chosen
 
 
-@protocol(TunedSettings, tune=tune_linear, labels=LABELS)
+@protocol(TunedSettings, tune=tune_linear, labels=LINEAR_LABELS)
 def linear_tuned(settings: TunedSettings, walk: Walk) -> Iterator[Row]:
     """Rows of `linear`."""
     return iter(linear(settings, walk))
+
+
+# Algorithm 3: kernels and their surrogates
+
+
+@dataclass(frozen=True)
+class Rival:
+    """u = sum_j gamma_j Psi(c_j), which the regret is against.
+
+    norm, surrogate_norm, alpha : gamma' K gamma, gamma' K~ gamma, and the angle between its two parts.
+    loss : its mean clean loss of a round.
+    """
+
+    centres: Floats
+    gamma: Floats
+    norm: float
+    surrogate_norm: float
+    alpha: float
+    loss: float
+
+    @classmethod
+    def of(cls, centres: Floats, gamma: Floats, pair: SurrogatePair, loss: float) -> "Rival":
+        """Norms and angle from the Gram matrices of the centres."""
+        K, K_tilde = pair.kernel(centres, centres), pair.surrogate(centres, centres)
+        alpha = regret_bounds.angle(gamma, K)
+        return cls(centres, gamma, float(gamma @ K @ gamma), float(gamma @ K_tilde @ gamma), alpha, loss)
+
+    def angle_ball(self, pair: SurrogatePair) -> float:
+        """B~ of Theorem 3, for all predictors of this norm and angle."""
+        return regret_bounds.surrogate_ball(self.norm, self.alpha, pair.domination)
+
+
+class KernelTask(NamedTuple):
+    """Clean sequences and the rivals to compare with."""
+
+    name: str
+    base: shared.Task
+    rivals: Callable[[SurrogatePair], dict[str, Rival]]
+
+
+class GaussianKernel(Model):
+    """exp(-||x - x'||^2 / sigma2)."""
+
+    kind: Literal["gaussian"]
+    sigma2: Positive = Field(description="the whole denominator")
+
+    def pair(self, d: int, variance: float) -> SurrogatePair:
+        """Kernel and surrogate for noise of that variance on each of d inputs."""
+        return gaussian_pair(self.sigma2, np.full(d, variance))
+
+
+class RationalKernel(Model):
+    """1 / (1 + r^2/d), truncated."""
+
+    kind: Literal["rational"]
+    c: Positive
+    nodes: Count = Field(description="Gauss-Legendre nodes")
+
+    def pair(self, d: int, variance: float) -> SurrogatePair:
+        """Kernel and surrogate for noise of that variance on each of d inputs."""
+        return rational_pair(self.c, np.full(d, variance), nodes=self.nodes)
+
+
+Kernel = Annotated[GaussianKernel | RationalKernel, Field(discriminator="kind")]
+
+
+class Expansion(Model):
+    """x uniform on [-1, 1]^d, y = f*(x) for a given expansion f*: it is the best, with loss 0."""
+
+    kind: Literal["expansion"]
+    centres: Some[Some[float]]
+    coefficients: Some[float]
+
+    @model_validator(mode="after")
+    def _lengths(self) -> Self:
+        if len({len(centre) for centre in self.centres}) > 1 or len(self.centres) != len(self.coefficients):
+            raise ValueError("centres: all need one length, and coefficients one number for each")
+        return self
+
+    def task(self, kernel: Kernel) -> KernelTask:
+        """Its sequences; the rival is f*."""
+        centres, gamma = np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
+        d = centres.shape[1]
+        plain = kernel.pair(d, 0.0)
+
+        def draw(T: int, rng: np.random.Generator) -> shared.Clean:
+            X = rng.uniform(-1, 1, (T, d))
+            return shared.Clean(X, plain.kernel(X, centres) @ gamma)
+
+        def rivals(pair: SurrogatePair) -> dict[str, Rival]:
+            return {"": Rival.of(centres, gamma, pair, 0.0)}
+
+        size = max(gamma[gamma > 0].sum(), -gamma[gamma < 0].sum())  # k <= 1
+        return KernelTask("synthetic", shared.Task(draw, d, float(size)), rivals)
+
+
+class Diabetes(Model):
+    """Passes over the diabetes data; rivals are the best functions of balls of given squared norms."""
+
+    kind: Literal["diabetes"]
+    components: shared.Components
+    deviation: Positive = Field(description="standard deviation over all entries")
+    balls: Distinct[shared.Ball]
+
+    def task(self, kernel: Kernel) -> KernelTask:
+        """Its sequences, and a rival for each ball."""
+        base = shared.real(*shared.diabetes(), self.components, self.deviation)
+
+        def rivals(pair: SurrogatePair) -> dict[str, Rival]:
+            K, found = pair.kernel(base.X, base.X), {}
+            for B_w in self.balls:
+                best = shared.best_kernel(K, base.y, B_w)
+                found[f"B = {B_w:g}"] = Rival.of(base.X, best.coefficients, pair, best.loss / len(base.y))
+            return found
+
+        return KernelTask("diabetes", shared.base_set(base, "package"), rivals)
+
+
+class Sweep(Model):
+    """Algorithm 3 against the variance of the noise on each input."""
+
+    values: Some[NonNegative]
+    horizon: Count
+    factor: Positive
+
+
+class Surface(Model):
+    """Functions after one run on a square grid."""
+
+    side: int = Field(ge=2, description="points along each axis")
+    horizon: Count
+    factor: Positive
+
+
+class KernelSettings(Trials):
+    """Algorithm 3, its ablation, and the naive learner."""
+
+    task: Annotated[Expansion | Diabetes, Field(discriminator="kind")]
+    kernel: Kernel
+    variance: NonNegative = Field(description="of the Gaussian noise on each input")
+    target: shared.TargetNoise
+    radius: Literal["angle", "rival"] = Field(
+        description="B~ of Theorem 3, or the surrogate norm of the rival itself, which is sharper"
+    )
+    factors: shared.Factors
+    learners: Distinct[Literal["surrogate", "same_copy", "naive_kernel"]]
+    horizons: shared.Horizons
+    exponent_horizons: shared.ExponentHorizons
+    variances: Sweep | None = None
+    truncations: Some[Positive] | None = Field(None, description="c of a radial kernel")
+    surface: Surface | None = None
+
+    def ball(self, rival: Rival, pair: SurrogatePair) -> float:
+        """B~."""
+        return rival.angle_ball(pair) if self.radius == "angle" else rival.surrogate_norm
+
+
+class Round:
+    """A clean sequence of T rounds, its two copies and its targets, and the learners on it."""
+
+    def __init__(
+        self, settings: KernelSettings, task: KernelTask, pair: SurrogatePair, variance: float,
+        seeds: Seeds, repetition: int | str, T: int,
+    ) -> None:  # fmt: skip
+        self.T, self.pair = T, pair
+        rng = partial(seeds.generator, repetition)
+        self.clean: shared.Clean = task.base.draw(T, rng(f"clean {T}"))
+        self._copies = shared.Copies(self.clean, FeatureNoise(variances=np.full(task.base.d, variance)), rng)
+        self._y = self._copies.targets(settings.target)
+        self._B_y = task.base.y_size**2 + settings.target**2
+
+    def step(self, ball: float, factor: float) -> tuple[float, float]:
+        """(eta, bound) of Theorems 3 and 5, the step times a factor."""
+        G = regret_bounds.surrogate_moment(ball, self.pair.diagonal, self._B_y)
+        eta = factor * regret_bounds.best_step(ball, G, self.T)
+        return eta, regret_bounds.regret(ball, G, self.T, eta)
+
+    def loss(self, method: str, eta: float, ball: float) -> float:
+        """Total clean loss of a learner, predictions made before each update."""
+        _, predictions = self.learn(method, eta, ball)
+        return float(((predictions - self.clean.y) ** 2).sum())
+
+    def learn(self, method: str, eta: float, ball: float) -> tuple[SurrogateKernel, Floats]:
+        """The learner after the run and its predictions on the clean instances."""
+        first = self._copies.copy(1)
+        if method.startswith("naive_kernel"):
+            naive = NaiveKernelOGD(self.pair, eta, ball)
+            return naive, naive.run(self.clean.X, first, self._y).predictions
+        learner = SurrogateKernel(self.pair, eta, ball)
+        second = self._copies.copy(1 if method == "same_copy" else 2)
+        return learner, learner.run(self.clean.X, first, second, self._y).predictions
+
+
+KERNEL_LABELS = (
+    *shared.REGRET, "m = *", "B = *", "rival", "truth", "truncation", "sweep", "naive_kernel_tuned", "tuned",
+    "cos_alpha", "norm", "surrogate_norm", "angle_ball", "constant", "surface", "sweep_*", "truncation_error",
+    "bound_over_root_T",
+)  # fmt: skip
+
+
+@protocol(KernelSettings, labels=KERNEL_LABELS)
+def kernel(settings: KernelSettings, walk: Walk) -> Iterator[Row]:
+    """Regret rows; setting = "m = ..", the multiple of the theorem's step, after "B = .." of a rival.
+
+    The naive learner with its own best step has the setting "tuned". Repetition 0 also has the geometry of
+    the rivals (method "rival") and the learned functions on a grid, if asked for.
+    """
+    task = settings.task.task(settings.kernel)
+    pair = settings.kernel.pair(task.base.d, settings.variance)
+    rivals = task.rivals(pair)
+    for trial in walk.trials():
+        at = trial.on(dataset=task.name, source=task.base.source)
+        for name, rival in rivals.items():
+            yield from _curves(settings, task, pair, name, rival, at, walk.tuned)
+        yield from _sweeps(settings, task, at)
+        if at.repetition == 0:
+            for name, rival in rivals.items():
+                values = {
+                    "cos_alpha": float(np.cos(rival.alpha)), "norm": rival.norm,
+                    "surrogate_norm": rival.surrogate_norm, "angle_ball": rival.angle_ball(pair),
+                    "constant": pair.diagonal,
+                }  # fmt: skip
+                yield from at.rows(values, method="rival", setting=name)
+            if settings.surface is not None:
+                yield from _surface(settings, settings.surface, task, pair, rivals[""], at)
+
+
+def _curves(
+    settings: KernelSettings, task: KernelTask, pair: SurrogatePair, name: str, rival: Rival, at: At,
+    tuned: Mapping[str, float],
+) -> Iterator[Row]:  # fmt: skip
+    ball = settings.ball(rival, pair)
+    runs: dict[tuple[str, str], shared.Runs] = {}
+    jobs = [(method, f"m = {m:g}", m) for m in settings.factors for method in settings.learners]
+    for horizon in settings.horizons:
+        T = horizon * task.base.rounds
+        sequence = Round(settings, task, pair, settings.variance, at.seeds, at.repetition, T)
+        best = [("naive_kernel_tuned", "tuned", tuned[str(horizon)])] if tuned else []
+        for method, multiple, factor in jobs + best:
+            eta, bound = sequence.step(ball, factor)
+            regret = sequence.loss(method, eta, ball) - rival.loss * T
+            run = regret, bound if method == "surrogate" else None
+            runs.setdefault((method, f"{name} {multiple}".lstrip()), {})[T] = run
+    for (method, setting), found in runs.items():
+        yield from shared.regret_rows(
+            at.on(method=method, setting=setting), found, settings.exponent_horizons
+        )
+
+
+def _surface(
+    settings: KernelSettings, surface: Surface, task: KernelTask, pair: SurrogatePair, rival: Rival, at: At
+) -> Iterator[Row]:
+    """x = number of the point, line by line from the lower left."""
+    side = np.linspace(-1, 1, surface.side)
+    grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
+    sequence = Round(settings, task, pair, settings.variance, at.seeds, at.repetition, surface.horizon)
+    ball = settings.ball(rival, pair)
+    eta, _ = sequence.step(ball, surface.factor)
+    shown = {"truth": pair.kernel(grid, rival.centres) @ rival.gamma}
+    for method in ("surrogate", "naive_kernel"):
+        shown[method] = sequence.learn(method, eta, ball)[0].predict(grid)
+    for method, values in shown.items():
+        yield from at.curve("surface", enumerate(values), method=method)
+
+
+def _sweeps(settings: KernelSettings, task: KernelTask, at: At) -> Iterator[Row]:
+    """Over variances: regret at one horizon, bound, constant C of the surrogate.
+
+    Over truncations, x = c: the largest error e^-c of the kernel, and sqrt(B~ G_5), the bound over sqrt T.
+    """
+    if sweep := settings.variances:
+        for variance in sweep.values:
+            pair = settings.kernel.pair(task.base.d, variance)
+            ball = settings.ball(task.rivals(pair)[""], pair)
+            name = f"sweep {at.repetition}"
+            sequence = Round(settings, task, pair, variance, at.seeds, name, sweep.horizon)
+            eta, bound = sequence.step(ball, sweep.factor)
+            here = at.on(setting="sweep", x=variance)
+            for method in ("surrogate", "naive_kernel"):
+                yield here.row("sweep_regret", sequence.loss(method, eta, ball), method=method)
+            values = {"sweep_bound": bound, "sweep_constant": pair.diagonal}
+            yield from here.rows(values, method="surrogate")
+    for c in settings.truncations or []:
+        B_y = task.base.y_size**2 + settings.target**2
+        pair = settings.kernel.model_copy(update={"c": c}).pair(task.base.d, settings.variance)
+        ball = task.rivals(pair)[""].angle_ball(pair)
+        price = float(np.sqrt(ball * regret_bounds.surrogate_moment(ball, pair.diagonal, B_y)))
+        values = {"truncation_error": float(np.exp(-c)), "bound_over_root_T": price}
+        yield from at.rows(values, method="rival", setting="truncation", x=c)
+
+
+class TunedKernelSettings(KernelSettings):
+    """The same, and the naive learner with the best multiple of the theorem's step."""
+
+    pilots: Count = Field(description="sequences on which steps are tuned, never evaluated")
+    pilot_horizon: Count = Field(description="longest pilot; one of the horizons")
+    pilot_factors: shared.Factors
+
+
+def tune_kernel(settings: TunedKernelSettings, walk: Walk) -> dict[str, float]:
+    """``{T: factor}`` of the least loss on pilot sequences; above ``pilot_horizon`` the one found there."""
+    task = settings.task.task(settings.kernel)
+    pair = settings.kernel.pair(task.base.d, settings.variance)
+    ball = settings.ball(task.rivals(pair)[""], pair)
+    chosen: dict[str, float] = {}
+    for T in settings.horizons:
+        if settings.pilot_horizon < T:
+            chosen[str(T)] = chosen[str(settings.pilot_horizon)]
+            continue
+        names = [f"pilot {i}" for i in range(settings.pilots)]
+        pilots = [Round(settings, task, pair, settings.variance, walk.seeds, name, T) for name in names]
+        chosen[str(T)] = min(
+            settings.pilot_factors,
+            key=lambda m: sum(pilot.loss("naive_kernel", pilot.step(ball, m)[0], ball) for pilot in pilots),
+        )
+    return chosen
+
+
+@protocol(TunedKernelSettings, tune=tune_kernel, labels=KERNEL_LABELS)
+def kernel_tuned(settings: TunedKernelSettings, walk: Walk) -> Iterator[Row]:
+    """Rows of `kernel`."""
+    return iter(kernel(settings, walk))
+
+
+# Algorithm 4: analytic losses
+
+
+class AnalyticProblem(Model):
+    """A small base set with kernel, loss and Gaussian noise."""
+
+    kernel: shared.Tensor
+    loss: Literal["squared", "exponential", "smoothed_absolute", "smoothed_hinge"]
+    s: Positive | None = Field(None, description="of a smoothed loss")
+    data: Literal["line", "classes", "product", "xor", "hills", "sides"]
+    scale: Positive = Field(1.0, description="of the targets")
+    ball: shared.Ball
+    sd: NonNegative | list[NonNegative] = Field(description="standard deviations of the noise on the inputs")
+
+
+class WithP(AnalyticProblem):
+    """The same with the parameter p of the algorithm."""
+
+    p: float = Field(gt=1)
+
+
+@dataclass(frozen=True)
+class AnalyticTask:
+    """A base set, passed over in order; Gaussian noise of standard deviations sd (d,); kernel and loss."""
+
+    base: shared.Clean
+    sd: Floats
+    kernel: TensorKernel
+    loss: AnalyticLoss
+    B_w: float
+    p: float
+
+    @classmethod
+    def of(cls, spec: AnalyticProblem, p: float, n: int, rng: np.random.Generator) -> "AnalyticTask":
+        """The task of the settings with n instances."""
+        base = analytic_base(spec.data, n, spec.scale, rng)
+        sd = np.broadcast_to(np.asarray(spec.sd, dtype=float), base.X.shape[1:]).copy()
+        return cls(
+            base, sd, shared.tensor_kernel(spec.kernel), analytic_loss(spec.loss, spec.s), spec.ball, p
+        )
+
+    def passes(self, T: int) -> shared.Clean:
+        """T rounds of passes over the base set."""
+        X, y = self.base
+        return shared.Clean(np.tile(X, (T // len(y), 1)), np.tile(y, T // len(y)))
+
+    def log_nu(self, *, tight: bool) -> float:
+        """log of the bound of E ||g~ Psi~||^2; the tight one has the exact moments of feature and series."""
+        moment = feature_moment if tight else feature_moment_bound
+        B_x = float((self.base.X**2).sum(axis=1).max() + (self.sd**2).sum())  # max_t E ||x~_t||^2
+        B_y, B_psi = float(np.abs(self.base.y).max()), moment(self.kernel, self.p, B_x)
+        return regret_bounds.log_gradient_moment(self.loss, self.p, self.B_w, B_psi, B_y=B_y, tight=tight)
+
+    def least(self) -> float:
+        """Loss of one pass of the best predictor of the ball, on clean data."""
+        highest = HIGHEST if self.kernel.degree is None else self.kernel.degree
+        features, y = self.kernel.features(self.base.X, highest), self.base.y
+        return shared.best_smooth(
+            lambda a: self.loss.loss(a, y), lambda a: self.loss.derivative(a, y), features, self.B_w
+        ).loss
+
+    def regret(self, predictions: Floats, least: float) -> float:
+        """Loss of the predictions of T rounds less that of the best predictor, ``least`` in one pass."""
+        passes = len(predictions) // len(self.base.y)
+        return float(self.loss.loss(predictions, np.tile(self.base.y, passes)).sum()) - least * passes
+
+    def step(self, T: int, factor: float) -> tuple[float, float]:
+        """(eta, bound) with the tight moment, the step times a factor."""
+        log_nu = self.log_nu(tight=True)
+        eta = factor * regret_bounds.best_step_of_log(self.B_w, log_nu, T)
+        bound = (factor + 1 / factor) / 2 * np.exp((np.log(self.B_w) + log_nu + np.log(T)) / 2)
+        return eta, float(bound)
+
+    def learn(self, at: At, name: str, eta: float, T: int) -> AnalyticRun:
+        """Algorithm 4 for T rounds; noise and coin are the same for every step."""
+        rng, coin = at.rng(f"{name} copies {T}"), at.rng(f"{name} coin {T}")
+
+        def copies(rounds: Ints) -> Floats:
+            noise = rng.standard_normal((len(rounds), len(self.sd)))
+            return np.asarray(self.base.X[rounds % len(self.base.y)] + self.sd * noise)
+
+        X, y = self.passes(T)
+        return AnalyticKernel(self.kernel, self.loss, eta, coin, self.p, self.B_w).run(X, copies, y)
+
+    def plug_in(self, at: At, name: str, eta: float, T: int) -> Floats:
+        """Predictions of the naive learner for T rounds."""
+        X, y = self.passes(T)
+        noisy = X + self.sd * at.rng(f"{name} one copy {T}").standard_normal(X.shape)
+        return NaiveFeatureOGD(self.kernel, self.loss, eta, self.B_w, HIGHEST).run(X, noisy, y)
+
+
+def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> shared.Clean:
+    """n clean examples; line, classes, product, xor: x uniform in the unit disc; hills, sides: x in [-1, 1].
+
+    line : y = scale (<(0.7, -0.5), x> + U[-0.1, 0.1]).   classes : y = sign <(0.8, -0.6), x>, 5 % flipped.
+    product : y = 1.2 x_1 x_2 + 0.3 x_1 + U[-0.1, 0.1].    xor : y = sign x_1 x_2, 5 % flipped.
+    hills : y = scale f(x) + U[-0.05, 0.05], f = exp(-(x - .6)^2 / 4) - exp(-(x + .6)^2 / 4).
+    sides : y = sign f(x), 5 % flipped.
+    """
+    uniform, flips = rng.uniform(-1, 1, n), np.where(rng.random(n) < 0.05, -1.0, 1.0)
+    if data in ("hills", "sides"):
+        x = rng.uniform(-1, 1, n)
+        f = np.exp(-((x - 0.6) ** 2) / 4) - np.exp(-((x + 0.6) ** 2) / 4)
+        return shared.Clean(x[:, None], np.sign(f) * flips if data == "sides" else scale * f + 0.05 * uniform)
+    radius, angle = np.sqrt(rng.random(n)), rng.uniform(0, 2 * np.pi, n)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    targets = {
+        "line": scale * (X @ np.array([0.7, -0.5]) + 0.1 * uniform),
+        "classes": np.sign(X @ np.array([0.8, -0.6])) * flips,
+        "product": 1.2 * X[:, 0] * X[:, 1] + 0.3 * X[:, 0] + 0.1 * uniform,
+        "xor": np.sign(X[:, 0] * X[:, 1]) * flips,
+    }
+    return shared.Clean(X, targets[data])
+
+
+class AnalyticSettings(Trials):
+    """Algorithm 4 for kernels and analytic losses, beside tight and loose bounds."""
+
+    instances: Count = Field(description="of each base set")
+    tasks: dict[Label, WithP] = Field(min_length=1)
+    horizons: shared.Horizons
+    most: dict[str, Count] = Field(description="task -> largest number of passes")
+    factors: shared.Factors
+    exponent_horizons: shared.ExponentHorizons
+    list_rounds: Count = Field(description="rounds on which fast path and list are compared")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        among("tasks", self.tasks, self.most)
+        return self
+
+    def check_data(self, listed: object) -> None:
+        """See `Settings.check_data`; a job's part of the tasks has the whole of ``most``."""
+        among("most", self.most, self.tasks)
+
+
+@protocol(
+    AnalyticSettings,
+    labels=(
+        *shared.REGRET,
+        "m = *",
+        "analytic",
+        "plug_in",
+        "queries_per_round",
+        "loose_ratio",
+        "log10_*",
+        "fast_*",
+    ),
+)
+def analytic(settings: AnalyticSettings, walk: Walk) -> Iterator[Row]:
+    """Regret rows; noise = task, setting = "m = ..", the multiple of the step of the tight moment, x = T.
+
+    loose_ratio : regret over the bound with the moment of the theorem, for m = 1.
+    log10_nu, log10_nu_loose : of the moments.
+    fast_path_difference : from the list of the paper, in repetition 0.
+    """
+    for name, spec in settings.tasks.items():
+        task = AnalyticTask.of(spec, spec.p, settings.instances, walk.seeds.generator("base", name))
+        least = task.least()
+        for trial in walk.trials():
+            at = trial.on(noise=name)
+            yield from _analytic_curves(settings, task, least, name, at)
+            if at.repetition == 0:
+                lists = [
+                    _one_by_one(learner, task, walk.seeds, name, settings.list_rounds)
+                    for learner in (AnalyticKernel, AnalyticKernelList)
+                ]
+                values = {
+                    "log10_nu": task.log_nu(tight=True) / np.log(10),
+                    "log10_nu_loose": task.log_nu(tight=False) / np.log(10),
+                    "fast_path_difference": float(np.abs(lists[0] - lists[1]).max()),
+                }
+                yield from at.rows(values, method="analytic")
+
+
+def _analytic_curves(
+    settings: AnalyticSettings, task: AnalyticTask, least: float, name: str, at: At
+) -> Iterator[Row]:
+    n = len(task.base.y)
+    for factor in settings.factors:
+        runs: dict[str, shared.Runs] = {"analytic": {}, "plug_in": {}}
+        here = at.on(setting=f"m = {factor:g}")
+        for T in (n * passes for passes in settings.horizons if passes <= settings.most[name]):
+            eta, bound = task.step(T, factor)
+            done = task.learn(at, name, eta, T)
+            runs["analytic"][T] = task.regret(done.predictions, least), bound
+            runs["plug_in"][T] = task.regret(task.plug_in(at, name, eta, T), least), None
+            yield here.row("queries_per_round", done.queries.mean(), method="analytic", x=T)
+            if factor == 1:
+                loose = np.exp((np.log(task.B_w) + task.log_nu(tight=False) + np.log(T)) / 2)
+                yield here.row("loose_ratio", runs["analytic"][T][0] / float(loose), method="analytic", x=T)
+        for method, found in runs.items():
+            yield from shared.regret_rows(here.on(method=method), found, settings.exponent_horizons)
+
+
+def _one_by_one(
+    kind: type[AnalyticKernel | AnalyticKernelList], task: AnalyticTask, seeds: Seeds, name: str, T: int
+) -> Floats:
+    """Predictions of a learner that is fed round by round, on the same copies and coin."""
+    X, y = (values[:T] for values in task.base)
+    coin, rng = (seeds.generator("list", f"{name} {stream}") for stream in ("coin", "copies"))
+    oracle = SimulatedOracle(X, y, FeatureNoise(variances=task.sd**2), rng)
+    eta, _ = task.step(T, 8.0)
+    f, predictions = kind(task.kernel, task.loss, eta, coin, task.p, task.B_w), np.empty(len(y))
+    for t, view in enumerate(oracle):
+        predictions[t] = f.predict(X[t])
+        f.partial_fit(view)
+    return predictions
+
+
+class ParameterSettings(Trials):
+    """Algorithm 4 and its parameter p: few copies with wild estimates, or many copies with tame ones."""
+
+    instances: Count = Field(description="of the base set")
+    powers: shared.Powers
+    rounds: Count = Field(description="T at equal rounds")
+    queries: Count = Field(description="copies in total at equal queries")
+    task: AnalyticProblem
+
+
+@protocol(
+    ParameterSettings,
+    labels=(*shared.REGRET, "analytic", "equal *", "queries_per_round", "query_ratio", "log10_nu"),
+)
+def parameter_p(settings: ParameterSettings, walk: Walk) -> Iterator[Row]:
+    """Rows; setting = "equal rounds" or "equal queries", x = p, with the step of the tight moment.
+
+    query_ratio : measured copies per round over their expectation. log10_nu : of the tight moment.
+    """
+    n = settings.instances
+    for p in settings.powers:
+        task = AnalyticTask.of(settings.task, p, n, walk.seeds.generator("base", "p"))
+        least, expected = task.least(), mean_queries(p, gaussian=task.kernel.sigma2 is not None)
+        lengths = {"equal rounds": settings.rounds, "equal queries": settings.queries / expected}
+        for setting, length in lengths.items():
+            T = n * max(1, round(length / n))
+            eta, bound = task.step(T, 1.0)
+            for at in walk.trials():
+                done = task.learn(at, f"p = {p:g}", eta, T)
+                regret = task.regret(done.predictions, least)
+                values = {
+                    "regret": regret,
+                    "regret_per_round": regret / T,
+                    "bound_ratio": regret / bound,
+                    "queries_per_round": float(done.queries.mean()),
+                    "query_ratio": float(done.queries.mean()) / expected,
+                    "log10_nu": task.log_nu(tight=True) / np.log(10),
+                }
+                yield from at.rows(values, method="analytic", setting=setting, x=p)

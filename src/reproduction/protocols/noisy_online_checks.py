@@ -1,60 +1,29 @@
 """The theorems of noisy_online, checked: identities, laws, lemmas, and what no learner of one copy can do."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal, Self
+from itertools import product as product_of
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import gammaln
 
-from noisylabels.kernels import tensor
-from noisylabels.kernels.surrogate import (
-    gaussian_pair,
-    rational,
-    rational_pair,
-    truncated_rational,
-)
-from noisylabels.losses.analytic import (
-    AnalyticLoss,
-    analytic_loss,
-    smoothed_absolute,
-    smoothed_hinge,
-    smoothing_gap,
-    squared,
-)
+from noisylabels.kernels import surrogate, tensor
+from noisylabels.losses.analytic import AnalyticLoss, analytic_loss, smoothing_gap
 from noisylabels.noise.features import FeatureNoise, rotation
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.estimators import Feature, gradient_length, map_estimate, product, product_with
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import SimulatedOracle
-from noisylabels.theory import regret_bounds
-from noisylabels.theory.estimates import (
-    degrees,
-    estimates,
-    feature_moment,
-    mean_queries,
-    pmf,
-    second_moment,
-    second_moment_bound,
-)
-from noisylabels.theory.regret_bounds import copies, scored_on_noise, worlds
+from noisylabels.theory import estimates, regret_bounds
 from noisylabels.validation import Floats
-from reproduction.protocols.noisy_online_kernel import Tensor, tensor_kernel
-from reproduction.protocols.noisy_online_tasks import (
-    REGRET,
-    Ball,
-    ExponentHorizons,
-    Horizons,
-    regret_rows,
-    target,
-)
+from reproduction.protocols import noisy_online_tasks as tasks
 from reproduction.protocols.settings import Count, Distinct, Positive, Repetitions, Settings, Some, Trials
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 FAMILY = "noisy_online"
 """The module that offers the protocols of this one."""
 
-Powers = Annotated[Distinct[Annotated[float, Field(gt=1)]], Field(description="p")]
 Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]
 """Name, samples (n,), their predicted mean, and a bound of it where there is one."""
 
@@ -71,18 +40,10 @@ class IdentitiesSettings(Trials):
 
 
 NAMES = (
-    *(
-        "* kernel: *",
-        "* kernel at p = *",
-        "surrogate of the *",
-        "gradient *",
-        "one copy: *",
-        "two copies: *",
-        "known covariance: *",
-    ),
-    *("full covariance: *", "P(copies >= *)", "*copies*", "fourth moment of a copy"),
-    *("inner product with the second copy", "its second moment*", "estimate of *"),
-)
+    "* kernel: *", "* kernel at p = *", "surrogate of the *", "gradient *", "one copy: *", "two copies: *",
+    "known covariance: *", "full covariance: *", "P(copies >= *)", "*copies*", "fourth moment of a copy",
+    "inner product with the second copy", "its second moment*", "estimate of *",
+)  # fmt: skip
 """Names of identities."""
 
 
@@ -153,15 +114,21 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     First f = exp and X ~ N(0.5, 0.5), then four f and three laws of X with E X^2 = 1.
     """
     p, gamma = 2.0, 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
-    theta, counts = estimates(gamma, p, lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m), rng, n)
+    theta, counts = estimates.estimates(
+        gamma, p, lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m), rng, n
+    )
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))
-    bound = second_moment_bound(gamma, p, 0.75)
-    yield "its second moment", theta**2, second_moment(gamma, p, 0.75), bound
+    bound = estimates.second_moment_bound(gamma, p, 0.75)
+    yield "its second moment", theta**2, estimates.second_moment(gamma, p, 0.75), bound
     yield "number of copies", counts.astype(float), 1 / (p - 1)
     for z in (2, 5):
-        yield f"P(copies >= {z})", (degrees(rng, p, n) >= z).astype(float), p**-z
+        yield f"P(copies >= {z})", (estimates.degrees(rng, p, n) >= z).astype(float), p**-z
     for other in (1.25, 4.0):
-        yield f"number of copies at p = {other:g}", degrees(rng, other, n).astype(float), 1 / (other - 1)
+        yield (
+            f"number of copies at p = {other:g}",
+            estimates.degrees(rng, other, n).astype(float),
+            1 / (other - 1),
+        )
     root = np.sqrt(0.5)
     laws: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
         "normal": (root, lambda g, m: root + root * g.standard_normal(m)),
@@ -170,12 +137,12 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     }
     for name, gamma in taylor().items():
         for law, (mean, draw) in laws.items():
-            theta, _ = estimates(gamma, p, draw, rng, n)
+            theta, _ = estimates.estimates(gamma, p, draw, rng, n)
             truth = float(np.polynomial.polynomial.polyval(mean, gamma))
             yield f"estimate of f(E X) for {name} and the {law} law", theta, truth
             if law == "normal":
-                bound = second_moment_bound(gamma, p, 1.0)
-                yield f"its second moment for {name}", theta**2, second_moment(gamma, p, 1.0), bound
+                bound = estimates.second_moment_bound(gamma, p, 1.0)
+                yield f"its second moment for {name}", theta**2, estimates.second_moment(gamma, p, 1.0), bound
 
 
 def taylor(degree: int = 160) -> dict[str, Floats]:
@@ -196,11 +163,11 @@ def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     n = max(n // 10, 1000)
     for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
         for p in (1.25, 1.5, 2.0, 4.0):
-            learner = AnalyticKernel(kernel, squared(), 1e-9, rng, p)
+            learner = AnalyticKernel(kernel, analytic_loss("squared"), 1e-9, rng, p)
             noise = lambda rounds: 0.3 * rng.standard_normal((len(rounds), 1))  # noqa: E731
             counts = learner.run(np.zeros((n, 1)), noise, np.zeros(n)).queries
-            expected = mean_queries(p, gaussian=name == "Gaussian")
-            law = pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=name == "Gaussian")
+            expected = estimates.mean_queries(p, gaussian=name == "Gaussian")
+            law = estimates.pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=name == "Gaussian")
             k = int(law.argmax())
             yield f"{name} kernel at p = {p:g}: copies of a round", counts.astype(float), expected
             yield f"{name} kernel at p = {p:g}: P({k} copies)", (counts == k).astype(float), float(law[k])
@@ -215,7 +182,7 @@ ALPHA = np.array([0.7, -0.4, 0.9])
 def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """Lemma 6, its blurred counterpart, a full covariance, equation (8), inner products of Algorithm 3."""
     noisy, again = (A + rng.standard_normal((n, 2)) * np.sqrt(V) for _ in range(2))
-    gauss = gaussian_pair(1.0, V)
+    gauss = surrogate.gaussian_pair(1.0, V)
     exact = float(gauss.kernel(A, Z)[0, 0])
     yield "surrogate of the Gaussian kernel", gauss.surrogate(noisy, Z)[:, 0], exact
     blurred = float(gauss.blurred(A, Z, V)[0, 0])
@@ -223,11 +190,15 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     Sigma = np.array([[0.15, 0.08], [0.08, 0.20]])
     values, U = rotation(Sigma)
     full = A + rng.standard_normal((n, 2)) @ np.linalg.cholesky(Sigma).T
-    yield "full covariance: rotated", gaussian_pair(1.0, values).surrogate(full @ U, Z @ U)[:, 0], exact
+    yield (
+        "full covariance: rotated",
+        surrogate.gaussian_pair(1.0, values).surrogate(full @ U, Z @ U)[:, 0],
+        exact,
+    )
     for c in (1.5, 3.0):
-        radial, z = rational_pair(c, V), float(((A - Z) ** 2).sum()) / 2
+        radial, z = surrogate.rational_pair(c, V), float(((A - Z) ** 2).sum()) / 2
         name = f"surrogate of the radial kernel cut at {c:g}"
-        yield name, radial.surrogate(noisy, Z)[:, 0], float(truncated_rational(z, c))
+        yield name, radial.surrogate(noisy, Z)[:, 0], float(surrogate.truncated_rational(z, c))
     inner = float(ALPHA @ gauss.kernel(CENTRES, A)[:, 0])
     found = gauss.surrogate(again, CENTRES) @ ALPHA
     yield "inner product with the second copy", found, inner
@@ -247,53 +218,47 @@ FEATURE_X, FEATURE_Z = np.array([0.5, -0.4]), np.array([0.3, 0.6])
 VARIANCE, P = 0.1, 2.0
 
 
-class Fountain:
-    """An oracle that stays in one round: fresh copies of x and exact targets y without end."""
-
-    def __init__(self, y: float, rng: np.random.Generator) -> None:
-        noise = FeatureNoise(variances=np.full(2, VARIANCE))
-        self._oracle = SimulatedOracle(FEATURE_X[None, :], np.array([y]), noise, rng)
-        self._oracle.next_round()
-        self.instance, self.target = self._oracle.instance, self._oracle.target
-
-    def counted(self, ask: Callable[["Fountain"], Any]) -> tuple[Any, int]:
-        """What ``ask`` finds, and how many copies it took."""
-        before = self._oracle.queries
-        return ask(self), self._oracle.queries - before
-
-
 def feature_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """Equations (9) and (10): mean, squared norm and copies of MapEstimate; Lemma 4 for four losses."""
+
+    def fountain(y: float) -> SimulatedOracle:
+        """An oracle that stays in one round: fresh copies of x and exact targets y without end."""
+        noise = FeatureNoise(variances=np.full(2, VARIANCE))
+        oracle = SimulatedOracle(FEATURE_X[None, :], np.array([y]), noise, rng)
+        oracle.next_round()
+        return oracle
+
     B_x = float(FEATURE_X @ FEATURE_X) + 2 * VARIANCE
     m_2 = float(((np.outer(FEATURE_X, FEATURE_X) + VARIANCE * np.eye(2)) ** 2).sum())
     kernels = {"polynomial": tensor.polynomial(2, scale=0.25), "Gaussian": tensor.gaussian(4.0)}
     for name, kernel in kernels.items():
-        oracle, values, norms, counts = Fountain(0.0, rng), np.empty(n), np.empty(n), np.empty(n)
+        oracle, values, norms, asked = fountain(0.0), np.empty(n), np.empty(n), np.zeros(n + 1)
         for i in range(n):
-            feature, counts[i] = oracle.counted(lambda o, k=kernel: map_estimate(k, P, o, rng))  # type: ignore[misc]
+            feature = map_estimate(kernel, P, oracle, rng)
+            asked[i + 1] = oracle.queries
             values[i] = product_with(kernel, P, feature, FEATURE_Z)
             norms[i] = product(kernel, P, feature, feature)
         exact = float(kernel.kernel(FEATURE_X[None], FEATURE_Z[None])[0, 0])
+        moment = estimates.feature_moment(kernel, P, B_x, m_2)
         yield f"{name} kernel: feature times Psi(z)", values, exact
-        yield f"{name} kernel: squared norm of a feature", norms, feature_moment(kernel, P, B_x, m_2)
-        yield f"{name} kernel: copies of a feature", counts, (3.0 if kernel.sigma2 else 1.0) / (P - 1)
+        yield f"{name} kernel: squared norm of a feature", norms, moment
+        yield f"{name} kernel: copies of a feature", np.diff(asked), (3.0 if kernel.sigma2 else 1.0) / (P - 1)
     polynomial, w = kernels["polynomial"], Feature(0.1, np.array([[0.5, -0.5]]))  # one stored estimate
     truth = product_with(polynomial, P, w, FEATURE_X)
-    losses: list[tuple[str, float | None, float]] = [("squared", None, 0.4), ("exponential", None, 1.0)]
-    losses += [("smoothed_absolute", 0.5, 0.4), ("smoothed_hinge", 0.5, -1.0)]
-    for name, s, y in losses:
-        loss, oracle = analytic_loss(name, s), Fountain(y, rng)
+    losses = {
+        "squared": (None, 0.4), "exponential": (None, 1.0),
+        "smoothed_absolute": (0.5, 0.4), "smoothed_hinge": (0.5, -1.0),
+    }  # fmt: skip
+    for name, (s, y) in losses.items():
+        loss, oracle = analytic_loss(name, s), fountain(y)
         inner = lambda feature: product(polynomial, P, w, feature)  # noqa: E731
-        lengths = [gradient_length(loss, polynomial, P, inner, oracle, rng) for _ in range(n)]  # type: ignore[arg-type]
-        yield (
-            f"gradient length: {name.replace('_', ' ')}",
-            np.array(lengths),
-            float(loss.derivative(truth, y)),
-        )
-    oracle, squares = Fountain(0.4, rng), analytic_loss("squared")  # the round less the stored feature
-    one = lambda o: gradient_length(squares, polynomial, P, lambda f: 0.0, o, rng)  # noqa: E731
-    counts = np.array([float(oracle.counted(one)[1]) for _ in range(n)])
-    yield "copies of a gradient length", counts, 1 / (P - 1) ** 2
+        lengths = np.array([gradient_length(loss, polynomial, P, inner, oracle, rng) for _ in range(n)])
+        yield f"gradient length: {name.replace('_', ' ')}", lengths, float(loss.derivative(truth, y))
+    oracle, squares, asked = fountain(0.4), analytic_loss("squared"), np.zeros(n + 1)
+    for i in range(n):  # the round less the stored feature
+        gradient_length(squares, polynomial, P, lambda feature: 0.0, oracle, rng)
+        asked[i + 1] = oracle.queries
+    yield "copies of a gradient length", np.diff(asked), 1 / (P - 1) ** 2
 
 
 # The two figures of the paper: a radial kernel beside its truncation, losses beside their smoothings
@@ -330,27 +295,27 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
     """
     low, high = settings.range
     x, at = np.linspace(low, high, settings.points), At(walk.seeds, 0, {"repetition": 0})
-    k = rational(x**2)
+    k = surrogate.rational(x**2)
     for c in settings.truncations or []:
-        k_c, here = truncated_rational(x**2, c), at.on(setting=f"c = {c:g}")
+        k_c, here = surrogate.truncated_rational(x**2, c), at.on(setting=f"c = {c:g}")
         yield from here.curve("kernel", zip(x, k, strict=True), method="k")
         yield from here.curve("kernel", zip(x, k_c, strict=True), method="k_c")
-        yield here.row("gap_error", float(np.abs(k - k_c).max() - np.exp(-c)), method="k_c")
-        ratio = float((k_c / k).min() - (1 - np.exp(-c)))
-        yield here.row("smallest_ratio_error", ratio, method="k_c")
-    for setting, shift, smoothed in (("absolute", 0.0, smoothed_absolute), ("hinge", 1.0, smoothed_hinge)):
-        if settings.sharpness is None:
-            break
-        b = x - shift
-        exact = np.abs(b) if setting == "absolute" else np.maximum(-b, 0)
+        errors = {"gap_error": np.abs(k - k_c).max() - np.exp(-c)}
+        errors["smallest_ratio_error"] = (k_c / k).min() - (1 - np.exp(-c))
+        yield from here.rows(errors, method="k_c")
+    exact_losses = {"absolute": (x, np.abs(x)), "hinge": (x - 1.0, np.maximum(1.0 - x, 0))}
+    for setting, (b, exact) in exact_losses.items() if settings.sharpness else ():
         yield from at.curve("loss", zip(x, exact, strict=True), setting=setting, method="exact")
-        for s in settings.sharpness:
-            above, here = smoothed(s).value(b), at.on(setting=setting, method=f"s = {s:g}")
-            yield from here.curve("loss", zip(x, above, strict=True))
-            yield here.row(
-                "gap_error", float((above - exact).max() - smoothing_gap(s, hinge=setting == "hinge"))
+        for s in settings.sharpness or []:
+            above, here = (
+                analytic_loss(f"smoothed_{setting}", s).value(b),
+                at.on(setting=setting, method=f"s = {s:g}"),
             )
-            yield here.row("smallest_excess", (above - exact).min())
+            yield from here.curve("loss", zip(x, above, strict=True))
+            gap = smoothing_gap(s, hinge=setting == "hinge")
+            yield from here.rows(
+                {"gap_error": (above - exact).max() - gap, "smallest_excess": (above - exact).min()}
+            )
 
 
 # The price nu of the noise in Theorems 6 and 7, E ||g~ Psi~||^2 <= nu: where the bounds say nothing
@@ -360,9 +325,9 @@ class MomentsSettings(Settings):
     """Kernels, balls, powers and losses."""
 
     repetitions: Repetitions = 1
-    kernels: dict[str, Tensor] = Field(min_length=1)
-    balls: Distinct[Ball]
-    powers: Powers
+    kernels: dict[str, tasks.Tensor] = Field(min_length=1)
+    balls: Distinct[tasks.Ball]
+    powers: tasks.Powers
     losses: Distinct[Literal["smoothed_absolute", "smoothed_hinge"]]
     sharpness: Distinct[Positive] = Field(description="s")
     B_x: Positive = Field(description="bound of the mean squared length of a copy")
@@ -374,20 +339,16 @@ def moments(settings: MomentsSettings, walk: Walk) -> Iterator[Row]:
 
     A bound sqrt(B_w nu T) is below T only after nu B_w rounds. gap : largest excess of the smoothed loss.
     """
-    for name, kernel in settings.kernels.items():
-        for B_w in settings.balls:
-            for p in settings.powers:
-                B_psi = feature_moment(tensor_kernel(kernel), p, settings.B_x)
-                for loss in settings.losses:
-                    columns: Row = {"setting": name, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
-                    at = At(walk.seeds, 0, columns | {"repetition": 0})
-                    for s in settings.sharpness:
-                        log_nu = regret_bounds.log_gradient_moment(
-                            analytic_loss(loss, s), p, B_w, B_psi, tight=True
-                        )
-                        rounds = float((log_nu + np.log(B_w)) / np.log(10))
-                        gap = smoothing_gap(s, hinge=loss == "smoothed_hinge")
-                        yield from at.rows({"log10_rounds": rounds, "gap": gap}, x=s)
+    cases = product_of(settings.kernels.items(), settings.balls, settings.powers, settings.losses)
+    for (name, kernel), B_w, p, loss in cases:
+        B_psi = estimates.feature_moment(tasks.tensor_kernel(kernel), p, settings.B_x)
+        columns: Row = {"setting": name, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
+        at = At(walk.seeds, 0, columns | {"repetition": 0})
+        for s in settings.sharpness:
+            log_nu = regret_bounds.log_gradient_moment(analytic_loss(loss, s), p, B_w, B_psi, tight=True)
+            rounds = float((log_nu + np.log(B_w)) / np.log(10))
+            gap = smoothing_gap(s, hinge=loss == "smoothed_hinge")
+            yield from at.rows({"log10_rounds": rounds, "gap": gap}, x=s)
 
 
 # Another regret: the learner scored on noisy inputs against the best clean predictor. It cannot be small
@@ -412,7 +373,7 @@ def noisy_scoring(settings: ScoringSettings, walk: Walk) -> Iterator[Row]:
     Even w known, the best fixed vector loses ||w*||^2 v / (1 + v) a round (Appendix A; the example is ours).
     """
     length, d, T = settings.length, len(settings.direction), settings.rounds
-    w = target(settings.direction, length)
+    w = tasks.target(settings.direction, length)
     clean, y = np.tile(w / length, (T, 1)), np.full(T, length)
     for trial in walk.trials():
         for v in settings.variances:
@@ -428,7 +389,7 @@ def noisy_scoring(settings: ScoringSettings, walk: Walk) -> Iterator[Row]:
                 "target": {"noisy": X1 @ w, "clean": clean @ w},
                 "best_fixed": {"noisy": X1 @ w / (1 + v), "clean": clean @ w / (1 + v)},
             }
-            floor = scored_on_noise(w, v)
+            floor = regret_bounds.scored_on_noise(w, v)
             for method, guesses in played.items():
                 for setting, guess in guesses.items():
                     loss = float(((guess - y) ** 2).mean())
@@ -451,41 +412,21 @@ WORLDS: dict[str, tuple[Callable[[Any], Any], float]] = {
 
 
 class ImpossibilitySettings(Trials):
-    """Horizons, and a grid for the constants of other losses."""
+    """tasks.Horizons, and a grid for the constants of other losses."""
 
-    horizons: Horizons
-    exponent_horizons: ExponentHorizons
+    horizons: tasks.Horizons
+    exponent_horizons: tasks.ExponentHorizons
     grid: int = Field(ge=3, description="weights on [-3, 3] for the constants of other losses")
 
 
 @protocol(
     ImpossibilitySettings,
     labels=(
-        *(
-            *REGRET,
-            "A",
-            "B",
-            "worse",
-            "compromise",
-            "naive",
-            "told_*",
-            "constant*",
-            "running_mean",
-            "two_copy",
-            "streams",
-        ),
-        *(
-            "largest_difference",
-            "ks_p_value",
-            "unavoidable",
-            "squared",
-            "exponential",
-            "smoothed *",
-            "logistic",
-        ),
-        *("hinge", "best_*", "single*", "loss*"),
+        *tasks.REGRET, "A", "B", "worse", "compromise", "naive", "told_*", "constant*", "running_mean",
+        "two_copy", "streams", "largest_difference", "ks_p_value", "unavoidable", "squared", "exponential",
+        "smoothed *", "logistic", "hinge", "best_*", "single*", "loss*",
     ),
-)
+)  # fmt: skip
 def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
     """Rows; noise = world, x = T. The regret is the expected one given the weights, sum_t F(w_t) - T min F.
 
@@ -499,32 +440,34 @@ def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
     from scipy.stats import ks_2samp
 
     for at in walk.trials():
-        regrets: dict[str, dict[str, dict[int, float]]] = {}
+        runs: dict[tuple[str, str], tasks.Runs] = {}
         for T in settings.horizons:
             for method, weights in _weights(T, at).items():
-                found = regrets.setdefault(method, {"A": {}, "B": {}, "worse": {}})
-                for world, w in weights.items():
-                    loss, best = WORLDS[world]
-                    found[world][T] = float((loss(w) - loss(best)).sum())
-                found["worse"][T] = max(found["A"][T], found["B"][T])
+                regrets = {
+                    world: float((F(weights[world]) - F(best)).sum()) for world, (F, best) in WORLDS.items()
+                }
+                for world, regret in (regrets | {"worse": max(regrets.values())}).items():
+                    runs.setdefault((method, world), {})[T] = regret, None
                 apart = float(np.abs(weights["A"] - weights["B"]).max())
                 yield at.row("largest_difference", apart, method=method, x=T)
-        for method, by_world in regrets.items():
-            for world, values in by_world.items():
-                yield from regret_rows(at.on(method=method, noise=world), values, settings.exponent_horizons)
+        for (method, world), found in runs.items():
+            yield from tasks.regret_rows(at.on(method=method, noise=world), found, settings.exponent_horizons)
         if at.repetition == 0:
             T = settings.horizons[-1]
-            a, b = (copies(at.seeds.generator("streams", world), T)[:, 0] for world in "AB")
+            a, b = (regret_bounds.copies(at.seeds.generator("streams", world), T)[:, 0] for world in "AB")
             p = float(ks_2samp(a, b, method="asymp").pvalue)  # of T copies of A and T independent ones of B
             yield at.row("ks_p_value", p, method="streams", x=T)
             for name, loss in one_copy_losses().items():
-                constants = worlds(loss, points=settings.grid)._asdict()
+                constants = regret_bounds.worlds(loss, points=settings.grid)._asdict()
                 yield from at.rows(constants, method="constants", setting=name)
 
 
 def _weights(T: int, at: At) -> dict[str, dict[str, Floats]]:
     """Method -> world -> (T,) weights; all learners see the same first copy, in both worlds."""
-    first, second = copies(at.rng(f"copy 1 {T}"), T), copies(at.rng(f"copy 2 {T}"), T)
+    first, second = (
+        regret_bounds.copies(at.rng(f"copy 1 {T}"), T),
+        regret_bounds.copies(at.rng(f"copy 2 {T}"), T),
+    )
     y, one = np.ones(T), np.ones((T, 1))  # predictions on x = 1 are the weights
     eta = regret_bounds.best_step(RADIUS2, regret_bounds.two_copy_moment(RADIUS2, 9.0, 1.0), T)
     found: dict[str, dict[str, Floats]] = {}
@@ -554,15 +497,13 @@ def _running_mean(x: Floats) -> Floats:
 
 def one_copy_losses() -> dict[str, Callable[[Any], Any]]:
     """Losses of a prediction a with label 1, for what no learner of one copy avoids with |w| <= 3."""
-    analytic = {
-        "squared": analytic_loss("squared"),
-        "exponential": analytic_loss("exponential"),
-        "smoothed hinge s = 1": analytic_loss("smoothed_hinge", 1.0),
-        "smoothed absolute s = 1": analytic_loss("smoothed_absolute", 1.0),
-    }
 
     def at_one(loss: AnalyticLoss) -> Callable[[Any], Any]:
         return lambda a: loss.loss(a, np.ones_like(a))
 
-    losses = {name: at_one(each) for name, each in analytic.items()}
+    losses = {name: at_one(analytic_loss(name)) for name in ("squared", "exponential")}
+    losses |= {
+        f"{name} s = 1": at_one(analytic_loss(name.replace(" ", "_"), 1.0))
+        for name in ("smoothed hinge", "smoothed absolute")
+    }
     return losses | {"logistic": lambda a: np.logaddexp(0, -a), "hinge": lambda a: np.maximum(0, 1 - a)}

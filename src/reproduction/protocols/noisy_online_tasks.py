@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from pydantic import Field
 
+from noisylabels.kernels import tensor
+from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.features import FeatureNoise
-from noisylabels.seeding import Seeds
 from noisylabels.validation import Floats
-from reproduction.protocols.settings import Count, Distinct, NonNegative, Positive
+from reproduction.protocols.settings import Count, Distinct, Model, NonNegative, Positive
 from reproduction.protocols.walk import At, Row
 
 Horizons = Annotated[
@@ -24,6 +24,7 @@ ExponentHorizons = Annotated[
 ]
 Ball = Annotated[float, Field(gt=0, description="bound B_w of the squared norm")]
 Factors = Annotated[Distinct[Positive], Field(description="multiples of the theorem's step")]
+Powers = Annotated[Distinct[Annotated[float, Field(gt=1)]], Field(description="p")]
 Components = Annotated[int, Field(ge=1, description="principal components kept")]
 Shape = Literal["gaussian", "rademacher", "uniform"]
 TargetNoise = Annotated[NonNegative, Field(description="standard deviation of the noise on targets")]
@@ -31,6 +32,32 @@ REGRET = ("regret", "regret_per_round", "bound", "bound_ratio", "exponent")
 """Metrics of `regret_rows`."""
 STEPS = 200
 """Bisection steps; each halves the interval of the multiplier's logarithm."""
+
+
+# Kernels of Algorithm 4
+
+
+class PolynomialTensor(Model):
+    """scale (1 + <x, x'>)^degree."""
+
+    polynomial: int = Field(ge=1, description="degree")
+    scale: Positive
+
+
+class GaussianTensor(Model):
+    """exp(-||x - x'||^2 / sigma^2)."""
+
+    gaussian: Positive = Field(description="sigma^2, the whole denominator")
+
+
+Tensor = Literal["linear"] | PolynomialTensor | GaussianTensor
+
+
+def tensor_kernel(spec: Tensor) -> TensorKernel:
+    """The kernel of the settings."""
+    if isinstance(spec, GaussianTensor):
+        return tensor.gaussian(spec.gaussian)
+    return tensor.linear() if spec == "linear" else tensor.polynomial(spec.polynomial, scale=spec.scale)
 
 
 # Clean sequences
@@ -45,33 +72,38 @@ class Clean(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """Where clean sequences come from, and what theory may know of them.
+    """Where clean sequences of d inputs come from.
 
     draw : (T, generator) -> a clean sequence of T rounds.
-    A, b : E xx' (d, d) and E yx (d,) of a round, so that the mean loss of w is w'Aw - 2b'w + E y^2.
-    x_size, y_size : bounds of ||x_t|| and |y_t|.
+    y_size : bound of |y_t|.
     rounds : of one unit of the horizon, 1 or the number of rows of a base set that is passed over.
     """
 
     draw: Callable[[int, np.random.Generator], Clean]
-    A: Floats
-    b: Floats
-    x_size: float
+    d: int
     y_size: float
     rounds: int = 1
     source: str = "synthetic"
 
-    @property
-    def d(self) -> int:
-        """Entries of an instance."""
-        return len(self.b)
+
+@dataclass(frozen=True, kw_only=True)
+class LinearTask(Task):
+    """A task with what theory may know of its instances.
+
+    A, b : E xx' (d, d) and E yx (d,) of a round, so that the mean loss of w is w'Aw - 2b'w + E y^2.
+    x_size : bound of ||x_t||.
+    """
+
+    A: Floats
+    b: Floats
+    x_size: float
 
     def excess(self, w: Floats, other: Floats) -> float:
         """Mean clean loss of w less that of another vector."""
         return float(w @ self.A @ w - 2 * self.b @ w - other @ self.A @ other + 2 * self.b @ other)
 
 
-def sphere(w: Floats, spread: float) -> Task:
+def sphere(w: Floats, spread: float) -> LinearTask:
     """x_t uniform on the unit sphere, y_t = <w, x_t> + U[-spread, spread]; the second part is clean too."""
     d = len(w)
 
@@ -80,10 +112,10 @@ def sphere(w: Floats, spread: float) -> Task:
         X /= np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
         return Clean(X, X @ w + rng.uniform(-spread, spread, T))
 
-    return Task(draw, np.eye(d) / d, w / d, 1.0, float(np.linalg.norm(w)) + spread)
+    return LinearTask(draw, d, float(np.linalg.norm(w)) + spread, A=np.eye(d) / d, b=w / d, x_size=1.0)
 
 
-def base_set(base: Clean, source: str) -> Task:
+def base_set(base: Clean, source: str) -> LinearTask:
     """Passes over a base set, each in a new random order."""
     X, y = base
 
@@ -91,8 +123,9 @@ def base_set(base: Clean, source: str) -> Task:
         order = np.concatenate([rng.permutation(len(y)) for _ in range(T // len(y))])
         return Clean(X[order], y[order])
 
-    sizes = float(np.sqrt((X**2).sum(axis=1)).max()), float(np.abs(y).max())
-    return Task(draw, X.T @ X / len(y), X.T @ y / len(y), *sizes, rounds=len(y), source=source)
+    x_size, y_size = float(np.sqrt((X**2).sum(axis=1)).max()), float(np.abs(y).max())
+    moments = {"A": X.T @ X / len(y), "b": X.T @ y / len(y)}
+    return LinearTask(draw, X.shape[1], y_size, len(y), source, x_size=x_size, **moments)
 
 
 def target(direction: list[float], length: float) -> Floats:
@@ -127,21 +160,21 @@ def real(X: Floats, y: Floats, count: int, scale: float | None) -> Clean:
 
 
 class Copies:
-    """Noisy copies of a clean sequence, by number: the same number gives the same copy to every learner."""
+    """Noisy copies of a clean sequence, by number: the same number gives the same copy to every learner.
 
-    def __init__(
-        self, clean: Clean, law: FeatureNoise, seeds: Seeds, repetition: int | str, stream: str
-    ) -> None:
-        self._clean, self._law, self._stream = clean, law, stream
-        self._seeds, self._repetition = seeds, repetition
+    rng : name -> generator, of streams such as ``512 copy 1`` and ``512 targets`` for 512 rounds.
+    """
+
+    def __init__(self, clean: Clean, law: FeatureNoise, rng: Callable[[str], np.random.Generator]) -> None:
+        self._clean, self._law, self._rng = clean, law, rng
         self._total, self._count = np.zeros_like(clean.X), 0
         self._kept: dict[int, Floats] = {}
 
     def copy(self, number: int) -> Floats:
         """x~_1..x~_T (T, d), the copies of that number, from 1."""
         if number not in self._kept:
-            rng = self._seeds.generator(self._repetition, f"{self._stream} copy {number}")
-            copy = self._clean.X + self._law.draw(rng, len(self._clean.y))
+            T = len(self._clean.y)
+            copy = self._clean.X + self._law.draw(self._rng(f"{T} copy {number}"), T)
             if number > 2:  # only the first two are asked for again
                 return copy
             self._kept[number] = copy
@@ -158,8 +191,8 @@ class Copies:
 
     def targets(self, deviation: float) -> Floats:
         """y~_1..y~_T with Gaussian noise."""
-        rng = self._seeds.generator(self._repetition, f"{self._stream} targets")
-        return self._clean.y + deviation * rng.standard_normal(len(self._clean.y))
+        T = len(self._clean.y)
+        return self._clean.y + deviation * self._rng(f"{T} targets").standard_normal(T)
 
 
 # Comparators: the best fixed predictor on clean data. A solver that only nearly arrives would make regret
@@ -289,37 +322,33 @@ def best_smooth(
 
 # Rows of regret
 
+Runs = dict[int, tuple[float, float | None]]
+"""Horizon T -> regret of a learner, and its bound where a theorem has one."""
 
-def regret_rows(
-    at: At, regrets: Mapping[int, float], lasts: Iterable[int], bounds: Mapping[int, float] | None = None
-) -> Iterator[Row]:
-    """regret and regret_per_round at x = T; bound and bound_ratio where there are bounds; exponent.
 
-    regrets, bounds : horizon T -> Reg_T and its bound.
+def regret_rows(at: At, runs: Runs, lasts: Iterable[int]) -> Iterator[Row]:
+    """regret and regret_per_round at x = T; bound and bound_ratio where there is a bound; exponent.
+
     The theorems bound the expectation: single runs may exceed the bound, the mean of bound_ratio may not be
     above 1.
     """
-    for T, regret in regrets.items():
+    for T, (regret, bound) in runs.items():
         values = {"regret": regret, "regret_per_round": regret / T}
-        if bounds is not None:
-            values |= {"bound": bounds[T], "bound_ratio": regret / bounds[T]}
+        if bound is not None:
+            values |= {"bound": bound, "bound_ratio": regret / bound}
         yield from at.rows(values, x=T)
-    yield from exponents(at, "exponent", regrets, lasts)
+    yield from exponents(at, "exponent", {T: regret for T, (regret, _) in runs.items()}, lasts)
 
 
 def exponents(at: At, metric: str, values: Mapping[int, float], lasts: Iterable[int]) -> Iterator[Row]:
-    """Slopes of log value on log T over the last horizons, x = their number; none where a value is <= 0."""
+    """Least-squares slopes of log value on log T over the last horizons, x = their number.
+
+    None where a value is <= 0.
+    """
     for last in lasts:
         horizons = sorted(values)[-last:]
         tail = [values[T] for T in horizons]
         if len(horizons) == last and min(tail) > 0:
-            yield at.row(metric, slope(horizons, tail), x=last)
-
-
-def slope(x: ArrayLike, y: ArrayLike) -> float:
-    """Least-squares slope of log y on log x. Raises ValueError : a value that is not positive."""
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if not ((a > 0).all() and (b > 0).all()):
-        raise ValueError(f"slope: logarithms need positive values, got {min(a.min(), b.min()):g}")
-    a, b = np.log(a), np.log(b)
-    return float(((a - a.mean()) * (b - b.mean())).sum() / ((a - a.mean()) ** 2).sum())
+            a, b = np.log(np.asarray(horizons, dtype=float)), np.log(tail)
+            a -= a.mean()
+            yield at.row(metric, float((a * (b - b.mean())).sum() / (a**2).sum()), x=last)
