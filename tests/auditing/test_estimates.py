@@ -6,7 +6,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 
-from noisylabels.auditing import confident_joint, flip_rates
+from noisylabels.auditing import flip_rates
 from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted, drawn, folds_for
 from noisylabels.auditing.flip_rates import balanced_error, corrected_error
 
@@ -152,9 +152,9 @@ def noisy(K, n=300, seed=0):
 def test_the_confident_joint_is_that_of_a_loop(K):
     p, y = noisy(K)
     C, Q = slow_joint(p, y)
-    np.testing.assert_array_equal(confident_joint.counts(p, y), C)
-    np.testing.assert_allclose(confident_joint.joint(p, y), Q, rtol=1e-12)
-    np.testing.assert_allclose(confident_joint.flip_matrix(Q).sum(axis=1), 1.0)
+    np.testing.assert_array_equal(flip_rates.counts(p, y), C)
+    np.testing.assert_allclose(flip_rates.joint(p, y), Q, rtol=1e-12)
+    np.testing.assert_allclose(flip_rates.flip_matrix(Q).sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -162,16 +162,16 @@ def test_the_confident_joint_is_that_of_cleanlab(K):
     count = pytest.importorskip("cleanlab.count")
     p, y = noisy(K)
     np.testing.assert_array_equal(
-        confident_joint.counts(p, y), count.compute_confident_joint(y, p, calibrate=False)
+        flip_rates.counts(p, y), count.compute_confident_joint(y, p, calibrate=False)
     )
     theirs = count.estimate_joint(y, p, confident_joint=count.compute_confident_joint(y, p, calibrate=False))
-    np.testing.assert_allclose(confident_joint.joint(p, y), theirs, atol=2.0 / len(y))  # they round to counts
+    np.testing.assert_allclose(flip_rates.joint(p, y), theirs, atol=2.0 / len(y))  # they round to counts
 
 
 def test_the_labels_found_wrong_are_those_of_cleanlab():
     filtering = pytest.importorskip("cleanlab.filter")
     p, y = noisy(2)
-    ours = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
+    ours = flip_rates.likely_wrong(p, y, flip_rates.joint(p, y))
     theirs = filtering.find_label_issues(y, p, filter_by="prune_by_noise_rate", n_jobs=1)
     assert np.count_nonzero(ours != theirs) <= 2  # they round the joint to whole labels
     assert ours.sum() > 20
@@ -181,23 +181,23 @@ def test_the_ranking_is_that_of_cleanlab():
     rank = pytest.importorskip("cleanlab.rank")
     p, y = noisy(3)
     theirs = rank.get_label_quality_scores(y, p, method="normalized_margin")
-    np.testing.assert_allclose((confident_joint.margins(p, y) + 1) / 2, theirs, atol=1e-12)
+    np.testing.assert_allclose((flip_rates.margins(p, y) + 1) / 2, theirs, atol=1e-12)
 
 
 def test_the_number_of_labels_found_is_that_of_the_joint():
     p, y = noisy(4, n=800)
-    Q = confident_joint.joint(p, y)
-    wrong = confident_joint.likely_wrong(p, y, Q)
+    Q = flip_rates.joint(p, y)
+    wrong = flip_rates.likely_wrong(p, y, Q)
     assert wrong.sum() <= round(len(y) * (1 - np.trace(Q))) + 8
-    found = confident_joint.suggested(p, y)
+    found = flip_rates.suggested(p, y)
     assert (found != y).all()
-    assert confident_joint.margins(p, y)[wrong].mean() < confident_joint.margins(p, y)[~wrong].mean()
+    assert flip_rates.margins(p, y)[wrong].mean() < flip_rates.margins(p, y)[~wrong].mean()
 
 
 def test_flipped_labels_are_ranked_first_and_their_probability_is_calibrated():
     p, y, true, omega = simulated(3, 0.3)
-    assert roc_auc_score(y != true, -confident_joint.margins(p, y)) > 0.85
-    sure = confident_joint.wrongness(p, y, omega)
+    assert roc_auc_score(y != true, -flip_rates.margins(p, y)) > 0.85
+    sure = flip_rates.wrongness(p, y, omega)
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.01)):
         inside = (sure >= low) & (sure < high)
         assert np.mean((y != true)[inside]) == pytest.approx(sure[inside].mean(), abs=0.05)
@@ -211,14 +211,12 @@ def test_other_names_of_the_classes_change_nothing_else():
     names = np.array([2, 0, 3, 1])  # old class -> new class
     q, z = np.empty_like(p), names[y]
     q[:, names] = p
-    Q, R = confident_joint.joint(p, y), confident_joint.joint(q, z)
+    Q, R = flip_rates.joint(p, y), flip_rates.joint(q, z)
     np.testing.assert_allclose(R[np.ix_(names, names)], Q)
     np.testing.assert_allclose(flip_rates.anchor(q, z)[np.ix_(names, names)], flip_rates.anchor(p, y))
-    np.testing.assert_allclose(confident_joint.margins(q, z), confident_joint.margins(p, y))
-    np.testing.assert_array_equal(confident_joint.suggested(q, z), names[confident_joint.suggested(p, y)])
-    np.testing.assert_array_equal(
-        confident_joint.likely_wrong(q, z, R), confident_joint.likely_wrong(p, y, Q)
-    )
+    np.testing.assert_allclose(flip_rates.margins(q, z), flip_rates.margins(p, y))
+    np.testing.assert_array_equal(flip_rates.suggested(q, z), names[flip_rates.suggested(p, y)])
+    np.testing.assert_array_equal(flip_rates.likely_wrong(q, z, R), flip_rates.likely_wrong(p, y, Q))
 
 
 def test_cross_fitting_does_not_know_the_names_of_the_classes():
@@ -239,7 +237,7 @@ def test_a_constant_classifier_ranks_by_chance():
         flipped = rng.random(200) < 0.3
         cross = cross_fitted(np.zeros((200, 1)), y, DummyClassifier(strategy="uniform"), random_state=seed)
         jitter = rng.uniform(-1e-9, 1e-9, 200)  # a constant ranks by nothing else
-        aucs.append(roc_auc_score(flipped, jitter - confident_joint.margins(cross.mean, y)))
+        aucs.append(roc_auc_score(flipped, jitter - flip_rates.margins(cross.mean, y)))
     assert np.mean(aucs) == pytest.approx(0.5, abs=0.03)
 
 

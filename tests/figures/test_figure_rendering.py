@@ -3,7 +3,7 @@ from figure_inputs import ARTIFACTS, inputs, synthetic
 
 from reproduction.figures import tables
 from reproduction.figures.panels import RenderError
-from reproduction.figures.rendering import WRITTEN, draw, find, render
+from reproduction.figures.rendering import draw, find, render
 from reproduction.results import COLUMNS
 
 
@@ -62,7 +62,7 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     assert render("ors:final_errors", "final_errors", paths, settings).attrs["note"].endswith(f"{note}.")
 
 
-@pytest.mark.parametrize(("name", "suffixes"), [("fig3", ["png", "pdf"]), ("final_errors", WRITTEN)])
+@pytest.mark.parametrize(("name", "suffixes"), [("fig3", ["png", "pdf"]), ("final_errors", tables.SUFFIXES)])
 def test_every_format_is_drawn(name, suffixes, tmp_path):
     results = inputs(name)
     paths = {used: _write(table, tmp_path / f"{used}.csv") for used, table in results.tables.items()}
@@ -71,7 +71,3 @@ def test_every_format_is_drawn(name, suffixes, tmp_path):
     out = [tmp_path / "out" / f"{name}.{suffix.removeprefix('.')}" for suffix in suffixes]
     draw(ARTIFACTS[name].content["render"], name, paths, settings, out)
     assert sorted((tmp_path / "out").iterdir()) == sorted(out)
-
-
-def test_the_formats_of_tables_are_known_before_their_writer_is_loaded():
-    assert WRITTEN == tables.SUFFIXES

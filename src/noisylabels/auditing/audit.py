@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.auditing import confident_joint, cross_fitting, flip_rates, report, tables
-from noisylabels.auditing.confident_joint import Array, Classes
-from noisylabels.auditing.cross_fitting import LARGEST, CrossFit, cross_fitted
+from noisylabels.auditing import cross_fitting, flip_rates, report, tables
+from noisylabels.auditing.cross_fitting import LARGEST, Array, Classes, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Interval, Sureness
 from noisylabels.validation import whole
 
@@ -118,7 +117,7 @@ def of_table(
     except ModuleNotFoundError as missing:
         how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
         raise ModuleNotFoundError(how, name="pandas") from missing
-    classes, y = np.unique(table.labels, return_inverse=True)
+    y = np.unique(table.labels, return_inverse=True)[1]
     name = cross_fitting.DEFAULT if model is None else type(model).__name__
     fits: dict[str, CrossFit] = {}
     others = (*cross_fitting.ROBUST, *cross_fitting.PLAIN) if compare else ()
@@ -129,70 +128,78 @@ def of_table(
         fits[each] = cross_fitted(
             table.X, y, chosen, repetitions=times, random_state=random_state, most_rows=most_rows
         )
-    rng = np.random.default_rng([random_state, repetitions])
-    cross = fits[name]
-    Q = confident_joint.joint(cross.mean, y)
-    sureness = flip_rates.surest(cross.mean, y)
-    ranking = _ranking(table, cross.mean, y, classes, Q)
-    wrong = ranking.pop("wrong")
-    size = (
+    drawn = (
         f"every model was trained on {most_rows} of the {len(y)} rows, drawn class by class; all were judged"
     )
+    notes = [*table.notes, *([drawn] if len(y) > most_rows else [])]
+    return of_cross_fits(table, fits, notes, np.random.default_rng([random_state, repetitions]))
+
+
+def of_cross_fits(
+    table: tables.Table, fits: dict[str, CrossFit], notes: list[str], rng: np.random.Generator
+) -> Audit:
+    """The audit from probabilities: those of the first of ``fits`` say what is wrong, the others compare."""
+    classes, y = np.unique(table.labels, return_inverse=True)
+    name, cross = next(iter(fits.items()))
+    p, Q = cross.mean, flip_rates.joint(cross.mean, y)
+    sureness = flip_rates.surest(p, y)
+    ranking = _ranking(table, p, y, classes, Q)
     return Audit(
         classes=classes,
         counts=np.bincount(y),
-        suspicious=ranking[wrong].reset_index(drop=True),
+        suspicious=ranking[ranking.pop("wrong")].reset_index(drop=True),
         ranking=ranking,
         flip_rates=_rates(cross, y, classes, table.trusted, sureness, rng),
         wrong=flip_rates.interval(flip_rates.wrong_share, cross, y, rng),
         bounds=(0.0, flip_rates.wrong_share_of(sureness.omega, y)),
         sureness=sureness,
-        accuracies=flip_rates.compared(fits, y, confident_joint.flip_matrix(Q)),
+        accuracies=flip_rates.compared(fits, y, flip_rates.flip_matrix(Q)),
         model=name,
-        notes=[*table.notes, *([size] if len(y) > most_rows else [])],
+        notes=notes,
     )
 
 
 def _rates(
-    cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], sureness: Sureness, rng: Any
+    cross: CrossFit,
+    y: Classes,
+    classes: NDArray[Any],
+    trusted: list[Any],
+    sureness: Sureness,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """A row for each pair of a true and an observed class."""
     import pandas as pd
 
     K = len(classes)
     estimate = flip_rates.interval(flip_rates.from_joint, cross, y, rng)
-    columns = {
-        "true": np.repeat(classes, K),
-        "observed": np.tile(classes, K),
-        "estimate": estimate.value.ravel(),
-        "low": estimate.low.ravel(),
-        "high": estimate.high.ravel(),
-        "where_surest": sureness.omega.ravel(),
-        "anchor": flip_rates.anchor(cross.mean, y).ravel(),
-        "own": cross.omega.mean(axis=0).ravel(),
+    matrices = {
+        "estimate": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "where_surest": sureness.omega,
+        "anchor": flip_rates.anchor(cross.mean, y),
+        "own": cross.omega.mean(axis=0),
     }
     known = np.array([value is not None for value in trusted])
     if known.any():
         true = np.searchsorted(classes, np.array([value for value in trusted if value is not None]))
         counted = flip_rates.counted(y[known], true, K)
-        columns |= dict(zip(("trusted", "trusted_low", "trusted_high"), map(np.ravel, counted), strict=True))
-    return pd.DataFrame(columns)
+        matrices |= dict(zip(("trusted", "trusted_low", "trusted_high"), counted, strict=True))
+    pairs = {"true": np.repeat(classes, K), "observed": np.tile(classes, K)}
+    return pd.DataFrame(pairs | {key: matrix.ravel() for key, matrix in matrices.items()})
 
 
 def _ranking(table: tables.Table, p: Array, y: Classes, classes: NDArray[Any], Q: Array) -> pd.DataFrame:
-    """All rows, the most doubtful label first."""
+    """All rows, the most doubtful label first; ``wrong`` where it is likely so."""
     import pandas as pd
 
-    scores = confident_joint.margins(p, y)
-    columns: dict[str, Any] = {"row": table.rows}
-    if table.lines.any():
-        columns["line"] = table.lines
-    columns |= {
+    columns: dict[str, NDArray[Any]] = {
+        "row": table.rows,
+        **({"line": table.lines} if table.lines.any() else {}),
         "label": classes[y],
-        "suggested": classes[confident_joint.suggested(p, y)],
-        "score": scores,
-        "how_sure": confident_joint.wrongness(p, y, confident_joint.flip_matrix(Q)),
-        "wrong": confident_joint.likely_wrong(p, y, Q),
+        "suggested": classes[flip_rates.suggested(p, y)],
+        "score": flip_rates.margins(p, y),
+        "how_sure": flip_rates.wrongness(p, y, flip_rates.flip_matrix(Q)),
+        "wrong": flip_rates.likely_wrong(p, y, Q),
     }
-    order = np.argsort(scores, kind="stable")
-    return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+    return pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing.confident_joint import Array, Classes
+Array = NDArray[np.float64]
+Classes = NDArray[np.intp]
 
 FEW_ROWS, FOLDS, FOLDS_OF_FEW = 300, 5, 10
 LARGEST = 2000

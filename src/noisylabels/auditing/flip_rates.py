@@ -1,11 +1,13 @@
-"""Flip rates from observed labels alone, what bounds them, and accuracies corrected by them.
+"""Flip rates and wrong labels from observed labels alone, what bounds them, and accuracies corrected by them.
 
+p (n, K) are out-of-sample probabilities of the observed label, y (n,) its class 0..K-1, and
+Q_kj = P(observed k, true j), omega_jk = P(observed k | true j) = Q_kj / sum_k Q_kj.
 Omega is not identifiable from observed labels: overlap of the classes and flips look alike. It becomes so if
 every class has *anchors*, points where it is certain; the estimates here rest on that, each in its own way.
 
-Sources: Northcutt, Jiang and Chuang, JAIR 2021 (confident joint); Liu and Tao, IEEE TPAMI 2016, and Patrini
-et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson, Biometrika 1934 (trusted labels);
-Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et al., ICML 2015 (the balanced error).
+Sources: Northcutt, Jiang and Chuang, JAIR 2021, Section 3 (confident joint); Liu and Tao, IEEE TPAMI 2016,
+and Patrini et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson, Biometrika 1934 (trusted
+labels); Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et al., ICML 2015 (the balanced error).
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing import confident_joint
-from noisylabels.auditing.confident_joint import Array, Classes
-from noisylabels.auditing.cross_fitting import CrossFit
+from noisylabels.auditing.cross_fitting import Array, Classes, CrossFit
 from noisylabels.statistics import share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SLACK = 1e-6  # a probability this far below a threshold meets it
+LEAST = 0.005  # no class of a row is less probable: models are surer of themselves than they should be
 QUANTILE = 0.97
 DRAWS = 200
 SUREST, FEWEST_SURE = 0.2, 30
@@ -64,6 +66,88 @@ class Sureness:
         return self.low > TOLERATED
 
 
+# The confident joint, and the labels that it points at
+
+
+def thresholds(p: Array, y: Classes) -> Array:
+    """t_j = mean of p_j over the rows with the observed class j: (K,)."""
+    return np.array([p[y == j, j].mean() for j in range(p.shape[1])])
+
+
+def counts(p: Array, y: Classes) -> Array:
+    """C_kj = #{n: y_n = k, p_nj >= t_j, j the most probable class whose threshold is met}, C_kk >= 1: (K, K).
+
+    A row that meets no threshold is not counted.
+    """
+    K = p.shape[1]
+    confident = p >= thresholds(p, y) - SLACK
+    found = np.where(confident, p, -1.0).argmax(axis=1)
+    cells = (y * K + found)[confident.any(axis=1)]
+    C = np.bincount(cells, minlength=K * K).reshape(K, K).astype(float)
+    np.fill_diagonal(C, np.maximum(C.diagonal(), 1.0))
+    return C
+
+
+def joint(p: Array, y: Classes) -> Array:
+    """Q (K, K): the rows of `counts` rescaled to the numbers of the observed labels, then the sum to 1."""
+    C = counts(p, y)
+    observed = np.bincount(y, minlength=p.shape[1]) / len(y)
+    return np.asarray(C / C.sum(axis=1, keepdims=True) * observed[:, np.newaxis])
+
+
+def flip_matrix(Q: Array) -> Array:
+    """Omega (K, K), rows = true classes: omega_jk = Q_kj / sum_k Q_kj."""
+    return np.asarray((Q / Q.sum(axis=0)).T)
+
+
+def margins(p: Array, y: Classes) -> Array:
+    """p_y - max_{j != y} p_j per row, in [-1, 1]; the lower, the more doubtful the label: (n,)."""
+    return np.asarray(p[np.arange(len(y)), y] - _others(p, y).max(axis=1))
+
+
+def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
+    """In every cell k != j of Q, the round(n Q_kj) rows of class k with the largest p_j - p_k: (n,).
+
+    Of these only rows in which another class than the observed one is the most probable.
+    """
+    n, K = p.shape
+    wrong = np.zeros(n, dtype=bool)
+    for k in range(K):
+        members = np.flatnonzero(y == k)
+        for j in range(K):
+            wanted = round(n * Q[k, j]) if j != k else 0
+            if wanted:
+                gap = p[members, j] - p[members, k]
+                wrong[members[np.argsort(-gap, kind="stable")[:wanted]]] = True
+    return wrong & (margins(p, y) < 0)
+
+
+def suggested(p: Array, y: Classes) -> Classes:
+    """The most probable class beside the observed one: (n,)."""
+    return np.asarray(_others(p, y).argmax(axis=1))
+
+
+def _others(p: Array, y: Classes) -> Array:
+    others = p.copy()
+    others[np.arange(len(y)), y] = -np.inf
+    return others
+
+
+def wrongness(p: Array, y: Classes, omega: Array) -> Array:
+    """P(true != y_n | x_n, observed y_n) = 1 - omega_{y y} g_y / sum_j omega_{j y} g_j, g ~ p Omega^-1: (n,).
+
+    g is clipped to [0.005, 1]. Where no class can have the label, 1.
+    """
+    g = np.clip(p @ np.linalg.pinv(omega), LEAST, 1.0)
+    shares = omega.T[y] * g
+    total = shares.sum(axis=1)
+    kept = shares[np.arange(len(y)), y]
+    return 1.0 - kept / np.where(total > 0, total, 1.0)
+
+
+# Estimates of Omega
+
+
 def anchor(p: Array, y: Classes, quantile: float = QUANTILE) -> Array:
     """omega_jj = the 97 % quantile of p_j; the rest of the row in proportion to the other p there: (K, K).
 
@@ -82,12 +166,12 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE) -> Array:
 
 def from_joint(p: Array, y: Classes) -> Array:
     """Omega (K, K) of the confident joint."""
-    return confident_joint.flip_matrix(confident_joint.joint(p, y))
+    return flip_matrix(joint(p, y))
 
 
 def wrong_share(p: Array, y: Classes) -> float:
     """P(observed != true) = 1 - trace Q of the confident joint."""
-    return float(1.0 - np.trace(confident_joint.joint(p, y)))
+    return float(1.0 - np.trace(joint(p, y)))
 
 
 def wrong_share_of(omega: Array, y: Classes) -> float:
@@ -125,14 +209,14 @@ def surest(p: Array, y: Classes) -> Sureness:
     for the model, it is the flip rate; where they do, it is overlap as well.
     """
     K = p.shape[1]
-    rows, disagree, low, omega = np.zeros(K, np.intp), np.zeros(K, np.intp), np.zeros(K), np.empty((K, K))
-    for j in range(K):
-        wanted = max(FEWEST_SURE, round(SUREST * np.count_nonzero(y == j)))
-        top = np.argsort(-p[:, j], kind="stable")[: min(wanted, len(y))]
-        rows[j], disagree[j] = len(top), np.count_nonzero(y[top] != j)
-        omega[j] = np.bincount(y[top], minlength=K) / len(top)
-        low[j] = share_interval(int(disagree[j]), len(top), 1.0 - 2.0 * (1.0 - LEVEL) / K)[0]
-    return Sureness(omega, rows, disagree, low)
+    wanted = [max(FEWEST_SURE, round(SUREST * np.count_nonzero(y == j))) for j in range(K)]
+    top = [y[np.argsort(-p[:, j], kind="stable")[: wanted[j]]] for j in range(K)]
+    rows = np.array([len(labels) for labels in top])
+    omega = np.array([np.bincount(labels, minlength=K) / len(labels) for labels in top])
+    disagree = np.array([np.count_nonzero(labels != j) for j, labels in enumerate(top)])
+    level = 1.0 - 2.0 * (1.0 - LEVEL) / K
+    low = [share_interval(int(count), int(n), level)[0] for count, n in zip(disagree, rows, strict=True)]
+    return Sureness(omega, rows, disagree, np.array(low))
 
 
 def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:
@@ -197,10 +281,6 @@ def balanced_error(predicted: Classes, y: Classes) -> float:
     return float(np.mean([wrong[y == k].mean() for k in np.unique(y)]))
 
 
-COLUMNS = ["method", "kind", "accuracy", "low", "high", "balanced", "corrected", "corrected_low",
-           "corrected_high", "clipped", "behind", "behind_low", "behind_high"]  # fmt: skip
-
-
 def compared(fits: Mapping[str, CrossFit], y: Classes, omega: Array) -> pd.DataFrame:
     """Data frame, best first: accuracy on the observed labels, balanced accuracy, accuracy after correction.
 
@@ -211,25 +291,32 @@ def compared(fits: Mapping[str, CrossFit], y: Classes, omega: Array) -> pd.DataF
 
     right = {name: (fit.predicted[0] == y).astype(float) for name, fit in fits.items()}
     best = max(right, key=lambda name: right[name].mean())
-    rows = []
+    rows: list[dict[str, object]] = []
     for name, fit in fits.items():
         found = fit.predicted[0]
-        kind = "plain" if np.array_equal(fit.p, fit.g) else "robust"
-        figures = [*_mean(right[name], 0.0), 1.0 - balanced_error(found, y), *_corrected(found, y, omega)]
-        rows.append([name, kind, *figures, *_mean(right[best] - right[name], -1.0)])
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+        try:
+            error, low, high, clipped = corrected_error(found, y, omega)
+        except ValueError:
+            error, low, high, clipped = np.nan, np.nan, np.nan, False
+        rows.append(
+            {
+                "method": name,
+                "kind": "plain" if np.array_equal(fit.p, fit.g) else "robust",
+                **_mean(right[name], "accuracy", "low", "high"),
+                "balanced": 1.0 - balanced_error(found, y),
+                "corrected": 1.0 - error,
+                "corrected_low": 1.0 - high,
+                "corrected_high": 1.0 - low,
+                "clipped": clipped,
+                **_mean(right[best] - right[name], "behind", "behind_low", "behind_high"),
+            }
+        )
+    frame = pd.DataFrame(rows)
     return frame.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
 
-def _mean(values: Array, lowest: float) -> list[float]:
-    """The mean and its 95 % interval, clipped to [lowest, 1]."""
+def _mean(values: Array, *names: str) -> dict[str, float]:
+    """The mean of shares or of differences of shares, and its 95 % interval, clipped to what it can be."""
     mean, half = float(values.mean()), Z * float(values.std(ddof=1)) / len(values) ** 0.5
-    return [mean, max(mean - half, lowest), min(mean + half, 1.0)]
-
-
-def _corrected(found: Classes, y: Classes, omega: Array) -> list[float | bool]:
-    try:
-        error, low, high, clipped = corrected_error(found, y, omega)
-    except ValueError:
-        return [np.nan, np.nan, np.nan, False]
-    return [1.0 - error, 1.0 - high, 1.0 - low, clipped]
+    lowest = 0.0 if names[0] == "accuracy" else -1.0
+    return dict(zip(names, [mean, max(mean - half, lowest), min(mean + half, 1.0)], strict=True))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("names.yaml")
 KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
 """Name of a flip law -> what the slides of Kaban and Bootkrajang call it."""
-CLEAN = "clean labels"
 
 Methods = Mapping[str, Any]
 """The methods in the settings of an artifact, by their labels in the result table."""
@@ -47,7 +46,7 @@ def data_set(key: str) -> str:
 def flips(noise: str) -> str:
     """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``."""
     law, rate = noise.split()
-    return f"{100 * float(rate):g} % {KINDS[law]}" if float(rate) else CLEAN
+    return f"{100 * float(rate):g} % {KINDS[law]}" if float(rate) else "clean labels"
 
 
 def noise(key: str) -> str:
@@ -73,26 +72,21 @@ def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str])
 # Axes
 
 
-def _of(protocol: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = listed("protocols").get(protocol, {})
-    return found
-
-
 def metric(key: str, protocol: str = "") -> str:
     """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
-    named = listed("metrics") | _of(protocol).get("metrics", {})
-    return str(named.get(key, key.replace("_", " ")))
+    own = listed("protocols").get(protocol, {}).get("metrics", {})
+    return str((listed("metrics") | own).get(key, key.replace("_", " ")))
 
 
 def x_axis(key: str, protocol: str) -> str:
     """What a metric of a protocol is drawn against; "x" where it is not listed."""
-    entry = _of(protocol)
+    entry = listed("protocols").get(protocol, {})
     return str(entry.get("x_of", {}).get(key, entry.get("x", "x")))
 
 
 def first_metric(protocol: str, render: str = "") -> str:
     """The metric to show first, of a drawing function or else of a protocol; "" where none is listed."""
-    return str(listed("opens").get(render, _of(protocol).get("opens", "")))
+    return str(listed("opens").get(render, listed("protocols").get(protocol, {}).get("opens", "")))
 
 
 # Methods of an artifact

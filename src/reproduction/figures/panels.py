@@ -104,9 +104,7 @@ def table(function: F) -> F:
 def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFrame":
     """Rows of a result table whose columns have the given values (a list: any of them).
 
-    Raises
-    ------
-    RenderError : no such rows, or none for one entry of a list; the message lists what the table has instead.
+    Raises RenderError : no rows for a value; the message lists what the table has instead.
     """
     rows = table
     for column, wanted in values.items():
@@ -130,21 +128,15 @@ def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
     """m = mean over repetitions, h = t_{(1+level)/2, n-1} s / sqrt(n), for each group, level 95 %.
 
     Below `FEW` repetitions t and s say little: there is no interval, and figures draw the runs themselves.
-
-    Parameters
-    ----------
-    rows : result rows of one metric.
-    by : columns that tell the groups apart, such as ["method", "x"].
-
-    Returns
-    -------
-    frame indexed by the groups with columns mean, half_width (0 below `FEW` repetitions) and n.
+    rows : result rows of one metric.   by : columns that tell the groups apart, such as ["method", "x"].
+    Returns a frame indexed by the groups: mean, half_width (0 below `FEW` repetitions) and n.
     """
+    from scipy.special import stdtrit
+
     groups = rows.groupby(by, sort=False)["value"].agg(["mean", "sem", "count"])
-    several = [n for n in groups["count"].unique() if n >= FEW]
-    quantile = _quantiles(several) if several else {}
-    groups["half_width"] = (groups["sem"] * groups["count"].map(quantile)).fillna(0.0)
-    return groups.rename(columns={"count": "n"})[["mean", "half_width", "n"]]
+    n = groups["count"]
+    half_width = (groups["sem"] * stdtrit((n - 1).clip(1), 0.975)).where(n >= FEW).fillna(0.0)
+    return groups.assign(half_width=half_width, n=n)[["mean", "half_width", "n"]]
 
 
 def grid_of_panels(
@@ -160,19 +152,13 @@ def grid_of_panels(
     between: float = _GAP,
     share_y: str = "row",
 ) -> tuple["Figure", NDArray[Any]]:
-    """A figure with a panel for each pair of a row and a column.
+    """A figure with a panel for each pair of a row and a column, and the array (rows, columns) of axes.
 
-    Parameters
-    ----------
     rows, columns : their titles; "" for none.
-    x_label, y_label : axis labels, below the last row and beside the first column (or one for each column).
-    height : of one panel, inches. ``width``: of the figure, inches (default: `style.WIDTH` of the columns).
-    left, bottom : room for the labels of the axes, inches.   between : room between rows, inches.
+    x_label, y_label : below the last row and beside the first column (or one for each column).
+    height, left, bottom, between : of a panel, of the room for the labels of the axes, of that between rows,
+    inches.   width : of the figure, inches (default: `style.WIDTH` of the columns).
     share_y : which panels share the y axis, "row", "all" or "none"; the x axis is shared within a column.
-
-    Returns
-    -------
-    figure, array (rows, columns) of axes.
     """
     from matplotlib.figure import Figure
 
@@ -252,13 +238,6 @@ def learning_curves(
         curve(ax, values.index / x_unit, values["mean"], values["half_width"], method, **looks)
 
 
-def _quantiles(counts: Iterable[int]) -> dict[int, float]:
-    """t_{0.975, n-1} for each n."""
-    from scipy.special import stdtrit
-
-    return {n: float(stdtrit(n - 1, 0.975)) for n in counts}
-
-
 _RUN: style.Looks = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}
 """One run of few, below the mean of them."""
 
@@ -268,26 +247,21 @@ def final_dots(
 ) -> None:
     """Values at the last x as dots with bars mean -/+ half_width.
 
-    Parameters
-    ----------
-    rows : result rows of one metric.
-    places : method -> where it stands on the axis of the methods.
+    rows : result rows of one metric.   places : method -> where it stands on the axis of the methods.
     along : the axis of the values, "x" or "y".
     """
     last = rows[rows["x"] == rows["x"].max()]
     values = mean_interval(last, ["method"])
     for method, place in places.items():
-        if 1 < values["n"][method] < FEW:
+        mean, half_width, n = map(float, values.loc[method])
+        if 1 < n < FEW:
             runs = last.loc[last["method"] == method, "value"]
             here = [place] * len(runs)
             where = (here, runs) if along == "y" else (runs, here)
             ax.plot(*where, color=style.colour(method), marker=".", markersize=3, linestyle="none", alpha=0.6)
-        mean, half_width = float(values["mean"][method]), float(values["half_width"][method])
-        looks = style.dot(method) | (style.hollow(method) if hollow else {})
-        if along == "y":
-            ax.errorbar(place, mean, yerr=half_width, **looks)
-        else:
-            ax.errorbar(mean, place, xerr=half_width, **looks)
+        looks = style.dot(method) | (style.hollow(method) if hollow else {}) | {f"{along}err": half_width}
+        at = (place, mean) if along == "y" else (mean, place)
+        ax.errorbar(*at, **looks)
 
 
 def log_axis(axis: Any, low: float | None = None) -> None:
@@ -327,8 +301,11 @@ def plain_handle(label: str, **looks: Any) -> "Line2D":
 
 def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list["Line2D"]:
     """Two legend entries: what full and what hollow markers mean."""
-    looks = [{"marker": "o", "linestyle": linestyle} for linestyle in linestyles]
-    return [plain_handle(full, **looks[0]), plain_handle(hollow, markerfacecolor="white", **looks[1])]
+    one, other = linestyles
+    return [
+        plain_handle(full, marker="o", linestyle=one),
+        plain_handle(hollow, marker="o", linestyle=other, markerfacecolor="white"),
+    ]
 
 
 def _handle(looks: style.Looks) -> "Line2D":

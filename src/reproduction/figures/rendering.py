@@ -17,16 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PACKAGE = "reproduction.figures"
-WRITTEN = (".csv", ".md", ".tex", ".html")
-"""Suffixes of the formats of `figures.tables`, which a figure does not load."""
 
 
 def find(name: str) -> Callable[[Results[Any]], Any]:
     """The function that a render name stands for: one with ``@figure`` or ``@table``.
 
-    Raises
-    ------
-    RenderError : not of the form module:function, no such module, no such function (with close names).
+    Raises RenderError : not of the form module:function, no such module or function (with close names).
     """
     module_name, colon, function = name.partition(":")
     if not (colon and module_name.isidentifier() and function.isidentifier()):
@@ -40,51 +36,43 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
     if function not in offered:
         close = difflib.get_close_matches(function, offered) or sorted(offered)
         raise RenderError(f"render: {name!r}: no function {function!r}; close names: {', '.join(close)}")
-    found: Callable[[Results[Any]], Any] = offered[function]
-    return found
+    return offered[function]
 
 
 def render(
     name: str, artifact: str, tables: Mapping[str, str | Path], settings: Mapping[str, Mapping[str, Any]]
 ) -> Any:
-    """Call the function of a render name on the tables of an artifact.
+    """What the function of a render name makes of the tables of an artifact, with a note on stand-in data.
 
-    Parameters
-    ----------
-    name : "module:function".
-    artifact : for messages.
+    name : "module:function".   artifact : for messages.
     tables : artifact -> path of its result table, the artifact's own first.
     settings : artifact -> its settings at the scale of the tables with the keys ``protocol`` and, for a
-        table, ``published`` (see `Artifact.shown`).
-
-    Returns
-    -------
-    matplotlib Figure or pandas DataFrame, whatever the function makes, with a note if the data are stand-ins.
-    Draw inside ``with style.context():``.
-
-    Raises
-    ------
-    RenderError : see `find`; a table that is not of its provenance, or has no rows; missing rows.
+    table, ``published`` (see `Artifact.shown`).
+    Returns a matplotlib Figure or a pandas DataFrame. Draw inside ``with style.context():``.
+    Raises RenderError : see `find`; a table that is not of its provenance, or has no rows; missing rows.
     """
-    function = find(name)
-    try:
-        for path in tables.values():
+    function, frames = find(name), {}
+    for table, path in tables.items():
+        try:
             verify(path)
-    except ValueError as error:
-        raise RenderError(f"{artifact}: {error}") from None
-    frames = {table: read_table(path) for table, path in tables.items()}
-    for table, frame in frames.items():
-        if frame.empty:
-            raise RenderError(
-                f"{artifact}: the result table of {table} ({tables[table]}) has no rows; run it again"
-            )
+        except ValueError as error:
+            raise RenderError(f"{artifact}: {error}") from None
+        frames[table] = read_table(path)
+        if frames[table].empty:
+            raise RenderError(f"{artifact}: the result table of {table} ({path}) has no rows; run it again")
     published = {key: shown.get("published", []) for key, shown in settings.items()}
     result = function(Results(frames, {key: _typed(shown) for key, shown in settings.items()}, published))
+    of = {
+        column: {key for frame in frames.values() for key in frame[column]} for column in ("method", "noise")
+    }
+    note = _stand_ins(frames.values())
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
-        keys = [{key for frame in frames.values() for key in frame[column]} for column in ("method", "noise")]
-        result = names.of_table(result, *keys)
-    if note := _stand_ins(frames.values()):
-        _annotate(result, note)
+        result = names.of_table(result, of["method"], of["noise"])
+        if note:
+            result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
+    elif note:
+        add_room(result, above=0.16)
+        result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")
     return result
 
 
@@ -105,30 +93,21 @@ def draw(
     settings: Mapping[str, Mapping[str, Any]],
     paths: Iterable[str | Path],
 ) -> None:
-    """`render`, written once per path; a table (csv, md, tex, html) is drawn without loading matplotlib."""
-    files = [Path(path) for path in paths]
-    if all(file.suffix in WRITTEN for file in files):
+    """`render`, written once per path; a table does not load matplotlib, nor a figure `tables`."""
+    if find(name).draws == "table":  # type: ignore[attr-defined]
         from reproduction.figures import tables as writer
 
-        writer.save(render(name, artifact, tables, settings), files)
-        return
-    from reproduction.figures import style
+        writer.save(render(name, artifact, tables, settings), paths)
+    else:
+        from reproduction.figures import style
 
-    with style.context():
-        style.save(render(name, artifact, tables, settings), files)
+        with style.context():
+            style.save(render(name, artifact, tables, settings), paths)
 
 
 def _stand_ins(frames: Iterable["pd.DataFrame"]) -> str:
     """A line that names every data set that is only a stand-in; "" where there is none."""
-    names: set[str] = set()
+    sets: set[str] = set()
     for frame in frames:
-        names.update(frame.loc[frame["source"].str.contains("stand-in", regex=False).astype(bool), "dataset"])
-    return f"stand-in data, not comparable: {', '.join(sorted(names))}" if names else ""
-
-
-def _annotate(result: Any, note: str) -> None:
-    if hasattr(result, "attrs"):  # a data frame; tables.save shows the note
-        result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
-    else:
-        add_room(result, above=0.16)
-        result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")
+        sets.update(frame.loc[frame["source"].str.contains("stand-in", regex=False).astype(bool), "dataset"])
+    return f"stand-in data, not comparable: {', '.join(sorted(sets))}" if sets else ""

@@ -187,9 +187,7 @@ def save(figure: "Figure", paths: Iterable[str | Path]) -> None:
 
     The same figure gives the same bytes: no dates, versions or random ids. Files appear when complete.
 
-    Raises
-    ------
-    ValueError : a suffix other than .png, .pdf or .svg; nothing is written.
+    Raises ValueError : a suffix other than .png, .pdf or .svg; nothing is written.
     """
     targets = [Path(path) for path in paths]
     for path in targets:

@@ -31,12 +31,9 @@ def mean_se(mean: float, se: float) -> str:
 def mean_se_cells(values: "pd.DataFrame", controls: Iterable[str] = ()) -> dict[str, str]:
     """``m ± s`` per method (rows: methods, columns: repetitions); the smallest of no control is bold."""
     best = lowest(values.mean(axis=1).drop(index=list(controls), errors="ignore"))
-    cells = {}
-    for method, row in values.iterrows():
-        estimate = statistics.mean_se(row)
-        text = mean_se(estimate.mean, estimate.se)
-        cells[str(method)] = f"**{text}**" if method in best else text
-    return cells
+    found = {str(method): statistics.mean_se(row) for method, row in values.iterrows()}
+    texts = {method: mean_se(each.mean, each.se) for method, each in found.items()}
+    return {method: f"**{text}**" if method in best else text for method, text in texts.items()}
 
 
 def mean_sd(mean: float, sd: float, places: int = 2, mark: str = "", bold: bool = False) -> str:
@@ -76,15 +73,16 @@ def printed(published: Iterable[Mapping[str, Any]], places: int = 2, **where: An
 def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
     """Write the table once per path, in the format of the suffix; files appear when complete.
 
-    Raises
-    ------
-    ValueError : a suffix other than .csv, .md, .tex or .html; nothing is written.
+    Raises ValueError : a suffix other than .csv, .md, .tex or .html; nothing is written.
     """
     targets = [Path(path) for path in paths]
     for path in targets:
         if path.suffix not in _WRITERS:
             raise ValueError(f"{path}: tables are written as {', '.join(_WRITERS)}")
-    content = _content(frame)
+    sections = 0 if frame.index.names == [None] else frame.index.nlevels
+    full = (frame.reset_index() if sections else frame).astype(str)
+    note = str(frame.attrs.get("note", ""))
+    content = _Content(list(map(str, full.columns)), full.to_numpy().tolist(), sections, note)
     with ExitStack() as files:
         for path in targets:
             part = files.enter_context(replacing(path))
@@ -108,13 +106,6 @@ class _Content(NamedTuple):
                 same += 1
             yield [""] * same + row[same:], (same if above and same < self.sections else None)
             above = row
-
-
-def _content(frame: "pd.DataFrame") -> _Content:
-    sections = 0 if frame.index.names == [None] else frame.index.nlevels
-    full = frame.reset_index() if sections else frame
-    rows = [list(map(str, row)) for row in full.itertuples(index=False)]
-    return _Content(list(map(str, full.columns)), rows, sections, str(frame.attrs.get("note", "")))
 
 
 def _styled(cell: str, escape: Callable[[str], str], bold: str) -> str:

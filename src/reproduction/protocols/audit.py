@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 
-from noisylabels.auditing import confident_joint
 from noisylabels.auditing import flip_rates as rates
-from noisylabels.auditing.confident_joint import Classes
-from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted, probabilities
+from noisylabels.auditing.cross_fitting import Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.noise.crowd import majority_vote, subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
@@ -145,8 +143,8 @@ def on_splits(settings: FlipsSettings, walk: Walk) -> Iterator[Audited]:
 def scores(each: Audited) -> dict[str, float]:
     """The metrics of `finding_flips`."""
     p, y = each.cross.mean, each.observed
-    wrong = confident_joint.likely_wrong(p, y, confident_joint.joint(p, y))
-    return scores_of(wrong, -confident_joint.margins(p, y), y != each.true)
+    wrong = rates.likely_wrong(p, y, rates.joint(p, y))
+    return scores_of(wrong, -rates.margins(p, y), y != each.true)
 
 
 def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_]) -> dict[str, float]:
