@@ -2,15 +2,17 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from loopback import Web, good
+from loopback import BODY, Web, good
 
+from reproduction.data.fetch import Record, fetch
+from reproduction.data.registry import Registry
 from reproduction.data.transport import Network
 
 
@@ -57,6 +59,25 @@ def network(fresh_machine: None, monkeypatch: pytest.MonkeyPatch) -> Network:
     """Impatient: no test waits for long."""
     monkeypatch.setattr("reproduction.data.transport.time", SimpleNamespace(sleep=lambda seconds: None))
     return Network(connect=1.0, read=0.2, attempts=3)
+
+
+@pytest.fixture
+def get(network: Network, tmp_path: Path) -> Callable[..., Record]:
+    """Fetch a data set of a registry, "toy" if none is named, into a folder below ``raw``."""
+
+    def get(registry: Registry, dataset: str = "toy", at: str = "", **options: Any) -> Record:
+        out = tmp_path / "raw" / (at or dataset)
+        return fetch(dataset, registry, out, **{"network": network} | options)
+
+    return get
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> str:
+    """A folder with the file "toy"."""
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror/toy").write_bytes(BODY)
+    return str(tmp_path / "mirror")
 
 
 @pytest.fixture

@@ -1,6 +1,4 @@
-"""Pinned packages come as files from the index that pip is configured for, and nothing of them is
-run.
-"""
+"""Pinned packages come as files from the index that pip is configured for; nothing of them is run."""
 
 import base64
 import io
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 from loopback import Web, good, one_file, sha256
 
-from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.fetch import FetchError
 from reproduction.data.registry import Registry
 from reproduction.data.transport import Network, pip_settings
 
@@ -34,10 +32,10 @@ def sdist(folder: Path, body: bytes = BODY) -> bytes:
     return buffer.getvalue()
 
 
-def registry(archive: bytes) -> Registry:
-    pinned = {"name": "Toy_Set", "version": "1.0", "archive": "toy_set-1.0.tar.gz"}
-    pinned |= {"sha256": sha256(archive), "bytes": len(archive)}
-    return one_file({"package": pinned, "member": "toy_set-1.0/data/toy.data"}, body=BODY)
+def pinned(archive: bytes) -> Registry:
+    package = {"name": "Toy_Set", "version": "1.0", "archive": "toy_set-1.0.tar.gz"}
+    package |= {"sha256": sha256(archive), "bytes": len(archive)}
+    return one_file({"package": package, "member": "toy_set-1.0/data/toy.data"}, body=BODY)
 
 
 def serve(web: Web, archive: bytes) -> str:
@@ -60,101 +58,91 @@ def index(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Any:
     return use
 
 
-def test_a_member_comes_from_the_configured_index_and_nothing_is_run(
-    web: Web, network: Network, index: Any, tmp_path: Path
+@pytest.fixture
+def archive(tmp_path: Path) -> bytes:
+    return sdist(tmp_path)
+
+
+@pytest.fixture
+def wheels(archive: bytes, tmp_path: Path) -> Path:
+    """A folder with the archive."""
+    (tmp_path / "wheels/toy-set").mkdir(parents=True)
+    for folder in ("wheels", "wheels/toy-set"):
+        (tmp_path / folder / "toy_set-1.0.tar.gz").write_bytes(archive)
+    return tmp_path / "wheels"
+
+
+def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(
+    archive: bytes, web: Web, get: Any, index: Any, tmp_path: Path
 ) -> None:
-    archive = sdist(tmp_path)
     index(serve(web, archive))
-    record = fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
+    record = get(pinned(archive))
     assert (record["source"], record["files"]) == ("package", {"toy.data": sha256(BODY)})
     assert (tmp_path / "raw/.cache/packages/toy_set-1.0.tar.gz").read_bytes() == archive
     assert not (tmp_path / "was-run").exists()
-
-
-def test_an_archive_that_is_there_serves_the_next_data_set_without_the_network(
-    web: Web, network: Network, index: Any, tmp_path: Path
-) -> None:
-    archive = sdist(tmp_path)
-    index(serve(web, archive))
-    fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
-    fetch("toy.package", registry(archive), tmp_path / "raw/toy.package", network=Network(offline=True))
+    get(pinned(archive), "toy.package", network=Network(offline=True))
     assert web.hits["/files/toy_set-1.0.tar.gz"] == 1
 
 
 def test_a_wrong_archive_is_refused_with_both_hashes_and_another_place_is_asked(
-    web: Web, network: Network, index: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive: bytes,
+    wheels: Path,
+    web: Web,
+    get: Any,
+    index: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    archive, wrong = sdist(tmp_path), sdist(tmp_path, BODY[::-1])
+    wrong = sdist(tmp_path, BODY[::-1])
     index(serve(web, wrong))
     with pytest.raises(
         FetchError, match=f"sha256 {sha256(wrong)}.*expected {sha256(archive)}|more than the expected"
     ):
-        fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
-    assert {path.suffix for path in (tmp_path / "raw/.cache/packages").iterdir()} <= {".lock", ".parts", ""}
-    (tmp_path / "wheels").mkdir()
-    (tmp_path / "wheels/toy_set-1.0.tar.gz").write_bytes(archive)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
-    assert fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)["source"] == "package"
+        get(pinned(archive))
+    assert {path.suffix for path in (tmp_path / "raw/.cache/packages").iterdir()} == {".lock"}
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    assert get(pinned(archive))["source"] == "package"
 
 
 def test_an_extra_index_is_asked_when_the_first_has_not_the_file(
-    web: Web, network: Network, index: Any, tmp_path: Path
+    archive: bytes, web: Web, get: Any, index: Any
 ) -> None:
-    archive = sdist(tmp_path)
     index(f"{web.url}/empty", extra_index_url=serve(web, archive))
-    assert fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)["source"] == "package"
+    assert get(pinned(archive))["source"] == "package"
     assert web.hits["/empty/toy-set/"] == 1
 
 
-@pytest.mark.parametrize("form", ["folder", "file URL", "page"])
-def test_find_links_work_offline_or_as_a_page(
-    form: str, web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = sdist(tmp_path)
-    (tmp_path / "wheels").mkdir()
-    (tmp_path / "wheels/toy_set-1.0.tar.gz").write_bytes(archive)
+@pytest.mark.parametrize("form", ["folder", "file URL", "page", "index"])
+def test_find_links_and_an_index_may_be_folders(
+    form: str, archive: bytes, wheels: Path, web: Web, network: Network, get: Any, index: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     web.serve("/links.html", good(b'<a href="/files/toy_set-1.0.tar.gz">toy</a>', kind="text/html"))
     web.serve("/files/toy_set-1.0.tar.gz", archive)
-    place = {
-        "folder": tmp_path / "wheels",
-        "file URL": (tmp_path / "wheels").as_uri(),
-        "page": f"{web.url}/links.html",
-    }
-    monkeypatch.setenv("PIP_FIND_LINKS", f"{tmp_path / 'nowhere'} {place[form]}")
+    place = {"folder": wheels, "file URL": wheels.as_uri(), "page": f"{web.url}/links.html"}
+    if form == "index":
+        index(wheels.as_uri())
+    else:
+        monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels / 'nowhere'} {place[form]}")
     how = network if form == "page" else Network(offline=True)
-    assert fetch("toy", registry(archive), tmp_path / "raw/toy", network=how)["source"] == "package"
-
-
-def test_an_index_may_be_a_folder(network: Network, index: Any, tmp_path: Path) -> None:
-    archive = sdist(tmp_path)
-    (tmp_path / "simple/toy-set").mkdir(parents=True)
-    (tmp_path / "simple/toy-set/index.html").write_text(
-        '<a href="toy_set-1.0.tar.gz">x</a>', encoding="utf-8"
-    )
-    (tmp_path / "simple/toy-set/toy_set-1.0.tar.gz").write_bytes(archive)
-    index((tmp_path / "simple").as_uri())
-    assert (
-        fetch("toy", registry(archive), tmp_path / "raw/toy", network=Network(offline=True))["source"]
-        == "package"
-    )
+    assert get(pinned(archive), network=how)["source"] == "package"
 
 
 def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(
-    web: Web, network: Network, index: Any, tmp_path: Path
+    archive: bytes, web: Web, get: Any, index: Any
 ) -> None:
-    archive = sdist(tmp_path)
     index(serve(web, archive).replace("://", "://me:secret@"))
-    fetch("toy", registry(archive), tmp_path / "raw/toy", network=network)
+    get(pinned(archive))
     assert web.logins == ["Basic " + base64.b64encode(b"me:secret").decode()] * 2
     web.routes.clear()
     with pytest.raises(FetchError, match="answers 404") as caught:
-        fetch("toy", registry(archive[:-1] + b"x"), tmp_path / "other/toy", network=network)
+        get(pinned(archive[:-1] + b"x"), at="other/toy")
     assert "secret" not in str(caught.value)
 
 
-def test_without_any_index_the_message_says_so(network: Network, tmp_path: Path) -> None:
+def test_without_any_index_the_message_says_so(get: Any) -> None:
     with pytest.raises(FetchError, match=r"Toy_Set 1\.0: pip is configured with no-index and no find-links"):
-        fetch("toy", registry(b"x"), tmp_path / "raw/toy", network=network)
+        get(pinned(b"x"))
 
 
 def test_files_of_pip_are_read_and_the_environment_wins(

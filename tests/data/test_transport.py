@@ -29,8 +29,8 @@ from loopback import (
 )
 
 from reproduction.data import transport
-from reproduction.data.fetch import FetchError, fetch
-from reproduction.data.registry import RawFile
+from reproduction.data.fetch import FetchError
+from reproduction.data.registry import RawFile, Registry
 from reproduction.data.transport import Network, Places, SourceError, obtain
 
 FAULTS: dict[str, tuple[Answer, str]] = {
@@ -54,75 +54,55 @@ FAULTS: dict[str, tuple[Answer, str]] = {
 }
 
 
+def source(web: Web, answer: Answer | bytes, **more: Any) -> Registry:
+    """One source, whose server answers so; the right file is `BODY`."""
+    return one_file({"url": web.serve("/toy", answer)} | more, body=BODY)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_named_leaves_nothing_behind_and_a_later_run_recovers(
-    fault: str, web: Web, network: Network, tmp_path: Path
+def test_a_fault_is_named_and_leaves_nothing_behind_and_the_next_source_or_run_recovers(
+    fault: str, web: Web, get: Any, mirror: str, tmp_path: Path
 ) -> None:
     answer, message = FAULTS[fault]
-    registry = one_file({"url": web.serve("/toy", answer)}, body=BODY)
-    out = tmp_path / "raw" / "toy"
     with pytest.raises(FetchError, match=f"(?s)toy: no source could be used.*official: .*({message})"):
-        fetch("toy", registry, out, network=network)
-    assert files(out) == set()
-    web.serve("/toy", BODY)
-    fetch("toy", registry, out, network=network)
-    assert (out / "toy.data").read_bytes() == BODY
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_after_a_fault_the_next_source_is_tried(
-    fault: str, web: Web, network: Network, tmp_path: Path
-) -> None:
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "copy").write_bytes(BODY)
-    registry = one_file({"url": web.serve("/toy", FAULTS[fault][0])}, {"path": "copy"}, body=BODY)
-    record = fetch(
-        "toy", registry, tmp_path / "raw" / "toy", mirror=str(tmp_path / "mirror"), network=network
-    )
-    assert record["source"] == "mirror"
-    assert record["files"] == {"toy.data": sha256(BODY)}
-    assert files(tmp_path / "raw" / "toy") == {"toy.data", "source.json", ".origin"}
+        get(source(web, answer))
+    assert files(tmp_path / "raw/toy") == set()
+    two = one_file({"url": web.url + "/toy"}, {"path": "toy"}, body=BODY)
+    record = get(two, at="next/toy", mirror=mirror)
+    assert (record["source"], record["files"]) == ("mirror", {"toy.data": sha256(BODY)})
+    assert files(tmp_path / "raw/next/toy") == {"toy.data", "source.json", ".origin"}
+    get(source(web, BODY))
+    assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
 
 
 @pytest.mark.parametrize("first", ["500", "dropped midway", "silent server"])
-def test_a_passing_fault_is_tried_again(first: str, web: Web, network: Network, tmp_path: Path) -> None:
-    url = web.serve("/toy", one_after_the_other(FAULTS[first][0], good(BODY)))
-    assert (
-        fetch("toy", one_file({"url": url}, body=BODY), tmp_path / "toy", network=network)["source"]
-        == "official"
-    )
-    assert (tmp_path / "toy" / "toy.data").read_bytes() == BODY
+def test_a_passing_fault_is_tried_again_and_a_lasting_one_is_not(
+    first: str, web: Web, get: Any, tmp_path: Path
+) -> None:
+    get(source(web, one_after_the_other(FAULTS[first][0], good(BODY))))
+    assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
     assert web.hits["/toy"] == 2
-
-
-def test_a_lasting_fault_is_not_tried_again(web: Web, network: Network, tmp_path: Path) -> None:
     with pytest.raises(FetchError):
-        fetch(
-            "toy",
-            one_file({"url": web.serve("/toy", good(b"", 404))}, body=BODY),
-            tmp_path / "t",
-            network=network,
-        )
-    assert web.hits["/toy"] == 1
+        get(source(web, good(b"", 404)), at="other/toy")
+    assert web.hits["/toy"] == 3
 
 
 def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
-    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    network: Network, get: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = one_file({"url": "http://127.0.0.1:9/toy"}, body=BODY)  # nothing listens there
     monkeypatch.setenv("NOISYLABELS_RUN", "one")
     network.memory = tmp_path / ".cache" / "unreachable.json"
     with pytest.raises(FetchError, match="host unreachable"):
-        fetch("toy", registry, tmp_path / "toy", network=network)
-    other_process = Network(memory=network.memory)
+        get(registry)
     with pytest.raises(FetchError, match="not asked again in this run"):
-        fetch("toy", registry, tmp_path / "toy", network=other_process)
+        get(registry, network=Network(memory=network.memory))  # of another process
     monkeypatch.setenv("NOISYLABELS_RUN", "two")
     assert Network(memory=network.memory).dead == {}
 
 
 def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(
-    network: Network, tmp_path: Path
+    network: Network, get: Any
 ) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:  # the kernel drops what does not fit
         port = full.getsockname()[1]
@@ -134,25 +114,22 @@ def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(
         registry = one_file(*[{"url": f"http://127.0.0.1:{port}/{k}"} for k in range(3)], body=BODY)
         start = time.monotonic()
         with pytest.raises(FetchError, match=r"no connection within 0\.2 s.*\n.*not asked again in this run"):
-            fetch("toy", registry, tmp_path / "toy", network=network)
+            get(registry)
         assert time.monotonic() - start < 5  # one time-out, not three, and none of the read
         for caller in waiting:
             caller.close()
 
 
-def test_a_dead_proxy_is_named(
-    web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_dead_proxy_and_a_server_without_a_certificate_are_named(
+    web: Web, get: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    url = web.serve("/toy", BODY)
+    with pytest.raises(FetchError, match=r"certificate refused.*SSL_CERT_FILE may name your authorities"):
+        get(one_file({"url": url.replace("http://", "https://")}, body=BODY))
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     with pytest.raises(FetchError, match="the proxy refuses"):
-        fetch("toy", one_file({"url": web.serve("/toy", BODY)}, body=BODY), tmp_path / "toy", network=network)
-
-
-def test_a_server_without_a_certificate_is_refused(web: Web, network: Network, tmp_path: Path) -> None:
-    url = web.serve("/toy", BODY).replace("http://", "https://")
-    with pytest.raises(FetchError, match=r"certificate refused.*SSL_CERT_FILE may name your authorities"):
-        fetch("toy", one_file({"url": url}, body=BODY), tmp_path / "toy", network=network)
+        get(one_file({"url": url.replace("127.0.0.1", "localhost")}, body=BODY))
 
 
 # files without a known hash
@@ -175,22 +152,16 @@ MESSAGES = {
 }
 
 
-def test_a_web_page_is_refused_even_if_no_hash_is_known(web: Web, network: Network, tmp_path: Path) -> None:
-    registry = one_file({"url": web.serve("/toy", good(PAGE))}, body=None)
-    with pytest.raises(FetchError, match=r"toy\.data: the server sent a web page, not the data"):
-        fetch("toy", registry, tmp_path / "toy", network=network)
-
-
 @pytest.mark.parametrize("message", MESSAGES)
 def test_without_a_known_hash_a_message_is_no_data_and_the_next_source_is_tried(
-    message: str, web: Web, network: Network, tmp_path: Path
+    message: str, web: Web, get: Any, tmp_path: Path
 ) -> None:
     body, what = MESSAGES[message]
-    registry = one_file({"url": web.serve("/toy", body)}, {"url": web.serve("/other", BODY)}, body=None)
+    url, other = web.serve("/toy", body), web.serve("/other", BODY)
     with pytest.raises(FetchError, match=f"toy.data: the server sent {what}, not the data"):
-        fetch("toy", one_file({"url": web.url + "/toy"}, body=None), tmp_path / "one/toy", network=network)
-    fetch("toy", registry, tmp_path / "two/toy", network=network)
-    assert (tmp_path / "two/toy/toy.data").read_bytes() == BODY
+        get(one_file({"url": url}, body=None))
+    get(one_file({"url": url}, {"url": other}, body=None))
+    assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
 
 
 @pytest.mark.parametrize(
@@ -202,36 +173,33 @@ def test_data_are_not_taken_for_a_message(start: bytes) -> None:
 
 
 def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(
-    web: Web, network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    web: Web, get: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = web.serve("/toy", endless())
-    capped = one_file({"url": url, "largest": 100_000}, body=None)
-    with pytest.raises(FetchError, match="more than the expected 100000 bytes"):
-        fetch("toy", capped, tmp_path / "toy", network=network)
     monkeypatch.setattr(transport, "LARGEST", 200_000)
-    with pytest.raises(FetchError, match="more than the expected 200000 bytes"):
-        fetch("toy", one_file({"url": url}, body=None), tmp_path / "toy", network=network)
-    place = {"url": web.serve("/gz", gzip.compress(bytes(10**6))), "unpack": "gzip", "largest": 5000}
-    packed = one_file(place, body=None)
-    with pytest.raises(FetchError, match="more than the expected 5000 bytes"):
-        fetch("toy", packed, tmp_path / "toy", network=network)
-    assert files(tmp_path / "toy") == set()
+    url, packed = web.serve("/toy", endless()), web.serve("/gz", gzip.compress(bytes(10**6)))
+    for place, most in (
+        ({"url": url, "largest": 100_000}, 100_000),
+        ({"url": url}, 200_000),
+        ({"url": packed, "unpack": "gzip", "largest": 5000}, 5000),
+    ):
+        with pytest.raises(FetchError, match=f"more than the expected {most} bytes"):
+            get(one_file(place, body=None))
+    assert files(tmp_path / "raw/toy") == set()
 
 
 def test_a_file_of_unknown_hash_may_be_recognised_by_its_name_in_git(
-    web: Web, network: Network, tmp_path: Path
+    web: Web, get: Any, tmp_path: Path
 ) -> None:
     known = {"git_blob": hashlib.sha1(b"blob %d\0" % len(BODY) + BODY).hexdigest()}
     registry = one_file({"url": web.serve("/toy", BODY[:-1])} | known, body=None)
     with pytest.raises(FetchError, match=f"name in Git [0-9a-f]{{40}} .*, expected {known['git_blob']}"):
-        fetch("toy", registry, tmp_path / "toy", network=network)
+        get(registry)
     web.serve("/toy", BODY)
-    record = fetch("toy", registry, tmp_path / "toy", network=network)
+    record = get(registry)
     assert record["unverified"] == []
-    (tmp_path / "by_hand").mkdir()
-    (tmp_path / "by_hand/toy.data").write_bytes(BODY)
-    by_hand = fetch("toy", registry, tmp_path / "by_hand", network=Network(offline=True))
-    assert by_hand["files"] == record["files"]
+    (tmp_path / "raw/by_hand").mkdir()
+    (tmp_path / "raw/by_hand/toy.data").write_bytes(BODY)
+    assert get(registry, at="by_hand", network=Network(offline=True))["files"] == record["files"]
 
 
 # archives
