@@ -30,81 +30,54 @@ from reproduction.data.registry import (
 )
 
 ROOT = Path(__file__).parents[2]
-HASH = "0" * 64
-PACKAGE = {
-    "name": "a-b",
-    "version": "1.0",
-    "archive": "a_b.tar.gz",
-    "sha256": HASH,
-    "bytes": 9,
-}
-
-
-def toy(**changes: Any) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "title": "Toy",
-        "task": "binary",
-        "licence": "none",
-        "citation": "nobody",
-        "homepage": "https://example.org/",
-        "loader": "uci:heart",
-        "sources": [
-            {
-                "name": "official",
-                "files": [{"name": "toy.data", "url": "https://example.org/toy", "sha256": HASH}],
-            },
-            {
-                "name": "package",
-                "variant": "rebuilt",
-                "loader": "uci:other",
-                "shape": {"rows": 2},
-                "files": [{"name": "toy.txt", "package": "a", "member": "a/toy.txt"}],
-            },
-        ],
-        "shape": {"rows": 3, "columns": 2, "classes": {-1: 1, 1: 2}},
-        "stand_in": {"loader": "libsvm:toy", "note": "made up"},
-    }
-    return {key: value for key, value in (entry | changes).items() if value is not None}
+REGISTRY = load_registry(ROOT / "config/datasets.yaml")
+PACKAGE = {"name": "a-b", "version": "1.0", "archive": "a_b.tar.gz", "sha256": "0" * 64, "bytes": 9}
+TOY = """
+title: Toy
+task: binary
+licence: none
+citation: nobody
+homepage: https://example.org/
+loader: uci:heart
+shape: {rows: 3, columns: 2, classes: {-1: 1, 1: 2}}
+sources:
+  - name: official
+    files: [{name: toy.data, url: "https://example.org/toy"}]
+  - {name: package, variant: rebuilt, loader: "uci:other", shape: {rows: 2},
+     files: [{name: toy.txt, package: a, member: a/toy.txt}]}
+stand_in: {loader: "libsvm:toy", note: made up}
+"""
+OFFICIAL = yaml.safe_load(TOY)["sources"][:1]
+GENERATED = {"name": "generated", "variant": "generated", "loader": "uci:other"}
 
 
 def load(folder: Path, *, packages: Any = None, **changes: Any) -> Registry:
-    content = {
-        "packages": {"a": PACKAGE} if packages is None else packages,
-        "datasets": {"toy": toy(**changes)},
-    }
+    """The registry of `TOY` with other keys; None drops one."""
+    toy = {key: value for key, value in (yaml.safe_load(TOY) | changes).items() if value is not None}
+    content = {"packages": {"a": PACKAGE} if packages is None else packages, "datasets": {"toy": toy}}
     path = folder / "datasets.yaml"
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     return load_registry(path)
 
 
-def test_the_registry_of_the_project_is_valid_and_every_loader_exists() -> None:
-    registry = load_registry(ROOT / "config/datasets.yaml")
-    for entry in registry.values():
-        for spec in loaders(entry):
-            assert callable(find_loader(spec))
+def official(**file: Any) -> dict[str, Any]:
+    """Changes: one official source with this file."""
+    return {"sources": [{"name": "official", "files": [{"name": "x"} | file]}]}
 
 
-def test_every_data_set_states_licence_citation_and_homepage() -> None:
-    for name, entry in load_registry(ROOT / "config/datasets.yaml").items():
-        assert all(map(str.strip, (entry.licence, entry.citation, entry.homepage))), name
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_data_set_has_loaders_licence_citation_and_homepage(name: str) -> None:
+    entry = REGISTRY[name]
+    assert all(callable(find_loader(spec)) for spec in loaders(entry))
+    assert all(map(str.strip, (entry.licence, entry.citation, entry.homepage)))
 
 
-def test_every_known_package_is_used() -> None:
-    registry = load_registry(ROOT / "config/datasets.yaml")
-    used = {
-        file.package.archive
-        for entry in registry.values()
-        for source in entry.sources
-        for file in source.files
-        if file.package
-    }
-    pinned = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["packages"]
-    assert {package["archive"] for package in pinned.values()} == used
-
-
-def test_the_registry_names_no_package_index() -> None:
-    host = urlsplit(PYPI_SIMPLE_ENDPOINT).hostname
-    assert host not in (ROOT / "config/datasets.yaml").read_text(encoding="utf-8")
+def test_every_known_package_is_used_and_no_index_is_named() -> None:
+    text = (ROOT / "config/datasets.yaml").read_text(encoding="utf-8")
+    files = [file for entry in REGISTRY.values() for source in entry.sources for file in source.files]
+    used = {file.package.archive for file in files if file.package}
+    assert {package["archive"] for package in yaml.safe_load(text)["packages"].values()} == used
+    assert str(urlsplit(PYPI_SIMPLE_ENDPOINT).hostname) not in text
 
 
 @pytest.mark.parametrize(
@@ -114,22 +87,13 @@ def test_the_registry_names_no_package_index() -> None:
         ({"title": None}, r"toy\.title: "),
         ({"loader": "heart"}, r"toy\.loader: "),
         ({"sources": [{"name": "web"}]}, r"toy\.sources\.0\.name: .*'official', 'mirror'"),
-        ({"sources": [{"name": "official", "files": [{"name": "x"}]}]}, "needs exactly one of `url`, `path`"),
+        (official(), "needs exactly one of `url`, `path`"),
+        (official(url="http://h/x", path="x"), "exactly one"),
+        (official(name="../x", url="http://h/x"), r"sources\.0\.files\.0\.name: "),
+        (official(url="http://h/x", sha256="ab"), r"files\.0\.sha256: "),
         (
-            {"sources": [{"name": "official", "files": [{"name": "x", "url": "http://h/x", "path": "x"}]}]},
-            "exactly one",
-        ),
-        (
-            {"sources": [{"name": "official", "files": [{"name": "../x", "url": "http://h/x"}]}]},
-            r"sources\.0\.files\.0\.name: ",
-        ),
-        (
-            {
-                "sources": [
-                    {"name": "official", "files": [{"name": "x", "url": "http://h/x", "sha256": "ab"}]}
-                ]
-            },
-            r"files\.0\.sha256: ",
+            official(url="https://h/HEAD/x"),
+            r"toy\.sources\.0\.files\.0: .*/HEAD/.* may change its content any day; it needs",
         ),
         ({"packages": {}}, r"toy: package 'a' is not pinned; known: "),
         (
@@ -176,16 +140,12 @@ def test_a_pin_chooses_by_source_or_variant(pin: str, names: list[str], tmp_path
     assert [source.name for source in sources(name, entry, pin)] == names
 
 
-OFFICIAL = toy()["sources"][0]
-GENERATED = {"name": "generated", "variant": "generated", "loader": "uci:other"}
-
-
 @pytest.mark.parametrize(
     ("changes", "pin", "names"),
     [
-        ({"sources": [OFFICIAL, GENERATED]}, "packaged", ["generated"]),
-        ({"sources": [OFFICIAL, GENERATED]}, "packaged.or_stand_in", ["generated"]),
-        ({"sources": [OFFICIAL]}, "packaged.or_stand_in", ["stand-in"]),
+        ({"sources": [*OFFICIAL, GENERATED]}, "packaged", ["generated"]),
+        ({"sources": [*OFFICIAL, GENERATED]}, "packaged.or_stand_in", ["generated"]),
+        ({"sources": OFFICIAL}, "packaged.or_stand_in", ["stand-in"]),
     ],
 )
 def test_packaged_is_generated_or_a_stand_in_where_no_package_has_it(
@@ -217,26 +177,22 @@ def test_a_source_takes_loader_and_shape_of_the_entry_unless_it_has_its_own(tmp_
     assert package.files[0].package == Package(**PACKAGE)
 
 
-def test_an_unknown_pin_lists_what_there_is(tmp_path: Path) -> None:
-    registry = load(tmp_path, stand_in=None)
-    with pytest.raises(
-        ValueError, match="toy has no source or variant 'mirror'; it has: canonical, official, package"
-    ):
-        sources("toy", registry["toy"], "mirror")
-    with pytest.raises(ValueError, match="no source or variant 'or_stand_in'"):
-        sources("toy", registry["toy"], "or_stand_in")
-    registry = load(tmp_path, sources=[OFFICIAL])
-    with pytest.raises(
-        ValueError, match="no source or variant 'packaged'; it has: canonical, official, stand_in"
-    ):
-        sources("toy", registry["toy"], "packaged")
-    with pytest.raises(ValueError, match=r"no source or variant 'oficial\.or_stand_in'"):
-        sources("toy", registry["toy"], "oficial.or_stand_in")
+@pytest.mark.parametrize(
+    ("changes", "pin", "message"),
+    [
+        ({"stand_in": None}, "mirror", "variant 'mirror'; it has: canonical, official, package"),
+        ({"stand_in": None}, "or_stand_in", "variant 'or_stand_in'"),
+        ({"sources": OFFICIAL}, "packaged", "variant 'packaged'; it has: canonical, official, stand_in"),
+        ({}, "oficial.or_stand_in", r"variant 'oficial\.or_stand_in'"),
+    ],
+)
+def test_an_unknown_pin_lists_what_there_is(changes: Any, pin: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"toy has no source or {message}"):
+        sources("toy", load(tmp_path, **changes)["toy"], pin)
 
 
 # what holds for every entry
 
-REGISTRY = load_registry(ROOT / "config/datasets.yaml")
 NOWHERE = {"parkinsons", "planning_relax", "galaxy_zoo"}
 """Sets that no package carries, that nobody may generate, and that have no stand-in."""
 
@@ -257,34 +213,18 @@ def test_what_a_package_index_gives_is_one_content_on_every_machine(name: str) -
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_one_variant_is_one_content(name: str) -> None:
-    """Sources of one variant have files of the same hashes, or a digest that their arrays must have."""
-    by_variant: dict[str, set[Any]] = {}
-    for source in sources(name, REGISTRY[name]):
-        files = frozenset((file.name, file.sha256) for file in source.files)
-        by_variant.setdefault(source.variant, set()).add(files)
-    for variant, contents in by_variant.items():
-        assert len(contents) == 1 or variant in REGISTRY[name].prepared_sha256, (name, variant)
-
-
-@pytest.mark.parametrize("name", REGISTRY)
-def test_every_variant_has_a_digest_or_is_called_unseen(name: str) -> None:
+def test_one_variant_is_one_content_with_a_digest_or_called_unseen(name: str) -> None:
+    """Sources of one variant have a digest that their arrays must have, or else files of the same hashes."""
     entry = REGISTRY[name]
     stand_in = {"stand-in"} if entry.stand_in else set()
-    assert set(entry.prepared_sha256) == {source.variant for source in sources(name, entry)} | stand_in
+    assert set(entry.prepared_sha256) == {source.variant for source in entry.sources} | stand_in
     assert set(entry.prepared_decimals) <= set(entry.prepared_sha256)
-    for source in sources(name, entry):
-        if source.name in ("package", "generated"):  # what every machine with an index can have
-            assert entry.prepared_sha256[source.variant] != UNSEEN
-
-
-@pytest.mark.parametrize("name", REGISTRY)
-def test_an_unseen_variant_is_one_content_by_its_files_alone(name: str) -> None:
-    entry = REGISTRY[name]
-    for variant in (v for v, digest in entry.prepared_sha256.items() if digest == UNSEEN):
-        chosen = [source for source in sources(name, entry) if source.variant == variant]
-        files = {frozenset((file.name, file.sha256, file.git_blob) for file in s.files) for s in chosen}
-        assert len(files) == 1
+    for source in entry.sources:
+        if entry.prepared_sha256[source.variant] == UNSEEN:
+            assert source.name not in ("package", "generated")  # what every machine with an index can have
+            chosen = [other for other in entry.sources if other.variant == source.variant]
+            files = {frozenset((f.name, f.sha256, f.git_blob) for f in other.files) for other in chosen}
+            assert len(files) == 1
 
 
 def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_was_opened() -> None:
@@ -296,27 +236,11 @@ def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_w
                 assert pinned or MOVING.search(str(file.url))
 
 
-def test_an_address_of_a_branch_without_a_hash_is_refused(tmp_path: Path) -> None:
-    content = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))
-    official = next(s for s in content["datasets"]["heart"]["sources"] if s["name"] == "official")
-    official["files"][0] = {"name": "heart.dat", "url": "https://example.org/HEAD/heart.dat"}
-    (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    with pytest.raises(
-        ValueError,
-        match=r"heart\.sources\.1\.files\.0: .*/HEAD/.* may change its content any day; it needs",
-    ):
-        load_registry(tmp_path / "datasets.yaml")
-
-
-def stand_in_digest(name: str) -> str:
-    entry = REGISTRY[name]
-    arrays = find_loader(entry.stand_in.loader)({})
-    return array_digest(rounded(arrays, entry.prepared_decimals.get("stand-in")))
-
-
 @pytest.mark.parametrize("name", ["ijcnn1", "rte", "websearch"])
 def test_a_stand_in_has_its_digest(name: str) -> None:
-    assert stand_in_digest(name) == REGISTRY[name].prepared_sha256["stand-in"]
+    entry = REGISTRY[name]
+    arrays = rounded(find_loader(entry.stand_in.loader)({}), entry.prepared_decimals.get("stand-in"))
+    assert array_digest(arrays) == entry.prepared_sha256["stand-in"]
 
 
 # files of the user

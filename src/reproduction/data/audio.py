@@ -22,11 +22,11 @@ Signal = NDArray[np.float64]
 
 
 def read(path: Path) -> tuple[Signal, int]:
-    """Samples (n, channels) and rate in Hz of an audio file.
+    """Samples (n,) and rate in Hz of an audio file with one channel.
 
     Raises
     ------
-    ValueError : not an audio file, empty, too short, silent, or a sample that is not finite.
+    ValueError : not an audio file, empty, too short, silent, a sample that is not finite, several channels.
     """
     try:
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
@@ -43,22 +43,11 @@ def read(path: Path) -> tuple[Signal, int]:
         )
     if (samples == samples[0]).all():
         raise ValueError(f"{path}: the recording is silent (all samples are equal)")
-    return samples, int(rate)
-
-
-def read_mono(path: Path) -> tuple[Signal, int]:
-    """Samples (n,) and rate in Hz of a file with one channel.
-
-    Raises
-    ------
-    ValueError : more than one channel, or what `read` refuses.
-    """
-    samples, rate = read(path)
     if samples.shape[1] != 1:
         raise ValueError(
             f"{path}: expects one channel, file has {samples.shape[1]}; mix it down to mono first"
         )
-    return samples[:, 0], rate
+    return samples[:, 0], int(rate)
 
 
 def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
@@ -72,7 +61,7 @@ def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
 
 
 def _at_rate(path: Path) -> Signal:
-    signal, rate = read_mono(path)
+    signal, rate = read(path)
     if rate != RATE:
         raise ValueError(
             f"{path}: expects {RATE} Hz, file has {rate}; resample with `sox {path.name} -r {RATE} out.wav`"
@@ -96,7 +85,7 @@ def recording(files: Files) -> Arrays:
 
 def room_response(files: Files) -> Arrays:
     """One impulse response, mono, resampled to 16 kHz."""
-    signal, rate = read_mono(only(files))
+    signal, rate = read(only(files))
     return _arrays(resample(signal, rate, RATE))
 
 
