@@ -103,19 +103,11 @@ def test_an_npz_gives_the_same_arrays(y, tmp_path):
     np.testing.assert_array_equal(arrays["y"], SIGNS)
 
 
-HOLE = X.copy()
-HOLE[4, 1] = np.nan
-
-
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
         ({"X": X}, "no array y; it has: X; save it with"),
-        ({"X": X[:, 0], "y": SIGNS}, r"X has type float64 and shape \(30,\); expected \(n, d\) numbers"),
-        ({"X": X.astype(str), "y": SIGNS}, r"expected \(n, d\) numbers"),
         ({"X": X, "y": SIGNS[:9]}, r"y has shape \(9,\); expected \(30,\)"),
-        ({"X": 1e36 * X, "y": SIGNS}, r"row \d: column 'x0' is .*e\+36, beyond 1e\+35; scale the column"),
-        ({"X": HOLE + np.inf, "y": SIGNS}, "column .* is infinite"),
         ({"X": X, "y": np.where(SIGNS > 0, 1, np.nan)}, "holds one class only"),
         ({"X": X.astype(object), "y": SIGNS}, "Object arrays cannot be loaded"),
     ],
@@ -180,10 +172,6 @@ def test_words_gaps_and_dates_are_read_as_in_an_audit(tmp_path):
         "column 'a' lacks 1 of 30 values; the median stands in for them",
         "column 'day' holds dates and is counted in days",
     ]
-    arrays = users_table(write(tmp_path, X=HOLE, y=SIGNS))
-    assert arrays["X"].shape == (30, 3)
-    with pytest.raises(ValueError, match=r"line 3: column 'day' is 'soon', not a date \(such as 2026"):
-        read(tmp_path, "\n".join(["a,colour,day,kind", *rows]).replace("2026-01-02", "soon"))
 
 
 # the readers of registered files

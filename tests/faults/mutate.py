@@ -3,14 +3,13 @@
     python tests/faults/mutate.py                    100,000 files a reader, 10,000 changes each
     python tests/faults/mutate.py --count 1000 --only mat csv
 
-A reader works through its files in one process with the limits of `isolated`; a file that kills this process
-is given to `isolated` itself, which must answer with a DataError. Archives are unpacked without such
+Each file is read in a process with the limits of `isolated`; a file that kills this process is given to
+`isolated` itself, which must answer with a DataError. Archives are unpacked without such
 protection: whatever is not a SourceError counts. Exit code 1 if anything got through.
 """
 
 import argparse
 import json
-import mmap
 import os
 import resource
 import signal
@@ -30,20 +29,17 @@ from seeds import Case, cases
 from reproduction.data import prepare
 from reproduction.data.transport import DataError, SourceError
 
-RENEWED = 5000
-"""Files after which a reader gets a new process, so that no leak adds up."""
-
 CONTAINED = 100
 """Files that killed a process and are given to `isolated` itself; the others die of the same causes."""
+
+OUTCOMES = ("read", "refused", "too large", "failed")
 
 
 def attack(readers: Sequence[str], count: int, start: int = 0) -> dict[str, dict[str, Any]]:
     """Reader -> what `count` mutated files did to it: outcomes, signals, what `isolated` did not contain."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--worker", str(start), str(start + count), folder, *readers]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        reports = {reader: json.loads((Path(folder) / reader / "report").read_text()) for reader in readers}
-    return {reader: _judged(cases()[reader], report) for reader, report in reports.items()}
+    command = [sys.executable, __file__, "--worker", str(start), str(start + count), *readers]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return {reader: _judged(cases()[reader], json.loads(done.stdout)[reader]) for reader in readers}
 
 
 def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +47,7 @@ def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
     deaths = report.pop("deaths")
     report["signals"] = Counter(cause for _, cause in deaths)
     if case.unpack:
-        report["escaped"] = deaths + [kind for kind in report["found"] if kind.startswith("failed")]
+        report["escaped"] = deaths + ["failed"] * report["found"].get("failed", 0)
         return report
     answers = [_contained(case, number) for number, _ in deaths[:CONTAINED]]
     report["seconds"] = max([report["seconds"], *(seconds for seconds, _ in answers)])
@@ -59,80 +55,53 @@ def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
-def work(case: Case, first: int, stop: int, folder: Path) -> None:
-    """Read the files from ``first`` to before ``stop`` in children of this process, one after the other."""
-    folder.mkdir()
-    files = _written(case, folder)
-    paths = {name: str(path) for name, path in files.items()}
-    order = {"loader": case.loader, "options": {}, "files": paths, "memory": prepare.MEMORY}
-    _reason(case, files[case.name], order)  # import what is imported late
-    state = mmap.mmap(-1, 4096)  # shared with the children
+def work(case: Case, numbers: range) -> dict[str, Any]:
+    """Read the files of those numbers, each in a fork of this process with the limits of `isolated`."""
     found, deaths, slowest, largest = Counter[str](), [], 0.0, 0
-    while first < stop:
-        last = min(first + RENEWED, stop)
-        if not (child := os.fork()):
-            _read_all(case, files[case.name], order, range(first, last), state)
-        _, status, usage = os.wait4(child, 0)
-        told = json.loads(state[:].rstrip())
-        found.update(told["found"])
-        slowest, largest = max(slowest, told["seconds"]), max(largest, usage.ru_maxrss >> 10)
-        if code := os.waitstatus_to_exitcode(status):
-            deaths.append((told["at"], signal.Signals(-code).name if code < 0 else f"exit {code}"))
-        first = told["at"] + 1
-    report = {"files": sum(found.values()) + len(deaths), "found": found, "deaths": deaths}
-    (folder / "report").write_text(json.dumps(report | {"seconds": slowest, "megabytes": largest}))
+    with tempfile.TemporaryDirectory() as folder:
+        files = _written(case, Path(folder))
+        paths = {name: str(path) for name, path in files.items()}
+        order = {"loader": case.loader, "options": {}, "files": paths, "memory": prepare.MEMORY}
+        _outcome(case, files[case.name], order)  # import what is imported late
+        for number in numbers:
+            files[case.name].write_bytes(mutated(case, number))
+            if not (child := os.fork()):
+                prepare.limit(resource.RLIMIT_CORE, 0)
+                prepare.limit(resource.RLIMIT_AS, order["memory"])
+                prepare.limit(resource.RLIMIT_CPU, prepare.SECONDS, grace=1)
+                os._exit(OUTCOMES.index(_outcome(case, files[case.name], order)))
+            _, status, usage = os.wait4(child, 0)
+            slowest = max(slowest, usage.ru_utime + usage.ru_stime)
+            largest = max(largest, usage.ru_maxrss >> 10)
+            if (code := os.waitstatus_to_exitcode(status)) < 0:
+                deaths.append((number, signal.Signals(-code).name))
+            else:
+                found[OUTCOMES[code]] += 1
+    report = {"files": len(numbers), "found": found, "deaths": deaths}
+    return report | {"seconds": slowest, "megabytes": largest}
 
 
-def _read_all(case: Case, path: Path, order: dict[str, Any], numbers: range, state: mmap.mmap) -> None:
-    """Read one file after the other; ``state`` survives what may happen."""
-    prepare.limit(resource.RLIMIT_CORE, 0)
-    prepare.limit(resource.RLIMIT_AS, order["memory"])
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    found, slowest = Counter[str](), 0.0
-    for number in numbers:
-        _tell(state, number, found, slowest)
-        path.write_bytes(mutated(case, number))
-        begin = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, prepare.SECONDS)
-        reason = _reason(case, path, order)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        slowest = max(slowest, time.process_time() - begin)
-        found[_kind(reason)] += 1
-    _tell(state, numbers[-1], found, slowest)
-    os._exit(0)
-
-
-def _reason(case: Case, path: Path, order: dict[str, Any]) -> str:
-    """Why the file was not read or unpacked; "" if it was."""
-    if not case.unpack:
-        return str(prepare.load(order).get("error", ""))
+def _outcome(case: Case, path: Path, order: dict[str, Any]) -> str:
+    """What becomes of the file, one of `OUTCOMES`; only an unpacker, which runs unprotected, can fail."""
     try:
-        case.unpack(path)
+        if case.unpack:
+            case.unpack(path)
+            return "read"
+        reason = str(prepare.load(order).get("error", ""))
     except SourceError as error:
-        return str(error)
+        reason = str(error)
     except MemoryError:
-        return "needs more than it may have"
-    except Exception as error:
-        return f"the loader of {case.name} fails ({type(error).__name__}: {error})"
-    return ""
-
-
-def _tell(state: mmap.mmap, number: int, found: Counter[str], seconds: float) -> None:
-    told = json.dumps({"at": number, "found": found, "seconds": seconds})
-    state[:] = told.encode().ljust(len(state))
+        return "too large"
+    except Exception:
+        return "failed"
+    if "needs more than" in reason:
+        return "too large"
+    return "refused" if reason else "read"
 
 
 def mutated(case: Case, number: int) -> bytes:
     """The file of that number."""
     return case.mutate(case.seeds[number % len(case.seeds)], number)
-
-
-def _kind(reason: str) -> str:
-    if not reason:
-        return "read"
-    if reason.startswith("the loader of ") and " fails (" in reason:
-        return "failed with " + reason.partition(" fails (")[2].partition(":")[0]
-    return "too large" if "needs more than" in reason else "refused"
 
 
 def _written(case: Case, folder: Path) -> dict[str, Path]:
@@ -169,9 +138,8 @@ def main() -> None:
     parser.add_argument("--worker", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
-        first, stop, folder, *readers = arguments.worker
-        for reader in readers:
-            work(cases()[reader], int(first), int(stop), Path(folder) / reader)
+        first, stop, *readers = arguments.worker
+        print(json.dumps({name: work(cases()[name], range(int(first), int(stop))) for name in readers}))
         return
     bad = False
     for name in arguments.only:
