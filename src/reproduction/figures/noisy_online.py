@@ -1,6 +1,7 @@
 """Figures and tables of learning from noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011)."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ _LOOKS = {
 }
 THIN: style.Looks = {"linewidth": 0.9, "marker": "", "linestyle": style.DASHES["dot"]}
 """Bounds: the colour of the method, thin and dotted."""
+GREY = style.COLOURS["grey"]
 
 
 def looks(method: str) -> style.Looks:
@@ -69,17 +71,23 @@ def curves(ax: "Axes", rows: "pd.DataFrame", metric: str, methods: Sequence[str]
         panels.curve(ax, means.index, means["mean"], means["half_width"], method, **(looks(method) | changes))
 
 
-def decades(axis: Any) -> None:
-    """A logarithmic axis with ticks at a few powers of ten; plain numbers where the range is short."""
+def decades(*axes: Any) -> None:
+    """Logarithmic axes with ticks at a few powers of ten; plain numbers where the range is short."""
     from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
 
-    panels.log_axis(axis)
-    low, high = axis.get_view_interval()
-    if high > 300 * low:
-        axis.set_major_locator(LogLocator(numticks=6))
-        axis.set_major_formatter(LogFormatterMathtext())
-        axis.set_minor_locator(LogLocator(subs=(1,), numticks=20))
-        axis.set_minor_formatter(NullFormatter())
+    for axis in axes:
+        panels.log_axis(axis)
+        low, high = axis.get_view_interval()
+        if high > 300 * low:
+            axis.set_major_locator(LogLocator(numticks=6))
+            axis.set_major_formatter(LogFormatterMathtext())
+            axis.set_minor_locator(LogLocator(subs=(1,), numticks=20))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def _level(ax: "Axes", value: float, width: float = 0.8) -> None:
+    """A limit that theory gives, dashed."""
+    ax.axhline(value, color=GREY, linewidth=width, linestyle=style.DASHES["dash"], zorder=1.1)
 
 
 def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str]) -> None:
@@ -87,8 +95,7 @@ def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str]) -> No
     curves(ax, rows, "bound", methods, **THIN)
     curves(ax, rows, "regret", methods)
     ax.set_xscale("log")
-    decades(ax.yaxis)
-    decades(ax.xaxis)
+    decades(ax.yaxis, ax.xaxis)
     _reference_slopes(ax)
 
 
@@ -102,9 +109,9 @@ def _reference_slopes(ax: "Axes") -> None:
     for power, text in ((0.5, "√T"), (1.0, "T")):
         top = at * (end / start) ** power
         # an artist is not autoscaled to: a panel below that shares the axis may have more rounds
-        ax.add_artist(Line2D([start, end], [at, top], color=style.COLOURS["grey"], linewidth=1.0, zorder=1.2))
+        ax.add_artist(Line2D([start, end], [at, top], color=GREY, linewidth=1.0, zorder=1.2))
         ax.annotate(text, (end, top), (2, 0), textcoords="offset points", fontsize=7.5, va="center",
-                    color=style.COLOURS["grey"])  # fmt: skip
+                    color=GREY)  # fmt: skip
 
 
 def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str], limits: dict[str, float]) -> None:
@@ -112,11 +119,9 @@ def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str], limi
     curves(ax, rows, "regret_per_round", methods)
     decades(ax.xaxis)
     for text, value in limits.items():
-        ax.axhline(
-            value, color=style.COLOURS["grey"], linewidth=0.8, linestyle=style.DASHES["dash"], zorder=1.1
-        )
+        _level(ax, value)
         ax.annotate(text, (0, value), (3, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    va="top", fontsize=7.5, color=style.COLOURS["grey"])  # fmt: skip
+                    va="top", fontsize=7.5, color=GREY)  # fmt: skip
     ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
@@ -180,7 +185,6 @@ def misreported(results: "panels.Results[noisy_online.LinearSettings]") -> "Figu
 # Linear learners
 
 
-GREY = style.COLOURS["grey"]
 HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
 COUNTS = ("silver", "sky", "teal", "green", "blue", "indigo")
 
@@ -199,9 +203,8 @@ def online_to_batch(results: "panels.Results[noisy_online.LinearSettings]") -> "
     curves(ax, scaled, "bound", methods, **THIN)
     curves(ax, table, "excess_risk", methods)
     limit = table.loc[table["metric"] == "regret_per_round_predicted", "value"].mean()
-    ax.axhline(limit, color=GREY, linewidth=0.8, linestyle=style.DASHES["dash"], zorder=1.1)
-    decades(ax.yaxis)
-    decades(ax.xaxis)
+    _level(ax, limit)
+    decades(ax.yaxis, ax.xaxis)
     panels.shared_legend(figure, entries(methods))
     return figure
 
@@ -218,43 +221,33 @@ def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure
     left, right = axes[0]
     rows = table[table["metric"] == "regret_per_round"]
     shown = sorted({horizons[0], horizons[len(horizons) // 2], horizons[-1]})
+    lines = []
     for T, (colour, marker) in zip(shown, HORIZONS, strict=False):
-        _against_copies(left, rows[rows["x"] == T], f"T = {T}", colour, marker)
+        looks: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
+        _against_copies(left, rows[rows["x"] == T], looks)
+        lines.append(panels.plain_handle(f"T = {T}", **looks))
     panels.log_axis(left.yaxis)
+    lines.append(panels.plain_handle("left, level lines: Algorithm 1", linewidth=1.3))
     means = [method for method in rows["method"].unique() if method.startswith("mean of")]
     for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False):
-        looks: style.Looks = {
-            "color": style.COLOURS[colour], "marker": marker, "linestyle": "-", "markersize": 5,
-            "label": method.replace("mean of", "naive, mean of"),
-        }  # fmt: skip
-        curves(right, rows[rows["method"] == method], "regret_per_round", [method], **looks)
+        looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
+        curves(right, rows[rows["method"] == method], "regret_per_round", [method], linestyle="-", **looks)
+        lines.append(panels.plain_handle(method.replace("mean of", "naive, mean of"), **looks))
     curves(right, rows, "regret_per_round", ["two_copy"])
     decades(right.xaxis)
     left.set(xlabel="copies averaged m")
     right.set(xlabel="rounds T")
-    lines = [
-        panels.plain_handle(f"T = {T}", color=style.COLOURS[colour], marker=marker, markersize=5)
-        for T, (colour, marker) in zip(shown, HORIZONS, strict=False)
-    ]
-    lines.append(panels.plain_handle("left, level lines: Algorithm 1", linewidth=1.3))
-    lines += [
-        panels.plain_handle(method.replace("mean of", "naive, mean of"), color=style.COLOURS[colour],
-                            marker=marker, markersize=5)
-        for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False)
-    ]  # fmt: skip
     panels.shared_legend(figure, [*lines, *entries(["two_copy"], bound=False)])
     return figure
 
 
-def _against_copies(ax: "Axes", rows: "pd.DataFrame", label: str, colour: str, marker: str) -> None:
+def _against_copies(ax: "Axes", rows: "pd.DataFrame", looks: style.Looks) -> None:
     """One horizon: dots of the means of m copies, a line for Algorithm 1."""
     means = panels.mean_interval(rows, ["method"])
     naive = means[means.index.str.startswith("mean of")]
     m = [int(method.split()[-1]) for method in naive.index]
-    looks: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
-    ax.errorbar(m, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, label=label, **looks)
-    ax.axhline(means["mean"]["two_copy"], color=style.COLOURS[colour], linewidth=1.3, zorder=1.3,
-               label="_")  # fmt: skip
+    ax.errorbar(m, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, **looks)
+    ax.axhline(means["mean"]["two_copy"], color=looks["color"], linewidth=1.3, zorder=1.3)
     ax.set_xscale("log", base=2)
     ax.set_xticks(m, [str(each) for each in m])
     ax.minorticks_off()
@@ -441,7 +434,9 @@ def losses_and_kernels(results: "panels.Results[noisy_online.AnalyticSettings]")
 # Figures 1 and 2 of the paper
 
 
-SMOOTHED = {"s = 1": ("vermillion", 1.8), "s = 2": ("orange", 0.9), "s = 4": ("olive", 0.9)}
+SMOOTHED = {
+    "exact": ("black", 1.2), "s = 1": ("vermillion", 1.8), "s = 2": ("orange", 0.9), "s = 4": ("olive", 0.9),
+}  # fmt: skip
 
 
 @panels.figure
@@ -471,25 +466,18 @@ def losses(results: panels.Results[Any]) -> "Figure":
     """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
     titles = ["absolute loss", "hinge loss"]
     figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="loss", height=2.6, share_y="none")
-    exact = {"color": style.COLOURS["black"], "linestyle": style.DASHES["dash"], "linewidth": 1.2}
-    drawn = list(dict.fromkeys(results.select(metric="loss")["method"]))
+    drawn: dict[str, style.Looks] = {}
+    for method in results.select(metric="loss")["method"].unique():
+        colour, width = SMOOTHED.get(method, ("grey", 0.9))
+        drawn[method] = {"color": style.COLOURS[colour], "linewidth": width, "label": f"smoothed, {method}"}
+    drawn["exact"] |= {"linestyle": style.DASHES["dash"], "label": "not smoothed"}
     for ax, setting, x in zip(axes[0], ("absolute", "hinge"), ("a − y", "y a"), strict=True):
-        for method in drawn:
+        for method, look in drawn.items():
             rows = results.select(setting=setting, metric="loss", method=method).sort_values("x")
-            ax.plot(rows["x"], rows["value"], **(exact if method == "exact" else _look(method)))
+            ax.plot(rows["x"], rows["value"], **look)
         ax.set(xlabel=x, ylim=(0, None))
-    lines = [
-        panels.plain_handle("not smoothed" if m == "exact" else f"smoothed, {m}",
-                            **(exact if m == "exact" else _look(m)))
-        for m in drawn
-    ]  # fmt: skip
-    panels.shared_legend(figure, lines)
+    panels.shared_legend(figure, [panels.plain_handle(**look) for look in drawn.values()])
     return figure
-
-
-def _look(method: str) -> style.Looks:
-    colour, width = SMOOTHED.get(method, ("grey", 0.9))
-    return {"color": style.COLOURS[colour], "linewidth": width}
 
 
 # Randomised estimates, their parameter p, and what one copy cannot do
@@ -513,7 +501,7 @@ def parameter_p(results: "panels.Results[noisy_online.ParameterSettings]") -> "F
     regret = rounds[rounds["metric"] == "regret"].groupby("x")["value"].mean()
     middle = 2.0 if 2.0 in regret.index else regret.index[0]
     scaled = regret[middle] * 10 ** ((moment - moment[middle]) / 2)
-    left.plot(scaled.index, scaled, color=style.COLOURS["grey"], linestyle=style.DASHES["dash"],
+    left.plot(scaled.index, scaled, color=GREY, linestyle=style.DASHES["dash"],
               label="root of the moment, to scale")  # fmt: skip
     left.set(ylabel="regret on the clean data", ylim=(0, None))
     left.legend(fontsize=7.5, loc="upper center")
@@ -536,9 +524,8 @@ def impossibility(results: panels.Results[Any]) -> "Figure":
     left, middle, right = axes[0]
     floor = (1 - 1 / np.sqrt(5)) ** 2
     curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
-    decades(left.yaxis)
-    decades(left.xaxis)
-    left.axhline(floor, color=style.COLOURS["grey"], linewidth=0.9, linestyle=style.DASHES["dash"])
+    decades(left.yaxis, left.xaxis)
+    left.axhline(floor, color=GREY, linewidth=0.9, linestyle=style.DASHES["dash"])
     left.set(xlabel="rounds T")
     last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]
     means = panels.mean_interval(last, ["method", "noise"])["mean"]
@@ -547,7 +534,7 @@ def impossibility(results: panels.Results[Any]) -> "Figure":
         middle.plot(max(means[method, "A"], 1e-4), max(means[method, "B"], 1e-4), linestyle="none",
                     marker=look["marker"], color=look["color"], markersize=7)  # fmt: skip
     w = np.linspace(0.2, 1, 400)
-    middle.plot(5 * (w - 0.2) ** 2, (w - 1) ** 2, color=style.COLOURS["grey"], linewidth=0.9, zorder=1.1)
+    middle.plot(5 * (w - 0.2) ** 2, (w - 1) ** 2, color=GREY, linewidth=0.9, zorder=1.1)
     panels.log_axis(middle.yaxis, low=5e-5)
     panels.log_axis(middle.xaxis, low=5e-5)
     middle.set(xlabel="in world A")
@@ -572,23 +559,14 @@ def identities(results: panels.Results[Any]) -> "pd.DataFrame":
     import pandas as pd
 
     table = results.table
-    rows = []
-    for (group, name), values in table.groupby(["setting", "method"], sort=False):
-        by_metric = values.set_index("metric")["value"]
-        share = by_metric.get("bound_ratio")
-        rows.append(
-            {
-                "group": group,
-                "quantity": name,
-                "predicted": f"{by_metric['predicted']:.5g}",
-                "measured": f"{by_metric['measured']:.5g}",
-                "z": f"{by_metric['z']:.2f}",
-                "predicted / bound": "" if share is None else f"{share:.3f}",
-            }
-        )
-    frame = pd.DataFrame(rows).set_index(["group"])
+    wide = table.pivot_table("value", ["setting", "method"], "metric", sort=False)
+    columns = {"predicted": "{:.5g}", "measured": "{:.5g}", "z": "{:.2f}"}
+    cells = {name: wide[name].map(form.format) for name, form in columns.items()}
+    share = wide.get("bound_ratio", pd.Series(np.nan, wide.index))
+    cells["predicted / bound"] = share.map("{:.3f}".format).where(share.notna(), "")
+    frame = pd.DataFrame(cells).rename_axis(["group", "quantity"]).reset_index("quantity")
     largest = table.loc[table["metric"] == "z", "value"].abs().max()
-    frame.attrs["note"] = f"Largest |z| of {len(rows)}: {largest:.2f}."
+    frame.attrs["note"] = f"Largest |z| of {len(frame)}: {largest:.2f}."
     return frame
 
 
@@ -626,22 +604,19 @@ def vacuous_bounds(results: "panels.Results[noisy_online_checks.MomentsSettings]
 
     table, own = results.table, results.settings
     rows = []
+
+    def add(loss: str, found: "pd.DataFrame", form: str, **cells: str) -> None:
+        by_s = found.groupby("x")["value"].first()
+        cells = {"loss": loss.replace("_", " ")} | cells
+        rows.append(cells | {f"s = {s:g}": form.format(by_s[s]) for s in own.sharpness})
+
     for loss in own.losses:
-        loss_name = loss.replace("_", " ")
         gaps = table[(table["metric"] == "gap") & table["method"].str.startswith(loss)]
-        by_s = gaps.groupby("x")["value"].first()
-        rows.append(
-            {"loss": loss_name, "kernel": "largest difference from the true loss", "B": "", "p": ""}
-            | {f"s = {s:g}": f"{by_s[s]:.3f}" for s in own.sharpness}
-        )
-        for kernel in own.kernels:
-            for B_w in own.balls:
-                for p in own.powers:
-                    where = {"setting": kernel, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
-                    values = results.select(metric="log10_rounds", **where)
-                    found = values.set_index("x")["value"]
-                    cells = {f"s = {s:g}": f"{found[s]:.1f}" for s in own.sharpness}
-                    rows.append({"loss": loss_name, "kernel": kernel, "B": f"{B_w:g}", "p": f"{p:g}"} | cells)
+        add(loss, gaps, "{:.3f}", kernel="largest difference from the true loss", B="", p="")
+        for kernel, B_w, p in product(own.kernels, own.balls, own.powers):
+            where = {"setting": kernel, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
+            found = results.select(metric="log10_rounds", **where)
+            add(loss, found, "{:.1f}", kernel=kernel, B=f"{B_w:g}", p=f"{p:g}")
     frame = pd.DataFrame(rows).set_index(["loss", "kernel"])
     frame.attrs["note"] = (
         "log10 of the rounds from which the regret bound is below one per round (10: ten thousand million); "
@@ -677,17 +652,13 @@ def losses_summary(results: "panels.Results[noisy_online.AnalyticSettings]") -> 
                 "regret": _mean_se(regret["analytic"]),
                 "bound": f"{bound:.3g}",
                 "naive regret": _mean_se(regret["plug_in"]),
-                "exponent": _shown(exponents.get("analytic")),
-                "naive exponent": _shown(exponents.get("plug_in")),
+                "exponent": f"{exponents['analytic']:.2f}" if "analytic" in exponents else "",
+                "naive exponent": f"{exponents['plug_in']:.2f}" if "plug_in" in exponents else "",
             }
         )
     frame = pd.DataFrame(rows)
     frame.attrs["note"] = f"Step: {max(own.factors):g} times the theorem's. Mean and standard error."
     return frame
-
-
-def _shown(exponent: float | None) -> str:
-    return "" if exponent is None else f"{exponent:.2f}"
 
 
 def _mean_se(values: "pd.Series") -> str:
