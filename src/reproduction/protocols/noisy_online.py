@@ -674,9 +674,8 @@ class AnalyticTask:
         """The task of the settings with n instances."""
         base = analytic_base(spec.data, n, spec.scale, rng)
         sd = np.broadcast_to(np.asarray(spec.sd, dtype=float), base.X.shape[1:]).copy()
-        return cls(
-            base, sd, shared.tensor_kernel(spec.kernel), analytic_loss(spec.loss, spec.s), spec.ball, p
-        )
+        loss, kernel = analytic_loss(spec.loss, spec.s), shared.tensor_kernel(spec.kernel)
+        return cls(base, sd, kernel, loss, spec.ball, p)
 
     def passes(self, T: int) -> shared.Clean:
         """T rounds of passes over the base set."""
@@ -775,16 +774,7 @@ class AnalyticSettings(Trials):
 
 @protocol(
     AnalyticSettings,
-    labels=(
-        *shared.REGRET,
-        "m = *",
-        "analytic",
-        "plug_in",
-        "queries_per_round",
-        "loose_ratio",
-        "log10_*",
-        "fast_*",
-    ),
+    labels=(*shared.REGRET, "m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*", "fast_*"),
 )
 def analytic(settings: AnalyticSettings, walk: Walk) -> Iterator[Row]:
     """Regret rows; noise = task, setting = "m = ..", the multiple of the step of the tight moment, x = T.

@@ -114,9 +114,8 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     First f = exp and X ~ N(0.5, 0.5), then four f and three laws of X with E X^2 = 1.
     """
     p, gamma = 2.0, 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
-    theta, counts = estimates.estimates(
-        gamma, p, lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m), rng, n
-    )
+    normal = lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m)  # noqa: E731
+    theta, counts = estimates.estimates(gamma, p, normal, rng, n)
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))
     bound = estimates.second_moment_bound(gamma, p, 0.75)
     yield "its second moment", theta**2, estimates.second_moment(gamma, p, 0.75), bound
@@ -124,11 +123,8 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     for z in (2, 5):
         yield f"P(copies >= {z})", (estimates.degrees(rng, p, n) >= z).astype(float), p**-z
     for other in (1.25, 4.0):
-        yield (
-            f"number of copies at p = {other:g}",
-            estimates.degrees(rng, other, n).astype(float),
-            1 / (other - 1),
-        )
+        counts = estimates.degrees(rng, other, n)
+        yield f"number of copies at p = {other:g}", counts.astype(float), 1 / (other - 1)
     root = np.sqrt(0.5)
     laws: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
         "normal": (root, lambda g, m: root + root * g.standard_normal(m)),
@@ -300,22 +296,17 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
         k_c, here = surrogate.truncated_rational(x**2, c), at.on(setting=f"c = {c:g}")
         yield from here.curve("kernel", zip(x, k, strict=True), method="k")
         yield from here.curve("kernel", zip(x, k_c, strict=True), method="k_c")
-        errors = {"gap_error": np.abs(k - k_c).max() - np.exp(-c)}
-        errors["smallest_ratio_error"] = (k_c / k).min() - (1 - np.exp(-c))
-        yield from here.rows(errors, method="k_c")
+        yield here.row("gap_error", np.abs(k - k_c).max() - np.exp(-c), method="k_c")
+        yield here.row("smallest_ratio_error", (k_c / k).min() - (1 - np.exp(-c)), method="k_c")
     exact_losses = {"absolute": (x, np.abs(x)), "hinge": (x - 1.0, np.maximum(1.0 - x, 0))}
     for setting, (b, exact) in exact_losses.items() if settings.sharpness else ():
         yield from at.curve("loss", zip(x, exact, strict=True), setting=setting, method="exact")
         for s in settings.sharpness or []:
-            above, here = (
-                analytic_loss(f"smoothed_{setting}", s).value(b),
-                at.on(setting=setting, method=f"s = {s:g}"),
-            )
+            above = analytic_loss(f"smoothed_{setting}", s).value(b)
+            here, excess = at.on(setting=setting, method=f"s = {s:g}"), above - exact
             yield from here.curve("loss", zip(x, above, strict=True))
-            gap = smoothing_gap(s, hinge=setting == "hinge")
-            yield from here.rows(
-                {"gap_error": (above - exact).max() - gap, "smallest_excess": (above - exact).min()}
-            )
+            yield here.row("gap_error", excess.max() - smoothing_gap(s, hinge=setting == "hinge"))
+            yield here.row("smallest_excess", excess.min())
 
 
 # The price nu of the noise in Theorems 6 and 7, E ||g~ Psi~||^2 <= nu: where the bounds say nothing
@@ -393,10 +384,9 @@ def noisy_scoring(settings: ScoringSettings, walk: Walk) -> Iterator[Row]:
             for method, guesses in played.items():
                 for setting, guess in guesses.items():
                     loss = float(((guess - y) ** 2).mean())
-                    values = {"mean_loss": loss} | (
-                        {"floor_ratio": loss / floor} if setting == "noisy" else {}
-                    )
-                    yield from at.rows(values, method=method, setting=setting)
+                    yield at.row("mean_loss", loss, method=method, setting=setting)
+                    if setting == "noisy":
+                        yield at.row("floor_ratio", loss / floor, method=method, setting=setting)
             yield at.row("mean_loss", floor, method="floor")
 
 
@@ -412,7 +402,7 @@ WORLDS: dict[str, tuple[Callable[[Any], Any], float]] = {
 
 
 class ImpossibilitySettings(Trials):
-    """tasks.Horizons, and a grid for the constants of other losses."""
+    """Horizons, and a grid for the constants of other losses."""
 
     horizons: tasks.Horizons
     exponent_horizons: tasks.ExponentHorizons
@@ -464,10 +454,7 @@ def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
 
 def _weights(T: int, at: At) -> dict[str, dict[str, Floats]]:
     """Method -> world -> (T,) weights; all learners see the same first copy, in both worlds."""
-    first, second = (
-        regret_bounds.copies(at.rng(f"copy 1 {T}"), T),
-        regret_bounds.copies(at.rng(f"copy 2 {T}"), T),
-    )
+    first, second = (regret_bounds.copies(at.rng(f"copy {i} {T}"), T) for i in (1, 2))
     y, one = np.ones(T), np.ones((T, 1))  # predictions on x = 1 are the weights
     eta = regret_bounds.best_step(RADIUS2, regret_bounds.two_copy_moment(RADIUS2, 9.0, 1.0), T)
     found: dict[str, dict[str, Floats]] = {}
@@ -502,8 +489,6 @@ def one_copy_losses() -> dict[str, Callable[[Any], Any]]:
         return lambda a: loss.loss(a, np.ones_like(a))
 
     losses = {name: at_one(analytic_loss(name)) for name in ("squared", "exponential")}
-    losses |= {
-        f"{name} s = 1": at_one(analytic_loss(name.replace(" ", "_"), 1.0))
-        for name in ("smoothed hinge", "smoothed absolute")
-    }
+    for name in ("hinge", "absolute"):
+        losses[f"smoothed {name} s = 1"] = at_one(analytic_loss(f"smoothed_{name}", 1.0))
     return losses | {"logistic": lambda a: np.logaddexp(0, -a), "hinge": lambda a: np.maximum(0, 1 - a)}
