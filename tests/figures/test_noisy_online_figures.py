@@ -29,35 +29,22 @@ def test_every_learner_of_an_artifact_has_a_readable_name(file):
             assert noisy_online.looks(label)["label"] not in (label, "")
 
 
-def test_regret_panels_have_reference_slopes_and_bounds():
-    rows = [
-        row(method="two_copy", repetition=r, metric=m, x=float(T), value=f * T**0.5 + r)
-        for T in (10, 100, 1000)
-        for r in range(3)
-        for m, f in (("regret", 1.0), ("bound", 5.0))
-    ]
-    with style.context():
-        _, axes = panels.grid_of_panels([""], [""], x_label="", y_label="")
-        noisy_online.regret_panel(axes[0, 0], table(rows), ["two_copy", "naive"])
-    texts = {text.get_text() for text in axes[0, 0].texts}
-    assert {"√T", "T"} <= texts
-    assert len(axes[0, 0].lines) == 4  # bound, regret, two slopes
-
-
-def test_a_panel_below_with_more_rounds_keeps_its_last_point():
-    def rows(rounds):
-        return table(
-            row(method="two_copy", repetition=r, metric="regret", x=T, value=T**0.5 + r)
+def test_regret_panels_have_reference_slopes_and_bounds_and_keep_the_last_point():
+    def rows(rounds, metric, factor):
+        return [
+            row(method="two_copy", repetition=r, metric=metric, x=T, value=factor * T**0.5 + r)
             for T in rounds
             for r in range(3)
-        )
+        ]
 
     with style.context():
         _, axes = panels.grid_of_panels(["", ""], [""], x_label="", y_label="")
-        noisy_online.regret_panel(axes[0, 0], rows((10.0, 1000.0)), ["two_copy"])
-        noisy_online.regret_panel(axes[1, 0], rows((10.0, 8e5)), ["two_copy"])
-    for ax in axes[:, 0]:
-        assert ax.get_xlim()[1] > 8e5
+        few = rows((10.0, 100.0, 1000.0), "regret", 1) + rows((10.0, 100.0, 1000.0), "bound", 5)
+        noisy_online.regret_panel(axes[0, 0], table(few), ["two_copy", "naive"])
+        noisy_online.regret_panel(axes[1, 0], table(rows((10.0, 8e5), "regret", 1)), ["two_copy"])
+    assert {"√T", "T"} <= {text.get_text() for text in axes[0, 0].texts}
+    assert len(axes[0, 0].lines) == 4  # bound, regret, two slopes
+    assert min(ax.get_xlim()[1] for ax in axes[:, 0]) > 8e5  # the panels share the axis
 
 
 def test_the_table_of_identities_has_the_largest_z_in_its_note():
@@ -72,15 +59,10 @@ def test_the_table_of_identities_has_the_largest_z_in_its_note():
 
 
 def test_titles_of_the_panels_name_kernel_and_loss():
-    task = {
-        "kernel": {"gaussian": 4},
-        "loss": "smoothed_hinge",
-        "s": 0.5,
-        "data": "sides",
-        "ball": 1,
-        "sd": 0,
-    }
-    problem = AnalyticProblem.model_validate
-    assert noisy_online.title("k", problem(task)) == "k: Gaussian, smooth hinge s = 0.5"
-    plain = {"kernel": "linear", "loss": "squared", "data": "line", "ball": 1, "sd": 0}
-    assert noisy_online.title("a", problem(plain)) == "a: linear, squared"
+    task = {"kernel": "linear", "loss": "squared", "data": "line", "ball": 1, "sd": 0}
+    smooth = task | {"kernel": {"gaussian": 4}, "loss": "smoothed_hinge", "s": 0.5}
+    for name, given, expected in (
+        ("k", smooth, "k: Gaussian, smooth hinge s = 0.5"),
+        ("a", task, "a: linear, squared"),
+    ):
+        assert noisy_online.title(name, AnalyticProblem.model_validate(given)) == expected

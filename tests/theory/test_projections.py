@@ -58,10 +58,7 @@ def test_it_falls_as_the_margin_grows_and_lies_below_both_bounds(k):
     assert (np.diff(f) <= 0).all()
     assert (f <= gaussian_bound(margin, k)).all()
     assert (gaussian_bound(margin, k) <= sub_gaussian_bound(margin, k)).all()
-
-
-def test_the_bounds_say_nothing_without_a_margin():
-    assert gaussian_bound(-0.5, 10) == sub_gaussian_bound(0.0, 10) == 1.0
+    assert gaussian_bound(-0.5, k) == sub_gaussian_bound(0.0, k) == 1.0  # they say nothing without a margin
 
 
 @pytest.mark.parametrize(("margin", "k"), [(0.1, 1), (0.5, 5), (-0.3, 3), (0.4, 20)])
@@ -70,12 +67,10 @@ def test_monte_carlo_agrees(margin, k):
     expected = float(flip_probability(math.acos(margin), k))
     found = simulated(margin, k, trials, np.random.default_rng(7))
     assert abs(found - expected) < 4.5 * math.sqrt(expected * (1 - expected) / trials)
-
-
-def test_signs_stay_below_their_bound():
-    rng = np.random.default_rng(1)
-    for margin, k in [(0.3, 5), (0.6, 20)]:
-        assert simulated(margin, k, 20_000, rng, "rademacher") < sub_gaussian_bound(margin, k)
+    if margin >= 0.4:
+        assert simulated(margin, k, 20_000, np.random.default_rng(1), "rademacher") < sub_gaussian_bound(
+            margin, k
+        )
 
 
 def test_projections_are_drawn_in_batches_without_a_rest():
@@ -113,10 +108,9 @@ def test_margins_are_cosines_whatever_the_scale():
     c = margins(h, X, s)
     np.testing.assert_allclose(c, margins(3 * h, X * rng.uniform(0.1, 9, (30, 1)), s))
     assert c[0] == pytest.approx(s[0] * X[0] @ h / np.linalg.norm(X[0]) / np.linalg.norm(h))
-
-
-def test_a_zero_row_has_no_angle():
-    assert margins([1.0, 0.0], [[0.0, 0.0], [2.0, 0.0]], [1, -1]).tolist() == [-1.0]
+    assert margins([1.0, 0.0], [[0.0, 0.0], [2.0, 0.0]], [1, -1]).tolist() == [
+        -1.0
+    ]  # a zero row has no angle
 
 
 def test_the_terms_of_the_uniform_bound():
