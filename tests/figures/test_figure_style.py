@@ -27,27 +27,16 @@ def _run(code, *arguments, seed):
     return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.fixture(scope="module")
-def saved_twice(tmp_path_factory):
-    folders = [tmp_path_factory.mktemp(name) for name in ("first", "second")]
-    for seed, folder in enumerate(folders):
-        _run(DRAW, *(folder / f"figure.{suffix}" for suffix in ("png", "pdf", "svg")), seed=seed)
-    return folders
-
-
-@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
-def test_two_processes_write_the_same_bytes(saved_twice, suffix):
-    first, second = (folder / f"figure.{suffix}" for folder in saved_twice)
-    assert first.read_bytes() == second.read_bytes()
-    assert first.stat().st_size > 1000
-
-
-def test_only_the_files_asked_for_are_left(saved_twice):
-    assert sorted(file.name for file in saved_twice[0].iterdir()) == [
-        "figure.pdf",
-        "figure.png",
-        "figure.svg",
-    ]
+def test_two_processes_write_the_same_bytes_and_nothing_else(tmp_path):
+    files = [f"figure.{suffix}" for suffix in ("pdf", "png", "svg")]
+    for seed in (0, 1):
+        (tmp_path / str(seed)).mkdir()
+        _run(DRAW, *(tmp_path / str(seed) / file for file in files), seed=seed)
+    first, second = (sorted((tmp_path / str(seed)).iterdir()) for seed in (0, 1))
+    assert [file.name for file in first] == files
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+        assert one.stat().st_size > 1000
 
 
 def test_an_interrupted_save_leaves_nothing(tmp_path):

@@ -21,14 +21,27 @@ METHODS = {
 }
 
 
-def test_a_key_without_a_name_is_shown_as_it_is():
-    assert names.method("my_method") == "my_method"
-    assert names.method("one_pred_u") == "one label and prediction, v unknown"
-    assert names.noise("independent 0.3") == "30 % symmetric"
-    assert names.setting("shared_r") == "one r for all rules"
-    assert names.metric("my_metric", "own.protocol") == "my metric"
-    assert names.x_axis("my_metric", "own.protocol") == "x"
-    assert names.first_metric("own.protocol") == ""
+@pytest.mark.parametrize(
+    ("found", "name"),
+    [
+        (names.method("my_method"), "my_method"),  # a key without a name is shown as it is
+        (names.method("one_pred_u"), "one label and prediction, v unknown"),
+        (names.noise("independent 0.3"), "30 % symmetric"),
+        (names.setting("shared_r"), "one r for all rules"),
+        (names.metric("my_metric", "own.protocol"), "my metric"),
+        (names.x_axis("my_metric", "own.protocol"), "x"),
+        (names.first_metric("own.protocol"), ""),
+        (names.metric("error"), "wrong test labels / %"),
+        (names.metric("error", "kernels.errors"), "wrong test labels / %"),
+        (names.metric("error", "pnorm.hadamard"), "squared error"),
+        (names.x_axis("misalignment", "pnorm.room"), "speech heard / s"),
+        (names.x_axis("tap", "pnorm.room"), "tap of the response"),
+        (names.first_metric("boosting.curves", "boosting:error_curves"), "test_error"),
+        (names.first_metric("boosting.curves", "boosting:learned_rates"), "gamma01"),
+    ],
+)
+def test_names_depend_on_the_protocol_and_on_what_is_drawn(found, name):
+    assert found == name
 
 
 def test_a_table_gets_names_in_header_sections_and_cells():
@@ -53,15 +66,6 @@ def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(protocol)
 def test_every_exception_is_of_a_function_that_draws(render, metric):
     assert find(render)
     assert metric in names.listed("metrics")
-
-
-def test_axes_depend_on_the_protocol_and_on_what_is_drawn():
-    assert names.metric("error") == names.metric("error", "kernels.errors") == "wrong test labels / %"
-    assert names.metric("error", "pnorm.hadamard") == "squared error"
-    assert names.x_axis("misalignment", "pnorm.room") == "speech heard / s"
-    assert names.x_axis("tap", "pnorm.room") == "tap of the response"
-    assert names.first_metric("boosting.curves", "boosting:error_curves") == "test_error"
-    assert names.first_metric("boosting.curves", "boosting:learned_rates") == "gamma01"
 
 
 def test_a_place_shows_its_own_methods_and_those_of_every_place():

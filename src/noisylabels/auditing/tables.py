@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from noisylabels.classifiers.base import LARGEST
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
 NOT_PLAIN = re.compile(r"[+-]?[$€£¥]? ?[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)? ?[%$€£¥]?")
 """A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
@@ -46,6 +45,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Array = NDArray[np.float64]
 Column = Array | Sequence[str | None]
 """Numbers with NaN where one is missing, or texts with None or one of `MISSING` there."""
+Found = tuple[dict[str, Column], list[int] | None]
+"""The columns of a file, and the lines of its rows where it has any."""
 Place = Callable[[int], str]
 """Where row i is in the file, such as "beans.csv, line 9"."""
 
@@ -115,15 +116,9 @@ def read(
     if path.is_dir() or not path.exists():
         raise ValueError(f"{visible(path)}: {'a folder, not a table' if path.is_dir() else 'no such file'}")
     suffix = path.suffix.lower() if path.is_file() else ".csv"  # /dev/stdin, or a pipe of a shell
-    if suffix not in SUFFIXES:
-        raise ValueError(f"{file}: no table that can be read; save it as one of {', '.join(SUFFIXES)}")
-    lines: list[int] | None = None
-    if suffix == ".npz":
-        found = _npz_columns(path)
-    elif suffix == ".parquet":
-        found = _parquet(path)
-    else:
-        found, lines = _csv(path)
+    if suffix not in READERS:
+        raise ValueError(f"{file}: no table that can be read; save it as one of {', '.join(READERS)}")
+    found, lines = READERS[suffix](path, file)
     for name in (label, *columns, *([trusted] if trusted else [])):
         if name not in found:
             raise ValueError(f"{file}: no column {name!r}; {_near(name, list(found))}")
@@ -141,39 +136,36 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
     Raises ValueError : X or y of another shape, or what `assembled` refuses.
     """
     X, y, trusted = (_unmasked(values) for values in (X, y, trusted))
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        if len(set(map(str, X.columns))) < X.shape[1]:
-            raise ValueError("X: two columns of one name; rename one")
-        _check_width(X.shape[1], "X")
-        gone = X.isna().to_numpy()
-        columns = {
-            visible(name): _texts_or_numbers(
-                [None if missing else v for v, missing in zip(X.iloc[:, j], gone[:, j], strict=True)]
-            )
-            for j, name in enumerate(X.columns)
-        }
-    else:
-        if hasattr(X, "toarray"):
-            raise ValueError("X is sparse; an audit needs it dense: X.toarray()")
+    if hasattr(X, "toarray"):
+        raise ValueError("X is sparse; an audit needs it dense: X.toarray()")
+    frame = hasattr(X, "columns") and hasattr(X, "iloc")
+    if not frame:
         X = np.asarray(X)
         if X.ndim != 2 or X.dtype.kind == "c":
             kind = " of complex numbers" if X.dtype.kind == "c" else ""
             raise ValueError(f"X must be a table (n, d), got shape {X.shape}{kind}")
-        _check_width(X.shape[1], "X")
+    n, d = X.shape
+    _check_width(d, "X")
+    columns: dict[str, Column]
+    if frame:
+        gone = X.isna().to_numpy()
+        columns = {
+            visible(name): _texts_or_numbers(np.where(gone[:, j], None, X.iloc[:, j].astype(object)))
+            for j, name in enumerate(X.columns)
+        }
+        if len(columns) < d:
+            raise ValueError("X: two columns of one name; rename one")
+    else:
         number = X.dtype.kind in "fiub"
-        columns = {f"x{j}": X[:, j].astype(float) if number else list(X[:, j]) for j in range(X.shape[1])}
-    n = len(X)
+        columns = {f"x{j}": X[:, j].astype(float) if number else list(X[:, j]) for j in range(d)}
     for name, given in (("y", y), ("trusted", y if trusted is None else trusted)):
         if np.ndim(given) != 1:
-            raise ValueError(
-                f"{name} must have one label for each row, shape (n,), got shape {np.shape(given)}"
-            )
-    labels = list(np.asarray(y).tolist())
+            shape = f"one label for each row, shape (n,), got shape {np.shape(given)}"
+            raise ValueError(f"{name} must have {shape}")
+        if len(given) != n:
+            raise ValueError(f"{name} has {len(given)} labels, X has {n} rows; give one label a row")
     verified = None if trusted is None else list(np.asarray(trusted, dtype=object))
-    for name, values in {"y": labels, "trusted": verified or labels}.items():
-        if len(values) != n:
-            raise ValueError(f"{name} has {len(values)} labels, X has {n} rows; give one label a row")
-    return assembled(columns, labels, verified, "X", "y", None)
+    return assembled(columns, list(np.asarray(y).tolist()), verified, "X", "y", None)
 
 
 def assembled(
@@ -234,15 +226,15 @@ def class_values(texts: Sequence[str]) -> tuple[NDArray[Any], str]:
     if set(texts) - set(numbers):
         return np.array(texts), ""
     found = {number: text for text, number in numbers.items()}
-    if len(found) < len(numbers):
-        one = next(text for text in numbers if text not in found.values())
+    if one := next((text for text in numbers if text not in found.values()), None):
         both = f"{one!r} and {found[numbers[one]]!r}"
         return np.array(texts), f"{both} are one number and two texts; all were read as texts"
     kind: type = int if all(number == int(number) for number in found) else float
     values = {text: kind(number) for text, number in numbers.items()}
-    if len(set(values.values())) < len(values) or max(map(abs, values.values()), default=0) >= 2**63:
-        return np.array(texts), ""
-    return np.array([values[text] for text in texts]), ""
+    exactly = len(set(values.values())) == len(values) and all(
+        abs(value) < 2**63 for value in values.values()
+    )
+    return np.array([values[text] for text in texts] if exactly else texts), ""
 
 
 TRUTH = {"False": Decimal(0), "True": Decimal(1)}
@@ -412,13 +404,13 @@ def _check_numbers(name: str, numbers: Array, place: Place) -> None:
 # files
 
 
-def _csv(path: Path) -> tuple[dict[str, Column], list[int]]:
-    """Columns by name, and the line at which each row ends; blank lines are passed over.
+def _csv(path: Path, file: str) -> Found:
+    """Columns of texts, and the line of every row; separated by what the header has most of: , ; or a tab.
 
-    Fields are split at commas, semicolons or tabs, whichever the header has most of.
+    A first line such as ``sep=;``, by which Excel names the separator, is obeyed.
     """
-    content, file = path.read_bytes(), visible(path.name)
-    declared = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", content)  # Excel's way to name the separator
+    content = path.read_bytes()
+    declared = re.match(rb"(?:\xef\xbb\xbf)?sep=(.)\r?\n", content)
     marks = declared[1].decode("latin-1") if declared else ",;\t"
     first = content[declared.end() if declared else 0 :].lstrip(b"\r\n").partition(b"\n")[0]
     _check_width(1 + max(first.count(mark.encode("latin-1")) for mark in marks), file)
@@ -429,29 +421,25 @@ def _csv(path: Path) -> tuple[dict[str, Column], list[int]]:
         raise ValueError(f"{file}, line {line}: not UTF-8 text; save the CSV in UTF-8") from None
     if "\0" in text:
         raise ValueError(f"{file}, line 1: not UTF-8 text but perhaps UTF-16; save the CSV in UTF-8")
-    header_line = first.decode("utf-8-sig", "replace")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(marks, key=header_line.count))
-    header: list[str] = []
-    rows, lines = [], []
+    separator = max(marks, key=first.decode("utf-8-sig", "replace").count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows: dict[int, list[str]] = {}
     try:
         for raw in reader:
             fields = [field.strip() for field in raw]
-            if not any(fields) or (declared and reader.line_num == 1):
-                continue
-            if header and len(fields) != len(header):
-                comment = "; is its first line a comment? remove it" * header[0].startswith("#")
-                counts = f"{len(fields)} fields, the header has {len(header)}{comment}"
-                raise ValueError(f"{file}, line {reader.line_num}: {counts}")
-            if header:
-                rows.append(fields)
-                lines.append(reader.line_num)
-            else:
-                header = [visible(name) for name in fields]
+            if any(fields) and not (declared and reader.line_num == 1):
+                rows[reader.line_num] = fields
     except csv.Error as error:
         raise ValueError(f"{file}, line {reader.line_num}: not a CSV line ({error})") from None
+    header = [visible(name) for name in rows.pop(next(iter(rows), 0), [])]
+    for line, fields in rows.items():
+        if len(fields) != len(header):
+            comment = "; is its first line a comment? remove it" * header[0].startswith("#")
+            counts = f"{len(fields)} fields, the header has {len(header)}{comment}"
+            raise ValueError(f"{file}, line {line}: {counts}")
     _check_header(header, file)
-    columns = zip(*rows, strict=True) if rows else [()] * len(header)
-    return {name: list(column) for name, column in zip(header, columns, strict=True)}, lines
+    columns = zip(*rows.values(), strict=True) if rows else [()] * len(header)
+    return dict(zip(header, map(list, columns), strict=True)), list(rows)
 
 
 def _check_header(header: list[str], name: str) -> None:
@@ -483,43 +471,48 @@ def npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
                 raise ValueError(f"{', '.join(strange)} is no array")  # NumPy hands out the bytes
     except Exception as error:  # a damaged archive makes NumPy raise nearly anything
         raise ValueError(f"{visible(path.name)}: {error}; save it with np.savez(file, X=X, y=y)") from None
-    X, y = arrays["X"], arrays["y"]
+    X, y, wrong = arrays["X"], arrays["y"], ""
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{visible(path.name)}: X has type {X.dtype} and shape {X.shape}; expected (n, d) numbers"
-        )
-    if y.shape != X.shape[:1]:
-        raise ValueError(
-            f"{visible(path.name)}: y has shape {y.shape}; expected {X.shape[:1]}, as X has {X.shape}"
-        )
+        wrong = f"X has type {X.dtype} and shape {X.shape}; expected (n, d) numbers"
+    elif y.shape != X.shape[:1]:
+        wrong = f"y has shape {y.shape}; expected {X.shape[:1]}, as X has {X.shape}"
+    if wrong:
+        raise ValueError(f"{visible(path.name)}: {wrong}")
     return arrays
 
 
-def _npz_columns(path: Path) -> dict[str, Column]:
+def _npz_columns(path: Path, file: str) -> Found:
     found = npz_arrays(path)
-    X = found["X"]
-    _check_width(X.shape[1], visible(path.name))
-    return {f"x{j}": X[:, j].astype(float) for j in range(X.shape[1])} | {"y": found["y"].tolist()}
+    X = found["X"].astype(float)
+    _check_width(X.shape[1], file)
+    return {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": found["y"].tolist()}, None
 
 
-def _parquet(path: Path) -> dict[str, Column]:
+def _parquet(path: Path, file: str) -> Found:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
-        raise ValueError(
-            f"{visible(path.name)}: reading Parquet needs the package pyarrow; install it, or save it as CSV"
-        ) from None
+        how = "reading Parquet needs the package pyarrow; install it, or save it as CSV"
+        raise ValueError(f"{file}: {how}") from None
     try:
         table = parquet.read_table(path)
     except Exception as error:  # a damaged file makes Arrow raise nearly anything
-        raise ValueError(f"{visible(path.name)}: {' '.join(str(error).split())}") from None
-    _check_width(table.num_columns, visible(path.name))
+        raise ValueError(f"{file}: {' '.join(str(error).split())}") from None
+    _check_width(table.num_columns, file)
     if len(set(table.column_names)) < table.num_columns:
-        raise ValueError(f"{visible(path.name)}: two columns of one name; rename one")
-    return {name: _texts_or_numbers(table.column(name).to_pylist()) for name in table.column_names}
+        raise ValueError(f"{file}: two columns of one name; rename one")
+    return {name: _texts_or_numbers(table.column(name).to_pylist()) for name in table.column_names}, None
 
 
-def _texts_or_numbers(values: list[Any]) -> Column:
+READERS: dict[str, Callable[[Path, str], Found]] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz_columns,
+}
+
+
+def _texts_or_numbers(values: Sequence[Any] | NDArray[Any]) -> Column:
     if all(value is None or isinstance(value, int | float | np.number | np.bool_) for value in values):
         return np.array([np.nan if value is None else _float(value) for value in values])
     return [None if value is None else str(value) for value in values]
@@ -534,10 +527,8 @@ def _float(value: Any) -> float:
 
 def _check_width(columns: int, file: str) -> None:
     if columns > MOST_COLUMNS:
-        raise ValueError(
-            f"{file}: {columns} columns; at most {MOST_COLUMNS} can be audited: keep those that matter, or "
-            "give a few principal components of them"
-        )
+        how = "keep those that matter, or give a few principal components of them"
+        raise ValueError(f"{file}: {columns} columns; at most {MOST_COLUMNS} can be audited: {how}")
 
 
 def _near(name: str, known: list[str]) -> str:
