@@ -7,52 +7,15 @@ from typing import Any
 
 from docutils import nodes
 
-GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "eps",
-    "zeta",
-    "eta",
-    "theta",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-    "Gamma",
-    "Delta",
-    "Theta",
-    "Lambda",
-    "Sigma",
-    "Phi",
-    "Psi",
-    "Omega",
-]
+LETTERS = (
+    "alpha|beta|gamma|delta|epsilon|eps|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega|"
+    "Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega"
+)
 SPECIAL = {"epsilon": "ε", "eps": "ε", "sum": "∑", "prod": "∏", "sqrt": "√", "integral": "∫", "inf": "∞"}
-PAIRS = [
-    ("<=>", "⇔"),
-    ("<=", "≤"),
-    (">=", "≥"),
-    ("!=", "≠"),
-    ("->", "→"),
-    ("||", "‖"),
-    ("+-", "±"),
-    ("-/+", "∓"),
-]
-_SIGNS = re.compile("|".join(re.escape(sign) for sign, _ in PAIRS))
+SIGNS = {"<=>": "⇔", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "||": "‖", "+-": "±", "-/+": "∓"}
+_SIGN = re.compile("|".join(map(re.escape, SIGNS)))
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|\(([^()]*)\)|([+\-−]?[A-Za-z0-9Α-ω*∞]+))")
-_WORD = re.compile(r"(?<![A-Za-z])(" + "|".join([*GREEK, *SPECIAL]) + r")(?=[^A-Za-z]|$)")
+_WORD = re.compile(rf"(?<![A-Za-z])({'|'.join([LETTERS, *SPECIAL])})(?=[^A-Za-z]|$)")
 _LETTER = re.compile(r"(?<![\w&;])([A-Zb-hj-zα-ωΑ-Ω])(?![\w;'’])")
 _FORMULA = re.compile(r"[_^=<>≤≥]|\|\|| -> ")
 
@@ -81,7 +44,7 @@ def _script(match: re.Match[str]) -> str:
 
 def render(text: str) -> str:
     """The line as HTML; what is no formula in it stays as it is."""
-    marked = html.escape(_SIGNS.sub(lambda found: dict(PAIRS)[found.group()], text), quote=False)
+    marked = html.escape(_SIGN.sub(lambda found: SIGNS[found.group()], text), quote=False)
     marked = _WORD.sub(_greek, marked)
     for _ in range(3):  # scripts within scripts
         marked = _SCRIPT.sub(_script, marked)
