@@ -165,7 +165,7 @@ def world(T=256, **learner):
     _, chosen = smoke("known_covariance")
     ((_, task, seeds),) = chosen.tasks(Walk({}, SEEDS))
     it = Learner(**({"step": "G1"} | learner))
-    return World(chosen.model_copy(update={"learners": {"it": it}}), task, seeds, 0, T), it
+    return World(chosen.model_copy(update={"learners": {"it": it}}), task, At(seeds, 0, {}), T), it
 
 
 def test_a_learner_that_knows_no_covariance_is_the_naive_one():
@@ -213,7 +213,7 @@ def test_predicted_limits_are_the_shrunk_target():
 def test_the_rival_of_the_synthetic_task_has_the_norms_of_the_plan():
     _, chosen = smoke("surrogate_kernel")
     pair = chosen.kernel.pair(2, 0.25)
-    rival = chosen.task.task(chosen.kernel).rivals(pair)[""]
+    rival = chosen.task.rivals(pair)[""]
     assert rival.norm == pytest.approx(1.729, abs=5e-4)
     assert rival.surrogate_norm == pytest.approx(3.93, abs=5e-3)
     assert rival.angle_ball(pair) == pytest.approx(8.0)

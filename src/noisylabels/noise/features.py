@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.validation import Floats, as_array, finite, nonnegative, whole
+from noisylabels.validation import Floats, as_array, choice, finite, nonnegative, whole
 
 SHAPES = ("gaussian", "rademacher", "uniform")
 TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0
@@ -62,13 +62,11 @@ def rotation(Sigma: ArrayLike) -> tuple[Floats, Floats]:
 
 def standard(shape: str, rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
     """Independent entries of mean 0 and variance 1: N(0, 1), +-1, or U[-sqrt 3, sqrt 3]."""
-    if shape == "gaussian":
+    if choice("shape", shape, SHAPES) == "gaussian":
         return rng.standard_normal(size)
     if shape == "rademacher":
         return 2.0 * rng.integers(0, 2, size).astype(float) - 1.0
-    if shape == "uniform":
-        return (rng.random(size) - 0.5) * np.sqrt(12.0)
-    raise ValueError(f"shape: {shape!r} is unknown; known: {', '.join(SHAPES)}")
+    return (rng.random(size) - 0.5) * np.sqrt(12.0)
 
 
 class FeatureNoise:

@@ -64,11 +64,10 @@ class AnalyticKernel(AnalyticParameters):
     ) -> AnalyticRun:  # fmt: skip
         """T rounds at once, the same numbers as `partial_fit` on the same copies and with the same coin.
 
-        X: (T, d) instances to predict, never learnt from.  copies(rounds): fresh copies (m,
-        d) of the instances of
-        these rounds, numbers from 0 to T - 1.  y: (T,) exact targets.
-        targets(rounds): fresh noisy targets (m,),
-        one per factor of the gradient length, instead of y (regression).
+        X: (T, d) instances to predict, never learnt from.  y: (T,) exact targets.
+        copies(rounds): fresh copies (m, d) of the instances of these rounds, numbers from 0 to T - 1.
+        targets(rounds): fresh noisy targets (m,), one per factor of the gradient length, instead of y
+        (regression).
         Raises ValueError: wrong shape, not finite, a label that is not -1 or 1 (classification), divergence.
         """
         clean = real("X", X, (None, None))
@@ -78,7 +77,7 @@ class AnalyticKernel(AnalyticParameters):
             if not (callable(draw) or (name == "targets" and draw is None)):
                 raise ValueError(f"{name}: must be a function, got {shown(draw)}")
         self._ready(clean.shape[1])
-        block = max(1, int(BLOCK_QUERIES / mean_queries(self.p, gaussian=self._gaussian)))
+        block = max(1, int(BLOCK_QUERIES / mean_queries(self.p, gaussian=self.kernel.sigma2 is not None)))
         predictions, queries = np.empty(len(exact)), np.empty(len(exact), np.int64)
         for begin in range(0, len(exact), block):
             rows = slice(begin, min(begin + block, len(exact)))
@@ -104,17 +103,12 @@ class AnalyticKernel(AnalyticParameters):
         )
         return values
 
-    @property
-    def _gaussian(self) -> bool:
-        return self.kernel.sigma2 is not None
-
     def _plan(self, T: int) -> Plan:
-        return draw_plan(self.rng, T, math.log(self.p), self._gaussian)
+        return draw_plan(self.rng, T, math.log(self.p), self.kernel.sigma2 is not None)
 
     def _rounds(self, plan: Plan, X: Floats, copies: Floats, y: Floats, predictions: Floats) -> None:
         self._reserve(plan)
-        rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
-        parameters = self.loss.kind, self.eta, self.B_w, rate, predictions, self._buffer
+        parameters = self.loss.kind, self.eta, self.B_w, self._rate, predictions, self._buffer
         _run(self._state, self._tables, plan, X, copies, y, *parameters)
         self._check(self._state.numbers, predictions)
 
@@ -133,11 +127,12 @@ class AnalyticKernel(AnalyticParameters):
         self._rounds(plan, np.empty((0, oracle.d)), copies, y, np.empty(0))
 
     def _values(self, X: Floats) -> Floats:
-        rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
+        data = self._state, self._tables
         rows = np.ascontiguousarray(X)
-        return np.array([_predict(self._state, self._tables, z[None, :], rate, self._buffer) for z in rows])
+        return np.array([_predict(*data, z[None, :], self._rate, self._buffer) for z in rows])
 
     def _start(self, d: int) -> None:
+        self._rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
         highest = largest_degree(self.p)
         self._tables = _tables(self.kernel, self.loss, self.p, highest)
         cut = highest if d == 1 else int(math.log(LARGEST_TENSOR) / math.log(d))

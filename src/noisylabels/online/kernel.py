@@ -45,8 +45,8 @@ class SurrogateKernel(OnlineLearner):
     back when sum_ij alpha_i alpha_j k~(x~_i, x~_j) exceeds `ball`.
     pair: kernel and surrogate, `kernels.surrogate.gaussian_pair` or `kernels.radial.rational_pair`.
     eta: step size, > 0.  ball: squared radius B~ in the space of the surrogate, > 0.
-    Raises ValueError: eta or ball not positive and finite; fewer than two copies;
-    instances of another dimension.
+    Raises ValueError: eta or ball not positive and finite; fewer than two copies; instances of another
+    dimension.
     Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 3.
     """
 
@@ -114,12 +114,12 @@ class SurrogateKernel(OnlineLearner):
 
     def _learn(self, oracle: Oracle) -> None:
         first, second = self._copy(oracle), self._copy(oracle)
-        self._add(first, second, False, oracle.target())
+        self._add(first, second, oracle.target())
 
-    def _add(self, first: Floats, second: Floats, twice: bool, y: float) -> None:
+    def _add(self, first: Floats, second: Floats, y: float) -> None:
         self._reserve(1)
         _learn(
-            self._S, self._a, self._n, first, second, twice, y, self.eta, self.ball,
+            self._S, self._a, self._n, first, second, second is first, y, self.eta, self.ball,
             self.pair.surrogate_weights, self.pair.surrogate_rates, self._state, self._buffer,
         )  # fmt: skip
         self._n += 1
@@ -145,7 +145,7 @@ class NaiveKernelOGD(SurrogateKernel):
 
     def _learn(self, oracle: Oracle) -> None:
         x = self._copy(oracle)
-        self._add(x, x, True, oracle.target())
+        self._add(x, x, oracle.target())
 
 
 @njit(inline="always")

@@ -4,9 +4,8 @@ Regret is on the clean data. Every horizon is a run of its own; all learners of 
 sequence, its copies and its noisy targets. The protocols of the theorems are offered from here too.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
@@ -158,17 +157,16 @@ class World:
     T, clean, least: rounds, the sequence, and the clean loss of the best vector of the ball.
     """
 
-    def __init__(
-        self, settings: LinearSettings, task: shared.LinearTask, seeds: Seeds, repetition: int | str, T: int
-    ) -> None:
+    def __init__(self, settings: LinearSettings, task: shared.LinearTask, at: At, T: int) -> None:
         self.T, self._settings, self._task = T, settings, task
-        rng = partial(seeds.generator, repetition)
-        self.clean: shared.Clean = task.draw(T, rng(f"clean {T}"))
+        self.clean: shared.Clean = task.draw(T, at.rng(f"clean {T}"))
         self.least = shared.best_linear(*self.clean, settings.ball).loss
         self._noises = {False: settings.noise.of(task, T)}
         if any(learner.changing for learner in settings.learners.values()):
-            self._noises[True] = settings.noise.of(task, T, rng(f"covariances {T}"))
-        self._copies = {key: shared.Copies(self.clean, each.law, rng) for key, each in self._noises.items()}
+            self._noises[True] = settings.noise.of(task, T, at.rng(f"covariances {T}"))
+        self._copies = {
+            key: shared.Copies(self.clean, each.law, at.rng) for key, each in self._noises.items()
+        }
         self._targets = self._copies[False].targets(settings.noise.target)
 
     def noise(self, learner: Learner) -> Noise:
@@ -242,7 +240,7 @@ def _repetition(
     runs: dict[str, shared.Runs] = {label: {} for label in settings.learners}
     measures: dict[str, dict[int, dict[str, float]]] = {label: {} for label in settings.learners}
     for horizon in settings.horizons:
-        world = World(settings, task, at.seeds, at.repetition, horizon * task.rounds)
+        world = World(settings, task, at, horizon * task.rounds)
         for label, learner in settings.learners.items():
             eta, bound = world.step(learner, tuned[label][str(horizon)] if learner.step == "tuned" else 1.0)
             done = world.run(learner, eta, settings.average_from)
@@ -300,8 +298,8 @@ def tune_linear(settings: TunedSettings, walk: Walk) -> dict[str, dict[str, dict
         tuned = {label: each for label, each in settings.learners.items() if each.step == "tuned"}
         chosen[name] = {label: {} for label in tuned}
         for horizon in settings.horizons:
-            names = [f"pilot {i}" for i in range(settings.pilots)]
-            worlds = [World(settings, task, seeds, pilot, horizon * task.rounds) for pilot in names]
+            pilots = [At(seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
+            worlds = [World(settings, task, pilot, horizon * task.rounds) for pilot in pilots]
             for label, learner in tuned.items():
                 chosen[name][label][str(horizon)] = min(
                     settings.factors, key=lambda f: sum(world.loss(learner, f) for world in worlds)
@@ -345,14 +343,6 @@ class Rival:
         return regret_bounds.surrogate_ball(self.norm, self.alpha, pair.domination)
 
 
-class KernelTask(NamedTuple):
-    """Clean sequences and the rivals to compare with."""
-
-    name: str
-    base: shared.Task
-    rivals: Callable[[SurrogatePair], dict[str, Rival]]
-
-
 class GaussianKernel(Model):
     """exp(-||x - x'||^2 / sigma2)."""
 
@@ -392,8 +382,8 @@ class Expansion(Model):
             raise ValueError("centres: all need one length, and coefficients one number for each")
         return self
 
-    def task(self, kernel: Kernel) -> KernelTask:
-        """Its sequences; the rival is f*."""
+    def base(self, kernel: Kernel) -> shared.Task:
+        """Its sequences."""
         centres, gamma = np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
         d = centres.shape[1]
         plain = kernel.pair(d, 0.0)
@@ -402,11 +392,13 @@ class Expansion(Model):
             X = rng.uniform(-1, 1, (T, d))
             return shared.Clean(X, plain.kernel(X, centres) @ gamma)
 
-        def rivals(pair: SurrogatePair) -> dict[str, Rival]:
-            return {"": Rival.of(centres, gamma, pair, 0.0)}
-
         size = max(gamma[gamma > 0].sum(), -gamma[gamma < 0].sum())  # k <= 1
-        return KernelTask("synthetic", shared.Task(draw, d, float(size)), rivals)
+        return shared.Task(draw, d, float(size))
+
+    def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
+        """f* itself."""
+        centres, gamma = np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
+        return {"": Rival.of(centres, gamma, pair, 0.0)}
 
 
 class Diabetes(Model):
@@ -417,18 +409,21 @@ class Diabetes(Model):
     deviation: Positive = Field(description="standard deviation over all entries")
     balls: Distinct[shared.Ball]
 
-    def task(self, kernel: Kernel) -> KernelTask:
-        """Its sequences, and a rival for each ball."""
-        base = shared.real(*shared.diabetes(), self.components, self.deviation)
+    def _data(self) -> shared.Clean:
+        return shared.real(*shared.diabetes(), self.components, self.deviation)
 
-        def rivals(pair: SurrogatePair) -> dict[str, Rival]:
-            K, found = pair.kernel(base.X, base.X), {}
-            for B_w in self.balls:
-                best = shared.best_kernel(K, base.y, B_w)
-                found[f"B = {B_w:g}"] = Rival.of(base.X, best.coefficients, pair, best.loss / len(base.y))
-            return found
+    def base(self, kernel: Kernel) -> shared.Task:
+        """Its sequences."""
+        return shared.base_set(self._data(), "package")
 
-        return KernelTask("diabetes", shared.base_set(base, "package"), rivals)
+    def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
+        """The best function of each ball."""
+        (X, y), found = self._data(), {}
+        K = pair.kernel(X, X)
+        for B_w in self.balls:
+            best = shared.best_kernel(K, y, B_w)
+            found[f"B = {B_w:g}"] = Rival.of(X, best.coefficients, pair, best.loss / len(y))
+        return found
 
 
 class Sweep(Model):
@@ -474,15 +469,15 @@ class Round:
     """A clean sequence of T rounds, its two copies and its targets, and the learners on it."""
 
     def __init__(
-        self, settings: KernelSettings, task: KernelTask, pair: SurrogatePair, variance: float,
-        seeds: Seeds, repetition: int | str, T: int,
+        self, settings: KernelSettings, task: shared.Task, pair: SurrogatePair, at: At, T: int,
+        variance: float | None = None,
     ) -> None:  # fmt: skip
         self.T, self.pair = T, pair
-        rng = partial(seeds.generator, repetition)
-        self.clean: shared.Clean = task.base.draw(T, rng(f"clean {T}"))
-        self._copies = shared.Copies(self.clean, FeatureNoise(variances=np.full(task.base.d, variance)), rng)
+        self.clean: shared.Clean = task.draw(T, at.rng(f"clean {T}"))
+        law = FeatureNoise(variances=np.full(task.d, settings.variance if variance is None else variance))
+        self._copies = shared.Copies(self.clean, law, at.rng)
         self._y = self._copies.targets(settings.target)
-        self._B_y = task.base.y_size**2 + settings.target**2
+        self._B_y = task.y_size**2 + settings.target**2
 
     def step(self, ball: float, factor: float) -> tuple[float, float]:
         """(eta, bound) of Theorems 3 and 5, the step times a factor."""
@@ -520,11 +515,12 @@ def kernel(settings: KernelSettings, walk: Walk) -> Iterator[Row]:
     The naive learner with its own best step has the setting "tuned". Repetition 0 also has the geometry of
     the rivals (method "rival") and the learned functions on a grid, if asked for.
     """
-    task = settings.task.task(settings.kernel)
-    pair = settings.kernel.pair(task.base.d, settings.variance)
-    rivals = task.rivals(pair)
+    task = settings.task.base(settings.kernel)
+    pair = settings.kernel.pair(task.d, settings.variance)
+    rivals = settings.task.rivals(pair)
     for trial in walk.trials():
-        at = trial.on(dataset=task.name, source=task.base.source)
+        name = "diabetes" if isinstance(settings.task, Diabetes) else "synthetic"
+        at = trial.on(dataset=name, source=task.source)
         for name, rival in rivals.items():
             yield from _curves(settings, task, pair, name, rival, at, walk.tuned)
         yield from _sweeps(settings, task, at)
@@ -541,15 +537,15 @@ def kernel(settings: KernelSettings, walk: Walk) -> Iterator[Row]:
 
 
 def _curves(
-    settings: KernelSettings, task: KernelTask, pair: SurrogatePair, name: str, rival: Rival, at: At,
+    settings: KernelSettings, task: shared.Task, pair: SurrogatePair, name: str, rival: Rival, at: At,
     tuned: Mapping[str, float],
 ) -> Iterator[Row]:  # fmt: skip
     ball = settings.ball(rival, pair)
     runs: dict[tuple[str, str], shared.Runs] = {}
     jobs = [(method, f"m = {m:g}", m) for m in settings.factors for method in settings.learners]
     for horizon in settings.horizons:
-        T = horizon * task.base.rounds
-        sequence = Round(settings, task, pair, settings.variance, at.seeds, at.repetition, T)
+        T = horizon * task.rounds
+        sequence = Round(settings, task, pair, at, T)
         best = [("naive_kernel_tuned", "tuned", tuned[str(horizon)])] if tuned else []
         for method, multiple, factor in jobs + best:
             eta, bound = sequence.step(ball, factor)
@@ -563,12 +559,12 @@ def _curves(
 
 
 def _surface(
-    settings: KernelSettings, surface: Surface, task: KernelTask, pair: SurrogatePair, rival: Rival, at: At
+    settings: KernelSettings, surface: Surface, task: shared.Task, pair: SurrogatePair, rival: Rival, at: At
 ) -> Iterator[Row]:
     """x = number of the point, line by line from the lower left."""
     side = np.linspace(-1, 1, surface.side)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
-    sequence = Round(settings, task, pair, settings.variance, at.seeds, at.repetition, surface.horizon)
+    sequence = Round(settings, task, pair, at, surface.horizon)
     ball = settings.ball(rival, pair)
     eta, _ = sequence.step(ball, surface.factor)
     shown = {"truth": pair.kernel(grid, rival.centres) @ rival.gamma}
@@ -578,17 +574,17 @@ def _surface(
         yield from at.curve("surface", enumerate(values), method=method)
 
 
-def _sweeps(settings: KernelSettings, task: KernelTask, at: At) -> Iterator[Row]:
+def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row]:
     """Over variances: regret at one horizon, bound, constant C of the surrogate.
 
     Over truncations, x = c: the largest error e^-c of the kernel, and sqrt(B~ G_5), the bound over sqrt T.
     """
     if sweep := settings.variances:
         for variance in sweep.values:
-            pair = settings.kernel.pair(task.base.d, variance)
-            ball = settings.ball(task.rivals(pair)[""], pair)
-            name = f"sweep {at.repetition}"
-            sequence = Round(settings, task, pair, variance, at.seeds, name, sweep.horizon)
+            pair = settings.kernel.pair(task.d, variance)
+            ball = settings.ball(settings.task.rivals(pair)[""], pair)
+            place = At(at.seeds, f"sweep {at.repetition}", {})
+            sequence = Round(settings, task, pair, place, sweep.horizon, variance)
             eta, bound = sequence.step(ball, sweep.factor)
             here = at.on(setting="sweep", x=variance)
             for method in ("surrogate", "naive_kernel"):
@@ -596,9 +592,9 @@ def _sweeps(settings: KernelSettings, task: KernelTask, at: At) -> Iterator[Row]
             values = {"sweep_bound": bound, "sweep_constant": pair.diagonal}
             yield from here.rows(values, method="surrogate")
     for c in settings.truncations or []:
-        B_y = task.base.y_size**2 + settings.target**2
-        pair = settings.kernel.model_copy(update={"c": c}).pair(task.base.d, settings.variance)
-        ball = task.rivals(pair)[""].angle_ball(pair)
+        B_y = task.y_size**2 + settings.target**2
+        pair = settings.kernel.model_copy(update={"c": c}).pair(task.d, settings.variance)
+        ball = settings.task.rivals(pair)[""].angle_ball(pair)
         price = float(np.sqrt(ball * regret_bounds.surrogate_moment(ball, pair.diagonal, B_y)))
         values = {"truncation_error": float(np.exp(-c)), "bound_over_root_T": price}
         yield from at.rows(values, method="rival", setting="truncation", x=c)
@@ -614,16 +610,16 @@ class TunedKernelSettings(KernelSettings):
 
 def tune_kernel(settings: TunedKernelSettings, walk: Walk) -> dict[str, float]:
     """``{T: factor}`` of the least loss on pilot sequences; above ``pilot_horizon`` the one found there."""
-    task = settings.task.task(settings.kernel)
-    pair = settings.kernel.pair(task.base.d, settings.variance)
-    ball = settings.ball(task.rivals(pair)[""], pair)
+    task = settings.task.base(settings.kernel)
+    pair = settings.kernel.pair(task.d, settings.variance)
+    ball = settings.ball(settings.task.rivals(pair)[""], pair)
+    places = [At(walk.seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
     chosen: dict[str, float] = {}
     for T in settings.horizons:
         if settings.pilot_horizon < T:
             chosen[str(T)] = chosen[str(settings.pilot_horizon)]
             continue
-        names = [f"pilot {i}" for i in range(settings.pilots)]
-        pilots = [Round(settings, task, pair, settings.variance, walk.seeds, name, T) for name in names]
+        pilots = [Round(settings, task, pair, place, T) for place in places]
         chosen[str(T)] = min(
             settings.pilot_factors,
             key=lambda m: sum(pilot.loss("naive_kernel", pilot.step(ball, m)[0], ball) for pilot in pilots),

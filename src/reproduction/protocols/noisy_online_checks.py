@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import product as product_of
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -394,9 +394,10 @@ def noisy_scoring(settings: ScoringSettings, walk: Walk) -> Iterator[Row]:
 
 RADIUS2 = 2.25
 """B_w of the weights [-1.5, 1.5]."""
-WORLDS: dict[str, tuple[Callable[[Any], Any], float]] = {
-    "A": (lambda w: ((3 * w - 1) ** 2 + (w + 1) ** 2) / 2, 0.2),
-    "B": (lambda w: (w - 1) ** 2, 1.0),
+Function = Callable[[Floats], Floats]
+WORLDS: dict[str, tuple[Function, Floats]] = {
+    "A": (lambda w: ((3 * w - 1) ** 2 + (w + 1) ** 2) / 2, np.array(0.2)),
+    "B": (lambda w: (w - 1) ** 2, np.array(1.0)),
 }
 """World -> F(w), the expected loss of a round, and its best weight."""
 
@@ -482,10 +483,10 @@ def _running_mean(x: Floats) -> Floats:
         return np.concatenate([[0.0], np.clip(1 / mean, -1.5, 1.5)])
 
 
-def one_copy_losses() -> dict[str, Callable[[Any], Any]]:
+def one_copy_losses() -> dict[str, Function]:
     """Losses of a prediction a with label 1, for what no learner of one copy avoids with |w| <= 3."""
 
-    def at_one(loss: AnalyticLoss) -> Callable[[Any], Any]:
+    def at_one(loss: AnalyticLoss) -> Function:
         return lambda a: loss.loss(a, np.ones_like(a))
 
     losses = {name: at_one(analytic_loss(name)) for name in ("squared", "exponential")}
