@@ -34,8 +34,11 @@ def simulated(K, rate, n=4000, seed=0):
     return p, y, true, omega
 
 
-def standard_errors(found):
-    return (found.high - found.low) / (2 * flip_rates.Z)
+def interval(estimate, y, *p):
+    """`flip_rates.interval` of one or more cross-fits, and its standard errors."""
+    cross = CrossFit(np.stack(p), np.stack(p), np.stack(p))
+    found = flip_rates.interval(estimate, cross, y, np.random.default_rng(1))
+    return found, (found.high - found.low) / (2 * flip_rates.Z)
 
 
 # Flip rates
@@ -43,31 +46,19 @@ def standard_errors(found):
 
 @pytest.mark.parametrize("K", [2, 3, 5])
 def test_rates_are_recovered_where_classes_are_certain(K):
-    p, y, _, omega = simulated(K, 0.2)
-    found = flip_rates.interval(
-        flip_rates.from_joint, CrossFit(p[None], p[None], p[None]), y, np.random.default_rng(1)
-    )
+    p, y, true, omega = simulated(K, 0.2)
+    found, se = interval(flip_rates.from_joint, y, p)
     off = ~np.eye(K, dtype=bool)
     overlap = 0.2 / K  # of the rows that are not certain, which the confident joint counts as flips in part
-    assert (np.abs(found.value - omega)[off] < 3 * standard_errors(found)[off] + overlap).all()
+    assert (np.abs(found.value - omega)[off] < 3 * se[off] + overlap).all()
     np.testing.assert_allclose(flip_rates.anchor(p, y), omega, atol=1e-9)
     np.testing.assert_allclose(flip_rates.surest(p, y).omega, omega, atol=4 * (0.16 / (800 / K)) ** 0.5)
-
-
-@pytest.mark.parametrize("K", [2, 3, 5])
-def test_rates_of_certain_rows_are_recovered_within_three_standard_errors(K):
-    p, y, true, omega = simulated(K, 0.2)
     sure = p.max(axis=1) > 0.8 - 1e-9
-    p, y = p[sure], y[sure]
-    found = flip_rates.interval(
-        flip_rates.from_joint, CrossFit(p[None], p[None], p[None]), y, np.random.default_rng(1)
-    )
-    assert (np.abs(found.value - omega) <= 3 * standard_errors(found) + 1e-9).all()
-    wrong = flip_rates.interval(
-        flip_rates.wrong_share, CrossFit(p[None], p[None], p[None]), y, np.random.default_rng(1)
-    )
-    assert wrong.low < np.mean(y != true[sure]) < wrong.high
-    assert flip_rates.wrong_share_of(omega, y) == pytest.approx(0.2, abs=1e-9)
+    found, se = interval(flip_rates.from_joint, y[sure], p[sure])
+    assert (np.abs(found.value - omega) <= 3 * se + 1e-9).all()
+    wrong, _ = interval(flip_rates.wrong_share, y[sure], p[sure])
+    assert wrong.low < np.mean((y != true)[sure]) < wrong.high
+    assert flip_rates.wrong_share_of(omega, y[sure]) == pytest.approx(0.2, abs=1e-9)
 
 
 def test_without_an_anchor_the_confident_joint_takes_overlap_for_flips():
@@ -93,10 +84,8 @@ def test_trusted_labels_are_counted_with_exact_limits():
 def test_cross_fits_that_disagree_widen_the_interval():
     p, y, *_ = simulated(2, 0.2, n=500)
     other = np.clip(p + np.random.default_rng(0).normal(0, 0.3, p.shape), 0, 1)
-    rng = np.random.default_rng
-    same = flip_rates.interval(flip_rates.from_joint, CrossFit(np.stack([p, p]), p, p), y, rng(0))
-    wider = flip_rates.interval(flip_rates.from_joint, CrossFit(np.stack([p, other]), p, p), y, rng(0))
-    assert (wider.high - wider.low > same.high - same.low).all()
+    same, wider = (interval(flip_rates.from_joint, y, p, q)[1] for q in (p, other))
+    assert (wider > same).all()
 
 
 # Evidence
@@ -115,11 +104,8 @@ def evidence(flips, seed):
     return flip_rates.surest(p, y).evidence.any()
 
 
-def test_clean_labels_of_overlapping_classes_are_no_evidence_of_flips():
+def test_flipped_labels_are_evidence_and_overlapping_classes_are_not():
     assert sum(evidence(0.0, seed) for seed in range(40)) <= 2
-
-
-def test_flipped_labels_are_evidence():
     assert sum(evidence(0.2, seed) for seed in range(10)) >= 9
 
 
@@ -158,30 +144,20 @@ def test_the_confident_joint_is_that_of_a_loop(K):
 
 
 @pytest.mark.parametrize("K", [2, 3])
-def test_the_confident_joint_is_that_of_cleanlab(K):
-    count = pytest.importorskip("cleanlab.count")
+def test_the_joint_the_labels_found_and_the_ranking_are_those_of_cleanlab(K):
+    count, filtering, rank = (pytest.importorskip(f"cleanlab.{name}") for name in ("count", "filter", "rank"))
     p, y = noisy(K)
-    np.testing.assert_array_equal(
-        flip_rates.counts(p, y), count.compute_confident_joint(y, p, calibrate=False)
-    )
-    theirs = count.estimate_joint(y, p, confident_joint=count.compute_confident_joint(y, p, calibrate=False))
-    np.testing.assert_allclose(flip_rates.joint(p, y), theirs, atol=2.0 / len(y))  # they round to counts
-
-
-def test_the_labels_found_wrong_are_those_of_cleanlab():
-    filtering = pytest.importorskip("cleanlab.filter")
-    p, y = noisy(2)
-    ours = flip_rates.likely_wrong(p, y, flip_rates.joint(p, y))
-    theirs = filtering.find_label_issues(y, p, filter_by="prune_by_noise_rate", n_jobs=1)
-    assert np.count_nonzero(ours != theirs) <= 2  # they round the joint to whole labels
-    assert ours.sum() > 20
-
-
-def test_the_ranking_is_that_of_cleanlab():
-    rank = pytest.importorskip("cleanlab.rank")
-    p, y = noisy(3)
-    theirs = rank.get_label_quality_scores(y, p, method="normalized_margin")
-    np.testing.assert_allclose((flip_rates.margins(p, y) + 1) / 2, theirs, atol=1e-12)
+    C = count.compute_confident_joint(y, p, calibrate=False)
+    np.testing.assert_array_equal(flip_rates.counts(p, y), C)
+    Q, theirs = flip_rates.joint(p, y), count.estimate_joint(y, p, confident_joint=C)
+    np.testing.assert_allclose(Q, theirs, atol=2.0 / len(y))  # they round to counts
+    scores = rank.get_label_quality_scores(y, p, method="normalized_margin")
+    np.testing.assert_allclose((flip_rates.margins(p, y) + 1) / 2, scores, atol=1e-12)
+    if K == 2:
+        ours = flip_rates.likely_wrong(p, y, Q)
+        issues = filtering.find_label_issues(y, p, filter_by="prune_by_noise_rate", n_jobs=1)
+        assert np.count_nonzero(ours != issues) <= 2  # they round the joint to whole labels
+        assert ours.sum() > 20
 
 
 def test_the_number_of_labels_found_is_that_of_the_joint():
@@ -263,12 +239,13 @@ def test_folds_suit_the_number_of_rows_and_the_smallest_class():
     assert folds_for(np.arange(200) % 2) == 10
     assert folds_for(np.arange(400) % 2) == 5
     assert folds_for(np.array([0] * 90 + [1] * 6)) == 6
-    with pytest.raises(ValueError, match="a class with a single row"):
-        cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, 0, 1]), LogisticRegression())
-    with pytest.raises(ValueError, match="at least 1, got 0"):
-        cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, 1, 1]), LogisticRegression(), repetitions=0)
-    with pytest.raises(ValueError, match=r"Perceptron has no predict_proba; wrap it"):
-        cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, 1, 1]), Perceptron())
+    for last, model, repetitions, message in (
+        (0, LogisticRegression(), 1, "a class with a single row"),
+        (1, LogisticRegression(), 0, "at least 1, got 0"),
+        (1, Perceptron(), 1, r"Perceptron has no predict_proba; wrap it"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, last, 1]), model, repetitions=repetitions)
 
 
 def test_a_part_of_many_rows_keeps_the_shares_of_the_classes():
