@@ -52,10 +52,6 @@ class DataSources:
         """What the registry says of a data set, with a pin or without."""
         return registry.find(self.entries, dataset)[2]
 
-    def described(self, dataset: str) -> str:
-        """The entry as text: a change of it fetches again."""
-        return self.entry(dataset).model_dump_json()
-
     def code(self, dataset: str) -> str:
         """The code that turns the raw files of a data set, from any of its sources, into arrays."""
         modules = {name.partition(":")[0] for name in registry.loaders(self.entry(dataset))}

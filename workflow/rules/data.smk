@@ -13,7 +13,7 @@ rule fetch:
     conda:
         ENVIRONMENT
     params:
-        entry=lambda wildcards: PLAN.supply.described(wildcards.dataset),
+        entry=lambda wildcards: PLAN.supply.entry(wildcards.dataset).model_dump_json(),
         options=lambda wildcards: PLAN.supply.fetch_options(wildcards.dataset),
         registry=os.path.relpath(ROOT / "config/datasets.yaml"),
         record=VERSION,

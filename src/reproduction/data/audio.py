@@ -47,7 +47,7 @@ def read(path: Path) -> tuple[Signal, int]:
         raise ValueError(
             f"{path}: expects one channel, file has {samples.shape[1]}; mix it down to mono first"
         )
-    return samples[:, 0], int(rate)
+    return np.ascontiguousarray(samples[:, 0]), int(rate)
 
 
 def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
@@ -60,33 +60,27 @@ def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
     return np.asarray(resample_poly(signal, to_rate // common, rate // common), dtype=np.float64)
 
 
-def _at_rate(path: Path) -> Signal:
+def recording(files: Files) -> Arrays:
+    """One recording as it is; it must be mono at 16 kHz (a user's own file is never changed silently)."""
+    path = only(files)
     signal, rate = read(path)
     if rate != RATE:
         raise ValueError(
             f"{path}: expects {RATE} Hz, file has {rate}; resample with `sox {path.name} -r {RATE} out.wav`"
         )
-    return signal
-
-
-def _arrays(signal: Signal) -> Arrays:
-    return {"signal": np.ascontiguousarray(signal), "rate": np.array(RATE, np.int64)}
+    return {"signal": signal, "rate": np.array(RATE, np.int64)}
 
 
 def speech(files: Files) -> Arrays:
     """The utterances one after the other, in the order of their names; 16 kHz, mono."""
-    return _arrays(np.concatenate([_at_rate(files[name]) for name in sorted(files)]))
-
-
-def recording(files: Files) -> Arrays:
-    """One recording as it is; it must be mono at 16 kHz (a user's own file is never changed silently)."""
-    return _arrays(_at_rate(only(files)))
+    parts = [recording({name: files[name]}) for name in sorted(files)]
+    return parts[0] | {"signal": np.concatenate([part["signal"] for part in parts])}
 
 
 def room_response(files: Files) -> Arrays:
     """One impulse response, mono, resampled to 16 kHz."""
     signal, rate = read(only(files))
-    return _arrays(resample(signal, rate, RATE))
+    return {"signal": resample(signal, rate, RATE), "rate": np.array(RATE, np.int64)}
 
 
 # room impulse responses

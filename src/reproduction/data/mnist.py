@@ -29,6 +29,7 @@ Images = NDArray[np.float64]
 """(n, 28, 28), values 0..255."""
 
 Digits = tuple[NDArray[np.uint8], NDArray[Any]]
+Change = Callable[[Images, np.random.Generator], Images]
 
 ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),
@@ -90,26 +91,6 @@ SMOOTHING = 4.0
 SIZE = 34.0
 
 
-def shifted(files: Files) -> Arrays:
-    """Four copies of each training image, moved by -1, 0 or 1 pixel each way, and nothing else."""
-    return _made(files, "shifted", moved)
-
-
-def deformed(files: Files) -> Arrays:
-    """Four copies of each training image, deformed by random fields and moved, as in MNIST8M."""
-    return _made(files, "deformed", lambda images, rng: moved(_by_fields(images, rng, SIZE), rng))
-
-
-def half_deformed(files: Files) -> Arrays:
-    """As `deformed`, with fields of half the size."""
-    return _made(files, "half deformed", lambda images, rng: moved(_by_fields(images, rng, SIZE / 2), rng))
-
-
-def affine(files: Files) -> Arrays:
-    """Four copies of each training image, each mapped by a random affine map (see `mapped`)."""
-    return _made(files, "affine", mapped)
-
-
 def moved(images: Images, rng: np.random.Generator) -> Images:
     """Each image moved by -1, 0 or 1 pixel along rows and columns, nine moves alike; what enters is 0."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
@@ -150,17 +131,32 @@ def fields(rng: np.random.Generator, size: float) -> Images:
     return size * np.asarray(gaussian_filter(noise, (0, SMOOTHING, SMOOTHING), mode="constant"))
 
 
-def _by_fields(images: Images, rng: np.random.Generator, size: float) -> Images:
-    pool = fields(rng, size)
-    first, second = rng.integers(POOL, size=(2, len(images)))
-    return displaced(images, pool[first], pool[second])
+def _by_fields(size: float) -> Change:
+    """Each image displaced by two fields of the pool, one for each axis, and moved."""
+
+    def change(images: Images, rng: np.random.Generator) -> Images:
+        pool = fields(rng, size)
+        first, second = rng.integers(POOL, size=(2, len(images)))
+        return moved(displaced(images, pool[first], pool[second]), rng)
+
+    return change
 
 
-def _made(files: Files, name: str, change: Callable[[Images, np.random.Generator], Images]) -> Arrays:
+def _loader(name: str, change: Change) -> Callable[[Files], Arrays]:
     """Changed copies of the training images, float32 in [0, 1], and their labels; no test part."""
-    digits = mnist38(files)
-    images = np.rint(digits["X"].astype(float) * 255).reshape(-1, 28, 28)
-    seeds = Seeds(0, "deformed-digits", "mnist38")
-    copies = [change(images, seeds.generator(copy, name)).astype(np.uint8) for copy in range(COPIES)]
-    X = np.concatenate(copies).reshape(-1, 784).astype(np.float32) / np.float32(255)
-    return pack(X, np.tile(digits["y"], COPIES))
+
+    def load(files: Files) -> Arrays:
+        digits = mnist38(files)
+        images = np.rint(digits["X"].astype(float) * 255).reshape(-1, 28, 28)
+        seeds = Seeds(0, "deformed-digits", "mnist38")
+        copies = [change(images, seeds.generator(copy, name)).astype(np.uint8) for copy in range(COPIES)]
+        X = np.concatenate(copies).reshape(-1, 784).astype(np.float32) / np.float32(255)
+        return pack(X, np.tile(digits["y"], COPIES))
+
+    return load
+
+
+shifted = _loader("shifted", moved)
+deformed = _loader("deformed", _by_fields(SIZE))  # as in MNIST8M
+half_deformed = _loader("half deformed", _by_fields(SIZE / 2))
+affine = _loader("affine", mapped)
