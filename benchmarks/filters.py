@@ -23,40 +23,28 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
 import numpy as np
 import padasip
 import pyroomacoustics
-from numba import njit, types
-from numba.core import cgutils
+from numba import njit
 
 from noisylabels.filters.base import Filter, NoisySequence, Sliding
 from noisylabels.filters.lms import JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS
-from noisylabels.fixed_order import INT64, LANES, Emit, intrinsic
+from noisylabels.fixed_order import LANES, fma, fold, splat
 
 CHAINS, TURNS = 16, 1_000_000
 KNOWN = ("clean", "noisy", "beta", "opt", "one", "one_pred", "two")
 
 
-@intrinsic
-def _registers(typingctx, turns, a):
-    """16 independent chains z <- a z + a in vector registers."""
-
-    def codegen(context, builder, signature, args):
-        emit = Emit(context, builder)
-        chains = [emit.variable(emit.zero()) for _ in range(CHAINS)]
-        a = emit.one(cgutils.alloca_once_value(builder, args[1]))
-        with emit.steps(INT64(0), args[0], 1):
-            for chain in chains:
-                builder.store(emit.fma(builder.load(chain), a, a), chain)
-        total = emit.zero()
-        for chain in chains:
-            total = builder.fadd(total, builder.load(chain))
-        return builder.extract_element(total, INT64(0))
-
-    return types.float64(types.int64, types.float64), codegen
-
-
 @njit
 def registers(turns, a):
-    return _registers(turns, a)
+    """16 independent chains z <- a z + a in vector registers."""
+    z = splat(a)
+    t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = u0 = u1 = u2 = u3 = u4 = u5 = u6 = u7 = splat(0.0)
+    for _ in range(turns):
+        t0, t1, t2, t3 = fma(t0, z, z), fma(t1, z, z), fma(t2, z, z), fma(t3, z, z)
+        t4, t5, t6, t7 = fma(t4, z, z), fma(t5, z, z), fma(t6, z, z), fma(t7, z, z)
+        u0, u1, u2, u3 = fma(u0, z, z), fma(u1, z, z), fma(u2, z, z), fma(u3, z, z)
+        u4, u5, u6, u7 = fma(u4, z, z), fma(u5, z, z), fma(u6, z, z), fma(u7, z, z)
+    return fold(t0 + t1 + t2 + t3 + t4 + t5 + t6 + t7 + u0 + u1 + u2 + u3 + u4 + u5 + u6 + u7)
 
 
 def sequence(d: int, T: int, sliding: bool) -> NoisySequence:

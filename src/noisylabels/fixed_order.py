@@ -8,248 +8,228 @@ vectors of it. What is marked `intrinsic` is for compiled code only; nothing is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+import operator
 from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import extending, njit, types
 from numba.core import cgutils
+from numba.core.datamodel import models
 
 from noisylabels.validation import Array, Floats
 
 intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
 LANES = 8
-INT64 = ir.IntType(64)
-_DOUBLE, _SINGLE = ir.DoubleType(), ir.FloatType()
+INT64, _DOUBLE = ir.IntType(64), ir.DoubleType()
+_REGISTER = ir.VectorType(_DOUBLE, LANES)
+
+
+class _Vector(types.Type):
+    """Numba's type of eight doubles in a register; see `load`, `store`, `splat`, `fold`, `fma`, + - *."""
+
+
+VECTOR = _Vector("Vector")
+
+
+@extending.register_model(_Vector)
+class _Register(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _REGISTER)  # type: ignore[no-untyped-call]
+
+
+def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Address of eight elements of an array, by the first two arguments."""
+    data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+    kind = ir.VectorType(data.type.pointee, LANES)
+    return builder.bitcast(builder.gep(data, [arguments[1]]), kind.as_pointer())
+
+
+@intrinsic
+def load(typing_context: Any, a: Any, i: Any) -> Any:
+    """The vector a[i : i+8] of a contiguous array, flat; single precision is made double."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = builder.load(_place(context, builder, signature, arguments), align=a.dtype.bitwidth // 8)
+        return vector if a.dtype == types.float64 else builder.fpext(vector, _REGISTER)
+
+    return VECTOR(a, types.int64), generate
+
+
+@intrinsic
+def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
+    """a[i : i+8] = vector for a contiguous array of doubles, flat."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _place(context, builder, signature, arguments), align=8)
+        return context.get_dummy_value()
+
+    return types.void(a, types.int64, VECTOR), generate
+
+
+def _repeated(builder: Any, number: Any) -> Any:
+    undefined, lane = ir.Constant(_REGISTER, ir.Undefined), ir.IntType(32)
+    first = builder.insert_element(undefined, number, lane(0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(lane, LANES), [0] * LANES))
+
+
+@intrinsic
+def splat(typing_context: Any, x: Any) -> Any:
+    """The vector of eight times x."""
+    return VECTOR(types.float64), lambda _, builder, __, arguments: _repeated(builder, arguments[0])
+
+
+@intrinsic
+def spread(typing_context: Any, a: Any, i: Any) -> Any:
+    """The vector of eight times a[i], i >= 0, of a contiguous array of doubles, flat."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+        return _repeated(builder, builder.load(builder.gep(data, [arguments[1]])))
+
+    return VECTOR(a, types.int64), generate
+
+
+@intrinsic
+def fold(typing_context: Any, vector: Any) -> Any:
+    """((p_0 + p_1) + (p_2 + p_3)) + ((p_4 + p_5) + (p_6 + p_7))."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        parts = [builder.extract_element(arguments[0], ir.IntType(32)(lane)) for lane in range(LANES)]
+        while len(parts) > 1:
+            parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
+
+    return types.float64(VECTOR), generate
 
 
 @intrinsic
 def bits(typing_context: Any, x: Any) -> Any:
     """The 64 bits of a double as an integer; keeps the order of doubles >= 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], INT64)
-
-    return types.int64(types.float64), generate
+    return types.int64(types.float64), lambda _, builder, __, arguments: builder.bitcast(arguments[0], INT64)
 
 
 @intrinsic
 def from_bits(typing_context: Any, k: Any) -> Any:
     """The double with these 64 bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
+    return types.float64(types.int64), lambda _, builder, __, arguments: builder.bitcast(
+        arguments[0], _DOUBLE
+    )
 
 
 @intrinsic
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once.
+    """a b + c, rounded once, of numbers or vectors.
 
     For compiled code only, where loops over it become vectors.
     Left to the compiler ("contract"), a product and a sum are fused or not by what the processor can do.
     """
+    number, name = (_REGISTER, "v8f64") if a == VECTOR else (_DOUBLE, "f64")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        operation = builder.module.declare_intrinsic(
-            "llvm.fma", [ir.DoubleType()], ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 3)
+        kind = ir.FunctionType(number, [number] * 3)
+        return builder.call(
+            cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.{name}"), arguments
         )
-        return builder.call(operation, arguments)
 
-    return types.float64(types.float64, types.float64, types.float64), generate
-
-
-class Emit:
-    """Short names for the few instructions used below."""
-
-    def __init__(self, context: Any, builder: Any, lanes: int = LANES) -> None:
-        self.context, self.builder, self.lanes = context, builder, lanes
-        self.vector = ir.VectorType(_DOUBLE, lanes)
-        kind = ir.FunctionType(self.vector, [self.vector] * 3)
-        self._fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{lanes}f64")
-
-    def data(self, array_type: Any, array: Any) -> Any:
-        """Address of the first element."""
-        return self.context.make_array(array_type)(self.context, self.builder, value=array).data
-
-    def offset(self, data: Any, *offsets: Any) -> Any:
-        """Address of data[offset]; several offsets are added up."""
-        for offset in offsets:
-            offset = INT64(offset) if isinstance(offset, int) else offset
-            data = self.builder.gep(data, [offset])
-        return data
-
-    def columns(self, array_type: Any, array: Any) -> Any:
-        """shape[1]."""
-        shape = self.context.make_array(array_type)(self.context, self.builder, value=array).shape
-        return self.builder.extract_value(shape, 1)
-
-    def number(self, data: Any, *offsets: Any) -> Any:
-        """data[offset], as a double."""
-        value = self.builder.load(self.offset(data, *offsets))
-        return self.builder.fpext(value, _DOUBLE) if value.type == _SINGLE else value
-
-    def one(self, data: Any, *offsets: Any) -> Any:
-        """data[offset], repeated in all lanes."""
-        value = self.number(data, *offsets)
-        undefined = ir.Constant(self.vector, ir.Undefined)
-        vector = self.builder.insert_element(undefined, value, ir.IntType(32)(0))
-        return self.pick(vector, undefined, [0] * self.lanes)
-
-    def pick(self, a: Any, b: Any, lanes: list[int]) -> Any:
-        """The given lanes of a and b laid end to end."""
-        kind = ir.VectorType(ir.IntType(32), len(lanes))
-        return self.builder.shuffle_vector(a, b, ir.Constant(kind, lanes))
-
-    def load(self, data: Any, *offsets: Any) -> Any:
-        """data[offset : offset+lanes], as doubles."""
-        kind = data.type.pointee
-        vector = self.builder.load(self._vector_at(data, *offsets), align=4 if kind == _SINGLE else 8)
-        return self.builder.fpext(vector, self.vector) if kind == _SINGLE else vector
-
-    def store(self, vector: Any, data: Any, *offsets: Any) -> None:
-        """data[offset : offset+lanes] = vector."""
-        self.builder.store(vector, self._vector_at(data, *offsets), align=8)
-
-    def _vector_at(self, data: Any, *offsets: Any) -> Any:
-        kind = ir.VectorType(data.type.pointee, self.lanes)
-        return self.builder.bitcast(self.offset(data, *offsets), kind.as_pointer())
-
-    def fma(self, a: Any, b: Any, c: Any) -> Any:
-        """a b + c, rounded once."""
-        return self.builder.call(self._fma, [a, b, c])
-
-    def zero(self) -> Any:
-        """Zeros."""
-        return ir.Constant(self.vector, [0.0] * self.lanes)
-
-    def variable(self, value: Any) -> Any:
-        """A vector that a loop changes; it ends up in a register."""
-        return cgutils.alloca_once_value(self.builder, value)
-
-    @contextmanager
-    def steps(self, start: Any, stop: Any, step: int) -> Iterator[Any]:
-        """for k in range(start, stop, step)."""
-        with cgutils.for_range_slice(self.builder, start, stop, INT64(step), INT64) as (k, _):
-            yield k
+    kind = VECTOR if a == VECTOR else types.float64
+    return kind(kind, kind, kind), generate
 
 
-def _tree(builder: Any, parts: list[Any]) -> Any:
-    """((p_0 + p_1) + (p_2 + p_3)) + ..."""
-    while len(parts) > 1:
-        parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
-    return parts[0]
+@intrinsic
+def ratio(typing_context: Any, a: Any, b: Any, otherwise: Any) -> Any:
+    """a / b where b > 0, else `otherwise`; of numbers or vectors."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, b, otherwise = arguments
+        positive = builder.fcmp_ordered(">", b, ir.Constant(b.type, None))
+        return builder.select(positive, builder.fdiv(a, b), otherwise)
+
+    return a(a, a, a), generate
 
 
-def _across(builder: Any, vector: Any) -> Any:
-    """The sum of the eight lanes."""
-    return _tree(builder, [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(LANES)])
+def _arithmetic(operation: Any, instruction: str) -> None:
+    @intrinsic
+    def emit(typing_context: Any, a: Any, b: Any) -> Any:
+        return VECTOR(VECTOR, VECTOR), lambda _, builder, __, both: getattr(builder, instruction)(*both)
+
+    @extending.overload(operation)
+    def overloaded(a, b):  # type: ignore[no-untyped-def]
+        return (lambda a, b: emit(a, b)) if a == VECTOR and b == VECTOR else None
 
 
-def _lane_sum(emit: Emit, n: Any, plus_vector: Any, plus_number: Any) -> Any:
-    """A sum over k < n: 32, then 8 partial sums as far as they go, then one by one.
+for _operation, _instruction in (operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"):
+    _arithmetic(_operation, _instruction)
 
-    plus_vector(total, k, lane) adds the terms k+lane .. k+lane+7, plus_number(total, k) the term k.
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
+    """sum of a[i+k] b[j+k] over k < n; single precision is made double first.
+
+    32, then 8 partial sums as far as they go, then one by one.
     """
-    builder = emit.builder
-    sums = [emit.variable(emit.zero()) for _ in range(4)]
-    wide, whole = builder.and_(n, INT64(-4 * LANES)), builder.and_(n, INT64(-LANES))
-    for start, stop, totals in ((INT64(0), wide, sums), (wide, whole, sums[:1])):
-        with emit.steps(start, stop, len(totals) * LANES) as k:
-            for i, total in enumerate(totals):
-                builder.store(plus_vector(builder.load(total), k, i * LANES), total)
-    vector = _tree(builder, [builder.load(total) for total in sums])
-    rest = emit.variable(_across(builder, vector))
-    with emit.steps(whole, n, 1) as k:
-        builder.store(plus_number(builder.load(rest), k), rest)
-    return builder.load(rest)
+    t0 = t1 = t2 = t3 = splat(0.0)
+    wide, whole = n & -32, n & -8
+    for k in range(0, wide, 32):
+        t0 = fma(load(a, i + k), load(b, j + k), t0)
+        t1 = fma(load(a, i + k + 8), load(b, j + k + 8), t1)
+        t2 = fma(load(a, i + k + 16), load(b, j + k + 16), t2)
+        t3 = fma(load(a, i + k + 24), load(b, j + k + 24), t3)
+    for k in range(wide, whole, 8):
+        t0 = fma(load(a, i + k), load(b, j + k), t0)
+    total = fold((t0 + t1) + (t2 + t3))
+    for k in range(whole, n):
+        total += np.float64(a[i + k]) * np.float64(b[j + k])
+    return total
 
 
-@intrinsic
-def dot_lanes(typingctx, a, i, b, j, n):  # type: ignore[no-untyped-def]
-    """sum of a[i+k] b[j+k] over k < n, in the order of `_lane_sum`; single precision is made double first."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        emit = Emit(context, builder)
-        a = emit.offset(emit.data(signature.args[0], args[0]), args[1])
-        b = emit.offset(emit.data(signature.args[2], args[2]), args[3])
-
-        def plus_vector(total, k, lane):  # type: ignore[no-untyped-def]
-            return emit.fma(emit.load(a, k, lane), emit.load(b, k, lane), total)
-
-        def plus_number(total, k):  # type: ignore[no-untyped-def]
-            return builder.fadd(total, builder.fmul(emit.number(a, k), emit.number(b, k)))
-
-        return _lane_sum(emit, args[4], plus_vector, plus_number)
-
-    return types.float64(a, types.int64, b, types.int64, types.int64), codegen
+@njit(cache=True, error_model="numpy", forceinline=True)
+def sum_lanes(a: Floats, i: int, n: int) -> float:
+    """sum of a[i+k] over k < n, in the order of `dot_lanes`."""
+    t0 = t1 = t2 = t3 = splat(0.0)
+    wide, whole = n & -32, n & -8
+    for k in range(i, i + wide, 32):
+        t0, t1, t2, t3 = t0 + load(a, k), t1 + load(a, k + 8), t2 + load(a, k + 16), t3 + load(a, k + 24)
+    for k in range(i + wide, i + whole, 8):
+        t0 = t0 + load(a, k)
+    total = fold((t0 + t1) + (t2 + t3))
+    for k in range(i + whole, i + n):
+        total += a[k]
+    return total
 
 
-@intrinsic
-def dot_four_rows(typingctx, A, i, x, out):  # type: ignore[no-untyped-def]
-    """out = A[i : i+4] x for A (m, n), x (n,), out (4,): 16, then 8 partial sums each, then one by one."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        emit = Emit(context, builder)
-        n = emit.columns(signature.args[0], args[0])
-        first = emit.offset(emit.data(signature.args[0], args[0]), builder.mul(args[1], n))
-        rows = [emit.offset(first, builder.mul(n, INT64(row))) for row in range(4)]
-        x, out = (emit.data(signature.args[k], args[k]) for k in (2, 3))
-        sums = [[emit.variable(emit.zero()) for _ in range(2)] for _ in rows]
-        wide, whole = builder.and_(n, INT64(-2 * LANES)), builder.and_(n, INT64(-LANES))
-        for start, stop, count in ((INT64(0), wide, 2), (wide, whole, 1)):
-            with emit.steps(start, stop, count * LANES) as k:
-                for part in range(count):
-                    factor = emit.load(x, k, part * LANES)
-                    for row, totals in zip(rows, sums, strict=True):
-                        total = builder.load(totals[part])
-                        builder.store(emit.fma(emit.load(row, k, part * LANES), factor, total), totals[part])
-        for number, (row, totals) in enumerate(zip(rows, sums, strict=True)):
-            rest = emit.variable(_across(builder, _tree(builder, [builder.load(part) for part in totals])))
-            with emit.steps(whole, n, 1) as k:
-                product = builder.fmul(emit.number(row, k), emit.number(x, k))
-                builder.store(builder.fadd(builder.load(rest), product), rest)
-            builder.store(builder.load(rest), emit.offset(out, number))
-        return context.get_dummy_value()
-
-    return types.void(A, types.int64, x, out), codegen
+@njit(cache=True, error_model="numpy", forceinline=True)
+def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
+    """A_i.x and A_{i+1}.x for A (m, n), x (n,): 16, then 8 partial sums each, then one by one."""
+    n = len(x)
+    a0 = a1 = b0 = b1 = splat(0.0)
+    wide, whole, a, b = n & -16, n & -8, i * n, (i + 1) * n
+    for k in range(0, wide, 16):
+        u, v = load(x, k), load(x, k + 8)
+        a0, a1 = fma(load(A, a + k), u, a0), fma(load(A, a + k + 8), v, a1)
+        b0, b1 = fma(load(A, b + k), u, b0), fma(load(A, b + k + 8), v, b1)
+    for k in range(wide, whole, 8):
+        a0, b0 = fma(load(A, a + k), load(x, k), a0), fma(load(A, b + k), load(x, k), b0)
+    p, q = fold(a0 + a1), fold(b0 + b1)
+    for k in range(whole, n):
+        p += A[i, k] * x[k]
+        q += A[i + 1, k] * x[k]
+    return p, q
 
 
-@intrinsic
-def sum_lanes(typingctx, a, i, n):  # type: ignore[no-untyped-def]
-    """sum of a[i+k] over k < n, in the order of `_lane_sum`."""
-
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        emit = Emit(context, builder)
-        a = emit.offset(emit.data(signature.args[0], args[0]), args[1])
-
-        def plus_vector(total, k, lane):  # type: ignore[no-untyped-def]
-            return builder.fadd(total, emit.load(a, k, lane))
-
-        def plus_number(total, k):  # type: ignore[no-untyped-def]
-            return builder.fadd(total, emit.number(a, k))
-
-        return _lane_sum(emit, args[2], plus_vector, plus_number)
-
-    return types.float64(a, types.int64, types.int64), codegen
-
-
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def dot(x: Floats, at: int, w: Floats) -> float:
     """sum_k x[at+k] w[k] over the entries of w."""
     return dot_lanes(x, at, w, 0, len(w))
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def energy(x: Floats, at: int, d: int) -> float:
     """sum_k x[at+k]^2 over d entries."""
     return dot_lanes(x, at, x, at, d)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def add(w: Floats, c: float, x: Floats, at: int) -> None:
     """w += c x_t, in place; x_t = x[at : at+d]."""
     row = x[at : at + len(w)]
@@ -298,16 +278,14 @@ def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
 def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floats, gradient: Floats) -> None:
     """Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine."""
     r, n = ZT.shape
-    weighted, four = np.empty(n), np.empty(4)
+    weighted = np.empty(n)
     for i in range(r):
         gradient[i] = dot_lanes(slope, 0, ZT[i], 0, n)
         for m in range(n):
             weighted[m] = curvature[m] * ZT[i, m]
         whole = (i + 1) // 4 * 4
-        for j in range(0, whole, 4):  # four rows at a time: fewer loads
-            dot_four_rows(ZT, j, weighted, four)
-            for k in range(4):
-                hessian[i, j + k] = four[k]
+        for j in range(0, whole, 2):  # two rows at a time: fewer loads
+            hessian[i, j], hessian[i, j + 1] = dot_two_rows(ZT, j, weighted)
         for j in range(whole, i + 1):
             hessian[i, j] = dot_lanes(weighted, 0, ZT[j], 0, n)
 

@@ -5,7 +5,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import alpha, as_rows, filters, sequence, told
+from reference import as_rows, filters, sequence, told
 from scipy.optimize import minimize_scalar
 
 from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
@@ -89,33 +89,18 @@ def test_r_zero_on_a_sliding_window_interpolates() -> None:
 
 
 @settings(max_examples=10)
-@given(st.integers(2, 12), st.integers(0, 2**31))
-def test_variants_commute_with_a_rotation_of_x(d: int, seed: int) -> None:
+@given(st.integers(2, 12), st.floats(0.01, 100.0), st.integers(0, 2**31))
+def test_a_rotation_of_x_or_c_x_with_c_squared_r_changes_no_loss(d: int, c: float, seed: int) -> None:
     data = sequence(80, d, seed=seed)
-    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
+    turn = c * np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
     turned = NoisySequence(data.x @ turn, data.y, data.labels, data.v)
-    assert ORS.losses(filters(), turned, 2) == pytest.approx(ORS.losses(filters(), data, 2), rel=1e-10)
-
-
-@settings(max_examples=10)
-@given(st.floats(0.01, 100.0), st.integers(0, 2**31))
-def test_scaling_x_by_c_and_r_by_c_squared_changes_no_prediction(c: float, seed: int) -> None:
-    data = sequence(80, 5, seed=seed)
-    scaled = NoisySequence(c * data.x, data.y, data.labels, data.v)
-    wanted = ORS.losses(filters(r=2.0), data, 2)
-    assert ORS.losses(filters(r=2.0 * c * c), scaled, 2) == pytest.approx(wanted, rel=1e-10)
+    found, wanted = ORS.losses(filters(2.0 * c * c), turned, 2), ORS.losses(filters(2.0), data, 2)
+    assert found == pytest.approx(wanted, rel=1e-10)
 
 
 def test_beta_zero_is_noisy_to_the_last_bit() -> None:
     data = sequence(300, 10)
     assert np.array_equal(*ORS.losses([ORS("beta", beta=0), ORS("noisy")], data, 5))
-
-
-def test_small_r_sees_only_the_product_of_r_and_beta() -> None:
-    """A ridge in the tuning of (r, beta), not an edge of the grid."""
-    data = sequence(2000, 10)
-    a, b = ORS.losses([ORS("beta", r=1e-6, beta=1e8), ORS("beta", r=1e-7, beta=1e9)], data, 1)[:, 0]
-    assert a == pytest.approx(b, rel=1e-5)
 
 
 @pytest.mark.parametrize("variant", ["noisy", "one_pred_u", "two_u", "two_noisy", "clean"])
@@ -127,14 +112,6 @@ def test_variants_of_unknown_variance_do_not_read_it(variant: str) -> None:
     side = {"second": data.labels[:, 1], "clean": data.y}
     blind = ORS(variant).run(data.x, data.labels[:, 0], **side)
     assert np.array_equal(blind, ORS(variant).run(data.x, data.labels[:, 0], v=data.v, **side))
-
-
-def test_losses_leave_the_filters_as_they_were() -> None:
-    data = sequence(100, 4)
-    f = ORS("noisy").fit(data.x, data.labels[:, 0])
-    before = f.w.copy()
-    ORS.losses([f], data, 1)
-    assert np.array_equal(f.w, before)
 
 
 def test_the_first_table_holds_on_figure_2() -> None:
@@ -206,14 +183,6 @@ def test_equation_5_minimises_the_expected_clean_cost(seed: int, r: float, v: fl
     assert step.expected_cost(step.best_r) <= found.fun * (1 + 1e-12)
 
 
-@given(seeds, positive, positive, st.floats(0.0, 50.0))
-def test_expected_cost_has_the_closed_form(seed: int, r: float, v: float, more: float) -> None:
-    step = Step(seed, r, v)
-    X, d2, r_t = step.X, step.delta**2, r + more
-    closed = (d2 + v) * X * (r + X) / (2 * r * (r_t + X) ** 2) + d2 / (2 * r) - d2 * X / (r * (r_t + X))
-    assert step.expected_cost(r_t) == pytest.approx(closed, rel=1e-10, abs=1e-12)
-
-
 @given(seeds, positive, positive, st.floats(0.5, 2.0).filter(lambda f: abs(f - 1) > 0.01))
 def test_equation_5_brings_w_nearest_to_the_clean_update(
     seed: int, r: float, v: float, factor: float
@@ -252,51 +221,6 @@ def test_equation_4_is_the_minimiser_of_the_shrunk_objective(
     )
 
 
-@given(seeds, positive, positive)
-def test_the_reduced_update_equals_4_with_5(seed: int, r: float, v: float) -> None:
-    step = Step(seed, r, v)
-    for label in step.labels:
-        w = step.ors("opt", label, v=v, clean=step.y)
-        assert w == pytest.approx(step.update(label, step.best_r), rel=1e-12, abs=1e-12)
-
-
-@given(seeds, positive, st.floats(0.0, 1e12), st.sampled_from(sorted(set(VARIANTS) - {"beta"})))
-def test_alpha_lies_between_0_and_1(seed: int, r: float, v: float, variant: str) -> None:
-    step = Step(seed, r, v)
-    assert 0 <= alpha(variant, r, step.X, step.yhat, step.y, *step.labels, v) <= 1
-
-
-@given(seeds, positive)
-def test_without_noise_nothing_is_scaled(seed: int, r: float) -> None:
-    step = Step(seed, r, 0.0)
-    plain = step.update(step.y, r)
-    for variant in ("opt", "one", "one_pred", "two", "beta"):
-        beta = {"beta": 5.0} if variant == "beta" else {}
-        w = step.ors(variant, step.y, v=0.0, second=step.y, clean=step.y, **beta)
-        assert w == pytest.approx(plain, rel=1e-13)
-
-
-@pytest.mark.parametrize("variant", ["opt", "one", "one_pred", "two"])
-def test_under_infinite_noise_nothing_moves(variant: str) -> None:
-    step = Step(1, 1.0, 1.0)
-    moved = step.ors(variant, step.labels[0], v=1e18, second=step.labels[1], clean=step.y) - step.w
-    assert np.abs(moved).max() < 1e-14
-
-
-@given(seeds, positive, positive)
-def test_a_posteriori_error_is_e_times_r_over_r_plus_x(seed: int, r: float, v: float) -> None:
-    step = Step(seed, r, v)
-    label = step.labels[0]
-    left = label - step.ors("noisy", label) @ step.x
-    assert left == pytest.approx((label - step.yhat) * r / (r + step.X), rel=1e-9, abs=1e-12)
-
-
-@given(seeds)
-def test_at_r_zero_the_new_label_is_interpolated(seed: int) -> None:
-    step = Step(seed, 0.0, 1.0)
-    assert step.ors("noisy", step.labels[0]) @ step.x == pytest.approx(step.labels[0], abs=1e-12)
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_zero_rows_and_exact_predictions_do_no_harm(variant: str) -> None:
     """r = 0 with x = 0, delta = v = 0: the 0/0 of the formulas."""
@@ -320,22 +244,6 @@ def test_one_pred_u_is_nlms_with_half_a_step(seed: int, r: float, v: float) -> N
         half.w = step.w.copy()
         assert w == pytest.approx(half.partial_fit(step.x[None], [label]).w, rel=1e-13, abs=1e-13)
         assert w == pytest.approx(step.update(label, 2 * r + step.X), rel=1e-13, abs=1e-13)
-
-
-@given(seeds, positive, positive, st.floats(0.0, 10.0))
-def test_beta_follows_rule_6(seed: int, r: float, v: float, beta: float) -> None:
-    step = Step(seed, r, v)
-    w = step.ors("beta", step.labels[0], v=v, beta=beta)
-    assert w == pytest.approx(step.update(step.labels[0], r * (1 + beta * v)), rel=1e-13, abs=1e-13)
-
-
-@given(seeds, positive)
-def test_the_spread_of_two_labels_estimates_the_variance_of_their_mean(seed: int, v: float) -> None:
-    """E (label 1 - label 2)^2 / 4 = v / 2, and so is the variance of (label 1 + label 2) / 2."""
-    step = Step(seed, 1.0, v)
-    pairs = [(a, b) for a in step.labels for b in step.labels]
-    assert np.mean([(a - b) ** 2 / 4 for a, b in pairs]) == pytest.approx(v / 2, rel=1e-10)
-    assert np.mean([((a + b) / 2 - step.y) ** 2 for a, b in pairs]) == pytest.approx(v / 2, rel=1e-10)
 
 
 def test_two_full_is_two_with_twice_the_variance() -> None:

@@ -10,9 +10,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.filters.base import Rows, Sliding
-from noisylabels.filters.ors import ORS, VariantName
-from noisylabels.filters.ors_kernels import MEAN, ONE, SPREAD, step_one
-from noisylabels.fixed_order import add, dot, energy
+from noisylabels.filters.ors import MEAN, ONE, ORS, SPREAD, VariantName, coefficient
+from noisylabels.fixed_order import LANES, add, dot, energy, splat, store
 from noisylabels.validation import Floats, choice, finite, flag, number
 
 STRATEGIES = ("const", "begin", "auto", "self_tuned")
@@ -79,12 +78,10 @@ def run_budget(
     if uniforms is None and strategy != "begin":
         raise ValueError(f"uniforms: strategy {strategy!r} needs one random number for every round")
     draws = np.zeros(T) if uniforms is None else finite("uniforms", uniforms, (T,))
-    if draws.min() < 0 or draws.max() >= 1:
-        raise ValueError(
-            f"uniforms: value at index {int(np.argmax((draws < 0) | (draws >= 1)))} is not in [0, 1)"
-        )
+    if (wrong := (draws < 0) | (draws >= 1)).any():
+        raise ValueError(f"uniforms: value at index {int(np.argmax(wrong))} is not in [0, 1)")
     pair: list[VariantName] = ["one_pred_u", "two_u"] if scaling else ["noisy", "two_noisy"]
-    rules = np.column_stack([ORS(variant, r=r)._rule() for variant in pair])
+    rules = np.repeat([ORS(variant, r=r)._rule() for variant in pair], LANES // 2, axis=0).T.copy()
     divisor = {"mean_var": k * (k - 1), "biased": k, "unbiased": k - 1}[variance] if k > 1 else 1
     result = BudgetResult(np.empty(T), np.empty(T, dtype=np.int64), np.empty(T // PERIOD))
     plan = (k, p, B, STRATEGIES.index(strategy), start, float(divisor))
@@ -106,18 +103,8 @@ def tune_a(
     low, high = -6.0, 6.0
     for _ in range(18):
         middle = (low + high) / 2
-        result = run_budget(
-            X,
-            y,
-            labels,
-            r=r,
-            B=B,
-            strategy="auto",
-            scaling=scaling,
-            variance=variance,
-            a=10**middle,
-            uniforms=uniforms,
-        )
+        options = {"r": r, "B": B, "scaling": scaling, "variance": variance, "uniforms": uniforms}
+        result = run_budget(X, y, labels, strategy="auto", a=10**middle, **options)  # type: ignore[arg-type]
         if result.used.mean() > B:
             low = middle
         else:
@@ -129,7 +116,7 @@ def tune_a(
 def _run(x, step, d, y, labels, uniforms, plan, rules, loss, used, trace):  # type: ignore[no-untyped-def]
     k, p, B, strategy, a, divisor = plan
     T = len(y)
-    w, seen = np.zeros(d), np.zeros(6)
+    w, seen, c = np.zeros(d), np.zeros(5), np.empty(LANES)
     total = 0
     for t in range(T):
         at = t * step
@@ -149,8 +136,8 @@ def _run(x, step, d, y, labels, uniforms, plan, rules, loss, used, trace):  # ty
             for j in range(k):
                 squares += (labels[t, j] - mean) ** 2
             seen[MEAN], seen[SPREAD] = mean, squares / divisor
-        c = step_one(rules, 1 if several else 0, seen, energy(x, at, d), yhat)
-        add(w, c, x, at)
+        store(c, 0, coefficient(rules, seen, energy(x, at, d), splat(yhat)))
+        add(w, c[-1 if several else 0], x, at)
         used[t] = k if several else 1
         total += used[t]
         if (t + 1) % PERIOD == 0:

@@ -1,20 +1,52 @@
-"""ORS: online regression that scales every example by the noise of its label."""
+"""ORS: online regression that scales every example by the noise of its label, and its compiled loops.
+
+The loops run eight filters side by side on shared rows, or a few filters on a sliding window in blocks of 16
+rounds. Sums stay in registers (`fixed_order.load`): in memory they cost half of the speed at d = 20.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
-from noisylabels.filters.ors_kernels import BLOCK, Rule, look, losses_rows, run_rows, run_windows
-from noisylabels.fixed_order import LANES
-from noisylabels.validation import Floats, choice, number
+from noisylabels.fixed_order import LANES, add, dot, energy, fma, fold, load, put, ratio, splat, spread, store
+from noisylabels.validation import Floats, Ints, choice, number
 
 Labels = tuple[Floats, Floats, Floats, Floats]  # y_t, label 1, label 2 and v_t
 WINDOW_TAPS = 64  # sliding windows of at least so many taps are filtered in blocks
+BLOCK = 16  # rounds of one block of the sliding window
+TILE = 512  # taps that stay in the fastest cache while a block passes over them
+REFRESH = 4096  # rounds between two exact computations of the lag products
+QUIET = 1e-3  # a fall of the energy to this share of its past calls for one, too
+CLEAN, ONE, MEAN, VARIANCE, SPREAD = range(5)
+"""Columns of ``seen``, (n, 5): y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4."""
+
+
+class Rule(NamedTuple):
+    """What one filter puts into the step; as rows of an array (12, 8) in the compiled loops.
+
+    The label is label_clean y_t + label_one (label 1) + label_mean (mean of labels 1 and 2), with two
+    weights 0 and one weight 1; ybar_t likewise.  vbar_t = v v_t + e e_t^2 + spread (label 1 - label 2)^2 / 4.
+    delta weighs (ybar_t - yhat_t)^2: it is 1/4 where ybar_t lies half way between label and prediction.
+    """
+
+    label_clean: float = 0.0
+    label_one: float = 0.0
+    label_mean: float = 0.0
+    ybar_clean: float = 0.0
+    ybar_one: float = 0.0
+    ybar_mean: float = 0.0
+    delta: float = 1.0
+    v: float = 0.0
+    e: float = 0.0
+    spread: float = 0.0
+    r: float = 0.0
+    beta: float = 0.0
 
 
 VariantName = Literal[
@@ -113,7 +145,9 @@ class ORS(Filter):
         if rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0:
             _windows(rows, labels, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
         else:
-            run_rows(rows.flat, rows.step, _seen(labels), rules, w, yhat)
+            seen = np.zeros((rows.n, 5))
+            look(labels, 0, seen)
+            run_rows(rows.flat, rows.step, seen, rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -131,10 +165,10 @@ class ORS(Filter):
         labels = (data.y, data.labels[:, 0], data.labels[:, second], data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             w = np.zeros((1 if len(group) == 1 else 4, rows.d))
-            found = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())
-            result[group] = found[: len(group)]
-        if not all(blocks):
-            seen = _seen(labels)
+            losses = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())
+            result[group] = losses[: len(group)]
+        seen = np.zeros((0 if all(blocks) else len(data), 5))
+        look(labels, 0, seen)
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             losses = np.empty((LANES, windows))
             losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
@@ -152,35 +186,284 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
     return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
 
-def _seen(labels: Labels) -> Floats:
-    """`look` at all rounds at once."""
-    seen = np.zeros((len(labels[0]), 6))
-    look(labels, 0, seen)
-    return seen
-
-
 def _windows(
     rows: Rows, labels: Labels, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
 ) -> Floats:
     """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; losses (8, windows)."""
     D = -(-rows.d // BLOCK) * BLOCK
-    padded = np.zeros((len(w), D))
+    padded = _aligned(len(w), D + 3 * LANES)  # no two filters at addresses that differ by a power of two
     padded[:, : rows.d] = w
-    wide = _aligned(D // LANES, len(w), LANES)  # eight taps of each filter in turn
-    wide[:] = padded.reshape(len(w), -1, LANES).swapaxes(0, 1)
     s = _aligned(rows.n + D + 2 * BLOCK)
     s[: len(rows.flat)] = rows.flat
     losses = np.empty((LANES, len(bounds) - 1))
-    run_windows(
-        s, rows.d, tuple(np.ascontiguousarray(column) for column in labels), rules, wide, bounds, losses, yhat
-    )
-    w[:] = wide.swapaxes(0, 1).reshape(len(w), D)[:, : rows.d]
+    columns = tuple(np.ascontiguousarray(column) for column in labels)
+    run_windows(s, rows.d, columns, rules, padded, bounds, losses, yhat)
+    w[:] = padded[:, : rows.d]
     return losses
 
 
 def _aligned(*shape: int) -> Floats:
     """Zeros whose first element begins a cache line of 64 bytes."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + LANES)
+    raw = np.zeros(int(np.prod(shape)) + LANES)
     start = -raw.ctypes.data // raw.itemsize % LANES
-    return raw[start : start + size].reshape(shape)
+    return raw[start : start + int(np.prod(shape))].reshape(shape)
+
+
+@njit(cache=True)
+def look(labels: Any, t: int, seen: Floats) -> None:
+    """seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,)."""
+    clean, one, two, v = labels
+    for i in range(min(len(seen), len(clean) - t)):
+        seen[i, CLEAN], seen[i, ONE], seen[i, MEAN] = clean[t + i], one[t + i], (one[t + i] + two[t + i]) / 2
+        seen[i, VARIANCE], seen[i, SPREAD] = v[t + i], (one[t + i] - two[t + i]) ** 2 / 4
+
+
+@njit(cache=True, forceinline=True)
+def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
+    """c_t of w_t = w_{t-1} + c_t x_t:  c = g e / (r (1 + beta v) + X),  g = delta^2 / (delta^2 + vbar).
+
+    Of eight filters. rules: (12, 8), see `Rule`.  seen: (5,), what the round shows.  X: its energy.
+    Nothing is divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
+    """
+    clean, one, mean, v = splat(seen[CLEAN]), splat(seen[ONE]), splat(seen[MEAN]), splat(seen[VARIANCE])
+    e = load(rules, 0) * clean + load(rules, 8) * one + load(rules, 16) * mean - yhat
+    delta = load(rules, 24) * clean + load(rules, 32) * one + load(rules, 40) * mean - yhat
+    square = load(rules, 48) * delta * delta
+    vbar = load(rules, 56) * v + load(rules, 64) * e * e + load(rules, 72) * splat(seen[SPREAD])
+    size = load(rules, 80) * (load(rules, 88) * v + splat(1.0)) + splat(X)
+    return ratio(square, square + vbar, splat(1.0)) * e * ratio(splat(1.0), size, splat(0.0))
+
+
+@njit(cache=True)
+def run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
+    """The first filter, row by row: the definition."""
+    c = np.empty(LANES)
+    for t in range(len(yhat)):
+        yhat[t] = dot(x, t * step, w)
+        store(c, 0, coefficient(rules, seen[t], energy(x, t * step, len(w)), splat(yhat[t])))
+        add(w, c[0], x, t * step)
+
+
+@njit(cache=True)
+def losses_rows(
+    x: Floats, step: int, d: int, seen: Floats, rules: Floats, bounds: Ints, losses: Floats
+) -> None:
+    """Eight filters side by side: losses[f, i] = mean of (yhat_t - y_t)^2 for bounds[i] <= t < bounds[i+1].
+
+    The update of round t-1 and the prediction of round t share one pass over the taps.
+    """
+    w, total, c = np.zeros((d, LANES)), np.zeros(LANES), splat(0.0)
+    old = x[:d]
+    for i in range(len(bounds) - 1):
+        loss = splat(0.0)
+        for t in range(bounds[i], bounds[i + 1]):
+            new = x[t * step : t * step + d]
+            yhat = _update_and_predict(w, c, old, new)
+            c = coefficient(rules, seen[t], energy(x, t * step, d), yhat)
+            error = yhat - splat(seen[t, CLEAN])
+            loss = loss + error * error
+            old = new
+        store(total, 0, loss)
+        put(losses[:, i], total / (bounds[i + 1] - bounds[i]))
+
+
+@njit(cache=True, forceinline=True)
+def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
+    """Eight filters at once: w[k] += c old[k]; returns sum_k w[k] new[k] in four partial sums; w (d, 8)."""
+    d, t0, t1, t2, t3 = len(w), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+    fours = d & -4
+    for k in range(0, fours, 4):
+        w0, w1 = _moved(w, c, old, k), _moved(w, c, old, k + 1)
+        w2, w3 = _moved(w, c, old, k + 2), _moved(w, c, old, k + 3)
+        t0, t1 = fma(w0, spread(new, k), t0), fma(w1, spread(new, k + 1), t1)
+        t2, t3 = fma(w2, spread(new, k + 2), t2), fma(w3, spread(new, k + 3), t3)
+    for k in range(fours, d):
+        t0 = fma(_moved(w, c, old, k), spread(new, k), t0)
+    return (t0 + t1) + (t2 + t3)
+
+
+@njit(cache=True, forceinline=True)
+def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
+    moved = fma(c, spread(old, k), load(w, k * LANES))
+    store(w, k * LANES, moved)
+    return moved
+
+
+@njit(cache=True)
+def run_windows(
+    s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
+) -> None:
+    """1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as `run_rows`.
+
+    With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
+        yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
+    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  labels: see `look`.
+    rules: (12, 8), the first F columns count.  losses: (8, windows), as in `losses_rows`.
+    yhat: (F, n), or (F, 0) where predictions are not wanted.
+    """
+    F, n = len(w), bounds[-1]
+    seen, G, lags = np.zeros((BLOCK, 5)), np.zeros((BLOCK, BLOCK)), np.zeros(BLOCK)
+    sums, p, c = np.zeros((F, BLOCK, LANES)), np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES))
+    loss, window = np.zeros(LANES), 0
+    refreshed, highest = -REFRESH, 0.0
+    for t in range(0, n, BLOCK):
+        _advance(w, d, c, s, max(t - BLOCK, 0), sums, t)
+        if t - refreshed >= REFRESH:
+            refreshed, highest = t, 0.0
+            _exact_lags(s, d, t, lags)
+        _lag_products(lags, s, t, d, G)
+        low, high = G[:, 0].min(), G[:, 0].max()
+        highest = max(highest, high)
+        if low < QUIET * highest:
+            refreshed, highest = t, _exact_block(s, d, t, lags, G)
+        look(labels, t, seen)
+        _step_block(rules, seen, G, sums, p, c)
+        left, i = min(BLOCK, n - t), 0
+        c[left:] = 0.0
+        while i < left:
+            stop = min(bounds[window + 1] - t, left)
+            for f in range(F):
+                for j in range(i, stop):
+                    loss[f] += (p[j, f] - seen[j, CLEAN]) ** 2
+            if t + stop == bounds[window + 1]:
+                put(losses[:, window], loss / (bounds[window + 1] - bounds[window]))
+                loss[:] = 0.0
+                window += 1
+            i = stop
+        if yhat.shape[1]:
+            for f in range(F):
+                put(yhat[f, t : t + left], p[:left, f])
+    _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
+
+
+@njit(cache=True)
+def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats, c: Floats) -> None:
+    """p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16, 8).
+
+    yhat_{t+i} = sum of the eight numbers sums[f, i] + sum_{j<i} c[j] G[j, i-j], the energy is G[i, 0].
+    """
+    p[:] = 0.0
+    for f in range(len(sums)):
+        for i in range(BLOCK):
+            p[i, f] = fold(load(sums, (f * BLOCK + i) * LANES))
+    for i in range(BLOCK):
+        X = G[i, 0] if G[i, 0] > 0 else 0.0
+        step = coefficient(rules, seen[i], X, load(p, i * LANES))
+        store(c, i * LANES, step)
+        for j in range(i + 1, BLOCK):
+            store(p, j * LANES, fma(step, splat(G[i, j - i]), load(p, j * LANES)))
+
+
+@njit(cache=True)
+def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
+    """G[j] = lags, then lags[i] += s[t+j+d] s[t+j+d+i] - s[t+j] s[t+j+i], j = 0..15; lags (16,), G (16, 16).
+
+    One round takes one product out and one in: from lags[i] = x_t.x_{t+i} to the same of t+1.
+    """
+    for j in range(BLOCK):
+        leaves, enters = -s[t + j], s[t + j + d]
+        for i in range(BLOCK):
+            G[j, i] = lags[i]
+            lags[i] = fma(leaves, s[t + j + i], fma(enters, s[t + j + d + i], lags[i]))
+
+
+@njit(cache=True)
+def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, new: int) -> None:
+    """w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
+
+    Every other block goes from the last tile to the first: it begins with the taps still in the cache.
+    """
+    F, D = len(w), (d + BLOCK - 1) // BLOCK * BLOCK
+    sums[:] = 0.0
+    tiles = (D + TILE - 1) // TILE
+    for i in range(tiles):
+        start = TILE * (i if new // BLOCK % 2 else tiles - 1 - i)
+        stop = min(start + TILE, D)
+        for lag in range(0, BLOCK if F == 1 else 0, LANES):
+            _add_windows(w[0], c[lag : lag + LANES, 0], s, old + lag, start, stop)
+        for f in range(0, F - 1, 2):
+            for lag in range(0, LANES, 2):
+                _add_pair(w[f], w[f + 1], c[lag:, f], c[lag:, f + 1], s, old + lag, start, stop)
+        w[:, max(d, start) : stop] = 0.0  # the taps that only round d up
+        for lag in range(0, BLOCK if F == 1 else 0, LANES):
+            _dot_windows(w[0], sums[0, lag:], s, new + lag, start, stop)
+        for f in range(0, F - 1, 2):
+            for lag in range(0, LANES, 2):
+                _dot_pair(w[f], w[f + 1], sums[f, lag:], sums[f + 1, lag:], s, new + lag, start, stop)
+
+
+@njit(cache=True, forceinline=True)
+def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+    """w[k] += sum c[i] s[at+i+k], start <= k < stop, over the lags i = 0..7; both are multiples of 8."""
+    c0, c1, c2, c3 = splat(c[0]), splat(c[1]), splat(c[2]), splat(c[3])
+    c4, c5, c6, c7 = splat(c[4]), splat(c[5]), splat(c[6]), splat(c[7])
+    for k in range(start, stop, LANES):
+        x = at + k
+        total = fma(c1, load(s, x + 1), fma(c0, load(s, x), load(w, k)))
+        total = fma(c3, load(s, x + 3), fma(c2, load(s, x + 2), total))
+        total = fma(c5, load(s, x + 5), fma(c4, load(s, x + 4), total))
+        store(w, k, fma(c7, load(s, x + 7), fma(c6, load(s, x + 6), total)))
+
+
+@njit(cache=True, forceinline=True)
+def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+    """`_add_windows` of two filters v, w with the coefficients c, d over the lags 0, 1, 8 and 9.
+
+    Lag i+8 at tap k is lag i at tap k+8, so each window is loaded once.
+    """
+    c0, c1, c8, c9 = splat(c[0]), splat(c[1]), splat(c[8]), splat(c[9])
+    d0, d1, d8, d9 = splat(d[0]), splat(d[1]), splat(d[8]), splat(d[9])
+    x0, x1 = load(s, at + start), load(s, at + start + 1)
+    for k in range(start, stop, LANES):
+        x8, x9 = load(s, at + k + 8), load(s, at + k + 9)
+        store(v, k, fma(c9, x9, fma(c8, x8, fma(c1, x1, fma(c0, x0, load(v, k))))))
+        store(w, k, fma(d9, x9, fma(d8, x8, fma(d1, x1, fma(d0, x0, load(w, k))))))
+        x0, x1 = x8, x9
+
+
+@njit(cache=True, forceinline=True)
+def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+    """sums[i] += w.x_{at+i} over start <= k < stop for the lags i = 0..7, in 8 partial sums each."""
+    t0, t1, t2, t3 = load(sums, 0), load(sums, 8), load(sums, 16), load(sums, 24)
+    t4, t5, t6, t7 = load(sums, 32), load(sums, 40), load(sums, 48), load(sums, 56)
+    for k in range(start, stop, LANES):
+        taps, x = load(w, k), at + k
+        t0, t1 = fma(taps, load(s, x), t0), fma(taps, load(s, x + 1), t1)
+        t2, t3 = fma(taps, load(s, x + 2), t2), fma(taps, load(s, x + 3), t3)
+        t4, t5 = fma(taps, load(s, x + 4), t4), fma(taps, load(s, x + 5), t5)
+        t6, t7 = fma(taps, load(s, x + 6), t6), fma(taps, load(s, x + 7), t7)
+    for i, total in enumerate((t0, t1, t2, t3, t4, t5, t6, t7)):
+        store(sums, i * LANES, total)
+
+
+@njit(cache=True, forceinline=True)
+def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+    """`_dot_windows` of two filters v, w with the sums p, q over the lags 0, 1, 8 and 9."""
+    p0, p1, p8, p9 = load(p, 0), load(p, 8), load(p, 64), load(p, 72)
+    q0, q1, q8, q9 = load(q, 0), load(q, 8), load(q, 64), load(q, 72)
+    x0, x1 = load(s, at + start), load(s, at + start + 1)
+    for k in range(start, stop, LANES):
+        x8, x9, taps, others = load(s, at + k + 8), load(s, at + k + 9), load(v, k), load(w, k)
+        p0, p1, p8, p9 = fma(taps, x0, p0), fma(taps, x1, p1), fma(taps, x8, p8), fma(taps, x9, p9)
+        q0, q1, q8, q9 = fma(others, x0, q0), fma(others, x1, q1), fma(others, x8, q8), fma(others, x9, q9)
+        x0, x1 = x8, x9
+    for sums, totals in (p, (p0, p1, p8, p9)), (q, (q0, q1, q8, q9)):
+        for i, total in zip((0, 8, 64, 72), totals):  # noqa: B905 - compiled
+            store(sums, i, total)
+
+
+@njit(cache=True)
+def _exact_lags(s: Floats, d: int, t: int, lags: Floats) -> None:
+    """lags[l] = x_t.x_{t+l}, free of the errors of `_lag_products`: those of the loudest past."""
+    for lag in range(BLOCK):
+        lags[lag] = dot(s, t + lag, s[t : t + d])
+
+
+@njit(cache=True)
+def _exact_block(s: Floats, d: int, t: int, lags: Floats, G: Floats) -> Any:
+    """All of G, and lags for the next block; returns the last energy."""
+    for j in range(BLOCK):
+        _exact_lags(s, d, t + j, lags)
+        put(G[j], lags)
+    _exact_lags(s, d, t + BLOCK, lags)
+    return G[-1, 0]
