@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from noisylabels.elementary import power_inplace
-from noisylabels.filters.base import Sliding
 from noisylabels.filters.exponentiated import EG, EGPlusMinus, UnnormalizedEG
 from noisylabels.filters.lms import LMS, NLMS, PNLMS, ZALMS
 from noisylabels.filters.pnorm import BoundedPNormLMS, ImplicitPNormLMS, NormalizedPNormLMS, PNormLMS
@@ -13,25 +12,12 @@ from noisylabels.theory.pnorm import (
     checked_ratio,
     dual,
     exponent,
-    filtering,
     link,
     moving,
     norm,
     prediction,
     rate,
 )
-
-ALL = [
-    PNormLMS(0.02, 3.0),
-    BoundedPNormLMS(0.02, 3.0, 0.8),
-    NormalizedPNormLMS(0.5, 3.0),
-    ImplicitPNormLMS(0.2, 3.0),
-    EG(0.05),
-    EGPlusMinus(0.05, 2.0),
-    UnnormalizedEG(0.01),
-    ZALMS(0.02, 1e-4),
-    PNLMS(0.5),
-]
 
 
 def data(n=23, T=60, seed=0):
@@ -86,17 +72,21 @@ def test_no_overflow_at_extreme_dual_weights(size):
     assert np.allclose(scaled / size, plain, rtol=1e-9)
 
 
-def test_p_2_is_lms_to_1e_12():
-    X, y = data(50, 500)
-    assert np.abs(PNormLMS(0.01, 2.0).run(X, y) - LMS(0.01).run(X, y)).max() < 1e-12
-    normalized = NormalizedPNormLMS(0.7, 2.0, eps=0.1).run(X, y)
-    assert np.abs(normalized - NLMS(0.7, 0.1).run(X, y)).max() < 1e-12
-
-
-def test_implicit_at_2_is_regularised_nlms_and_tends_to_unit_nlms():
-    X, y = data(9, 80)
-    assert np.allclose(ImplicitPNormLMS(4.0, 2.0).run(X, y), NLMS(1.0, 0.25).run(X, y), atol=1e-9)
-    assert np.allclose(ImplicitPNormLMS(1e9, 2.0).run(X, y), NLMS(1.0, 0.0).run(X, y), atol=1e-5)
+@pytest.mark.parametrize(
+    ("f", "plain", "error"),
+    [
+        (PNormLMS(0.01, 2.0), LMS(0.01), 1e-12),
+        (NormalizedPNormLMS(0.7, 2.0, eps=0.1), NLMS(0.7, 0.1), 1e-12),
+        (ImplicitPNormLMS(4.0, 2.0), NLMS(1.0, 0.25), 1e-9),
+        (ImplicitPNormLMS(1e9, 2.0), NLMS(1.0, 0.0), 1e-5),
+        (ZALMS(0.02, 0.0), LMS(0.02), 1e-12),
+        (PNLMS(0.5, 1.0, eps=0.0), NLMS(0.5, 0.0), 1e-12),
+    ],
+    ids=lambda f: getattr(f, "name", None),
+)
+def test_filters_reduce_to_the_plain_ones(f, plain, error):
+    X, y = data(9, 200)
+    assert np.abs(f.run(X, y) - plain.run(X, y)).max() < error
 
 
 @pytest.mark.parametrize("eta", [0.1, 1.0, 100.0])
@@ -109,26 +99,6 @@ def test_a_posteriori_filter_needs_no_small_step(eta):
         f.partial_fit(x[None], [label])
         after += float((u - f.w) @ x) ** 2
     assert after <= ((y - X @ u) ** 2).sum() + u @ u / eta
-
-
-def test_rotation_changes_the_p_norm_filter_but_not_lms():
-    X, y = data(8, 200)
-    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((8, 8)))[0]
-    assert np.allclose(LMS(0.02).run(X @ Q, y), LMS(0.02).run(X, y), atol=1e-12)
-    assert np.abs(PNormLMS(0.02, 6.0).run(X @ Q, y) - PNormLMS(0.02, 6.0).run(X, y)).max() > 0.1
-
-
-@pytest.mark.parametrize("f", ALL, ids=lambda f: f.name)
-def test_sliding_windows_and_chunks_change_nothing(f):
-    rng = np.random.default_rng(2)
-    signal, y = rng.standard_normal(80), rng.standard_normal(80)
-    window = Sliding(signal, 9, delay=2)
-    f.fit(window, y)
-    w = f.w
-    f.fit(window.rows(0, 30), y[:30])
-    f.partial_fit(window.rows(30, 80), y[30:])
-    assert np.allclose(f.w, w, rtol=1e-9, atol=1e-12)
-    assert np.allclose(f.predict(window), window.rows(0, 80) @ w)
 
 
 def test_several_filters_in_one_pass_equal_single_runs():
@@ -156,18 +126,8 @@ def test_exponentiated_gradient_follows_its_definition():
         g = g * np.exp(-0.02 * (g @ x - label) * x)
     got = EG(0.05).run(X, y), EGPlusMinus(0.05, 1.5).run(X, y), UnnormalizedEG(0.01, 0.2).run(X, y)
     assert np.allclose(np.array(got).T, expected, rtol=1e-9, atol=1e-11)
-
-
-def test_exponentiated_gradient_survives_large_exponents():
-    X, y = data(11, 50)
-    assert np.isfinite(EG(50.0).run(X, 100 * y)).all()
-    assert np.isfinite(EGPlusMinus(50.0, 2.0).run(X, 100 * y)).all()
-
-
-def test_sparse_competitors_reduce_to_the_plain_ones():
-    X, y = data(12, 90)
-    assert np.allclose(ZALMS(0.02, 0.0).run(X, y), LMS(0.02).run(X, y), atol=1e-12)
-    assert np.allclose(PNLMS(0.5, 1.0, eps=0.0).run(X, y), NLMS(0.5, 0.0).run(X, y), atol=1e-12)
+    for f in (EG(50.0), EGPlusMinus(50.0, 2.0)):  # large exponents
+        assert np.isfinite(f.run(X, 100 * y)).all()
 
 
 @pytest.mark.parametrize(
@@ -215,7 +175,6 @@ def test_bounds():
     assert np.isclose(prediction(noise, K, alpha), (np.sqrt(noise) + np.sqrt(K)) ** 2)
     assert prediction(noise, K, alpha) <= min(prediction(noise, K, a) for a in np.linspace(0.01, 0.99, 99))
     assert prediction(0.0, K, 1.0) == K == prediction(0.0, K, best_alpha(0.0, K))
-    assert filtering(noise, 2.0, 2.0, 3.0) == noise + 36
     assert moving(noise, 3.0, 1.0, 2.0, 0.5) == noise + 2 * (4 + 2)
     for n in (3, 10, 1000):
         x = np.random.default_rng(n).standard_normal(n)

@@ -26,9 +26,9 @@ def test_variance_models():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("wavy", 10, 1.0), "unknown variance model 'wavy'; known: constant"),
-        (("uniform", 1, 1.0), "at least 2 rounds, got 1"),
-        (("uniform", 10, -1.0), "M, the largest noise variance, must be finite and >= 0, got -1"),
+        (("wavy", 10, 1.0), "model: 'wavy' is unknown; known: constant"),
+        (("uniform", 1, 1.0), "n: must be a whole number >= 2, got 1"),
+        (("uniform", 10, -1.0), "M: must be a finite number >= 0, got -1"),
         (("uniform", 10, np.nan), "got nan"),
     ],
 )
@@ -63,7 +63,7 @@ def test_hammer_blows_start_late_and_decay_as_stated():
 
 
 def test_hammer_noise_without_samples_is_refused():
-    with pytest.raises(ValueError, match="n >= 1 samples"):
+    with pytest.raises(ValueError, match="n: must be a whole number >= 1"):
         hammer_variances(0, 16_000, rng())
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.lms import NLMS
@@ -16,9 +17,8 @@ from reproduction.protocols.walk import At, Walk
 SEEDS = Seeds(1, "test")
 
 
-def test_hadamard_rows_are_orthogonal_and_the_error_is_a_distance():
-    H = pnorm.hadamard_matrix(32)
-    assert np.array_equal(H @ H.T, 32 * np.eye(32))
+def test_the_error_over_hadamard_rows_is_a_distance():
+    H = hadamard(32)
     w, u = np.random.default_rng(0).standard_normal((2, 32))
     assert np.isclose(((H @ (w - u)) ** 2).mean(), ((w - u) ** 2).sum())
     assert {0, 8, 32} <= set(pnorm.marks(32))
@@ -42,7 +42,9 @@ def test_a_broken_bound_is_an_error_not_a_data_point():
     with pytest.raises(RuntimeError, match="method lms"):
         list(pnorm.bounded(At(SEEDS, 0, {"method": "lms"}), "filtering", 1.1, 1.0))
     at = At(SEEDS, 0, {"method": "lms", "setting": "ascent"})
-    with pytest.raises(RuntimeError, match=r"ascent, lms: the ratio 1\.1 exceeds 1"):
+    with pytest.raises(
+        RuntimeError, match=r"ratio, method lms setting ascent: loss 1\.1 exceeds its bound 1"
+    ):
         pnorm._ratio(at, 1.1)
 
 

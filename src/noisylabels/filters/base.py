@@ -86,7 +86,7 @@ class NoisySequence:
     @property
     def rows(self) -> Rows:
         """x for the compiled loops."""
-        return Rows.checked(self.x)
+        return Rows.of(self.x)
 
 
 def spread(name: str, value: ArrayLike, n: int) -> Floats:
@@ -108,19 +108,17 @@ class Rows(NamedTuple):
     reversed: bool
 
     @classmethod
-    def of(cls, X: ArrayLike | Sliding) -> Rows:
+    def of(cls, X: ArrayLike | Sliding | Rows) -> Rows:
         """Rows of an array (n, d) or of a sliding window, checked."""
-        return cls.checked(X if isinstance(X, Sliding) else finite("X", X, (None, None)))
-
-    @classmethod
-    def checked(cls, X: Floats | Sliding) -> Rows:
-        """`of` for a contiguous array that is known to be finite."""
+        if isinstance(X, Rows):
+            return X
         if isinstance(X, Sliding):
             return cls(X.padded, 1, len(X), X.d, True)
-        n, d = X.shape
+        array = finite("X", X, (None, None))
+        n, d = array.shape
         if d < 1:
             raise ValueError("X: rows need d >= 1 columns")
-        return cls(X.ravel(), d, n, d, False)
+        return cls(array.ravel(), d, n, d, False)
 
     def part(self, start: int, stop: int) -> Rows:
         """Rows start..stop-1."""
@@ -142,6 +140,16 @@ class Side(NamedTuple):
     v: Floats | None = None
     second: Floats | None = None
     clean: Floats | None = None
+
+    @classmethod
+    def of(cls, n: int, **given: ArrayLike | None) -> Side:
+        """What is given, a scalar repeated for every row."""
+        side = cls(**{name: None if x is None else spread(name, x, n) for name, x in given.items()})
+        return side if side.v is None else side._replace(v=nonnegative("v", side.v, (n,)))
+
+    def part(self, rows: slice) -> dict[str, ArrayLike | None]:
+        """Keywords of `run` for some of the rows."""
+        return {name: None if x is None else x[rows] for name, x in self._asdict().items()}
 
 
 def known_variance(filter_: Filter, side: Side) -> Floats:
@@ -187,7 +195,7 @@ class Filter:
         return array @ self.w
 
     def run(
-        self, X: ArrayLike | Sliding, y: ArrayLike, *, v: ArrayLike | None = None,
+        self, X: ArrayLike | Sliding | Rows, y: ArrayLike, *, v: ArrayLike | None = None,
         second: ArrayLike | None = None, clean: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
         """Predictions yhat_t = w_{t-1}.x_t, each made before the filter learns from row t; (n,).
@@ -198,32 +206,23 @@ class Filter:
         squares that overflow. A call that raises leaves the filter as it was.
         """
         with self._unchanged_by_errors():
-            return self._run(Rows.of(X), y, v, second, clean)
-
-    def _run(
-        self, rows: Rows, y: ArrayLike, v: ArrayLike | None, second: ArrayLike | None,
-        clean: ArrayLike | None,
-    ) -> Floats:  # fmt: skip
-        n = rows.n
-        label = finite("y", y, (n,))
-        side = Side(
-            None if v is None else nonnegative("v", spread("v", v, n), (n,)),
-            None if second is None else finite("second", second, (n,)),
-            None if clean is None else finite("clean", clean, (n,)),
-        )
-        self._ready(rows.d)
-        w = self.w[::-1].copy() if rows.reversed else self.w.copy()
-        yhat = np.empty(n)
-        self._turn(rows)
-        self._learn(rows, w, label, yhat, side)
-        self._turn(rows)
-        if not w.any():  # as after steps divided by an x.x that overflowed
-            _check_squares(rows)
-        if not (np.isfinite(yhat).all() and np.isfinite(w).all()):
-            where = first_index(~np.isfinite(yhat)) if not np.isfinite(yhat).all() else str(n - 1)
-            raise ValueError(f"{self.name}: diverged at row {where}; take a smaller step or scale the rows")
-        self.w = np.ascontiguousarray(w[::-1]) if rows.reversed else w
-        return yhat
+            rows = Rows.of(X)
+            label = finite("y", y, (rows.n,))
+            side = Side.of(rows.n, v=v, second=second, clean=clean)
+            self._ready(rows.d)
+            yhat = np.empty(rows.n)
+            self._turn(rows)
+            self._learn(rows, self.w, label, yhat, side)
+            self._turn(rows)
+            if not self.w.any():  # as after steps divided by an x.x that overflowed
+                _check_squares(rows)
+            wrong = ~np.isfinite(yhat)
+            if wrong.any() or not np.isfinite(self.w).all():
+                where = first_index(wrong) if wrong.any() else str(rows.n - 1)
+                raise ValueError(
+                    f"{self.name}: diverged at row {where}; take a smaller step or scale the rows"
+                )
+            return yhat
 
     def partial_fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
         """`run` from the current state, predictions dropped."""
@@ -251,7 +250,7 @@ class Filter:
     def _turn(self, rows: Rows) -> None:
         """The state of each tap in the order of `rows`, and back."""
         if rows.reversed:
-            for name in self._taps:
+            for name in ("w", *self._taps):
                 setattr(self, name, np.ascontiguousarray(np.flip(getattr(self, name))))
 
     def _ready(self, d: int) -> None:
@@ -284,7 +283,7 @@ class Filter:
         Raises ValueError : names other than those of the first row; see `run`.
         """
         keys, row = self._row(x)
-        self.run(row[np.newaxis], [y], **_one_row(side))
+        self.run(row[np.newaxis], [y], **side)
         self._keys = keys
         return self
 
@@ -305,7 +304,7 @@ class Filter:
         if not hasattr(self, "_line"):
             raise ValueError("update: say how many samples the filter sees, delay_line(taps), first")
         line = np.append(finite("x", [x], (1,)), self._line[:-1])
-        yhat = self.run(line[np.newaxis], [d], **_one_row(side))
+        yhat = self.run(line[np.newaxis], [d], **side)
         self._line = line
         return float(yhat[0])
 
@@ -319,15 +318,12 @@ class Filter:
         """
         every = whole("every", every, 1)
         rows = Rows.of(X)
-        label = finite("y", y, (rows.n,))
-        full = {name: None if value is None else spread(name, value, rows.n) for name, value in side.items()}
+        label, given = finite("y", y, (rows.n,)), Side.of(rows.n, **side)
         yhat, W = np.empty(rows.n), np.empty((-(-rows.n // every), rows.d))
         with self._unchanged_by_errors():
-            for k, at in enumerate(range(0, rows.n, every)):
-                part = slice(at, min(at + every, rows.n))
-                given = (full.get(name) for name in ("v", "second", "clean"))
-                piece = [None if value is None else value[part] for value in given]
-                yhat[part] = self._run(rows.part(part.start, part.stop), label[part], *piece)
+            for k, start in enumerate(range(0, rows.n, every)):
+                part = slice(start, min(start + every, rows.n))
+                yhat[part] = self.run(rows.part(start, part.stop), label[part], **given.part(part))
                 W[k] = self.w
         return yhat, W
 
@@ -366,7 +362,3 @@ def window_starts(T: int, windows: int) -> Ints:
 def window_means(values: Floats, starts: Ints) -> Floats:
     """Mean of `values` over the windows that begin at `starts`."""
     return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
-
-
-def _one_row(side: Mapping[str, float | None]) -> dict[str, ArrayLike | None]:
-    return {name: None if value is None else [value] for name, value in side.items()}

@@ -38,34 +38,23 @@ class EG(Filter):
         _eg(rows.flat, rows.step, self.logarithms, y, yhat, 2.0 * self.eta / math.log(2), w)
 
 
-@njit(cache=True)
-def _shift(logs: Floats, gain: float, x: Floats, z: Floats) -> None:
-    """logs += gain x, then the largest is moved to 0; z = logs."""
-    top = -np.inf
-    for i in range(x.shape[0]):
-        logs[i] = fma(gain, x[i], logs[i])
-        top = logs[i] if logs[i] > top else top
-    for i in range(x.shape[0]):
-        logs[i] -= top
-        z[i] = logs[i]
-
-
-@njit(cache=True, error_model="numpy")
-def _mean(z: Floats, x: Floats) -> float:
-    return dot_lanes(z, 0, x, 0, len(x)) / sum_lanes(z, 0, len(x))
-
-
 @njit(cache=True, error_model="numpy")
 def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float, w: Floats) -> None:
-    d, n = logs.shape[0], y.shape[0]
+    d, gain = len(logs), 0.0
     z = np.empty(d)
-    _shift(logs, 0.0, x[:d], z)
-    exp2_inplace(z)
-    for t in range(n):
-        row = x[t * step : t * step + d]
-        yhat[t] = _mean(z, row)
-        _shift(logs, rate * (y[t] - yhat[t]), row, z)
+    for t in range(len(y) + 1):
+        now, after = max(t - 1, 0) * step, min(t, len(y) - 1) * step
+        top = -np.inf
+        for i in range(d):
+            logs[i] = fma(gain, x[now + i], logs[i])
+            top = logs[i] if logs[i] > top else top
+        for i in range(d):
+            logs[i] -= top
+            z[i] = logs[i]
         exp2_inplace(z)
+        if t < len(y):
+            yhat[t] = dot_lanes(z, 0, x, after, d) / sum_lanes(z, 0, d)
+            gain = rate * (y[t] - yhat[t])
     put(w, z / z.sum())
 
 
@@ -97,44 +86,31 @@ class EGPlusMinus(Filter):
         _eg_pm(rows.flat, rows.step, self.logarithms, y, yhat, rate, self.budget, w)
 
 
-@njit(cache=True)
-def _spread(a: Floats, gain: float, x: Floats, z: Floats) -> None:
-    """a += gain x;  z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1."""
-    top = 0.0
-    up, down = z[: x.shape[0]], z[x.shape[0] :]
-    for i in range(x.shape[0]):
-        a[i] = fma(gain, x[i], a[i])
-        top = abs(a[i]) if abs(a[i]) > top else top
-    for i in range(x.shape[0]):
-        up[i] = a[i] - top
-        down[i] = -a[i] - top
-
-
-@njit(cache=True, error_model="numpy")
-def _signed_mean(z: Floats, x: Floats) -> float:
-    """(up - down).x over the sum of both, for z = (up, down); up becomes up - down."""
-    d = x.shape[0]
-    total = sum_lanes(z, 0, 2 * d)
-    for i in range(d):
-        z[i] -= z[d + i]
-    return dot_lanes(z, 0, x, 0, d) / total
-
-
 @njit(cache=True, error_model="numpy")
 def _eg_pm(
     x: Floats, step: int, a: Floats, y: Floats, yhat: Floats, rate: float,
     budget: float, w: Floats,
 ) -> None:  # fmt: skip
-    d, n = a.shape[0], y.shape[0]
+    """z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1."""
+    d, gain = len(a), 0.0
     z = np.empty(2 * d)
-    _spread(a, 0.0, x[:d], z)
-    exp2_inplace(z)
-    for t in range(n):
-        row = x[t * step : t * step + d]
-        yhat[t] = budget * _signed_mean(z, row)
-        _spread(a, rate * (y[t] - yhat[t]), row, z)
+    up, down = z[:d], z[d:]
+    for t in range(len(y) + 1):
+        now, after = max(t - 1, 0) * step, min(t, len(y) - 1) * step
+        top = 0.0
+        for i in range(d):
+            a[i] = fma(gain, x[now + i], a[i])
+            top = abs(a[i]) if abs(a[i]) > top else top
+        for i in range(d):
+            up[i], down[i] = a[i] - top, -a[i] - top
         exp2_inplace(z)
-    put(w, budget * (z[:d] - z[d:]) / z.sum())
+        if t < len(y):
+            total = sum_lanes(z, 0, 2 * d)
+            for i in range(d):
+                up[i] -= down[i]
+            yhat[t] = budget * (dot_lanes(z, 0, x, after, d) / total)
+            gain = rate * (y[t] - yhat[t])
+    put(w, budget * (up - down) / z.sum())
 
 
 class UnnormalizedEG(Filter):

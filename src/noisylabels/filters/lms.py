@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from noisylabels.filters.base import Filter, Rows, Side, known_variance
-from noisylabels.fixed_order import add, bits, dot, dot_lanes, energy, fma, from_bits, sum_lanes
+from noisylabels.fixed_order import add, bits, dot, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
 
 
@@ -24,14 +24,7 @@ class LMS(Filter):
         self.mu = number("mu", mu, above=0)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        _lms(rows.flat, rows.step, w, y, yhat, self.mu)
-
-
-@njit(cache=True)
-def _lms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float) -> None:
-    for t in range(len(y)):
-        yhat[t] = dot(x, t * step, w)
-        add(w, mu * (y[t] - yhat[t]), x, t * step)
+        _nlms(rows.flat, rows.step, w, y, yhat, self.mu, 1.0, False)
 
 
 class NLMS(Filter):
@@ -51,14 +44,16 @@ class NLMS(Filter):
         self.eps = number("eps", eps, least=0)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        _nlms(rows.flat, rows.step, w, y, yhat, self.mu, self.eps)
+        _nlms(rows.flat, rows.step, w, y, yhat, self.mu, self.eps, True)
 
 
 @njit(cache=True)
-def _nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, eps: float) -> None:
+def _nlms(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, eps: float, normalised: bool
+) -> None:
     for t in range(len(y)):
         yhat[t] = dot(x, t * step, w)
-        size = eps + energy(x, t * step, len(w))
+        size = eps + energy(x, t * step, len(w)) if normalised else eps
         if size > 0:
             add(w, mu * (y[t] - yhat[t]) / size, x, t * step)
 
@@ -118,28 +113,6 @@ class PNLMS(Filter):
 
 
 @njit(cache=True)
-def _sums(x: Floats, w: Floats, floor: float, g: Floats, gx: Floats) -> tuple[float, float, float]:
-    """w.x, sum of the shares g, and sum of g x^2; writes g and g x, both (d,)."""
-    d = len(w)
-    for i in range(d):
-        size = abs(w[i])
-        g[i] = size if size > floor else floor
-        gx[i] = g[i] * x[i]
-    return dot_lanes(w, 0, x, 0, d), sum_lanes(g, 0, d), dot_lanes(gx, 0, x, 0, d)
-
-
-@njit(cache=True)
-def _step(gx: Floats, w: Floats, gain: float) -> float:
-    """w += gain g x in place; returns max |w|."""
-    top = np.int64(0)  # as bits: the compiler makes vectors of it
-    for i in range(len(w)):
-        w[i] = fma(gain, gx[i], w[i])
-        size = bits(abs(w[i]))
-        top = size if size > top else top
-    return from_bits(top)
-
-
-@njit(cache=True)
 def _pnlms(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
     mu: float, rho: float, delta: float, eps: float,
@@ -148,12 +121,18 @@ def _pnlms(
     top = np.abs(w).max()
     g, gx = np.empty(d), np.empty(d)
     for t in range(len(y)):
-        row = x[t * step : t * step + d]
-        floor = rho * max(delta, top)
-        yhat[t], shares, energy = _sums(row, w, floor, g, gx)
-        size = energy + eps * shares / d
+        at, floor = t * step, rho * max(delta, top)
+        for i in range(d):
+            g[i] = abs(w[i]) if abs(w[i]) > floor else floor
+            gx[i] = g[i] * x[at + i]
+        yhat[t] = dot(x, at, w)
+        size = dot(x, at, gx) + eps * sum_lanes(g, 0, d) / d
         if size > 0:
-            top = _step(gx, w, mu * (y[t] - yhat[t]) / size)
+            gain, largest = mu * (y[t] - yhat[t]) / size, np.int64(0)
+            for i in range(d):
+                w[i] = fma(gain, gx[i], w[i])
+                largest = max(largest, bits(abs(w[i])))  # as bits: the compiler makes vectors of it
+            top = from_bits(largest)
 
 
 class SMNLMS(Filter):

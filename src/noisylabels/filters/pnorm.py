@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 from numba import njit
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
 from noisylabels.elementary import lanes, power, power_inplace, wide
@@ -20,7 +21,23 @@ from noisylabels.validation import Floats, as_array, finite, number
 TINY = 1e-290  # dual weights below count as 0
 
 
-class PNormLMS(Filter):
+class _Dual(Filter):
+    """A filter with a step size eta whose state is theta = f(w), (d,)."""
+
+    _taps = ("theta",)
+    theta: Floats
+
+    def __init__(self, eta: float, p: Power) -> None:
+        self.eta = number("eta", eta, above=0)
+        exponent(p, 3)
+        self.p = p
+
+    def _start(self, d: int) -> None:
+        super()._start(d)
+        self.theta = np.zeros(d)
+
+
+class PNormLMS(_Dual):
     """theta_t = theta_{t-1} + eta (y_t - yhat_t) x_t,  w_t = f^-1(theta_t),  yhat_t = w_{t-1}.x_t.
 
     theta_0 = 0; f^-1 is `link(theta, p)`. p = 2 is LMS; p = "auto" = 2 ln d suits sparse targets.
@@ -33,20 +50,10 @@ class PNormLMS(Filter):
     """
 
     name = "pnorm_lms"
-    _taps = ("theta",)
-    theta: Floats
+    radius: float = np.inf
 
     def __init__(self, eta: float = 0.01, p: Power = "auto") -> None:
-        self.eta = number("eta", eta, above=0)
-        exponent(p, 3)
-        self.p = p
-
-    def _start(self, d: int) -> None:
-        super()._start(d)
-        self.theta = np.zeros(d)
-
-    def _radius(self) -> float:
-        return np.inf
+        super().__init__(eta, p)
 
     def _rates(self, rows: Rows, p: float) -> Floats:
         """Step sizes, (1,) for a constant one or (n,)."""
@@ -54,7 +61,7 @@ class PNormLMS(Filter):
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         p = exponent(self.p, rows.d)
-        one = self._rates(rows, p)[None, :], np.array([p]), np.array([self._radius()])
+        one = self._rates(rows, p)[None, :], np.array([p]), np.array([self.radius])
         _pnorm(rows.flat, rows.step, self.theta[None, :], y[None, :], yhat[None, :], *one)
         w[:] = link(self.theta, p) if np.isfinite(self.theta).all() else np.nan  # nan: `run` reports it
 
@@ -68,15 +75,13 @@ class PNormLMS(Filter):
         """
         rows = Rows.of(X)
         count = len(filters)
-        one = as_array("Y", Y).ndim < 2
-        given = finite("Y", Y, (rows.n,) if one else (count, rows.n))
+        given = finite("Y", Y, (rows.n,) if as_array("Y", Y).ndim < 2 else (count, rows.n))
         labels = np.ascontiguousarray(np.broadcast_to(given, (count, rows.n)))
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
-        longest = max(len(r) for r in rates)
-        steps = np.array([np.broadcast_to(r, longest) for r in rates])
+        steps = np.stack(np.broadcast_arrays(*rates))
         theta, yhat = np.zeros((count, rows.d)), np.empty((count, rows.n))
-        radii = np.array([f._radius() for f in filters])
+        radii = np.array([f.radius for f in filters])
         _pnorm(rows.flat, rows.step, theta, labels, yhat, steps, powers, radii)
         for f, state, values, p in zip(filters, theta, yhat, powers, strict=True):
             if not (np.isfinite(values).all() and np.isfinite(state).all()):
@@ -199,9 +204,6 @@ class BoundedPNormLMS(PNormLMS):
         super().__init__(eta, p)
         self.radius = number("radius", radius, above=0)
 
-    def _radius(self) -> float:
-        return self.radius
-
 
 class NormalizedPNormLMS(PNormLMS):
     """`pnorm_lms` with eta_t = eta / (eps + (p - 1) ||x_t||_p^2): no bound on the rows has to be known.
@@ -219,20 +221,20 @@ class NormalizedPNormLMS(PNormLMS):
         self.eps = number("eps", eps, least=0)
 
     def _rates(self, rows: Rows, p: float) -> Floats:
-        windows = np.lib.stride_tricks.sliding_window_view(rows.flat, rows.d)[:: rows.step]
         block = max(1, 2**16 // rows.d)  # rows at a time: a sliding window is never stored whole
         if rows.step == 1:  # each sample is raised to p once, over the largest of all
             top = max(float(np.abs(rows.flat).max()), 1e-290)
-            windows = np.lib.stride_tricks.sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
+            windows = sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
             total = np.concatenate([windows[i : i + block].sum(axis=1) for i in range(0, rows.n, block)])
             size = top * total ** (1.0 / p)
         else:
+            windows = sliding_window_view(rows.flat, rows.d)[:: rows.step]
             size = np.concatenate([norm(windows[i : i + block], p) for i in range(0, rows.n, block)])
         energy = self.eps + (p - 1.0) * size**2
         return np.divide(self.eta, energy, out=np.zeros(rows.n), where=energy > 0)
 
 
-class ImplicitPNormLMS(Filter):
+class ImplicitPNormLMS(_Dual):
     """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
 
     w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `theory.pnorm.divergence`.
@@ -247,17 +249,9 @@ class ImplicitPNormLMS(Filter):
     """
 
     name = "implicit_pnorm_lms"
-    _taps = ("theta",)
-    theta: Floats
 
     def __init__(self, eta: float = 1.0, p: Power = "auto") -> None:
-        self.eta = number("eta", eta, above=0)
-        exponent(p, 3)
-        self.p = p
-
-    def _start(self, d: int) -> None:
-        super()._start(d)
-        self.theta = np.zeros(d)
+        super().__init__(eta, p)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         p = exponent(self.p, rows.d)

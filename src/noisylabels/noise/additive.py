@@ -10,7 +10,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from noisylabels.validation import Floats
+from noisylabels.validation import Floats, choice, number, whole
+
+RAMPS = {"constant": (1.0, 1.0), "decreasing": (1.0, 0.0), "increasing": (0.0, 1.0)}
+"""First and last variance of the models without randomness, in units of the largest."""
 
 
 def variances(model: str, n: int, M: float, rng: np.random.Generator) -> Floats:
@@ -22,19 +25,12 @@ def variances(model: str, n: int, M: float, rng: np.random.Generator) -> Floats:
     Raises ValueError : an unknown model, n < 2 or a negative M.
     Source: ORS paper, Section 4.
     """
-    if n < 2:
-        raise ValueError(f"n must be at least 2 rounds, got {n}")
-    if not (np.isfinite(M) and M >= 0):
-        raise ValueError(f"M, the largest noise variance, must be finite and >= 0, got {M}")
+    n, M = whole("n", n, 2), number("M", M, least=0)
+    choice("model", model, (*RAMPS, "uniform"))
     if model == "uniform":
         return rng.uniform(0.0, M, n)
-    if model == "increasing":
-        return np.linspace(0.0, M, n)
-    if model == "decreasing":
-        return np.linspace(M, 0.0, n)
-    if model == "constant":
-        return np.full(n, float(M))
-    raise ValueError(f"unknown variance model {model!r}; known: constant, decreasing, increasing, uniform")
+    first, last = RAMPS[model]
+    return np.linspace(first * M, last * M, n)
 
 
 def hammer_variances(
@@ -42,14 +38,12 @@ def hammer_variances(
 ) -> Floats:
     """Variance of hammer blows: v_t = floor + sum_j A_j exp(-(t - t_j) / (0.03 rate)) 1[t >= t_j].
 
-    Blows start at 0.3 s, then follow after 0.5 s x U[0.8, 1.2];
-    A_j = mean_blow x U[0.5, 1.5]; ``rate`` in Hz.
-    Raises ValueError : n < 1 or rate < 1.
+    Blows start at 0.3 s, then follow after 0.5 s x U[0.8, 1.2]; A_j = mean_blow x U[0.5, 1.5].
+    rate: in Hz.  Raises ValueError : n < 1 or rate < 1.
     Source: our interpretation of the ORS paper's "hammer noise" (Section 4, Fig. 5);
     the local variance is known exactly.
     """
-    if n < 1 or rate < 1:
-        raise ValueError(f"hammer noise needs n >= 1 samples and rate >= 1 Hz, got n = {n}, rate = {rate}")
+    n, rate = whole("n", n, 1), whole("rate", rate, 1)
     blows = np.zeros(n)
     second = 0.3
     while (start := round(second * rate)) < n:

@@ -17,13 +17,11 @@ from noisylabels.theory.pnorm import dual, link, norm
 from noisylabels.validation import Floats
 
 
-def lms_gains(X: Floats, eta: float) -> Floats:
-    """g_t = eta x_t, the gains of LMS; (T, n)."""
-    return eta * X
-
-
 def rls_gains(X: Floats) -> Floats:
-    """g_t = P_{t-1} x_t / (1 + x_t.P_{t-1} x_t),  P_t = P_{t-1} - g_t x_t'P_{t-1},  P_0 = I; (T, n)."""
+    """g_t = P_{t-1} x_t / (1 + x_t.P_{t-1} x_t),  P_t = P_{t-1} - g_t x_t'P_{t-1},  P_0 = I; (T, n).
+
+    Those of LMS are eta x_t.
+    """
     P, gains = np.eye(X.shape[1]), np.empty_like(X)
     for g, x in zip(gains, X, strict=True):
         g[:] = P @ x / (1.0 + x @ P @ x)
@@ -76,17 +74,13 @@ def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[flo
     return float(values[-1]), worst[:-1] / worst[-1]
 
 
-def one_shot(n: int, x_size: float, p: float) -> tuple[Floats, Floats, Floats]:
-    """One row of norm X_p along f(u), clean label: rho = 1/(p - 1), at p = 2 exactly 1. Returns X, y, u."""
-    return silent(n, 1, x_size, p, clean=True)
-
-
 def silent(n: int, T: int, x_size: float, p: float, *, clean: bool = False) -> tuple[Floats, Floats, Floats]:
     """Labels equal to the predictions, so nothing is learnt,
     and rows x_t = x along f(u): rho = T/(T + p - 1).
 
     Every filter that starts at 0 predicts 0 for ever, so y = 0 (`clean`: y = u.x instead). Against a filter
     that predicts anything, the adversary answers y_t = yhat_t and takes u or -u: no filter has sup rho < 1.
+    One clean row (T = 1) is the one-shot adversary: rho = 1/(p - 1), at p = 2 exactly 1.
     Returns X (T, n), y (T,), u (n,) with ||u||_q = 1.
     """
     q = dual(p)
@@ -103,24 +97,8 @@ def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float
     return float(((X @ u - yhat) ** 2).sum() / (((y - X @ u) ** 2).sum() + weight))
 
 
-def ascend(
-    X: Floats, p: float, x_size: float, start: Floats, steps: int = 200
-) -> tuple[float, Floats, Floats]:
-    """Projected gradient ascent on rho over (u, y) for p-norm LMS at eta = 1/((p-1) X_p^2); X: (T, n).
-
-    rho does not change when (u, y) is scaled,
-    so each step is followed by a projection on the sphere. The gradient is a central difference;
-    a step is taken only if rho grows (then the next is 1.5 times as long, else half).
-    start: (n + T,).  Returns rho, u, y.
-    """
-    n = X.shape[1]
-    point = start / np.linalg.norm(start)
-    value = _climb(np.ascontiguousarray(X), p, x_size, point, steps)
-    return value, point[:n].copy(), point[n:].copy()
-
-
 @njit(cache=True, error_model="numpy")
-def _rho(X: np.ndarray, p: float, x_size: float, point: np.ndarray) -> float:
+def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
     """rho of p-norm LMS for u = point[:n], y = point[n:], written out without tricks."""
     T, n = X.shape
     eta, q = 1.0 / ((p - 1.0) * x_size * x_size), p / (p - 1.0)
@@ -149,8 +127,16 @@ def _rho(X: np.ndarray, p: float, x_size: float, point: np.ndarray) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def _climb(X: np.ndarray, p: float, x_size: float, point: np.ndarray, steps: int) -> float:
-    m = point.shape[0]
+def ascend(
+    X: Floats, p: float, x_size: float, start: Floats, steps: int = 200
+) -> tuple[float, Floats, Floats]:
+    """Projected gradient ascent on rho over (u, y) for p-norm LMS at eta = 1/((p-1) X_p^2); X: (T, n).
+
+    rho does not change when (u, y) is scaled, so each step is followed by a projection on the sphere.
+    The gradient is a central difference; a step is taken only if rho grows (then the next is 1.5 times as
+    long, else half).  start: (n + T,), of norm 1.  Returns rho, u, y.
+    """
+    n, m, point = X.shape[1], start.shape[0], start.copy()
     value, step, h = _rho(X, p, x_size, point), 0.3, 1e-6
     gradient = np.empty(m)
     for _ in range(steps):
@@ -174,4 +160,4 @@ def _climb(X: np.ndarray, p: float, x_size: float, point: np.ndarray, steps: int
             step *= 0.5
         if size == 0.0 or step <= 1e-9:
             break
-    return value
+    return value, point[:n], point[n:]

@@ -16,8 +16,7 @@ Power = float | str  # a number, or "auto"
 def exponent(p: Power, n: int) -> float:
     """p itself, or max(2, 2 ln n) for p = "auto": the exponent that suits a sparse target of n entries.
 
-    n: length of the instances; "auto" wants n >= 3 (2 ln n >= 2)
-    and falls back to p = 2 with a warning below.
+    n: length of the instances; "auto" wants n >= 3 (2 ln n >= 2), below it warns and takes p = 2.
     Raises ValueError: p < 2, p infinite or not a number.
     """
     if isinstance(p, str) and p == "auto":
@@ -29,9 +28,7 @@ def exponent(p: Power, n: int) -> float:
 
 def dual(p: float) -> float:
     """q with 1/p + 1/q = 1; then (p - 1)(q - 1) = 1. Raises ValueError: p <= 1 or infinite."""
-    if not 1 < p < math.inf:
-        raise ValueError(f"p: must be a finite number > 1, got {p}")
-    return p / (p - 1.0)
+    return number("p", p, above=1) / (p - 1.0)
 
 
 def _scaled(v: Floats) -> tuple[Floats, Floats]:
@@ -100,8 +97,7 @@ def project(theta: ArrayLike, p: float, radius: float) -> Floats:
     d(u, w) <= d(u, w') holds for the projection w of w' and every ||u||_q <= U.  theta: (..., n).
     Raises ValueError: U <= 0.
     """
-    if not radius > 0:
-        raise ValueError(f"radius: must be > 0, got {radius}")
+    number("radius", radius, above=0)
     size = norm(theta, p)[..., None]
     return np.asarray(theta) * np.minimum(1.0, radius / np.where(size > 0, size, radius))
 
@@ -124,16 +120,6 @@ def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
     return number("alpha", alpha, above=0, most=1) / ((p - 1.0) * x_size**2)
 
 
-def filtering(noise: ArrayLike, p: float, x_size: float, u_size: ArrayLike, alpha: float = 1.0) -> Floats:
-    """sum (u.x_t - yhat_t)^2 <= sum (y_t - u.x_t)^2 + (p-1) X_p^2 ||u||_q^2 / alpha, with the rate of `rate`.
-
-    noise: sum (y_t - u.x_t)^2.  u_size: ||u||_q.  Source: the slides' filtering theorem
-    (given there for alpha = 1).
-    """
-    number("alpha", alpha, above=0, most=1)
-    return np.asarray(noise, dtype=float) + (p - 1.0) * x_size**2 * np.square(u_size) / alpha
-
-
 def prediction(noise: float, K: float, alpha: float) -> float:
     """sum (y_t - yhat_t)^2 <= Loss_u / (1 - alpha) + K / alpha, at eta = rate(p, X_p, alpha), 0 < alpha < 1.
 
@@ -142,10 +128,7 @@ def prediction(noise: float, K: float, alpha: float) -> float:
     """
     if noise == 0 and alpha == 1:
         return K
-    if not 0 < alpha < 1:
-        raise ValueError(
-            f"alpha: must be in (0, 1), got {alpha}; only a target without loss allows alpha = 1"
-        )
+    number("alpha, which is 1 only for a target without loss", alpha, above=0, below=1)
     return noise / (1.0 - alpha) + K / alpha
 
 
@@ -155,16 +138,16 @@ def best_alpha(noise: float, K: float) -> float:
 
 
 def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
-    """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X,
-    ||u||_1 <= U, at eta = 1/(3 U^2 X^2).
+    """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X, ||u||_1 <= U, eta = 1/(3 U^2 X^2).
+
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
     """
     return 3.0 * (noise + (budget * x_top) ** 2 * math.log(2 * n))
 
 
 def eg(noise: float, spread: float, n: int) -> float:
-    """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex,
-    max x - min x <= R, at eta = 2/(3 R^2).
+    """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex, max x - min x <= R, eta = 2/(3 R^2).
+
     Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
     """
     return 1.5 * (noise + spread**2 * math.log(n))
@@ -173,18 +156,15 @@ def eg(noise: float, spread: float, n: int) -> float:
 def moving(noise: float, p: float, x_size: float, radius: float, path: float) -> float:
     """sum (u_t.x_t - yhat_t)^2 <= Loss_u + (p-1) X_p^2 (U_q^2 + 2 U_q sum_t ||u_{t+1} - u_t||_q).
 
-    Loss_u = sum (y_t - u_t.x_t)^2. For `bounded_pnorm_lms` with radius U_q >= ||u_t||_q for all t.  path:
-    the sum of the moves.
+    Loss_u = sum (y_t - u_t.x_t)^2. For `bounded_pnorm_lms` with radius U_q >= ||u_t||_q; path: the last sum.
     """
     return noise + (p - 1.0) * x_size**2 * (radius**2 + 2.0 * radius * path)
 
 
 def checked_ratio(loss: float, bound: float, what: str) -> float:
-    """loss / bound. A theorem cannot fail:
-    a ratio above 1 (beyond rounding) is a RuntimeError that says where."""
+    """loss / bound. A theorem cannot fail: a ratio above 1 (beyond rounding) is a RuntimeError."""
     ratio = float(loss) / float(bound) if bound > 0 else float(loss > 0) * math.inf
-    if math.isnan(ratio) or ratio > 1.0 + TOLERANCE:
-        raise RuntimeError(
-            f"{what}: loss {loss:.10g} exceeds its bound {bound:.10g}; the code or the data is wrong"
-        )
+    if not ratio <= 1.0 + TOLERANCE:
+        broken = f"loss {loss:.10g} exceeds its bound {bound:.10g}"
+        raise RuntimeError(f"{what}: {broken}; the code or the data is wrong")
     return ratio

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 AUTO_P = {"pnorm_lms": "p-norm LMS, p = 2 ln n"}
 """The algorithm of the theorems, with the p of the slides."""
 EXACT: style.Looks = {"color": style.COLOURS["silver"], "linewidth": 5, "alpha": 0.6, "zorder": 1.2}
-Point = tuple[float, float]
 THIN: style.Looks = {"linewidth": 0.8, "marker": "", "alpha": 0.9}
 
 
@@ -96,10 +95,7 @@ def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int) -> None:
     """Error after k rows with the exact line of LMS and ln n / k."""
     k = np.arange(1, n + 1)
     ax.plot(k, np.minimum(math.log(n) / k, 2), color="black", linewidth=0.9, linestyle=style.DASHES["dot"])
-    for method in panels.methods_in(rows):
-        chosen = rows[rows["method"] == method]
-        means = panels.mean_interval(chosen[chosen["x"] >= 1], ["x"]).sort_index()
-        panels.curve(ax, means.index, means["mean"], means["half_width"], method)
+    _mean_curves(ax, rows[rows["x"] >= 1])
     ax.plot(k, 1 - k / n, **EXACT)
     ax.set_xscale("log", base=2)
     ax.set_ylim(-0.03, 1.1)
@@ -118,15 +114,18 @@ def hadamard(results: "panels.Results[pnorm.HadamardSettings]") -> "Figure":
     )  # fmt: skip
     for ax, n in zip(axes[0], sizes, strict=True):
         _hadamard_panel(ax, results.select(metric="error", setting=f"n={n}"), n)
-    lines = [panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"])]
-    exact = panels.plain_handle("1 − k/n", **EXACT)
     compared = panels.methods_in(results.select(metric="error"))
-    panels.shared_legend(figure, [*entries(compared), *lines, exact])
+    panels.shared_legend(figure, [*entries(compared), *_hadamard_lines()])
     return figure
 
 
-def _room_panel(ax: "Axes", rows: "pd.DataFrame") -> None:
-    """Misalignment in dB against the seconds of speech heard."""
+def _hadamard_lines() -> list[Any]:
+    bound = panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"])
+    return [bound, panels.plain_handle("1 − k/n", **EXACT)]
+
+
+def _mean_curves(ax: "Axes", rows: "pd.DataFrame") -> None:
+    """Mean over x of every method, in its band; no single runs."""
     for method in panels.methods_in(rows):
         means = panels.mean_interval(rows[rows["method"] == method], ["x"]).sort_index()
         panels.curve(ax, means.index, means["mean"], means["half_width"], method)
@@ -142,7 +141,7 @@ def room(results: "panels.Results[pnorm.RoomSettings]") -> "Figure":
     height = figure.get_size_inches()[1]
     for ax, place in zip(axes[0], rooms, strict=True):
         rows = results.select(noise=place)
-        _room_panel(ax, rows[rows["metric"] == "misalignment"])
+        _mean_curves(ax, rows[rows["metric"] == "misalignment"])
         response = rows[rows["metric"] == "tap"].sort_values("x")
         box = ax.get_position()
         below = figure.add_axes((box.x0, 0.42 / height, box.width, 0.62 / height))
@@ -175,15 +174,11 @@ def overview(results: panels.Results[Any]) -> "Figure":
     _against_n(middle, sparse)
     panels.log_axis(middle.yaxis)
     middle.set(xlabel="inputs n; thin: bounds")
-    _room_panel(right, panels.select(results.tables["room"], "room", metric="misalignment", noise=place))
+    _mean_curves(right, panels.select(results.tables["room"], "room", metric="misalignment", noise=place))
     right.set(xlabel="speech heard / s")
-    lines = [
-        panels.plain_handle("ln n / k", color="black", linewidth=0.9, linestyle=style.DASHES["dot"]),
-        panels.plain_handle("1 − k/n", **EXACT),
-    ]
     losses, named = sparse[sparse["metric"] == "filtering_loss"], results.settings_of["room"].methods
     drawn = dict.fromkeys([*panels.methods_in(errors), *panels.methods_in(losses), *named])
-    panels.shared_legend(figure, [*entries(list(drawn), named), *lines])
+    panels.shared_legend(figure, [*entries(list(drawn), named), *_hadamard_lines()])
     return figure
 
 
@@ -206,7 +201,7 @@ def bounds(results: "panels.Results[pnorm.BoundsSettings]") -> "Figure":
         _prediction(ax, results.select(noise=noise, setting=["grid", "tuned"]), own.prediction.rounds)
         ax.set(title=f"prediction, noise {noise}", xlabel="α")
     square: style.Looks = {"marker": "s", "linestyle": "none"}
-    patches = [panels.plain_handle(KINDS[k], color=c, **square) for k, c in _shades(kinds)]
+    patches = [panels.plain_handle(KINDS[k], color=c, **square) for k, c in _shades(kinds).items()]
     thin = panels.plain_handle("bound", linewidth=0.8)
     dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
     panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *patches])
@@ -220,10 +215,9 @@ def _strip(figure: "Figure", count: int, bottom: float) -> list["Axes"]:
     return [figure.add_axes((left + i * (width + gap), bottom, width, 0.345)) for i in range(count)]
 
 
-def _shades(kinds: Sequence[str]) -> list[tuple[str, str]]:
-    return [
-        (k, style.COLOURS[c]) for k, c in zip(kinds, ("indigo", "teal", "orange", "silver"), strict=False)
-    ]
+def _shades(kinds: Sequence[str]) -> dict[str, str]:
+    colours = (style.COLOURS[c] for c in ("indigo", "teal", "orange", "silver"))
+    return dict(zip(kinds, colours, strict=False))
 
 
 def _histograms(left: "Axes", right: "Axes", results: panels.Results[Any], kinds: Sequence[str]) -> None:
@@ -233,14 +227,15 @@ def _histograms(left: "Axes", right: "Axes", results: panels.Results[Any], kinds
     logs = slack.assign(value=np.log10(np.maximum(slack["value"], 1e-16)))
     for ax, rows, bins in ((left, ratios, np.linspace(0, 1.05, 43)), (right, logs, np.linspace(-16, 0, 33))):
         groups = [rows.loc[rows["setting"] == kind, "value"] for kind in kinds]
-        bars: Any = ax.hist(groups, bins=list(bins), stacked=True, color=[c for _, c in _shades(kinds)])[2]
+        bars: Any = ax.hist(groups, bins=list(bins), stacked=True, color=[*_shades(kinds).values()])[2]
         for container, hatch in zip(bars, ("", "////", "....", "xx"), strict=False):
             for bar in container:
                 bar.set(hatch=hatch, edgecolor="white", linewidth=0.3)
     left.axvline(1, color="black", linewidth=1.1)
     most, largest = left.get_ylim()[1], float(ratios["value"].max())
-    _note(left, "bound", (0.985, most * 0.93), ha="right")
-    _note(left, f"largest {largest:.2f}", (largest, most * 0.45), ha="right", arrow=(largest, most * 0.03))
+    left.text(0.985, most * 0.93, "bound", ha="right", fontsize=8)
+    arrow: style.Looks = {"arrowprops": {"arrowstyle": "->", "linewidth": 0.7}, "ha": "right", "fontsize": 8}
+    left.annotate(f"largest {largest:.2f}", (largest, most * 0.03), (largest, most * 0.45), **arrow)
     left.set(title="filtering loss / bound", xlabel="ratio of a run", ylabel="configurations")
     right.set(title="smallest slack of a step", xlabel="log10 (slack / initial divergence)")
 
@@ -265,17 +260,8 @@ def _expected(ax: "Axes", rows: "pd.DataFrame", eps: float) -> None:
     ax.set_xscale("log")
     panels.log_axis(ax.yaxis)
     ax.axhline(eps, color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
-    _note(ax, "noise variance", (2.2, eps * 0.45))
+    ax.text(2.2, eps * 0.45, "noise variance", fontsize=8)
     ax.set(title="mean filtering loss, white noise", xlabel="rounds T")
-
-
-def _note(ax: "Axes", text: str, at: Point, *, ha: str = "left", arrow: Point | None = None) -> None:
-    """Small text at a place of the data, with an arrow to another place."""
-    looks: style.Looks = {"ha": ha, "fontsize": 8}
-    if arrow is None:
-        ax.text(*at, text, **looks)
-    else:
-        ax.annotate(text, arrow, at, arrowprops={"arrowstyle": "->", "linewidth": 0.7}, **looks)
 
 
 @panels.figure
@@ -335,13 +321,9 @@ def _step_looks(steps: list[float]) -> dict[str, style.Looks]:
 
 def _power_looks(filters: Any) -> dict[str, style.Looks]:
     looks = {"lms": style.line("lms") | {"label": "LMS (p = 2)"}} if "lms" in filters else {}
-    choices = (
-        ("orange", "dash", "^"),
-        ("vermillion", "solid", "o"),
-        ("wine", "short", "D"),
-        ("indigo", "dot", "v"),
-    )
-    for f, (colour, dash, marker) in zip((f for f in filters if f != "lms"), choices, strict=False):
+    colours, dashes = ("orange", "vermillion", "wine", "indigo"), ("dash", "solid", "short", "dot")
+    others = (f for f in filters if f != "lms")
+    for f, colour, dash, marker in zip(others, colours, dashes, "^oDv", strict=False):
         line = {"color": style.COLOURS[colour], "linestyle": style.DASHES[dash], "marker": marker}
         looks[f] = style.line("pnorm_lms") | line | {"label": f.replace("=", " = ")}
     return looks
@@ -373,17 +355,15 @@ def moving_targets(results: "panels.Results[pnorm.MovingSettings]") -> "Figure":
     own = table[(table["setting"] == "U=1 eta=1") & table["noise"].str.startswith("jumps")]
     for method in panels.methods_in(own):
         rows = own[own["method"] == method]
-        means = {
-            m: panels.mean_interval(rows[rows["metric"] == m], ["noise"])
-            for m in ("path_price", "excess_loss")
-        }
-        order = means["path_price"]["mean"].sort_values().index
-        x = means["path_price"]["mean"][order].to_numpy() / 1000
-        excess = means["excess_loss"].loc[order] / 1000
-        panels.curve(ax, x, excess["mean"], excess["half_width"], method)
+        price, excess = (
+            panels.mean_interval(rows[rows["metric"] == metric], ["noise"]) / 1000
+            for metric in ("path_price", "excess_loss")
+        )
+        x = price["mean"].sort_values()
+        panels.curve(ax, x, excess["mean"][x.index], excess["half_width"][x.index], method)
     limit = ax.get_xlim()[1]
     ax.plot([0, limit], [0, limit], color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
-    _note(ax, "slope of the bound", (limit * 0.52, limit * 0.56), ha="right")
+    ax.text(limit * 0.52, limit * 0.56, "slope of the bound", ha="right", fontsize=8)
     ax.set(xlabel="the bound's term for the path / 1000")
     for panel in axes[0, :2]:
         panel.ticklabel_format(axis="x", useOffset=False)

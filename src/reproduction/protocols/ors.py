@@ -5,15 +5,16 @@ streams x, u, n, v, label1, label2, ... of a repetition are the same for every m
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from noisylabels.filters.base import NoisySequence, Sliding, window_starts
-from noisylabels.filters.label_budget import BudgetResult, run_budget, tune_a
+from noisylabels.filters.label_budget import PERIOD, run_budget, tune_a
 from noisylabels.noise.additive import OTHER_LABELS, hammer_variances, noisy_labels, variances
 from noisylabels.seeding import Seeds
 from noisylabels.validation import Floats
@@ -37,8 +38,6 @@ WARM_UP = 40
 """Samples that fill the delay line of the equaliser and are dropped."""
 CANONICAL = "canonical"
 """The variant of a data set that is the published one."""
-BLOCK = 100
-"""Rounds between two adjustments of the threshold of the self-tuned strategy."""
 SCALING = {"scaling": True, "no scaling": False}
 
 Repetition = int | str
@@ -51,7 +50,15 @@ Variances = Literal["uniform", "increasing", "decreasing", "constant"]
 # The labelled sequences
 
 
-class Linear(Model):
+class Synthetic(Model):
+    """A task that is drawn."""
+
+    def source(self, walk: Walk) -> Row:
+        """Columns dataset and source."""
+        return {"dataset": "synthetic", "source": "synthetic"}
+
+
+class Linear(Synthetic):
     """y_t = u.x_t + n_t with x_t, u ~ N(0, I_d), n_t ~ N(0, process_noise), v_t in [0, M]; u per repetition.
 
     Source: ORS paper, Section 4, Figs. 2, 6 and 7.
@@ -84,12 +91,8 @@ class Regression(Linear):
         """The sequence of a repetition."""
         return self.draw(walk.seeds, repetition, model=self.variance_model, labels=self.labels)
 
-    def source(self, walk: Walk) -> Row:
-        """Columns dataset and source."""
-        return {"dataset": "synthetic", "source": "synthetic"}
 
-
-class Equalizer(Model):
+class Equalizer(Synthetic):
     """Recover s(t) from (x(t+delay), ..., x(t+delay-d+1)), x = h * s + n, s ~ N(0, 1).
 
     h is `CHANNEL`, n ~ N(0, channel_noise); T rounds after a warm-up; v_t ~ U[0, M].
@@ -113,10 +116,6 @@ class Equalizer(Model):
         y = s[WARM_UP : WARM_UP + self.T].copy()
         v = variances("uniform", self.T, self.M, seeds.generator(repetition, "v"))
         return NoisySequence(x=rows, y=y, labels=_labels(y, v, seeds, repetition, 2), v=v)
-
-    def source(self, walk: Walk) -> Row:
-        """Columns dataset and source."""
-        return {"dataset": "synthetic", "source": "synthetic"}
 
 
 class Speech(Model):
@@ -208,11 +207,9 @@ class CurvesSettings(FilterSettings):
 def tune_curves(settings: CurvesSettings, walk: Walk) -> dict[str, dict[str, dict[str, dict[str, Found]]]]:
     """Tuned parameters, ``{repetition: {task: {mode: {method: Found}}}}``."""
 
-    def in_modes(noisy: NoisySequence) -> dict[str, dict[str, Found]]:
-        return {mode: tune_all(settings, mode, noisy) for mode in settings.modes}
-
     def tune_on(name: str) -> dict[str, dict[str, dict[str, Found]]]:
-        return {label: in_modes(task.sequence(walk, name)) for label, task in settings.tasks.items()}
+        drawn = {label: task.sequence(walk, name) for label, task in settings.tasks.items()}
+        return {label: {m: tune_all(settings, m, s) for m in settings.modes} for label, s in drawn.items()}
 
     return tuned_apart(settings.repetitions, tune_on)
 
@@ -323,11 +320,11 @@ class TraceSettings(Repeated):
     noise: Distinct[Variances]
     budgets: Distinct[Annotated[float, Field(ge=1)]] = Field(description="labels per round on average")
 
-    def run(self, walk: Walk, noise: str, repetition: Repetition) -> "Budgeted":
+    def draw(self, walk: Walk, noise: str, repetition: Repetition) -> "Budgeted":
         """The sequence of one noise model with as many labels a round as the largest budget needs."""
         labels = max(2, math.ceil(max(self.budgets)))
-        sequence = self.task.draw(walk.seeds, repetition, model=noise, labels=labels)
-        return Budgeted(sequence, walk.seeds.generator(repetition, "uniforms").uniform(size=len(sequence)))
+        s = self.task.draw(walk.seeds, repetition, model=noise, labels=labels)
+        return Budgeted(s.x, s.y, s.labels, walk.seeds.generator(repetition, "uniforms").uniform(size=len(s)))
 
     def shared_r(self, walk: Walk, name: str) -> float:
         """r tuned on clean labels over the tuning sequence of Fig. 2 (``tuning_rounds`` long)."""
@@ -336,24 +333,13 @@ class TraceSettings(Repeated):
         return best(clean, ["r"], self.grids, {}, sequence)["parameters"]["r"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Budgeted:
-    """A sequence and the random numbers (T,) that decide who gets several labels."""
+class Budgeted(NamedTuple):
+    """Rows, clean target, labels, and the random numbers (T,) that decide who gets several labels."""
 
-    sequence: NoisySequence
+    X: Floats | Sliding
+    y: Floats
+    labels: Floats
     uniforms: Floats
-
-    def threshold(self, r: float, B: float, scaling: bool) -> float:
-        """The threshold of the strategy auto that spends the budget B."""
-        s = self.sequence
-        return tune_a(s.x, s.y, s.labels, r=r, B=B, scaling=scaling, uniforms=self.uniforms)
-
-    def spend(self, r: float, B: float, strategy: str, scaling: bool, a: float | None = None) -> BudgetResult:
-        """One run of a strategy."""
-        s = self.sequence
-        return run_budget(
-            s.x, s.y, s.labels, r=r, B=B, strategy=strategy, scaling=scaling, a=a, uniforms=self.uniforms
-        )
 
 
 class BudgetSettings(TraceSettings):
@@ -366,10 +352,10 @@ def tune_budget(settings: BudgetSettings, walk: Walk) -> dict[str, dict[str, obj
     """``{repetition: {r, a: {noise: {scaling: {budget: a}}}}}``; no a where the budget is an integer."""
 
     def thresholds(noise: str, r: float, name: str) -> dict[str, dict[str, float]]:
-        run = settings.run(walk, noise, name)
+        given = settings.draw(walk, noise, name)._asdict()
         fractional = [B for B in settings.budgets if round(B) != B]
         return {
-            label: {f"{B:g}": run.threshold(r, B, scaling) for B in fractional}
+            label: {f"{B:g}": tune_a(**given, r=r, B=B, scaling=scaling) for B in fractional}
             for label, scaling in SCALING.items()
         }
 
@@ -388,14 +374,17 @@ def label_budget(settings: BudgetSettings, walk: Walk) -> Iterator[Row]:
     """
     for noise in settings.noise:
         for at in walk.trials():
-            run, chosen = settings.run(walk, noise, at.repetition), walk.tuned[str(at.repetition)]
-            for name, scaling in SCALING.items():
-                for strategy in settings.strategies:
-                    for B in settings.budgets:
-                        a = chosen["a"][noise][name].get(f"{B:g}", 1.0)
-                        result = run.spend(chosen["r"], B, strategy, scaling, a)
-                        found = {"mse": result.loss.mean(), "labels_per_round": result.used.mean()}
-                        yield from at.rows(found, noise=noise, setting=name, method=strategy, x=B)
+            given, chosen = (
+                settings.draw(walk, noise, at.repetition)._asdict(),
+                walk.tuned[str(at.repetition)],
+            )
+            for name, strategy, B in itertools.product(SCALING, settings.strategies, settings.budgets):
+                a = chosen["a"][noise][name].get(f"{B:g}", 1.0)
+                result = run_budget(
+                    **given, r=chosen["r"], B=B, strategy=strategy, scaling=SCALING[name], a=a
+                )
+                found = {"mse": result.loss.mean(), "labels_per_round": result.used.mean()}
+                yield from at.rows(found, noise=noise, setting=name, method=strategy, x=B)
 
 
 def tune_trace(settings: TraceSettings, walk: Walk) -> dict[str, dict[str, float]]:
@@ -411,11 +400,14 @@ def budget_trace(settings: TraceSettings, walk: Walk) -> Iterator[Row]:
     """
     for noise in settings.noise:
         for at in walk.trials():
-            run = settings.run(walk, noise, at.repetition)
+            given, r = (
+                settings.draw(walk, noise, at.repetition)._asdict(),
+                walk.tuned[str(at.repetition)]["r"],
+            )
             for B in settings.budgets:
-                result = run.spend(walk.tuned[str(at.repetition)]["r"], B, "self_tuned", scaling=True)
+                result = run_budget(**given, r=r, B=B, strategy="self_tuned", scaling=True)
                 here = at.on(noise=noise, setting=f"B={B:g}", method="self_tuned")
-                rounds = np.arange(BLOCK, len(run.sequence) + 1, BLOCK)
+                rounds = np.arange(PERIOD, settings.task.T + 1, PERIOD)
                 spent = np.cumsum(result.used)[rounds - 1] / rounds
                 yield from here.curve("labels_per_round", zip(rounds, spent, strict=True))
                 yield from here.curve("a", zip(rounds, result.a[: len(rounds)], strict=True))

@@ -62,6 +62,11 @@ def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
     return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None] if kind == "unit" else X
 
 
+def ones(n: int, k: int) -> Floats:
+    """n weights, the first k of them 1, the others 0."""
+    return np.where(np.arange(n) < k, 1.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Theorem:
     """What the theorems ask for and promise: p, q, X_p = max_t ||x_t||_p, eta = 1/((p-1) X_p^2)."""
@@ -86,10 +91,19 @@ class Theorem:
         return loss_bounds.penalty(self.p, self.x_size, float(norm(u, dual(self.p))))
 
 
+def theorems_of(X: Floats) -> dict[str, Theorem]:
+    """LMS and p-norm LMS with p = 2 ln n."""
+    return {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
+
+
+def where(at: At) -> str:
+    """The place in an error."""
+    return " ".join(f"{key} {value}" for key, value in at.columns.items() if value != "")
+
+
 def bounded(at: At, name: str, loss: float, bound: float, x: float = float("nan")) -> Iterator[Row]:
     """Rows name_loss, name_bound, name_ratio; raises RuntimeError if the loss is above its bound."""
-    where = " ".join(f"{key} {value}" for key, value in at.columns.items() if value != "")
-    ratio = loss_bounds.checked_ratio(loss, bound, f"{name} bound, {where}")
+    ratio = loss_bounds.checked_ratio(loss, bound, f"{name} bound, {where(at)}")
     return at.rows({f"{name}_loss": loss, f"{name}_bound": bound, f"{name}_ratio": ratio}, x=x)
 
 
@@ -210,12 +224,11 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
 
 
 def _prediction(s: Prediction, at: At) -> Iterator[Row]:
-    u = (np.arange(s.n) < s.ones).astype(float)
+    u = ones(s.n, s.ones)
     X = instances(at.rng("prediction x"), "gaussian", s.rounds, s.n)
     standard = at.rng("prediction noise").standard_normal(s.rounds)
     jobs: list[tuple[At, Theorem, float, float, float]] = []
-    for method, p in (("lms", 2.0), ("pnorm_lms", "auto")):
-        theorem = Theorem.of(p, X)
+    for method, theorem in theorems_of(X).items():
         for sd in s.noises:
             energy = float((sd * standard) @ (sd * standard))
             here = at.on(noise=f"sd {sd:g}", method=method)
@@ -223,8 +236,7 @@ def _prediction(s: Prediction, at: At) -> Iterator[Row]:
             jobs += [(here.on(setting="grid"), theorem, sd, alpha, energy) for alpha in s.alphas]
             jobs.append((here.on(setting="tuned"), theorem, sd, best, energy))
     labels = np.array([X @ u + sd * standard for _, _, sd, _, _ in jobs])
-    rates = [(loss_bounds.rate(theorem.p, theorem.x_size, a), theorem.p) for _, theorem, _, a, _ in jobs]
-    filters = [PNormLMS(eta, p) for eta, p in rates]
+    filters = [PNormLMS(loss_bounds.rate(th.p, th.x_size, alpha), th.p) for _, th, _, alpha, _ in jobs]
     losses = ((PNormLMS.run_many(filters, X, labels) - labels) ** 2).sum(axis=1)
     for (here, theorem, _, alpha, energy), loss in zip(jobs, losses, strict=True):
         bound = loss_bounds.prediction(energy, theorem.penalty(u), alpha)
@@ -240,10 +252,10 @@ def _expected(s: Expected, walk: Walk) -> Iterator[Row]:
     Every run also obeys the bound with the noise that it has seen, which is checked.
     """
     X = instances(walk.seeds.generator("shared", "expected x"), "unit", s.rounds, s.n) * np.sqrt(s.n)
-    u = (np.arange(s.n) < s.ones) / np.sqrt(s.ones)
+    u = ones(s.n, s.ones) / np.sqrt(s.ones)
     clean, eps = X @ u, s.noise**2
     marks = np.unique(np.geomspace(1, s.rounds, s.points).round().astype(int))
-    theorems = {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
+    theorems = theorems_of(X)
     for at in runs(walk, s.runs):
         noise = s.noise * at.rng("expected noise").standard_normal(s.rounds)
         filters = [PNormLMS(theorem.eta, theorem.p) for theorem in theorems.values()]
@@ -308,8 +320,7 @@ def sparsity(settings: SparsitySettings, walk: Walk) -> Iterator[Row]:
         for (name, task), n in itertools.product(s.tasks.items(), s.sizes):
             T = min(s.rounds_per_input * n, task.most_rounds)
             X = instances(at.rng(f"x {name} {n}"), task.instances, T, n)
-            u = np.zeros(n)
-            u[: n if task.ones == "all" else task.ones] = 1.0
+            u = ones(n, n if task.ones == "all" else task.ones)
             noise = s.noise * at.rng(f"noise {name} {n}").standard_normal(T)
             yield from _compared(X, u, noise, at.on(setting=name))
     for at in walk.trials():
@@ -321,8 +332,7 @@ def _compared(X: Floats, u: Floats, noise: Floats, at: At) -> Iterator[Row]:
     clean = X @ u
     y, energy = clean + noise, float(noise @ noise)
     yield at.row("noise_energy", energy, method="target", x=n)
-    for method, p in (("lms", 2.0), ("pnorm_lms", "auto")):
-        theorem = Theorem.of(p, X)
+    for method, theorem in theorems_of(X).items():
         f = LMS(theorem.eta) if method == "lms" else PNormLMS(theorem.eta, theorem.p)
         yhat = f.run(X, y)
         loss, bound = float(((clean - yhat) ** 2).sum()), energy + theorem.penalty(u)
@@ -341,7 +351,7 @@ def _interpolated(s: Interpolation, at: At) -> Iterator[Row]:
     noise = s.noise * at.rng("noise").standard_normal(s.rounds)
     energy = float(noise @ noise)
     theorems = [Theorem.of(p, X) for p in s.powers]
-    targets = {k: (np.arange(s.n) < k) / np.sqrt(k) for k in s.ones}
+    targets = {k: ones(s.n, k) / np.sqrt(k) for k in s.ones}
     labels = np.repeat([X @ u + noise for u in targets.values()], len(theorems), axis=0)
     filters = [PNormLMS(theorem.eta, theorem.p) for _ in targets for theorem in theorems]
     guesses = PNormLMS.run_many(filters, X, labels)
@@ -369,14 +379,6 @@ class HadamardSettings(Trials):
         return self
 
 
-def hadamard_matrix(n: int) -> Floats:
-    """Sylvester's matrix H_2n = [[H_n, H_n], [H_n, -H_n]], H_1 = 1; H H' = n I; n is a power of two."""
-    H = np.ones((1, 1))
-    while len(H) < n:
-        H = np.block([[H, H], [H, -H]])
-    return H
-
-
 def marks(n: int) -> list[int]:
     """Numbers of rows seen at which errors are kept: all to 16, then about 12 per doubling, n/4 and n."""
     fine = {round(2 ** (i / 12)) for i in range(12 * 4, 12 * int(math.log2(n)) + 1)}
@@ -392,8 +394,10 @@ def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
 
     LMS with eta = 1/n has error 1 - k/n whatever the order of the rows.
     """
+    from scipy.linalg import hadamard as sylvester
+
     for n in settings.sizes:
-        H = hadamard_matrix(n)
+        H = sylvester(n, dtype=float)
         theorem = Theorem.of("auto", H[:1])  # all rows have the norm n^(1/p)
         filters: dict[str, tuple[Filter, float]] = {
             "lms": (LMS(1.0 / n), float(n)),
@@ -467,32 +471,27 @@ def hinfinity(settings: HInfinitySettings, walk: Walk) -> Iterator[Row]:
             X = at.rng(f"ascent x {p}").standard_normal((T, n))
             rng, size = at.rng(f"starts {p}"), Theorem.of(p, X).x_size
             points = (rng.standard_normal(n + T) for _ in range(settings.starts))
-            found = max(worst_case.ascend(X, p, size, point, settings.climbs)[0] for point in points)
+            units = (point / np.linalg.norm(point) for point in points)
+            found = max(worst_case.ascend(X, p, size, unit, settings.climbs)[0] for unit in units)
             yield _ratio(at.on(setting="ascent", method=f"p={p:g}", x=T), found)
 
 
 def _ratio(at: At, value: float) -> Row:
     """A row with a ratio that the theorem bounds by 1. Raises RuntimeError : it is above."""
-    if value > 1 + loss_bounds.TOLERANCE:
-        where = f"{at.columns['setting']}, {at.columns['method']}"
-        raise RuntimeError(f"{where}: the ratio {value:.12g} exceeds 1, which the theorem excludes")
-    return at.row("ratio", value)
+    return at.row("ratio", loss_bounds.checked_ratio(value, 1.0, f"ratio, {where(at)}"))
 
 
 def _exact(X: Floats, y: Floats, at: At, steps: list[float]) -> Iterator[Row]:
     """Worst u for random labels (pencil), and worst u and noise (transfer matrix), for LMS steps and RLS."""
     size = Theorem.of(2.0, X).x_size
-    filters = {("lms" if s == 1 else f"lms x {s:g}"): worst_case.lms_gains(X, s / size**2) for s in steps}
+    filters = {("lms" if s == 1 else f"lms x {s:g}"): s / size**2 * X for s in steps}
     for method, gains in (filters | {"rls": worst_case.rls_gains(X)}).items():
         worst = worst_case.worst_ratio(X, gains, size)
-        given = worst_case.worst_target(X, _predictions(X, gains, y), y, size)[0]
-        rows = [
-            (at.on(method=method, setting="worst u and noise"), worst),
-            (at.on(method=method, setting="worst u for given labels"), given),
-        ]
         if method == "lms" and abs(worst - 1) > loss_bounds.TOLERANCE:
             raise RuntimeError(f"LMS: the worst case over u and noise is {worst:.12g}, not exactly 1")
-        for here, value in rows:
+        given = worst_case.worst_target(X, _predictions(X, gains, y), y, size)[0]
+        for setting, value in ("worst u and noise", worst), ("worst u for given labels", given):
+            here = at.on(method=method, setting=setting)
             yield _ratio(here, value) if method == "lms" else here.row("ratio", value)
 
 
@@ -507,17 +506,15 @@ def _predictions(X: Floats, gains: Floats, y: Floats) -> Floats:
 def _adversaries(settings: HInfinitySettings, at: At) -> Iterator[Row]:
     """The one-shot and the silent adversary, run against the filters themselves."""
 
-    def against(p: float, X: Floats, y: Floats, u: Floats) -> float:
-        f = LMS(1.0) if p == 2 else PNormLMS(loss_bounds.rate(p, 1.0), p)
-        return worst_case.ratio(X, y, u, f.run(X, y), p, 1.0)
-
     for p in (2.0, *settings.powers):
         here = at.on(method="lms" if p == 2 else f"p={p:g}")
-        for T in settings.silent_rounds:
-            value = against(p, *worst_case.silent(settings.n, T, 1.0, p))
-            yield _ratio(here.on(setting="silent adversary", x=T), value)
-        value = against(p, *worst_case.one_shot(settings.n, 1.0, p))
-        yield _ratio(here.on(setting="one-shot adversary", x=1), value)
+        f = LMS(1.0) if p == 2 else PNormLMS(loss_bounds.rate(p, 1.0), p)
+        for setting, T in [("silent adversary", T) for T in settings.silent_rounds] + [
+            ("one-shot adversary", 1)
+        ]:
+            X, y, u = worst_case.silent(settings.n, T, 1.0, p, clean=setting == "one-shot adversary")
+            f._start(settings.n)
+            yield _ratio(here.on(setting=setting, x=T), worst_case.ratio(X, y, u, f.run(X, y), p, 1.0))
 
 
 # Moving targets
@@ -557,33 +554,15 @@ def targets(scenario: str, T: int, n: int) -> Floats:
     return np.outer(1 - share, a) + np.outer(share, b)
 
 
+def largest(u: Floats, theorem: Theorem) -> float:
+    """The largest ||u_t||_q, that of the first, the middle or the last target; u: (T, n)."""
+    return max(float(norm(u[t], dual(theorem.p))) for t in (0, len(u) - 1, len(u) // 2))
+
+
 def path_length(u: Floats, q: float) -> float:
     """sum_t ||u_{t+1} - u_t||_q; u: (T, n)."""
     moves = np.diff(u, axis=0)
     return float(norm(moves[moves.any(axis=1)], q).sum())
-
-
-@dataclass(frozen=True)
-class Tracker:
-    """Bounded p-norm LMS, ||w||_q <= U_q, with factors on U_q and on the theorem's eta."""
-
-    scenario: str
-    method: str
-    theorem: Theorem
-    U: Number | str
-    eta: Number
-
-    def radius(self, u: Floats) -> float:
-        """U_q: U times the largest ||u_t||_q."""
-        return float(self.U) * max(
-            float(norm(u[t], dual(self.theorem.p))) for t in (0, len(u) - 1, len(u) // 2)
-        )
-
-    def filter(self, u: Floats) -> PNormLMS:
-        """The filter; ``inf``: without a bound."""
-        if self.U == "inf":
-            return PNormLMS(self.eta * self.theorem.eta, self.theorem.p)
-        return BoundedPNormLMS(self.eta * self.theorem.eta, self.theorem.p, self.radius(u))
 
 
 @protocol(
@@ -599,15 +578,13 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
     """
     T, n = settings.rounds, settings.n
     paths = {scenario: targets(scenario, T, n) for scenario in settings.scenarios}
-    lengths: dict[tuple[str, str], float] = {}
     prices: dict[tuple[str, str, int | str], dict[int, tuple[float, float]]] = {}
     for at in walk.trials():
         X = instances(at.rng("x"), "signs", T, n)
         noise = settings.noise * at.rng("noise").standard_normal(T)
-        energy = float(noise @ noise)
-        theorems = {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
-        trackers = [
-            Tracker(scenario, method, theorem, U, eta)
+        energy, theorems = float(noise @ noise), theorems_of(X)
+        tried = [
+            (scenario, method, theorem, U, eta)
             for scenario in settings.scenarios
             for method, theorem in theorems.items()
             for U in settings.radius_factors
@@ -615,20 +592,23 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
             if (U, eta) == (1, 1) or scenario in settings.all_factors
         ]
         clean = {scenario: np.einsum("tn,tn->t", X, u) for scenario, u in paths.items()}
-        filters = [each.filter(paths[each.scenario]) for each in trackers]
-        guesses = PNormLMS.run_many(filters, X, np.array([clean[each.scenario] + noise for each in trackers]))
-        for each, guess in zip(trackers, guesses, strict=True):
-            scenario, method, theorem, u = each.scenario, each.method, each.theorem, paths[each.scenario]
-            setting = f"U={each.U} eta={each.eta:g}"
+        radii = [float(U) * largest(paths[scenario], theorem) for scenario, _, theorem, U, _ in tried]
+        filters = [  # radius inf: no bound
+            BoundedPNormLMS(eta * theorem.eta, theorem.p, radius)
+            if np.isfinite(radius)
+            else PNormLMS(eta * theorem.eta, theorem.p)
+            for radius, (_, _, theorem, _, eta) in zip(radii, tried, strict=True)
+        ]
+        guesses = PNormLMS.run_many(filters, X, np.array([clean[scenario] + noise for scenario, *_ in tried]))
+        for (scenario, method, theorem, U, eta), radius, guess in zip(tried, radii, guesses, strict=True):
+            setting = f"U={U} eta={eta:g}"
             here = at.on(noise=scenario, setting=setting, method=method)
             errors = (clean[scenario] - guess) ** 2
             loss = float(errors.sum())
-            if each.U == "inf" or float(each.U) < 1 or each.eta != 1:
+            if U == "inf" or float(U) < 1 or eta != 1:
                 yield here.row("filtering_loss", loss)
             else:
-                if (scenario, method) not in lengths:
-                    lengths[scenario, method] = path_length(u, dual(theorem.p))
-                path, radius = lengths[scenario, method], each.radius(u)
+                path = path_length(paths[scenario], dual(theorem.p))
                 bound = loss_bounds.moving(energy, theorem.p, theorem.x_size, radius, path)
                 price = 2 * (theorem.p - 1) * theorem.x_size**2 * radius * path
                 yield from bounded(here, "filtering", loss, bound)
@@ -638,7 +618,7 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
                     jumps[int(scenario.split()[1])] = (price, loss - energy)
             for x, part in ((0.5, errors[: T // 2]), (1.0, errors)):
                 yield here.row("settled_error", part[-T // 8 :].mean(), x=x)
-            if scenario in settings.all_factors and (each.U, each.eta) in ((1, 1), (1, 0.2), ("inf", 1)):
+            if scenario in settings.all_factors and (U, eta) in ((1, 1), (1, 0.2), ("inf", 1)):
                 starts = window_starts(T, settings.windows)
                 means = zip(np.append(starts[1:], T), window_means(errors, starts), strict=True)
                 yield from here.curve("tracking_error", means)
@@ -727,8 +707,8 @@ def tune_room(settings: RoomSettings, walk: Walk) -> dict[str, dict[str, dict[st
         task = echo(settings, reflection, walk, TUNING)
         tuned[room] = {}
         for label, method in settings.methods.items():
-            values = [grid_values(method.grids[name]) for name in method.tune]
-            points = [dict(zip(method.tune, point, strict=True)) for point in itertools.product(*values)]
+            values = itertools.product(*(grid_values(method.grids[name]) for name in method.tune))
+            points = [dict(zip(method.tune, point, strict=True)) for point in values]
             scores = [_score(task, method, p, settings.points) for p in points] if len(points) > 1 else [0.0]
             tuned[room][label] = points[int(np.argmin(scores))]
     return tuned
