@@ -22,9 +22,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
 
 import numpy as np
 
-from noisylabels.filters.exponentiated import EGPlusMinus
 from noisylabels.filters.lms import LMS
-from noisylabels.filters.pnorm import PNormLMS
+from noisylabels.filters.pnorm import EGPlusMinus, PNormLMS
 from noisylabels.theory.pnorm import link, norm, rate
 from noisylabels.validation import Floats
 

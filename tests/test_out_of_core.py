@@ -129,36 +129,25 @@ def test_memory_is_that_of_a_chunk(tmp_path):
     assert megabytes < 25
 
 
-def test_what_cannot_be_read_is_named(files, tmp_path):
-    bad = tmp_path / "bad.csv"
-    for text, message in [
-        ("1,2\n0,\n", r"bad\.csv: row 2 has a field that is missing"),
-        ("1,2\n0,x\n", r"bad\.csv: after row 0: .*x"),
-        ("", r"bad\.csv: the file is empty"),
-    ]:
-        bad.write_text(text)
-        with pytest.raises(ValueError, match=message):
-            list(chunks(bad))
-    wrong = tmp_path / "wrong.svm"
-    wrong.write_text("1 1:2\n0 3:1 2:1\n")
-    with pytest.raises(ValueError, match=r"wrong\.svm, rows 1 to 2"):
-        list(chunks(wrong, features=3))
-    wrong.write_text("1 1:2\n0 1:nan\n")
-    with pytest.raises(ValueError, match=r"wrong\.svm, row 2: a value is not finite"):
-        list(chunks(wrong, features=3))
-
-
-def test_what_is_not_said_is_asked_for(files, tmp_path):
-    for options, message in [
-        ({"path": files["sparse"]}, "how many features"),
-        ({"path": tmp_path / "x.dat"}, "kind must be csv or svmlight"),
-        ({"path": files["plain"], "rows": 0}, "rows of a chunk must be at least 1"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            chunks(**options)
-    with pytest.raises(ValueError, match="no column 'sort'; name one of kind, a, b"):
-        list(chunks(files["headed"], label="sort"))
-    with pytest.raises(ValueError, match="no column 9: columns are 0 to 4"):
-        list(chunks(files["plain"], label=9))
-    with pytest.raises(ValueError, match="there is no header: give its number"):
-        list(chunks(files["plain"], label="kind"))
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("1,2\n0,\n", {}, "row 2 has a field that is missing"),
+        ("1,2\n0,x\n", {}, "after row 0: .*x"),
+        ("", {}, "the file is empty"),
+        ("kind,a\n1,2\n", {"label": "sort"}, "no column 'sort'; name one of kind, a"),
+        ("1,2\n", {"label": 9}, "no column 9: columns are 0 to 1"),
+        ("1,2\n", {"label": "kind"}, "there is no header: give its number"),
+        ("1,2\n", {"kind": "table"}, "kind must be csv or svmlight"),
+        ("1,2\n", {"rows": 0}, "rows of a chunk must be at least 1"),
+        ("1 1:2\n", {"kind": "svmlight"}, "how many features"),
+        ("1 1:2\n0 3:1 2:1\n", {"kind": "svmlight", "features": 3}, "rows 1 to 2"),
+        ("1 1:2\n0 1:nan\n", {"kind": "svmlight", "features": 3}, "row 2: a value is not finite"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, text, options, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message) as error:
+        list(chunks(path, **options))
+    assert "rows" in options or "bad.csv" in str(error.value)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 METHODS = {
     "bounded_pnorm_lms": "filters.pnorm:BoundedPNormLMS",
-    "eg": "filters.exponentiated:EG",
-    "eg_pm": "filters.exponentiated:EGPlusMinus",
+    "eg": "filters.pnorm:EG",
+    "eg_pm": "filters.pnorm:EGPlusMinus",
     "implicit_pnorm_lms": "filters.pnorm:ImplicitPNormLMS",
     "inlms": "filters.lms:INLMS",
     "jo_nlms": "filters.lms:JONLMS",
@@ -23,7 +23,7 @@ METHODS = {
     "pnorm_lms": "filters.pnorm:PNormLMS",
     "rls": "filters.lms:RLS",
     "sm_nlms": "filters.lms:SMNLMS",
-    "unnormalized_eg": "filters.exponentiated:UnnormalizedEG",
+    "unnormalized_eg": "filters.pnorm:UnnormalizedEG",
     "za_lms": "filters.lms:ZALMS",
     "analytic_kernel": "online.analytic:AnalyticKernel",
     "analytic_kernel_list": "online.estimators:AnalyticKernelList",

@@ -29,9 +29,6 @@ from noisylabels.classifiers.multi_kernel import (
 )
 from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
-from noisylabels.filters.exponentiated import EG as EG
-from noisylabels.filters.exponentiated import EGPlusMinus as EGPlusMinus
-from noisylabels.filters.exponentiated import UnnormalizedEG as UnnormalizedEG
 from noisylabels.filters.lms import INLMS as INLMS
 from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS
@@ -42,10 +39,13 @@ from noisylabels.filters.lms import RLS as RLS
 from noisylabels.filters.lms import SMNLMS as SMNLMS
 from noisylabels.filters.lms import ZALMS as ZALMS
 from noisylabels.filters.ors import ORS as ORS
+from noisylabels.filters.pnorm import EG as EG
 from noisylabels.filters.pnorm import BoundedPNormLMS as BoundedPNormLMS
+from noisylabels.filters.pnorm import EGPlusMinus as EGPlusMinus
 from noisylabels.filters.pnorm import ImplicitPNormLMS as ImplicitPNormLMS
 from noisylabels.filters.pnorm import NormalizedPNormLMS as NormalizedPNormLMS
 from noisylabels.filters.pnorm import PNormLMS as PNormLMS
+from noisylabels.filters.pnorm import UnnormalizedEG as UnnormalizedEG
 from noisylabels.online.analytic import AnalyticKernel as AnalyticKernel
 from noisylabels.online.analytic import NaiveFeatureOGD as NaiveFeatureOGD
 from noisylabels.online.estimators import AnalyticKernelList as AnalyticKernelList

@@ -13,10 +13,17 @@ from sklearn.base import clone
 
 from noisylabels import METHODS
 from noisylabels.filters.base import Filter, NoisySequence, Sliding
-from noisylabels.filters.exponentiated import EG, EGPlusMinus, UnnormalizedEG
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, PNLMS, RLS, SMNLMS, ZALMS
 from noisylabels.filters.ors import ORS, VARIANTS
-from noisylabels.filters.pnorm import BoundedPNormLMS, ImplicitPNormLMS, NormalizedPNormLMS, PNormLMS
+from noisylabels.filters.pnorm import (
+    EG,
+    BoundedPNormLMS,
+    EGPlusMinus,
+    ImplicitPNormLMS,
+    NormalizedPNormLMS,
+    PNormLMS,
+    UnnormalizedEG,
+)
 from reproduction.protocols.settings import method_class
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.label_budget import LARGEST, SMALLEST, STRATEGIES, VARIANCES, run_budget, tune_a
-from noisylabels.filters.ors import ORS
 
 T, D, R = 3000, 10, 8.0
 
@@ -84,20 +83,6 @@ def test_all_strategies_meet_at_integer_budgets(scaling: bool) -> None:
         assert np.all(results[0].used == B)
 
 
-def test_budget_one_is_plain_filtering() -> None:
-    first = DATA.labels[:, 0]
-    for scaling, variant in ((True, "one_pred_u"), (False, "noisy")):
-        loss = (ORS(variant, r=R).run(DATA.X, first) - DATA.y) ** 2
-        assert np.array_equal(DATA.run(B=1, strategy="const", scaling=scaling).loss, loss)
-
-
-def test_two_labels_every_round_are_the_two_label_variants() -> None:
-    first, second = DATA.labels[:, 0], DATA.labels[:, 1]
-    for scaling, variant in ((True, "two_u"), (False, "two_noisy")):
-        loss = (ORS(variant, r=R).run(DATA.X, first, second=second) - DATA.y) ** 2
-        assert DATA.run(B=2, strategy="begin", scaling=scaling).loss == pytest.approx(loss, rel=1e-10)
-
-
 @given(st.floats(1, 4), st.integers(0, 1000))
 def test_const_and_begin_spend_the_budget(B: float, seed: int) -> None:
     data, k = Data(seed, T=1000, d=2), math.ceil(B)
@@ -166,8 +151,5 @@ def test_errors_say_what_is_wrong(message: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is checked literally
         DATA.run(**({"B": 2.5, "strategy": "const", "scaling": True} | ERRORS[message]))
     assert message in str(error.value)
-
-
-def test_no_threshold_at_an_integer_budget() -> None:
     with pytest.raises(ValueError, match="B: auto has no threshold at the integer 2"):
         tune_a(DATA.X, DATA.y, DATA.labels, r=R, B=2, scaling=True, uniforms=DATA.uniforms)

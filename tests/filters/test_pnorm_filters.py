@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from noisylabels.elementary import power_inplace
-from noisylabels.filters.exponentiated import EG, EGPlusMinus, UnnormalizedEG
 from noisylabels.filters.lms import LMS, NLMS, PNLMS, ZALMS
-from noisylabels.filters.pnorm import BoundedPNormLMS, ImplicitPNormLMS, NormalizedPNormLMS, PNormLMS
+from noisylabels.filters.pnorm import (
+    EG,
+    BoundedPNormLMS,
+    EGPlusMinus,
+    ImplicitPNormLMS,
+    NormalizedPNormLMS,
+    PNormLMS,
+    UnnormalizedEG,
+)
 from noisylabels.theory.pnorm import (
     best_alpha,
     checked_ratio,
@@ -78,7 +85,7 @@ def test_no_overflow_at_extreme_dual_weights(size):
         (PNormLMS(0.01, 2.0), LMS(0.01), 1e-12),
         (NormalizedPNormLMS(0.7, 2.0, eps=0.1), NLMS(0.7, 0.1), 1e-12),
         (ImplicitPNormLMS(4.0, 2.0), NLMS(1.0, 0.25), 1e-9),
-        (ImplicitPNormLMS(1e9, 2.0), NLMS(1.0, 0.0), 1e-5),
+        (ImplicitPNormLMS(1e9, 2.0), NLMS(1.0, 0.0), 1e-4),
         (ZALMS(0.02, 0.0), LMS(0.02), 1e-12),
         (PNLMS(0.5, 1.0, eps=0.0), NLMS(0.5, 0.0), 1e-12),
     ],

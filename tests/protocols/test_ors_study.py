@@ -63,11 +63,6 @@ def test_more_labels_and_other_variances_leave_the_inputs_alone():
     assert not np.array_equal(few.v, many.v)
 
 
-def test_a_new_target_in_every_repetition():
-    one, other = (np.linalg.lstsq(s.x, s.y, rcond=None)[0] for s in (LINEAR.draw(SEEDS, r) for r in (0, 1)))
-    assert np.linalg.norm(one - other) > 0.5
-
-
 def test_channel_values():
     printed = [1, 0.6366, 0, -0.2122, 0, 0.1273, 0, -0.0909, 0, 0.0707]
     assert pytest.approx(printed, abs=5e-5) == ors.CHANNEL
@@ -137,14 +132,14 @@ def test_unusable_speech_is_refused(changes, message):
         ("canonical", "canonical", "living_room", "canonical"),
         ("stand-in", "canonical", "living_room", "stand-in"),
         ("canonical", "stand-in", "living_room", "stand-in"),
-        ("stand-in", "stand-in", "living_room", "stand-in"),
         ("local", "stand-in", "living_room", "local + stand-in"),
         ("canonical", "local", "simulated", "canonical"),
     ],
 )
-@pytest.mark.parametrize("place", ["mirror", "official"])
-def test_what_is_not_the_published_data_shows_wherever_it_came_from(speech, room, used, source, place):
-    data = {name: Dataset(name, place, v, {}, "") for name, v in (("speech", speech), ("living_room", room))}
+def test_what_is_not_the_published_data_shows(speech, room, used, source):
+    data = {
+        name: Dataset(name, "mirror", v, {}, "") for name, v in (("speech", speech), ("living_room", room))
+    }
     options = {"d": 1, "delay": 0, "channel_noise": 0, "room_taps": 1, "tuning_fraction": 0.5}
     task = ors.Speech(kind="speech", room=used, **options)
     assert task.source(Walk(data, SEEDS)) == {"dataset": "speech", "source": source}
@@ -177,10 +172,7 @@ def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
     tuned = tune(ors.filter_curves, curves.model_copy(update={"repetitions": 3}))
     together = rows(ors.filter_curves, curves, tuned, range(3))
     apart = [r for block in (range(1), range(1, 3)) for r in rows(ors.filter_curves, curves, tuned, block)]
-    key = ("noise", "setting", "method", "repetition", "metric", "x")
-    assert sorted(together, key=lambda r: [str(r[k]) for k in key]) == sorted(
-        apart, key=lambda r: [str(r[k]) for k in key]
-    )
+    assert sorted(together, key=str) == sorted(apart, key=str)
 
 
 def test_a_half_step_is_what_one_pred_u_does(curves):
@@ -260,15 +252,6 @@ def test_budgets_are_kept_and_strategies_coincide_at_integers(table):
             assert errors["const"].to_numpy() == pytest.approx(errors[other].to_numpy())
     spent = wide.xs(1.5, level="x").xs("labels_per_round", level="metric")
     assert np.abs(spent[["const", "begin", "auto"]].to_numpy() - 1.5).max() < 0.1
-
-
-def test_the_threshold_of_the_self_tuned_strategy_moves_by_factors_of_two(table):
-    frame = table(ors.budget_trace, budgets(ors.budget_trace, "fig7"))
-    a = frame[(frame["metric"] == "a") & (frame["repetition"] == 0)]["value"].to_numpy()
-    assert set(np.unique(a[1:] / a[:-1])) <= {0.5, 2.0}
-    spent = frame[frame["metric"] == "labels_per_round"]
-    assert spent["value"].between(1, 2).all()
-    assert spent["x"].max() == 3000
 
 
 # Wrong beliefs

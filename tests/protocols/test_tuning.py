@@ -35,14 +35,6 @@ def test_grid_in_powers_of_ten_has_both_ends():
     assert grid_values([3, 1]) == [3.0, 1.0]
 
 
-def test_losses_equal_one_run_after_the_other():
-    pairs = [(METHODS["reference"], {"mu": 0.1}), (METHODS["fixed"], {})]
-    together = losses(pairs, DATA, 4)
-    for row, (method, chosen) in zip(together, pairs, strict=True):
-        errors = (method.build(**chosen).run(DATA.x, DATA.labels[:, 0]) - DATA.y) ** 2
-        assert row == pytest.approx(errors.reshape(4, -1).mean(1))
-
-
 def test_best_is_the_smallest_error_of_all_grid_points():
     found = best(METHODS["both"], ["mu", "eps"], GRIDS, {}, DATA)
     errors = {

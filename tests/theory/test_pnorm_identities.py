@@ -72,10 +72,8 @@ def test_divergence_is_positive_dual_and_obeys_the_three_point_identity(seed, n,
     assert divergence(between, w, q) <= 0.3 * divergence(u, w, q) + 0.7 * divergence(v, w, q) + 1e-12 * scale
 
 
-def test_divergence_is_euclidean_at_two_and_not_symmetric_otherwise():
-    u, w = np.array([1.0, 0.0]), np.array([1.0, 1.0])
-    assert math.isclose(divergence(u, w, 2.0), 0.5)
-    assert abs(divergence(u, w, 1.2) - divergence(w, u, 1.2)) > 0.1
+def test_divergence_is_euclidean_at_two():
+    assert math.isclose(divergence(np.array([1.0, 0.0]), np.array([1.0, 1.0]), 2.0), 0.5)
 
 
 @quick
