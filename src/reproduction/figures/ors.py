@@ -11,6 +11,7 @@ from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from reproduction.protocols import ors
@@ -28,9 +29,8 @@ ROUNDS: style.Looks = {"x_label": "round t / 1000", "y_label": "cumulative MSE",
 @panels.figure
 def regression_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
-    own = results.settings
-    rows = {MODES.get(mode, mode): {"setting": mode} for mode in own.modes}
-    return _curves(results, rows, _sides(own.methods), **ROUNDS)
+    rows = {MODES.get(mode, mode): {"setting": mode} for mode in results.settings.modes}
+    return _curves(results, rows, _sides(results.settings.methods), **ROUNDS)
 
 
 @panels.figure
@@ -56,11 +56,6 @@ def speech_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
 def _sides(rules: names.Methods) -> dict[str, style.Looks]:
     """Rules that are told the variance and rules that are not; what is neither stands on both sides."""
     return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
-
-
-def _in_figures(rules: names.Methods) -> list[str]:
-    """All rules but those that only tables show."""
-    return [rule for rule, spec in rules.items() if spec.shown != "tables"]
 
 
 def _curves(
@@ -150,7 +145,8 @@ def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
 @panels.figure
 def tuning_modes(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
-    rules = {rule: None for each in results.each() for rule in _in_figures(each.settings.methods)}
+    methods = {rule: spec for each in results.each() for rule, spec in each.settings.methods.items()}
+    rules = [rule for rule, spec in methods.items() if spec.shown != "tables"]
     places = {rule: float(place) for place, rule in enumerate(rules)}
     titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results.tables]
     figure, axes = panels.grid_of_panels(
@@ -236,78 +232,66 @@ _LINE: style.Looks = {"color": "black", "linewidth": 1.1}
 _RADIUS = 0.13
 
 
-class _Diagram:
-    """Boxes, sums and arrows; coordinates are inches from the lower left corner."""
+def _box(ax: "Axes", centre: Point, text: str, width: float, colour: str) -> None:
+    """A block with round corners around its text."""
+    from matplotlib.patches import FancyBboxPatch
 
-    def __init__(self, width: float, height: float) -> None:
-        from matplotlib.figure import Figure
+    corner, shape = (centre[0] - width / 2, centre[1] - 0.3), "round,pad=0,rounding_size=0.07"
+    looks: style.Looks = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
+    ax.add_patch(FancyBboxPatch(corner, width, 0.6, shape, **looks))
+    ax.text(*centre, text, fontsize=10, zorder=4, ha="center", va="center")
 
-        self.figure = Figure(figsize=(width, height))
-        self._ax = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
-        self._ax.set_axis_off()
 
-    def box(self, centre: Point, text: str, *, width: float, colour: str, height: float = 0.6) -> None:
-        """A block with round corners around its text."""
-        from matplotlib.patches import FancyBboxPatch
+def _sum(ax: "Axes", x: float, y: float) -> None:
+    """A circle with a cross, where signals are added."""
+    from matplotlib.patches import Circle
 
-        corner, shape = (centre[0] - width / 2, centre[1] - height / 2), "round,pad=0,rounding_size=0.07"
-        looks: style.Looks = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
-        self._ax.add_patch(FancyBboxPatch(corner, width, height, shape, **looks))
-        self.text(centre, text, ha="center", va="center")
+    arm = 0.6 * _RADIUS
+    ax.add_patch(Circle((x, y), _RADIUS, facecolor="white", edgecolor="black", zorder=3))
+    ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
+    ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
 
-    def sum(self, centre: Point) -> None:
-        """A circle with a cross, where signals are added."""
-        from matplotlib.patches import Circle
 
-        x, y = centre
-        arm = 0.6 * _RADIUS
-        self._ax.add_patch(Circle(centre, _RADIUS, facecolor="white", edgecolor="black", zorder=3))
-        self._ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
-        self._ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
-
-    def fork(self, point: Point) -> None:
-        """A dot, where a signal goes two ways."""
-        self._ax.plot(*point, marker="o", markersize=4, color="black", zorder=3)
-
-    def arrow(self, *points: Point, **looks: Any) -> None:
-        """A polyline with a head at its last point."""
-        looks = _LINE | looks
-        self._ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **looks)
-        head: style.Looks = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
-        head |= {"color": looks["color"], "shrinkA": 0, "shrinkB": 0}
-        self._ax.annotate("", points[-1], points[-2], arrowprops=head, zorder=2)
-
-    def text(self, point: Point, text: str, **looks: Any) -> None:
-        """A symbol or a label."""
-        self._ax.text(*point, text, **({"fontsize": 10, "zorder": 4} | looks))
+def _arrow(ax: "Axes", *points: Point, **looks: Any) -> None:
+    """A polyline with a head at its last point."""
+    ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **(_LINE | looks))
+    head: style.Looks = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
+    head |= {"color": _LINE["color"], "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", points[-1], points[-2], arrowprops=head, zorder=2)
 
 
 @panels.figure
 def scheme(results: panels.Results[Any]) -> "Figure":
     """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
-    draw = _Diagram(style.WIDTH[2], 2.75)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(style.WIDTH[2], 2.75))  # coordinates: inches from the lower left corner
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, style.WIDTH[2]), ylim=(0, 2.75))
+    ax.set_axis_off()
     fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
     signal, step, label = 2.1, 1.2, 0.42
-    sent, taught = "#E3ECF5", "#FBE6D8"
-    draw.box((channel, signal), "channel $h$", width=1.1, colour=sent)
-    draw.box((equaliser, signal), "equaliser $w_{t-1}$", width=1.5, colour=taught)
-    draw.box((equaliser, step), "ORS step $r_t$", width=1.5, colour=taught)
-    draw.arrow((0.35, signal), (channel - 0.55, signal))
-    draw.arrow((channel + 0.55, signal), (noise - 0.13, signal))
-    draw.arrow((noise, signal + 0.42), (noise, signal + 0.13))
-    draw.arrow((noise + 0.13, signal), (equaliser - 0.75, signal))
-    draw.arrow((equaliser + 0.75, signal), (end, signal))
-    draw.arrow((fork, signal), (fork, label), (noise - 0.13, label))
-    draw.arrow((noise, label + 0.42), (noise, label + 0.13))
-    draw.arrow((noise + 0.13, label), (error, label), (error, step - 0.13))
-    draw.arrow((error, signal), (error, step + 0.13))
-    draw.arrow((error - 0.13, step), (equaliser + 0.75, step))
-    draw.arrow((equaliser, step + 0.3), (equaliser, signal - 0.3))
-    draw.arrow((noise + 0.5, step), (equaliser - 0.75, step), linestyle=style.DASHES["dash"])
-    for point in [(fork, signal), (error, signal)]:
-        draw.fork(point)
-    for point in [(noise, signal), (noise, label), (error, step)]:
-        draw.sum(point)
+    _box(ax, (channel, signal), "channel $h$", 1.1, "#E3ECF5")
+    _box(ax, (equaliser, signal), "equaliser $w_{t-1}$", 1.5, "#FBE6D8")
+    _box(ax, (equaliser, step), "ORS step $r_t$", 1.5, "#FBE6D8")
+    for line in [
+        [(0.35, signal), (channel - 0.55, signal)],
+        [(channel + 0.55, signal), (noise - 0.13, signal)],
+        [(noise, signal + 0.42), (noise, signal + 0.13)],
+        [(noise + 0.13, signal), (equaliser - 0.75, signal)],
+        [(equaliser + 0.75, signal), (end, signal)],
+        [(fork, signal), (fork, label), (noise - 0.13, label)],
+        [(noise, label + 0.42), (noise, label + 0.13)],
+        [(noise + 0.13, label), (error, label), (error, step - 0.13)],
+        [(error, signal), (error, step + 0.13)],
+        [(error - 0.13, step), (equaliser + 0.75, step)],
+        [(equaliser, step + 0.3), (equaliser, signal - 0.3)],
+    ]:
+        _arrow(ax, *line)
+    _arrow(ax, (noise + 0.5, step), (equaliser - 0.75, step), linestyle=style.DASHES["dash"])
+    for x in (fork, error):  # where a signal goes two ways
+        ax.plot(x, signal, marker="o", markersize=4, color="black", zorder=3)
+    for x, y in [(noise, signal), (noise, label), (error, step)]:
+        _sum(ax, x, y)
     for point, text in {
         (0.4, signal + 0.1): "$s(t)$",
         (noise + 0.08, signal + 0.36): "noise $n(t)$",
@@ -320,8 +304,8 @@ def scheme(results: panels.Results[Any]) -> "Figure":
         (error - 0.42, step + 0.1): "$e_t$",
         (equaliser + 0.08, (signal + step) / 2 - 0.05): "$w_t$",
     }.items():
-        draw.text(point, text)
-    return draw.figure
+        ax.text(*point, text, fontsize=10, zorder=4)
+    return figure
 
 
 @panels.table
