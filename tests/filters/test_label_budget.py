@@ -75,14 +75,6 @@ def test_every_strategy_equals_its_rules(strategy: str, B: float, scaling: bool,
         assert np.array_equal(got.a, trace)
 
 
-@both
-def test_all_strategies_meet_at_integer_budgets(scaling: bool) -> None:
-    for B in (1, 2, 3):
-        results = [DATA.run(B=B, strategy=s, scaling=scaling) for s in ("const", "begin", "auto")]
-        assert all(np.array_equal(r.loss, results[0].loss) for r in results)
-        assert np.all(results[0].used == B)
-
-
 @given(st.floats(1, 4), st.integers(0, 1000))
 def test_const_and_begin_spend_the_budget(B: float, seed: int) -> None:
     data, k = Data(seed, T=1000, d=2), math.ceil(B)

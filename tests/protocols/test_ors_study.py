@@ -175,14 +175,6 @@ def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
     assert sorted(together, key=str) == sorted(apart, key=str)
 
 
-def test_a_half_step_is_what_one_pred_u_does(curves):
-    """g = 1/2: the same predictions as `noisy` only if r' = 2 r + X; at equal r the two differ."""
-    tuned = tune(ors.filter_curves, curves)["0"]["M=5"]
-    shared, per_variant = tuned["shared_r"], tuned["per_variant"]
-    assert shared["noisy"]["parameters"] == shared["one_pred_u"]["parameters"]
-    assert per_variant["noisy"]["parameters"]["r"] >= per_variant["one_pred_u"]["parameters"]["r"]
-
-
 def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curves, monkeypatch):
     seen, original = [], ors.Regression.sequence
     monkeypatch.setattr(
