@@ -82,7 +82,7 @@ MISTAKES = [
     (FILTERS, {"/render": "ors:regression_curve"}, r"no function .*; close names: regression_curves"),
     (FILTERS, {"/render": "orz:curves"}, r"render: .* no module 'orz'; did you mean ors\?"),
     (FILTERS, {"repetitions": 20.0}, r"repetitions: .*20\.0.*; write 20"),
-    (FILTERS, {"repetitions": "2e1"}, r"2e1 is text in YAML, not a number; write 20"),
+    (FILTERS, {"repetitions": "2e1"}, r"repetitions: .*20\.0; write 20"),
     (FILTERS, {"grids.r": {"log10": [0, 3, 0]}}, r"grids\.r.* step 0 does not lead from 0 to 3"),
     (FILTERS, {"grids.r": {"log10": [0, 3, -1]}}, r"step -1 does not lead from 0"),
     (FILTERS, {"grids.r": {"log10": [0, 3, 0.000001]}}, r"10000 are allowed"),
@@ -132,7 +132,7 @@ MISTAKES = [
     ),
     (FILTERS, {"/claims.0.checks.0.where.setting": "shard_r"}, r"setting 'shard_r'.* did you mean shared_r"),
     (FILTERS, {"/claims.0.checks.0.where.repetition": 20}, r"repetition: 20, but the last one is 19"),
-    (FILTERS, {"/claims.0.checks.1.below": float("inf")}, r"claims\.0\.checks\.1\.below: inf is not allowed"),
+    (FILTERS, {"/claims.0.checks.1.below": float("inf")}, r"below: .*'\.inf'"),
     (FILTERS, {"/claims.1.id": "ORS-1"}, r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
     (
         FILTERS,

@@ -1,11 +1,11 @@
 """Files of the configuration: what YAML would pass over in silence is refused with its line or key."""
 
+import math
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
 
-from reproduction import strict_yaml as strict
 from reproduction.strict_yaml import ArtifactError, Model, check, read
 
 BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
@@ -16,44 +16,25 @@ BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" fo
     [
         ("a: 1\nb: {c: 1, c: 2}\n", r"line 2: key 'c' is given twice, first in line 2; keep one"),
         ("a: 1\nb: 2\na: 3\n", r"line 3: key 'a' is given twice, first in line 1"),
-        ("a: {b: [1, .inf]}\n", r"a\.b\.1: inf is not allowed; give a finite number"),
-        ("a: .nan\n", r"a: nan is not allowed"),
-        ("a: 1.0e+999\n", r"a: inf is not allowed"),
-        ("a: 1e3\n", r"line 1: a: 1e3 is text in YAML, not a number; write 1000$"),
-        ("a: [1, 2.5e-7]\nb: -1E3\n", r"line 2: b: -1E3 is text in YAML, not a number; write -1000$"),
-        ("a: 1e-7\n", r"write 1\.0e-07$"),
-        ("a: 1e999\n", r"1e999 is too large"),
-        ("a: [1e3]\n", r"line 1: a: 1e3 is text"),
-        ("1: 2\n", r"1: the key 1 must be text; quote it"),
-        ("on: 2\n", r"line 1: key 'on': a key must be text; quote it"),
+        ("a: 1.0e+999\n", r"line 1: 1\.0e\+999 is not allowed; give a finite number"),
+        ("1: 2\n", r"line 1: key '1': a key must be text; quote it"),
+        ("true: 2\n", r"line 1: key 'true': a key must be text; quote it"),
         ("{}: 2\n", r"line 1: key \[\]: a key must be text"),
-        ("a: 2017-09-18\n", r"a: 2017-09-18 is read as a date; quote it if it is text"),
-        ("a: !!set {b}\n", r"a: .* is read as a set"),
-        (
-            "a: !!python/object/apply:os.getcwd []\n",
-            r"YAML: line 1: could not determine a constructor",
-        ),
+        ("a: !!set {b}\n", r"YAML: line 1: could not determine a constructor"),
+        ("a: !!python/object/apply:os.getcwd []\n", r"YAML: line 1: could not determine a constructor"),
         ("", r"top level: the file is empty; a mapping"),
         ("# nothing\n", r"top level: the file is empty"),
         ("- a\n", r"top level: a list; a mapping of keys to values is expected"),
         ("a\n", r"top level: a str; a mapping"),
         ("a: [1,", r"not valid YAML: .*line 2"),
-        (
-            'a: "b\nc: 1\n',
-            r"line 3: while scanning a quoted .* from line 1 on, found unexpected end",
-        ),
+        ('a: "b\nc: 1\n', r"line 3: while scanning a quoted .* from line 1 on, found unexpected end"),
         ("a: 1\n---\nb: 2\n", r"line 2: expected a single document in .*, but found another document$"),
         ("a: &a [*a]\n", r"an anchor \(&\) inside itself"),
         (BOMB, r"an anchor \(&\) inside itself"),
         ("a: " + "[" * 200 + "]" * 200, r"over 50 levels"),
         ("a: " + "[" * 40_000, r"line 1: over 50 levels of lists and mappings"),
-        ("a: 0123\n", r"line 1: a: YAML reads 0123 as another number; write it without 0 or :"),
-        ("%YAML 1.2\n---\na: {b: [-010]}\n", r"line 3: b: YAML reads -010 as another number"),
-        ("a: 1:30\n", r"line 1: a: YAML reads 1:30 as another number"),
-        ("a: 1:30.5\n", r"line 1: a: YAML reads 1:30.5 as another number"),
         ("a: \x07\n", r"not valid YAML"),
         ('a: 1\nb: ["x", "y\\e[2J"]\n', r"line 2: holds the control character '.x1b'; remove it"),
-        ("a: 1999-99-99\n", r"not valid YAML: month must be in"),
     ],
 )
 def test_a_trap_is_named_in_one_line(tmp_path, text, message):
@@ -72,18 +53,22 @@ def test_another_encoding_is_named_with_its_line(tmp_path):
         read(file)
 
 
-def test_what_is_written_plainly_is_read_as_yaml_reads_it(tmp_path):
+def test_the_core_schema_is_read(tmp_path):
     file = tmp_path / "x.yaml"
-    file.write_text("a: &a {b: [1, 2.5, 1.0e-6, true, null, 'é', '1e3', \"2e3\"]}\nc: *a\n", encoding="utf-8")
-    inner = {"b": [1, 2.5, 1e-6, True, None, "é", "1e3", "2e3"]}
+    file.write_text("a: &a {b: [1, 2.5, 1e-6, -1E3, true, null, ~, '1e3', .5, +3]}\nc: *a\n")
+    inner = {"b": [1, 2.5, 1e-6, -1000.0, True, None, None, "1e3", 0.5, 3]}
     assert read(file) == {"a": inner, "c": inner}
+    words = ["on", "1:30", "0123", "2017-09-18", "1_000", "é", ".inf", "-.inf", ".nan"]
+    file.write_text(f"a: [{', '.join(words)}]\n", encoding="utf-8")
+    assert read(file) == {"a": words}
 
 
 def test_numbers_may_be_keys_where_the_reader_says_so(tmp_path):
     file = tmp_path / "x.yaml"
     file.write_text("a: {-1: 2}\n", encoding="utf-8")
     assert read(file, keys=str | int) == {"a": {-1: 2}}
-    assert "must be text" in strict.untrue({"a": {-1: 2}})
+    with pytest.raises(ArtifactError, match="key '-1': a key must be text"):
+        read(file)
 
 
 class Round(Model):
@@ -110,11 +95,9 @@ class Page(Model):
         ({"shapes": None}, "shapes: is empty; give a value or drop the key"),
         ({"shapes": {"a": {"kind": "rund"}}}, "shapes.a: .*'round', 'square'.*got {'kind': 'rund'}"),
         ({"shapes": {"a": {"kind": "round"}}}, "shapes.a.radius: this key is required"),
-        (
-            {"shapes": {"a": {"kind": "round", "radius": 0}}},
-            "shapes.a.radius: should be greater than 0, got 0",
-        ),
-        ({"shapes": {"a": {"kind": "square", "side": "1e3"}}}, "shapes.a.side: .*1e3 is text .* write 1000"),
+        ({"shapes": {"a": {"kind": "round", "radius": 0}}}, r"a\.radius: should be greater than 0, got 0"),
+        ({"shapes": {"a": {"kind": "square", "side": "1e3"}}}, "a.side: .* number, got '1e3'; write 1000"),
+        ({"shapes": {"a": {"kind": "square", "side": math.inf}}}, "a.side: should be a finite number"),
         ({"sizes": [1, 2.0]}, r"sizes.1: should be a valid integer, got 2\.0; write 2"),
         ({"sizes": "al"}, "sizes: should be 'all', got 'al'"),
         ({"sizes": {}}, "sizes: should be a valid list or should be 'all', got {}|sizes: .*got {}"),

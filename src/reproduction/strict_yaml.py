@@ -1,13 +1,15 @@
 """The files of the configuration: YAML without traps, checked by pydantic models, each mistake in one line.
 
-`read` refuses what YAML passes over in silence; `check` holds content against a model; both say
-``file: key: rule, got value; did you mean ...?``.
+`read` takes the core schema of YAML 1.2, in which ``1e3`` is a number, and ``on``, ``1:30`` and a date are
+text; `check` holds content against a model. Both say ``file: key: rule, got value; did you mean ...?``.
 """
 
 import difflib
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar
@@ -16,14 +18,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-NUMBER = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+")
-"""Looks like a number, but YAML 1.1 wants a point and a sign and reads ``1e3`` as text."""
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that a terminal obeys; tab and line feed are text."""
 
 DEEPEST, MOST = 50, 200_000
 """Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values."""
-
-MISREAD = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
-"""A plain number that YAML 1.1 reads as another: octal ``0123``, sexagesimal ``1:30``."""
 
 LONGEST = 200
 """Characters of a value that a message quotes."""
@@ -47,7 +46,7 @@ def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
 class Model(BaseModel):
     """Base of everything that is read from YAML: no unknown keys, no conversions, no changes afterwards."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -74,8 +73,6 @@ def check(model: type[M], content: object, where: object) -> M:
     ------
     ArtifactError : one line: where, the key, the rule that is broken, the value, near or known words.
     """
-    if reason := untrue(content, str | int):
-        raise ArtifactError(f"{where}: {reason}")
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -119,54 +116,88 @@ def _said_of(error: ErrorDetails) -> str:
 
 def _hint(error: ErrorDetails) -> str:
     """How to write a number, or the nearest of the words that are allowed."""
-    value = error["input"]
-    if isinstance(value, str) and NUMBER.fullmatch(value):
-        return f": {as_text(value)}"
-    if isinstance(value, float) and error["type"].startswith("int") and value.is_integer():
-        return f"; write {value:.0f}"
-    if isinstance(value, str) and error["type"] == "literal_error":
+    value, kind = error["input"], error["type"]
+    if isinstance(value, str) and kind == "literal_error":
         return _did_you_mean(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
+    if isinstance(value, str | float) and kind.startswith(("int", "float")):
+        with suppress(ValueError, OverflowError):
+            number = float(value)
+            return (
+                f"; write {int(number) if number.is_integer() else number}" if math.isfinite(number) else ""
+            )
     return ""
 
 
+class _Trap(yaml.YAMLError):
+    """What YAML allows and we refuse."""
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Refuses what YAML would pass over in silence; `read` adds the file."""
+    """The core schema of YAML 1.2 without other tags, infinite numbers and keys given twice."""
+
+    keys: type | UnionType = str
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: dict[Any, int] = {}
-        for key_node, value_node in node.value:
-            key, line = key_node.value, key_node.start_mark.line + 1
-            if key_node.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:int"):
-                raise _Trap(f"line {line}: key {key!r}: a key must be text; quote it")
+        for key_node, _ in node.value:
+            line = key_node.start_mark.line + 1
+            key = self.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None
+            if not isinstance(key, self.keys) or isinstance(key, bool):
+                raise _Trap(f"line {line}: key {key_node.value!r}: a key must be text; quote it")
             if key in seen:
                 raise _Trap(f"line {line}: key {key!r} is given twice, first in line {seen[key]}; keep one")
             seen[key] = line
-            _refuse_plain_number(key, value_node, set())
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
 
+    def construct_number(self, node: Any) -> int | float:
+        value = float(node.value)
+        if not math.isfinite(value):
+            where = f"line {node.start_mark.line + 1}: {node.value}"
+            raise _Trap(f"{where} is not allowed; give a finite number")
+        return int(node.value) if node.tag == TAG + "int" else value
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-"""Characters that a terminal obeys; tab and line feed are text."""
+
+TAG = "tag:yaml.org,2002:"
+FLOAT = r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+WRITTEN = {"null": "~|null|", "bool": "true|false", "int": "[-+]?(0|[1-9][0-9]*)", "float": FLOAT}
+"""Kind -> how it is written; the rest is text, also ``.inf`` and ``0123``, which YAML 1.1 reads as 83."""
+_Loader.yaml_implicit_resolvers = {None: [(TAG + k, re.compile(f"({how})$")) for k, how in WRITTEN.items()]}
+_Loader.yaml_constructors = {
+    TAG + kind: getattr(_Loader, f"construct_yaml_{kind}") for kind in ("null", "bool", "str", "seq", "map")
+} | {TAG + kind: _Loader.construct_number for kind in ("int", "float")}
+_Loader.yaml_constructors[None] = _Loader.construct_undefined
 
 
-class _Trap(yaml.YAMLError):
-    """What `_Loader` refuses."""
+def read(path: Path, keys: type | UnionType = str) -> Any:
+    """Content of a YAML file: text, finite numbers, true or false, nothing, lists and mappings.
 
+    keys : what the keys of mappings may be.
 
-def _refuse_plain_number(key: str, node: Any, seen: set[int]) -> None:
-    """One without quotes that is read as text, also in a list; each list is looked at once."""
-    if isinstance(node, yaml.SequenceNode) and id(node) not in seen:
-        seen.add(id(node))
-        for entry in node.value:
-            _refuse_plain_number(key, entry, seen)
-    if not isinstance(node, yaml.ScalarNode) or node.style:
-        return
-    line = node.start_mark.line + 1
-    if node.tag.endswith(":str") and NUMBER.fullmatch(node.value):
-        raise _Trap(f"line {line}: {key}: {as_text(node.value)}")
-    if node.tag.endswith((":int", ":float")) and MISREAD.fullmatch(node.value):
-        raise _Trap(f"line {line}: {key}: YAML reads {node.value} as another number; write it without 0 or :")
+    Raises
+    ------
+    ArtifactError : one line with the file and the line or key: not UTF-8, not YAML, a key given twice,
+    infinity or NaN, a tag, nesting without end, a file that is empty or no mapping.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+        _check_events(text)
+        content = yaml.load(text, type("_Loader", (_Loader,), {"keys": keys}))
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        reason = f"line {line}: not UTF-8; save the file in this encoding"
+    except _Trap as error:
+        reason = str(error)
+    except (yaml.YAMLError, ValueError) as error:
+        reason = f"not valid YAML: {_parse_error(error)}"
+    else:
+        found = "the file is empty" if content is None else f"a {type(content).__name__}"
+        reason = f"top level: {found}; a mapping of keys to values is expected"
+        if isinstance(content, dict):
+            if not _is_endless(content):
+                return content
+            reason = f"over {DEEPEST} levels or {MOST} values; is an anchor (&) inside itself?"
+    raise ArtifactError(f"{path}: {reason}")
 
 
 def _check_events(text: str) -> None:
@@ -184,44 +215,17 @@ def _check_events(text: str) -> None:
             raise _Trap(f"line {line}: holds the control character {found[0]!r}; remove it")
 
 
-def as_text(word: str) -> str:
-    """What is wrong with a number that YAML reads as text, and how to write it."""
-    value = float(word.replace("_", ""))
-    if not math.isfinite(value):
-        return f"{word} is too large for a number"
-    digits = f"{value:.0f}" if value == round(value) and abs(value) < 1e16 else f"{value!r}"
-    if "e" in digits and "." not in digits:
-        digits = digits.replace("e", ".0e")
-    return f"{word} is text in YAML, not a number; write {digits}"
-
-
-def read(path: Path, keys: type | UnionType = str) -> Any:
-    """Content of a YAML file: text, finite numbers, true or false, nothing, lists and mappings.
-
-    keys : what the keys of mappings may be.
-
-    Raises
-    ------
-    ArtifactError : one line with the file and the line or key: not UTF-8, not YAML, a key given twice,
-    infinity or NaN, a number read as text, a date, a file that is empty or no mapping.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8")
-        _check_events(text)
-        content = yaml.load(text, _Loader)
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        reason = f"line {line}: not UTF-8; save the file in this encoding"
-    except _Trap as error:
-        reason = str(error)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        reason = f"not valid YAML: {_parse_error(error)}"
-    else:
-        found = "the file is empty" if content is None else f"a {type(content).__name__}"
-        reason = f"top level: {found}; a mapping of keys to values is expected"
-        if isinstance(content, dict) and not (reason := untrue(content, keys)):
-            return content
-    raise ArtifactError(f"{path}: {reason}")
+def _is_endless(content: Any) -> bool:
+    """Anchors can write out more levels and values than the file has."""
+    level, count = [content], 0
+    for _ in range(DEEPEST):
+        entries = (each.values() if isinstance(each, dict) else each for each in level)
+        nested = (entry for each in entries for entry in each if isinstance(entry, dict | list))
+        level = list(islice(nested, MOST))
+        count += len(level)
+        if not level or count >= MOST:
+            break
+    return bool(level)
 
 
 def _parse_error(error: Exception) -> str:
@@ -232,28 +236,3 @@ def _parse_error(error: Exception) -> str:
     begun = f" from line {error.context_mark.line + 1} on" if error.context_mark else ""
     context = f"{error.context}{begun}, " if error.context else ""
     return f"line {mark.line + 1}: {context}{error.problem}"
-
-
-def untrue(content: object, keys: type | UnionType = str) -> str:
-    """``key: what is wrong`` of the first value that is no text, finite number, list or mapping, or ""."""
-    for values, (place, value) in enumerate(_leaves(content, ())):
-        key = ".".join(map(str, place)) or "top level"
-        if len(place) > DEEPEST or values > MOST:
-            return f"{key[:80]}: over {DEEPEST} levels or {MOST} values; is an anchor (&) inside itself?"
-        if strange := [name for name in place if not isinstance(name, keys)]:
-            return f"{key}: the key {strange[0]!r} must be text; quote it"
-        if isinstance(value, float) and not math.isfinite(value):
-            return f"{key}: {value} is not allowed; give a finite number"
-        if value is not None and not isinstance(value, str | bool | int | float | dict | list):
-            return f"{key}: {value!s} is read as a {type(value).__name__}; quote it if it is text"
-    return ""
-
-
-def _leaves(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Every value that has none below it, with the keys above it; it goes one level too deep at most."""
-    if not isinstance(value, dict | list) or not value or len(place) > DEEPEST:
-        yield place, value
-        return
-    entries = value.items() if isinstance(value, dict) else ((str(n), e) for n, e in enumerate(value))
-    for name, entry in entries:
-        yield from _leaves(entry, (*place, name))
