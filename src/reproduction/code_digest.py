@@ -12,7 +12,7 @@ import json
 import re
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import resolve_name
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 from noisylabels import METHODS
+from reproduction.results import replacing
 
 SOURCES = Path(__file__).resolve().parents[1]
 CHECKOUT = SOURCES.parent
@@ -99,15 +100,10 @@ def unchanged(stamp: str) -> Iterator[None]:
 
 def save() -> None:
     """Keep what was found in files for later processes; where nothing can be written they look again."""
-    part = CACHE.with_name(f".part.{CACHE.name}")
-    try:
-        if CACHE.is_file() and len(json.loads(CACHE.read_bytes())) == len(_known()):
-            return
-        part.parent.mkdir(exist_ok=True)
-        part.write_text(json.dumps(_known()), encoding="utf-8")
-        part.replace(CACHE)
-    except (OSError, ValueError):
-        part.unlink(missing_ok=True)
+    with suppress(OSError):
+        CACHE.parent.mkdir(exist_ok=True)
+        with replacing(CACHE) as part:
+            part.write_text(json.dumps(_known()), encoding="utf-8")
 
 
 def kernel_digest() -> str:
@@ -115,10 +111,9 @@ def kernel_digest() -> str:
 
     The compiler does not notice when a kernel changes that a kernel of another file inlines.
     """
-    compiled = re.compile(rb"\b(numba|compiled|njit)\b")
     files = sorted((SOURCES / "noisylabels").rglob("*.py"))
-    digests = [_read(file).digest for file in files if compiled.search(_content(file))]
-    return _sha("".join(digests).encode())[:16]
+    compiled = (file for file in files if re.search(rb"\b(numba|compiled|njit)\b", file.read_bytes()))
+    return _sha("".join(_read(file).digest for file in compiled).encode())[:16]
 
 
 @cache
@@ -173,25 +168,21 @@ def _known() -> dict[str, Code]:
         return {}
 
 
-@cache
-def _content(file: Path) -> bytes:
-    return file.read_bytes()
-
-
 def _forget() -> None:
     """Look at all files again."""
-    for each in (_content, _read, _located, _named):
+    for each in (_read, _located, _named):
         each.cache_clear()
 
 
 @cache
 def _read(file: Path) -> Code:
     """Of a Python file the digest is that of its meaning, of any other that of its bytes."""
-    key = _sha(_content(file))
+    content = file.read_bytes()
+    key = _sha(content)
     if file.suffix != ".py":
         return Code(key[:16], [], [])
     if key not in _known():
-        tree = ast.parse(_content(file), str(file))
+        tree = ast.parse(content, str(file))
         texts = {str(node.value) for node in ast.walk(tree) if _is_text(node)}
         names = sorted(text for text in texts if re.fullmatch(r"[\w-]+(\.[a-z0-9]+)?", text))
         imports = sorted(set(_imports(tree)))

@@ -28,27 +28,18 @@ SECONDS: dict[int, float] = {}
 TELL = {"told": True}
 """``extra`` of a message that a person is to read."""
 
-EVERY = {True: 1.0, False: 10.0}
-"""Seconds between two lines, on a terminal and elsewhere."""
-
 KNOWN = ("Nothing to be done", "Unlocking working directory")
 """Messages of Snakemake's that are shown."""
 
-PLAINLY = {"LockException": "another run in this checkout works on the same files; wait until it has ended"}
-"""What an error of Snakemake means, in our words."""
-
+LOCKED = "another run in this checkout works on the same files; wait until it has ended"
 OF_JOBS = ("RuleException", "WorkflowError")
 """Errors that repeat, once jobs run, what has been said of the job that failed."""
 
-
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
-"""The last line of the log of a failed job, and what of it is told."""
+"""The last line of the log of a failed job, and what of it is shown."""
 
 REFUSING = ("draw", "verdicts")
 """Logs of scripts that say nothing but why they refuse a table."""
-
-MOST = 5
-"""Causes that are told; the logs have all."""
 
 
 class Progress:
@@ -114,16 +105,17 @@ class LogHandler(LogHandlerBase):
             self.progress.finished(said["job_id"])
         elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
             self._failed(said)
-        elif self._is_for_people(record):
-            self._print(PLAINLY.get(said.get("exception", ""), record.getMessage().strip()))
-
-    def _is_for_people(self, record: logging.LogRecord) -> bool:
-        if record.__dict__.get("told"):
-            return True
-        if record.levelno >= logging.WARNING:
-            error = record.__dict__.get("exception", "WorkflowError")
-            return not (self.jobs and error in OF_JOBS)
-        return record.getMessage().startswith(KNOWN)
+        elif said.get("exception") == "LockException":
+            self._print(LOCKED)
+        elif (
+            said.get("told")
+            or record.getMessage().startswith(KNOWN)
+            or (
+                record.levelno >= logging.WARNING
+                and not (self.jobs and said.get("exception", "WorkflowError") in OF_JOBS)
+            )
+        ):
+            self._print(record.getMessage().strip())
 
     def _failed(self, said: Mapping[str, Any]) -> None:
         what, log = _short(said), next(iter(said.get("log") or []), "")
@@ -139,7 +131,7 @@ class LogHandler(LogHandlerBase):
 
     def _tick(self) -> None:
         while True:
-            time.sleep(EVERY[self.live])
+            time.sleep(1.0 if self.live else 10.0)
             with self.lock or threading.Lock():
                 if self.progress and self.progress.running:
                     self._draw(self.progress.line())
@@ -190,11 +182,11 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
 
 def causes(logs: Path, since: float) -> list[str]:
     """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
-    told: dict[str, Path] = {}
+    found: dict[str, Path] = {}
     for file in sorted(logs.rglob("*.log")):
         if file.stat().st_mtime >= since and (why := cause(file)):
-            told.setdefault(why, file)
-    return [f"why: {why} ({file})" for why, file in told.items()][:MOST]
+            found.setdefault(why, file)
+    return [f"why: {why} ({file})" for why, file in found.items()][:5]  # the logs have all
 
 
 def cause(log: Path) -> str:

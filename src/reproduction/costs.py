@@ -1,5 +1,6 @@
 """What jobs of a full run took, hence what a cluster is asked for."""
 
+import csv
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,21 +31,16 @@ Measured = Mapping[tuple[str, str, str], tuple[float, float]]
 def read(file: Path) -> Measured:
     """The table that ``src/scripts/generate.py --costs`` writes; without the file nothing was measured.
 
-    Raises
-    ------
-    ValueError : other columns, or a line that cannot be read, named.
+    Raises ValueError : other columns, or a line that cannot be read, named.
     """
-    import csv
-
     if not file.is_file():
         return {}
     found = {}
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         if rows.fieldnames != COLUMNS:
-            raise ValueError(
-                f"{file}: the columns are not {', '.join(COLUMNS)}; run src/scripts/generate.py --costs"
-            )
+            known = ", ".join(COLUMNS)
+            raise ValueError(f"{file}: the columns are not {known}; run src/scripts/generate.py --costs")
         for row in rows:
             try:
                 numbers = float(row["longest"]), float(row["mem_mb"])

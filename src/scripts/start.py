@@ -1,6 +1,6 @@
 """Start Snakemake for `./run`, and stop it; what the place or the environment lacks is said in one line."""
 
-import difflib
+import argparse
 import fcntl
 import json
 import os
@@ -27,34 +27,28 @@ def writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def given(names: tuple[str, ...], words: list[str]) -> list[str]:
-    """The words that belong to options of these names, ``--name a b`` and ``--name=a``."""
-    found, taking = [], False
-    for word in words[: words.index("--")] if "--" in words else words:
-        option, _, value = word.partition("=")
-        if word.startswith("-"):
-            taking = option in names
-            found += [value] * (taking and bool(value))
-        elif taking:
-            found.append(word)
-    return found
+def options(words: list[str]) -> argparse.Namespace:
+    """Those of Snakemake's options that are checked here, ``configfile`` and ``config``, as it reads them."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    return parser.parse_known_args(words)[0]
 
 
 def check_configuration() -> None:
     """End with one line if a configuration file cannot be read, or a value on the command line has no key."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
-    from reproduction.strict_yaml import ArtifactError, read
+    from reproduction.strict_yaml import ArtifactError, near, read
 
-    for name in given(("--configfile", "--configfiles"), sys.argv[1:]):
+    given = options(sys.argv[1:])
+    for name in given.configfile:
         if not Path(name).is_file():
-            near = difflib.get_close_matches(name, map(str, sorted(Path("config").glob("*.yaml"))), n=2)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            sys.exit(f"run: --configfile: there is no file {name}{hint}")
+            sys.exit(f"run: --configfile: there is no file {name}{near(name, Path('config').glob('*.yaml'))}")
         try:
             read(Path(name))
         except ArtifactError as error:
             sys.exit(f"run: {error}")
-    for word in given(("--config", "-C"), sys.argv[1:]):
+    for word in given.config:
         if not re.match(r"\w+=", word):
             sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
 
@@ -63,15 +57,13 @@ def repair_records(folder: Path) -> None:
     """What Snakemake recorded of an output and cannot read any more is removed, and the output made again."""
     for kind in ("metadata", "incomplete"):
         for file in filter(Path.is_file, list((folder / kind).rglob("*"))):
-            try:
-                sound = isinstance(json.loads(file.read_bytes()), dict)
-            except ValueError:
-                sound = False
-            if not sound:
-                file.unlink()
-                unfinished = folder / "incomplete" / file.relative_to(folder / kind)
-                unfinished.parent.mkdir(parents=True, exist_ok=True)
-                unfinished.write_text('{"external_jobid": null}', encoding="utf-8")
+            with suppress(ValueError):
+                if isinstance(json.loads(file.read_bytes()), dict):
+                    continue
+            file.unlink()
+            unfinished = folder / "incomplete" / file.relative_to(folder / kind)
+            unfinished.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_text('{"external_jobid": null}', encoding="utf-8")
 
 
 def stop(number: int, _: Any) -> NoReturn:
@@ -83,10 +75,7 @@ def stop(number: int, _: Any) -> NoReturn:
     for job in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if " -m scripts." in " ".join(job.cmdline()):
-                for process in (
-                    job,
-                    *job.children(recursive=True),
-                ):  # a shell first: it would report the others
+                for process in (job, *job.children(recursive=True)):  # a shell first: it would report others
                     process.kill()
     raise KeyboardInterrupt
 
@@ -95,9 +84,8 @@ def main() -> None:
     here = Path.cwd()
     memory, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= memory < LEAST_MEMORY:
-        sys.exit(
-            f"run: a process may take {memory >> 20} MB here (ulimit -v); a run needs {LEAST_MEMORY >> 20}"
-        )
+        needed = LEAST_MEMORY >> 20
+        sys.exit(f"run: a process may take {memory >> 20} MB here (ulimit -v); a run needs {needed}")
     if not writable(here / ".snakemake"):
         sys.exit(f"run: {here} cannot be written; make it writable, or copy it to where you may write")
     if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):

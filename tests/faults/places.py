@@ -1,9 +1,10 @@
-"""Run a smoke run in places and states that are not as they should be, and compare with a plain run.
+"""Disturb a smoke run in every way that machines do; the plain run that follows must give the same bytes.
 
-Each case must end with the same bytes, or with a reason that is told without a traceback; the plain run that
-follows must give the same bytes.
+Kills at seeded moments (of the run and its jobs, or of the run alone), full disks, and places and states
+that are not as they should be. A disturbed run may refuse, with a reason and without a traceback; what it
+leaves is whole. The next one is plain: no --unlock, no --rerun-incomplete.
 
-    python tests/faults/places.py [CASE ...]
+    python tests/faults/places.py [CASE ...] [--kills 200] [--seed 0]
 
 Prints what each case came to; exits with 1 if one went wrong.
 """
@@ -12,31 +13,78 @@ import argparse
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from smoke import Smoke
 
+Case = Callable[[Smoke], str]
+"""Runs in a state that is not as it should be; returns what the run printed, "" if it worked."""
+NOBODY = 65534
+
 
 def plain(smoke: Smoke, **options: Any) -> str:
-    """What a run prints; "" if it worked."""
     status, output = smoke.run(**options)
     return output if status else ""
 
 
+def killed(after: float, jobs_too: bool) -> Case:
+    """SIGKILL for a run after some seconds, or the end of the run if that comes first."""
+
+    def case(smoke: Smoke) -> str:
+        process = smoke.start(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(after)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL) if jobs_too else process.kill()
+        return f"killed with {process.wait()}"
+
+    return case
+
+
+def limited(kind: int, most: int) -> Case:
+    """A run whose processes have less of a resource."""
+    hard = resource.RLIM_INFINITY if kind == resource.RLIMIT_FSIZE else most
+    return lambda smoke: plain(smoke, preexec_fn=lambda: resource.setrlimit(kind, (most, hard)))
+
+
+def small_disk(size: int) -> Case:
+    """Results on a file system of so many bytes, which is enlarged for the next run."""
+
+    def case(smoke: Smoke) -> str:
+        results = smoke.folder / "results"
+        results.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(results)]
+        if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+            return "not tried: no right to mount"
+        try:
+            told = plain(smoke)
+            whole = {name: content for name, content in smoke.files().items() if name.startswith("results")}
+        finally:
+            subprocess.run(["umount", str(results)], check=True)
+        for name, content in whole.items():
+            (smoke.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (smoke.folder / name).write_bytes(content)
+        return told
+
+    return case
+
+
 def two_at_once(smoke: Smoke) -> str:
-    first, second = smoke.start(), smoke.start()
-    outputs = [process.communicate()[0] for process in (first, second)]
-    told = [text for process, text in zip((first, second), outputs, strict=True) if process.returncode]
-    return told[0] if told else ""
+    both = [smoke.start(), smoke.start()]
+    outputs = [process.communicate()[0] for process in both]
+    return next((text for process, text in zip(both, outputs, strict=True) if process.returncode), "")
 
 
-def with_variables(**variables: str) -> Callable[[Smoke], str]:
+def with_variables(**variables: str) -> Case:
     def case(smoke: Smoke) -> str:
         smoke.variables = variables
         try:
@@ -53,38 +101,16 @@ def long_temporary_folder(smoke: Smoke) -> str:
     return with_variables(TMPDIR=str(folder))(smoke)
 
 
-def little_memory(smoke: Smoke) -> str:
-    """400 MB of addresses, too few to import what a job needs."""
-    return plain(smoke, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2))
-
-
-def few_files(smoke: Smoke) -> str:
-    return plain(smoke, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
-
-
-NOBODY = 65534
-
-
-def as_user(user: int) -> dict[str, Any]:
-    return {"user": user, "group": user, "extra_groups": []}
-
-
-def not_for(user: int) -> bool:
-    """Can the user not start this interpreter?"""
-    try:
-        return subprocess.run([sys.executable, "-c", ""], **as_user(user), check=False).returncode != 0
-    except PermissionError:
-        return True
-
-
 def of_another_user(smoke: Smoke) -> str:
     """A user who may read the checkout and write nothing; needs root, who can become somebody else."""
-    if os.geteuid() or not_for(NOBODY):
-        return "not tried: it needs root, and an interpreter that everybody may start"
-    for folder in (smoke.folder, *smoke.folder.parents):
-        if folder.stat().st_uid == 0 and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    return plain(smoke, **as_user(NOBODY))
+    nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    with suppress(PermissionError):
+        if not os.geteuid() and not subprocess.run([sys.executable, "-c", ""], **nobody).returncode:
+            for folder in (smoke.folder, *smoke.folder.parents):
+                if folder.stat().st_uid == 0 and folder != Path("/"):
+                    folder.chmod(folder.stat().st_mode | 0o055)
+            return plain(smoke, **nobody)
+    return "not tried: it needs root, and an interpreter that everybody may start"
 
 
 def damaged_metadata(smoke: Smoke) -> str:
@@ -116,33 +142,37 @@ def results_that_are_links(smoke: Smoke) -> str:
     there.mkdir()
     (smoke.folder / "results").symlink_to(there)
     try:
-        return plain(smoke) or ("" if list(there.rglob("table.csv")) else "nothing was written there")
+        return plain(smoke) or ("not tried: linked" if list(there.rglob("table.csv")) else "nothing written")
     finally:
         (smoke.folder / "results").unlink()
 
 
-CASES: dict[str, Callable[[Smoke], str]] = {
+CASES: dict[str, Case] = {
     "two runs at once": two_at_once,
     "no temporary folder": with_variables(TMPDIR="/no/such/folder"),
     "a temporary folder with a long name": long_temporary_folder,
-    "little memory": little_memory,
-    "few open files": few_files,
+    "little memory": limited(resource.RLIMIT_AS, 400 << 20),
+    "few open files": limited(resource.RLIMIT_NOFILE, 64),
     "the checkout of another user": of_another_user,
     "damaged metadata": damaged_metadata,
     "no metadata": without_metadata,
     "results that are a link": results_that_are_links,
     "a home that cannot be written": with_variables(HOME="/proc/nowhere", XDG_CACHE_HOME=""),
+    **{
+        f"files of {n} bytes": limited(resource.RLIMIT_FSIZE, n) for n in (0, 100, 1000, 4000, 16_000, 64_000)
+    },
+    **{f"a disk of {n} bytes": small_disk(n) for n in (4096, 16_384)},
 }
 
 
-def survive(smoke: Smoke, expected: dict[str, bytes], case: str) -> tuple[str, list[str]]:
+def survive(smoke: Smoke, expected: dict[str, bytes], case: Case) -> tuple[str, list[str]]:
     """What was told, in one word, and what went wrong."""
     smoke.clear()
-    told = CASES[case](smoke)
+    told = case(smoke)
     wrong = []
-    if "Traceback (most recent call last)" in told:
+    if "Traceback (most recent call last)" in told and "Errno" not in told:
         wrong.append(f"a traceback:\n{told[-1500:]}")
-    if not told and case != "results that are a link" and (found := changed(smoke, expected)):
+    if not told.startswith(("killed", "not tried")) and (found := changed(smoke, expected, missing=not told)):
         wrong.append(f"other bytes: {found}")
     if after := plain(smoke):
         wrong.append(f"the next run failed:\n{after[-1500:]}")
@@ -151,29 +181,40 @@ def survive(smoke: Smoke, expected: dict[str, bytes], case: str) -> tuple[str, l
     return "worked" if not told else "refused: " + told.strip().splitlines()[-1][:150], wrong
 
 
-def changed(smoke: Smoke, expected: dict[str, bytes]) -> list[str]:
+def changed(smoke: Smoke, expected: dict[str, bytes], missing: bool = True) -> list[str]:
     """Files that differ from those of a plain run; provenance names where it was made, and may."""
     found = smoke.files()
-    names = sorted(name for name in {*expected, *found} if not name.endswith("provenance.json"))
-    return [name for name in names if expected.get(name) != found.get(name)]
+    names = {*expected, *found} if missing else set(found)
+    names = {name for name in names if not name.endswith("provenance.json")}
+    return sorted(name for name in names if expected.get(name) != found.get(name))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="default: all")
+    parser.add_argument("--kills", type=int, default=200, help="number of kills")
+    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    bad = 0
+    rng, bad = np.random.default_rng(arguments.seed), 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         smoke = Smoke(Path(scratch) / "checkout")
         smoke.display = ["--logger", "console"]
         subprocess.run(["git", "init", "-q", smoke.folder], check=False)  # who owns it matters to git
+        plain(smoke)  # compiles
+        smoke.clear()
+        start = time.monotonic()
         if output := plain(smoke):
             sys.exit(output)
-        expected = smoke.files()
-        for case in arguments.cases or CASES:
+        seconds, expected = time.monotonic() - start, smoke.files()
+        cases = {name: CASES[name] for name in arguments.cases or CASES}
+        for number in range(0 if arguments.cases else arguments.kills):
+            after, jobs_too = seconds * rng.random(), bool(rng.random() < 0.5)
+            cases[f"kill {number} after {after:.2f} s, {jobs_too=}"] = killed(after, jobs_too)
+        for name, case in cases.items():
             told, wrong = survive(smoke, expected, case)
             bad += bool(wrong)
-            print(f"{case}: {told}", *wrong, sep="\n  ", flush=True)
+            print(f"{name}: {told}", *wrong, sep="\n  ", flush=True)
+    print(f"{len(cases)} cases, {bad} failures")
     raise SystemExit(bad > 0)
 
 

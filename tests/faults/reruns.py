@@ -1,26 +1,37 @@
-"""Trace every job of a smoke run, and hold the files of this checkout that it read against its code's digest.
+"""Trace every job of a smoke run: its digest covers all that it read, and an edit of that runs it again.
 
 A job is run again when the digest of its code changes, so each module that a job imported and each data file
-below ``src`` that it opened must be part of what `reproduction.code_digest` finds from the job's roots. That
-edits are noticed is tested in tests/test_code_digest.py and tests/workflow/test_workflow.py.
+below ``src`` that it opened must be part of what `reproduction.code_digest` finds from the job's roots.
+Edits that count are a new statement, also with an old time stamp (`cp -p`, an unpacked archive) or one of
+tomorrow; edits that do not are a comment, a new time and the same bytes in a new file.
 
-    python tests/faults/reruns.py [--papers ors pnorm] [--targets ors_fig2 ...]
+    python tests/faults/reruns.py [--papers ors pnorm] [--targets ors_fig2 ...] [--edits 40] [--seed 0]
 
-Prints a line for each job that read more, then the counts; exits with 1 if any did.
+Prints every job that read more, was missed or is needless; exits with 1 if any read more or was missed.
 """
 
 import argparse
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+from smoke import Smoke
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checkouts import copy_checkout
+
+PAPERS = ["noisy_online"]
+DAY = 86_400
+KINDS = ("statement", "statement, old time", "statement, time of tomorrow", "comment", "new time", "new file")
 
 TRACER = """
 import atexit, json, os, sys
@@ -90,25 +101,89 @@ def listed(folder: Path, roots: list[str]) -> set[str]:
     return {os.path.realpath(file) for file in json.loads(done.stdout)}
 
 
+def more_than_listed(folder: Path, papers: list[str], targets: list[str]) -> tuple[int, list[str]]:
+    """How many jobs a smoke run has, and which of them read more files than their digest is of."""
+    jobs, found = traced(folder, papers, targets), []
+    unread = {os.path.realpath(folder / name) for name in NAMES}
+    for stamp, _, read in jobs:
+        if more := read - listed(folder, stamp.split()[1:]) - unread:
+            found.append(f"{stamp}: read {', '.join(sorted(os.path.relpath(f, folder) for f in more))} too")
+    return len(jobs), found
+
+
+def name(job: Traced) -> str:
+    """As a dry run calls the job: ``noisy_online/averaging 0:1``, ``Draw noisy_online/averaging``; or ""."""
+    if "--repetitions" in job.words:
+        table = job.words[job.words.index("--table") + 1]
+        artifact = "/".join(Path(table).parts[2:4])
+        return f"{artifact} {job.words[job.words.index('--repetitions') + 1]}"
+    return f"Draw {job.words[-1]}" if "--config" in job.words and "/" in job.words[-1] else ""
+
+
+def planned(folder: Path, targets: tuple[str, ...]) -> set[str]:
+    """The jobs that would run, by those names."""
+    told = snakemake(folder, PAPERS, "-n", *targets)
+    runs = re.findall(r"^Job \d+: Run (\S+)(?: \(.*\))?, repetitions (\d+:\d+)$", told, re.M)
+    return {f"{artifact} {block}" for artifact, block in runs} | set(
+        re.findall(r"^Job \d+: (Draw \S+)$", told, re.M)
+    )
+
+
+def edited(file: Path, kind: str, number: int) -> None:
+    """Change the file in one of the `KINDS`."""
+    if kind == "new file":
+        shutil.copyfile(file, file.with_suffix(".new"))
+        file.with_suffix(".new").replace(file)
+        return
+    statement = f"\n_EDIT_{number} = {number}\n" if kind.startswith("statement") else f"\n# edit {number}\n"
+    if kind != "new time":
+        file.write_text(file.read_text(encoding="utf-8") + statement, encoding="utf-8")
+    moved = {"statement, old time": -5000 * DAY, "statement, time of tomorrow": DAY}.get(kind, 0)
+    os.utime(file, (time.time() + moved,) * 2)
+
+
+def attack(smoke: Smoke, count: int, seed: int) -> dict[str, list[str]]:
+    """What was missed, and what is needless, of ``count`` edits; each is undone afterwards."""
+    jobs = [job for job in traced(smoke.folder, PAPERS, list(smoke.targets)) if name(job)]
+    unread = {os.path.realpath(smoke.folder / each) for each in NAMES}
+    read = sorted({file for job in jobs for file in job.read if file.endswith(".py")} - unread)
+    every = sorted(map(os.path.realpath, (smoke.folder / "src").rglob("*.py")))
+    others = sorted(set(every) - set(read) - unread)
+    found: dict[str, list[str]] = {"due": [], "missed": [], "needless": []}
+    rng = np.random.default_rng(seed)
+    assert planned(smoke.folder, smoke.targets) == set()
+    for number in range(count):
+        kind = KINDS[number % len(KINDS)]
+        file = Path(str(rng.choice(read if rng.random() < 0.7 else others)))
+        kept = file.read_bytes()
+        edited(file, kind, number)
+        must = {name(job) for job in jobs if str(file) in job.read} if kind.startswith("statement") else set()
+        would = planned(smoke.folder, smoke.targets)
+        follow = {f"Draw {job.rpartition(' ')[0]}" for job in would if not job.startswith("Draw")}
+        where = f"{kind} in {file.relative_to(os.path.realpath(smoke.folder))}"
+        found["due"] += sorted(must)
+        found["missed"] += [f"{where}: {job}" for job in sorted(must - would)]
+        found["needless"] += [f"{where}: {job}" for job in sorted(would - must - follow)]
+        file.write_bytes(kept)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--papers", nargs="*", default=[], help="default: those of the configuration")
     parser.add_argument("--targets", nargs="*", default=[])
+    parser.add_argument("--edits", type=int, default=40, help="number of edits")
+    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    missed = 0
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch) / "checkout"
         copy_checkout(folder)
-        jobs = traced(folder, arguments.papers, arguments.targets)
-        unread = {os.path.realpath(folder / name) for name in NAMES}
-        for stamp, _, read in jobs:
-            more = read - listed(folder, stamp.split()[1:]) - unread
-            missed += bool(more)
-            if more:
-                found = ", ".join(sorted(os.path.relpath(file, folder) for file in more))
-                print(f"{stamp}: read {found} too", flush=True)
-    print(f"{len(jobs)} jobs, {missed} read more than their digest is of")
-    raise SystemExit(missed > 0 or not jobs)
+        jobs, more = more_than_listed(folder, arguments.papers, arguments.targets)
+        found = attack(Smoke(Path(scratch) / "edited"), arguments.edits, arguments.seed)
+    print(*more, *(f"{what}: {job}" for what in ("missed", "needless") for job in found[what]), sep="\n")
+    print(f"{jobs} jobs, {len(more)} read more than their digest is of")
+    print(f"{arguments.edits} edits: {', '.join(f'{len(jobs)} jobs {what}' for what, jobs in found.items())}")
+    raise SystemExit(bool(more or found["missed"] or not jobs))
 
 
 if __name__ == "__main__":
