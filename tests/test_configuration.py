@@ -43,7 +43,7 @@ def test_our_overlays_pass(name):
         ("seed: 1.0\n", r"seed: should be a valid integer, got 1\.0; write 1"),
         ("data: {mirror: --help}\n", r"data\.mirror: '--help' is neither a folder that exists nor an addr"),
         ("data: {mirror: 'ftp://x'}\n", r"data\.mirror: 'ftp://x' is neither a folder"),
-        ("seed: .nan\n", r"seed: should be a valid integer, got '\.nan'"),
+        ("seed: .nan\n", r"line 1: \.nan is not allowed"),
         ("seed: 1e3\n", r"seed: should be a valid integer, got 1000\.0; write 1000"),
         ("seed: 010\n", r"seed: should be a valid integer, got '010'; write 10"),
         ("", "the file is empty"),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import render
-from reproduction.results import COLUMNS, concatenate, read_table, verify, write_provenance, write_rows
+from reproduction.results import (
+    COLUMNS,
+    concatenate,
+    read_table,
+    replacing,
+    verify,
+    write_provenance,
+    write_rows,
+)
 from reproduction.verdicts.judge import judge_files
 from reproduction.verdicts.names import VerdictError
 
@@ -126,3 +135,37 @@ def test_a_provenance_that_cannot_be_read_is_named(tmp_path, content):
     table.with_name("provenance.json").write_text(content)
     with pytest.raises(ValueError, match=r"provenance\.json: table_sha256 cannot be read; delete"):
         verify(table)
+
+
+# Files that are whole or not there
+
+DEAD = 2**22 + 1
+"""No process has this number: it is above the largest one that Linux gives."""
+
+
+def test_leftovers_of_dead_processes_go_and_those_of_living_ones_stay(tmp_path):
+    path = tmp_path / "a.png"
+    gone = [tmp_path / f".part.{DEAD}.a.png", tmp_path / f"..part.{DEAD}.a.png.part"]
+    kept = [tmp_path / f"..part.{os.getppid()}.a.png.part", tmp_path / f".part.{DEAD}.b.png"]
+    for file in gone + kept:
+        file.write_text("half")
+    with replacing(path) as part:
+        part.write_text("whole")
+    assert path.read_text() == "whole"
+    assert not any(file.exists() for file in gone)
+    assert all(file.exists() for file in kept)
+
+
+def write_and_fail(path):
+    with replacing(path) as part:
+        part.write_text("new")
+        raise ValueError("refused")
+
+
+def test_after_an_error_the_old_file_is_there(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="refused"):
+        write_and_fail(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

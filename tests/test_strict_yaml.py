@@ -17,6 +17,8 @@ BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" fo
         ("a: 1\nb: {c: 1, c: 2}\n", r"line 2: key 'c' is given twice, first in line 2; keep one"),
         ("a: 1\nb: 2\na: 3\n", r"line 3: key 'a' is given twice, first in line 1"),
         ("a: 1.0e+999\n", r"line 1: 1\.0e\+999 is not allowed; give a finite number"),
+        ("a: 1\nb: {c: [1, -.inf]}\n", r"line 2: -\.inf is not allowed; give a finite number"),
+        ("a: .nan\n", r"line 1: \.nan is not allowed"),
         ("1: 2\n", r"line 1: key '1': a key must be text; quote it"),
         ("true: 2\n", r"line 1: key 'true': a key must be text; quote it"),
         ("{}: 2\n", r"line 1: key \[\]: a key must be text"),
@@ -58,7 +60,7 @@ def test_the_core_schema_is_read(tmp_path):
     file.write_text("a: &a {b: [1, 2.5, 1e-6, -1E3, true, null, ~, '1e3', .5, +3]}\nc: *a\n")
     inner = {"b": [1, 2.5, 1e-6, -1000.0, True, None, None, "1e3", 0.5, 3]}
     assert read(file) == {"a": inner, "c": inner}
-    words = ["on", "1:30", "0123", "2017-09-18", "1_000", "é", ".inf", "-.inf", ".nan"]
+    words = ["on", "1:30", "0123", "2017-09-18", "1_000", "é"]
     file.write_text(f"a: [{', '.join(words)}]\n", encoding="utf-8")
     assert read(file) == {"a": words}
 

@@ -151,7 +151,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return mapping
 
     def construct_number(self, node: Any) -> int | float:
-        value = float(node.value)
+        value = float(node.value.replace(".inf", "inf").replace(".nan", "nan"))
         if not math.isfinite(value):
             where = f"line {node.start_mark.line + 1}: {node.value}"
             raise _Trap(f"{where} is not allowed; give a finite number")
@@ -159,9 +159,9 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 TAG = "tag:yaml.org,2002:"
-FLOAT = r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+FLOAT = r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan"
 WRITTEN = {"null": "~|null|", "bool": "true|false", "int": "[-+]?(0|[1-9][0-9]*)", "float": FLOAT}
-"""Kind -> how it is written; the rest is text, also ``.inf`` and ``0123``, which YAML 1.1 reads as 83."""
+"""Kind -> how it is written; the rest is text, also ``0123``, which YAML 1.1 reads as 83."""
 _Loader.yaml_implicit_resolvers = {None: [(TAG + k, re.compile(f"({how})$")) for k, how in WRITTEN.items()]}
 _Loader.yaml_constructors = {
     TAG + kind: getattr(_Loader, f"construct_yaml_{kind}") for kind in ("null", "bool", "str", "seq", "map")
