@@ -14,13 +14,8 @@ from reproduction.data import registry
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "config/experiments"
 FILES = sorted(EXPERIMENTS.glob("*/*.yaml"))
-FILTERS, BUDGETS, SPEECH, FLIPS, KERNELS = (
-    "ors/fig2",
-    "ors/fig6",
-    "ors/fig5",
-    "robust_sgd/table1",
-    "kernel_boost/rivals",
-)
+FILTERS, BUDGETS, SPEECH = "ors/fig2", "ors/fig6", "ors/fig5"
+FLIPS, KERNELS = "robust_sgd/table1", "kernel_boost/rivals"
 TASK = {"kind": "regression", "T": 100, "d": 2, "M": 5, "process_noise": 0.01}
 
 
