@@ -31,7 +31,6 @@ def test_our_overlays_pass(name):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("scale: smoke\nscale: quick\n", r"line 2: key 'scale' is given twice"),
         ("scal: smoke\n", r"no key 'scal'; did you mean scale\?"),
         ("scale: smok\n", r"scale: should be 'full', .*, got 'smok'; did you mean smoke\?"),
         ("data: {offlin: true}\n", r"data: .*did you mean offline\?"),
@@ -46,7 +45,6 @@ def test_our_overlays_pass(name):
         ("seed: .nan\n", r"line 1: \.nan is not allowed"),
         ("seed: 1e3\n", r"seed: should be a valid integer, got 1000\.0; write 1000"),
         ("seed: 010\n", r"seed: should be a valid integer, got '010'; write 10"),
-        ("", "the file is empty"),
     ],
 )
 def test_a_mistake_in_an_overlay_is_one_line_with_file_and_key(tmp_path, text, message):

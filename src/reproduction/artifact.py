@@ -45,7 +45,8 @@ LABELS = ("noise", "setting", "method", "metric")
 MOST = 100_000
 """Jobs of an artifact."""
 
-RULES = re.compile("all|data|fetch|prepare|experiment|tune|run|collect|seeds|site|unknown|verdicts")
+RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
+RULES |= {"collect", "seeds", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
 LONGEST = 100
 """Bytes of a name; with an ending such as ``.12.time.tsv`` it stays far below the 255 of file systems."""
@@ -251,15 +252,14 @@ def load(path: Path, scale: str) -> Artifact:
         check_name("data set", name, path)
     with _located(f"{path}: "):
         rendering.find(artifact.render)
-    if artifact.published:
-        with _located():
-            content["published"] = artifact.values
+    with _located():
+        content |= {"published": artifact.values} if artifact.published else {}
     if artifact.protocol:
         with _located(f"{path}: "):
-            protocol = walk.find(artifact.protocol)
+            model = walk.find(artifact.protocol).settings
         where = f"{path} at scale {scale}: "
-        settings = check(protocol.settings, artifact.settings, f"{where}settings")
-        with _located(f"{where}settings"):
+        settings = check(model, artifact.settings, f"{where}settings")
+        with _located(f"{where}settings."):
             _check_data_sets(artifact, settings)
         with _located(f"{path}: "):
             _check_choices(artifact)
@@ -315,9 +315,8 @@ def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
     listed = [name.partition(".")[0] for name in artifact.datasets]
     for name in artifact.settings.get("datasets", []):
         if name not in listed:
-            raise ValueError(f".datasets: {name!r} is not among the artifact's datasets{near(name, listed)}")
-    with _located("."):
-        settings.check_data(listed)
+            raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{near(name, listed)}")
+    settings.check_data(listed)
 
 
 def _check_choices(artifact: Artifact) -> None:
@@ -357,11 +356,8 @@ def _texts(value: Any) -> Iterator[str]:
     """Every key and text of the settings."""
     if isinstance(value, str):
         yield value
-    for entry in value if isinstance(value, Mapping | list) else ():
-        if isinstance(value, Mapping):
-            yield entry
-            yield from _texts(value[entry])
-        else:
+    elif isinstance(value, list | dict):
+        for entry in [*value, *value.values()] if isinstance(value, dict) else value:
             yield from _texts(entry)
 
 
@@ -403,11 +399,10 @@ def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[str, Artif
             raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
         if not title:
             raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
-    targets: dict[str, str] = {}
+    targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}
     for name in (*papers, *found):
         target = name.replace("/", "_")
-        other = f"the rule {target} of the workflow" if RULES.fullmatch(target) else targets.get(target)
-        if other:
+        if other := targets.get(target):
             raise ArtifactError(f"{folder}: {name} and {other} have one name, {target}; rename {name}")
         targets[target] = name
     return found
@@ -443,9 +438,8 @@ def _fitting(full: Content, reduction: Content) -> Content:
     A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
     """
     kept = dict(reduction)
-    for key in NAMED:
-        if isinstance(kept.get(key), dict):
-            kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
+    for key in (key for key in NAMED if isinstance(kept.get(key), dict)):
+        kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
     listed = [name for name in kept.pop("datasets", []) if name in full.get("datasets", [])]
     return kept | ({"datasets": listed} if listed else {})
 

@@ -82,15 +82,14 @@ def _line(row: Mapping[str, Any], where: str) -> str:
     if missing := [column for column in COLUMNS if column not in full]:
         raise ValueError(f"{where}missing columns {missing}")
     if not math.isfinite(full["value"]):
-        raise ValueError(
-            f"{where}the value of {full['metric']} of method {full['method']} (repetition "
-            f"{full['repetition']}, x = {full['x']}) is {full['value']}; results must be finite"
-        )
+        what = f"{full['metric']} of method {full['method']}"
+        place = f"repetition {full['repetition']}, x = {full['x']}"
+        raise ValueError(f"{where}the value of {what} ({place}) is {full['value']}; results must be finite")
     if math.isinf(full["x"]):
         raise ValueError(f"{where}x is infinite")
     cells = {column: str(full[column]) for column in COLUMNS if column not in _NUMBERS}
     for column, text in cells.items():
-        if any(character in text for character in ',"\r\n'):
+        if set(text) & set(',"\r\n'):
             rule = "holds a comma, a quote or a line break; use a plain label"
             raise ValueError(f"{where}{column} {text!r} {rule}")
     cells["repetition"] = str(int(full["repetition"]))
@@ -138,7 +137,7 @@ def verify(path: str | Path) -> None:
     kind, provenance = file.stem, file.with_name("provenance.json")
     if not provenance.is_file():
         return
-    mend = f"delete {file} and run again, it is made anew"
+    mend = f"delete {file} and run again"
     try:
         recorded = json.loads(provenance.read_bytes())[f"{kind}_sha256"]
     except (ValueError, KeyError, TypeError):
@@ -229,12 +228,10 @@ def _commit() -> str:
 
 
 def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    found = re.search(r"^model name.*?:(.*)$", text, re.M)
-    return found[1].strip() if found else platform.processor() or platform.machine()
+    with suppress(OSError):
+        if found := re.search(r"^model name.*?:(.*)$", Path("/proc/cpuinfo").read_text(), re.M):
+            return found[1].strip()
+    return platform.processor() or platform.machine()
 
 
 def _digest(data: bytes) -> str:
@@ -243,6 +240,5 @@ def _digest(data: bytes) -> str:
 
 def _described(file: Path) -> dict[str, str]:
     """What a prepared data file records about itself; its arrays stay unread."""
-    with zipfile.ZipFile(file) as archive:
-        meta: dict[str, str] = json.loads(archive.read("meta.json"))
+    meta: dict[str, str] = json.loads(zipfile.ZipFile(file).read("meta.json"))
     return meta

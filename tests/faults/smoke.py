@@ -1,6 +1,5 @@
 """A copied checkout in which a few artifacts run at smoke scale, exactly as `./run` starts them."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,19 +9,21 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checkouts import copy_checkout
+from runs import Run
 
 TARGETS = ("noisy_online_noisy_scoring", "noisy_online_averaging")
 """Small artifacts that need no data; the second is cut into two blocks, which are collected."""
 
 
-class Smoke:
+class Smoke(Run):
     """Runs of some targets in a scratch copy of the checkout."""
 
     def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS) -> None:
-        self.folder, self.targets = folder, targets
+        copy_checkout(folder)
+        super().__init__(folder, folder)
+        self.targets = targets
         self.display: list[str] = []
         self.variables: dict[str, str] = {}
-        copy_checkout(folder)
         averaging = folder / "config/experiments/noisy_online/averaging.yaml"
         whole = averaging.read_text(encoding="utf-8")
         averaging.write_text(whole.replace("    shards: {repetitions: 2}", "    shards: {repetitions: 1}"))
@@ -32,12 +33,11 @@ class Smoke:
         command = [sys.executable, "-P", "src/scripts/start.py", "--profile", "workflow/profiles/default"]
         command += ["--cores", "2", "--configfile", "config/smoke.yaml", *self.display]
         command += ["--config", "papers=[noisy_online]", "formats=[png]", "--", *self.targets]
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(
             command,
             cwd=self.folder,
-            env=kept | self.variables,
+            env=self.environment() | self.variables,
             text=True,
             start_new_session=True,
             **(pipes | options),
@@ -48,13 +48,6 @@ class Smoke:
         process = self.start(**options)
         output, _ = process.communicate()
         return process.returncode, output or ""
-
-    def files(self) -> dict[str, bytes]:
-        """Every file of the results and figures, hidden ones too, with its bytes."""
-        found = [path for part in ("results", "figures") for path in (self.folder / part).rglob("*")]
-        return {
-            str(path.relative_to(self.folder)): path.read_bytes() for path in sorted(found) if path.is_file()
-        }
 
     def clear(self) -> None:
         """Remove all that runs made but the compiled kernels."""
