@@ -39,10 +39,7 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
         array = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # objects of all kinds
         raise ValueError(f"{name}: expected real numbers, got {shown(given.tolist())}") from None
-    fits = array.ndim == len(shape) and all(
-        want in (None, got) for want, got in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
+    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         wanted = "(" + ", ".join("*" if n is None else str(n) for n in shape) + ")"
         vector = array.ndim == 1 and len(shape) == 2
         hint = "; reshape one row to (1, n), one column to (n, 1)" if vector else ""

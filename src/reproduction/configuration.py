@@ -120,13 +120,11 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], folde
     """
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(folder.glob("*/*.yaml"))]
     named = {name for text in texts for name in re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
-    for name in local:
-        if name not in {*entries, *named}:
-            raise ArtifactError(
-                f"data.local: {name}: no data set of the registry has this id and no artifact below {folder} "
-                f"names {name}.{LOCAL}{near(name, [*entries, *named], 3)}"
-            )
     for name, spec in local.items():
+        if name not in {*entries, *named}:
+            ours = f"no data set of the registry has this id and no artifact below {folder} names"
+            hint = near(name, [*entries, *named], 3)
+            raise ArtifactError(f"data.local: {name}: {ours} {name}.{LOCAL}{hint}")
         if not (file := users_file(spec)).is_file():
             raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
 

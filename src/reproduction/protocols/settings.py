@@ -183,19 +183,18 @@ def method_class(name: str) -> Any:
 
     Raises ValueError : a name that no method has, a missing module or class; with the nearest ones.
     """
-    if ":" not in name and name not in METHODS:
+    where = name if ":" in name else f"noisylabels.{METHODS.get(name, '')}"
+    module_name, _, class_name = where.partition(":")
+    if not class_name:
         hint = near(name, METHODS, 3)
         raise ValueError(f"method: {name!r} is unknown{hint} (your own: 'package.module:Class')")
-    module_name = method_module(name)
-    class_name = (name if ":" in name else METHODS[name]).partition(":")[2]
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise  # the module is there, something that it imports is not
         raise ValueError(f"method: no module {module_name!r} for {name!r}; is it on PYTHONPATH?") from error
-    found = getattr(module, class_name, None)
-    if not inspect.isclass(found):
+    if not inspect.isclass(found := getattr(module, class_name, None)):
         close = near(class_name, dir(module), 3)
         raise ValueError(f"method: module {module_name!r} has no class {class_name!r}{close}")
     return found

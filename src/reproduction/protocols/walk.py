@@ -348,8 +348,7 @@ class Job:
         """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
         tune = self.protocol.tune
         tuned = tune(self.settings, Walk(self.data, self.seeds)) if tune else {}
-        read: dict[str, Any] = json.loads(json.dumps(tuned, sort_keys=True))
-        return read
+        return dict(json.loads(json.dumps(tuned, sort_keys=True)))
 
     def run(self, repetitions: str, tuned: Mapping[str, Any]) -> tuple[list[Row], Points]:
         """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
