@@ -58,6 +58,10 @@ def whole_run(settings):
     return table("robust_sgd.errors", settings, toy())
 
 
+def clean_problem(at=None, data=None, official=False):
+    return robust_sgd.clean_problem(data or toy(), at or shared(), official=official)
+
+
 def with_noise(problem, label):
     return robust_sgd.with_noise(problem, Noise.parse(label), shared(0))
 
@@ -109,7 +113,7 @@ def test_noise_can_be_drawn_again_in_each_repetition():
 
 def test_flips_beyond_one_half_are_the_complement_of_those_below():
     """RS-5b compares 60 % with 40 %: the same coins, so that all labels are each other's opposite."""
-    clean = robust_sgd.clean_problem(toy(), shared(), official=False)
+    clean = clean_problem()
     sixty, forty = (with_noise(clean, f"symmetric {rate}") for rate in (0.6, 0.4))
     np.testing.assert_array_equal(sixty.noisy, -forty.noisy)
     assert np.mean(sixty.noisy != clean.clean) == pytest.approx(0.6, abs=1 / len(clean.clean))
@@ -128,8 +132,8 @@ def test_redrawn_trials_have_flips_and_a_split_of_their_own():
 def test_a_redrawn_official_split_keeps_its_sizes():
     test = {f"{name}_test": values for name, values in toy(n=500).arrays.items()}
     official = Dataset("toy", "package", "canonical", toy().arrays | test, "")
-    given = robust_sgd.clean_problem(official, shared(), official=True)
-    drawn = [robust_sgd.clean_problem(official, shared(k), official=True) for k in (0, 1)]
+    given = clean_problem(None, official, True)
+    drawn = [clean_problem(shared(k), official, True) for k in (0, 1)]
     assert {len(p.y_test) for p in (given, *drawn)} == {len(given.y_test)}
     assert {len(p.clean) for p in (given, *drawn)} == {1500}
     assert not np.array_equal(drawn[0].X_test, drawn[1].X_test)
@@ -145,12 +149,12 @@ def test_stand_ins_keep_their_own_number_of_rows():
 
 
 def test_split_is_stratified_and_independent_of_everything_else():
-    problem = robust_sgd.clean_problem(toy(), shared(), official=False)
+    problem = clean_problem()
     assert len(problem.clean) == 1200
     assert abs(problem.clean.mean() - problem.y_test.mean()) < 5e-3
-    np.testing.assert_array_equal(problem.X, robust_sgd.clean_problem(toy(), shared(), official=False).X)
+    np.testing.assert_array_equal(problem.X, clean_problem().X)
     with pytest.raises(ValueError, match="toy has no official test part"):
-        robust_sgd.clean_problem(toy(), shared(), official=True)
+        clean_problem(official=True)
 
 
 def test_scaling_uses_training_rows_only():
@@ -173,16 +177,8 @@ def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
 
 
 def test_theorem_1_needs_the_variance_at_the_optimum():
-    settings = {
-        "n": 200,
-        "d": 5,
-        "T": 4000,
-        "stride": 20,
-        "lam": 1e-2,
-        "steps": [0.5],
-        "noise": ["symmetric 0.2"],
-    }
-    rows = table("robust_sgd.theorem", settings, repetitions=range(3))
+    settings = {"n": 200, "d": 5, "T": 4000, "stride": 20, "lam": 1e-2, "steps": [0.5]}
+    rows = table("robust_sgd.theorem", settings | {"noise": ["symmetric 0.2"]}, repetitions=range(3))
     wide = rows.pivot_table(index=["method", "repetition"], columns="metric", values="value")
     assert (wide["excess_corrected"] < 0).all()
     assert (wide.loc["from the optimum", "published"] == 0).all()

@@ -64,10 +64,9 @@ class LargeMarginDistributionClassifier(FitFlags, LinearBinaryClassifier):
         self.errors_: dict[Choice, float] = {}
         if len(choices) > 1:
             folds = fold_numbers(s, self.folds, generator(self.random_state))
-            if folds is not None:
-                self.errors_ = fold_errors(
-                    U, folds, choices, lambda train: lambda c: _ldm(train, c, ROUGH, self.max_iter)[0]
-                )
+            self.errors_ = fold_errors(
+                U, folds, choices, lambda train: lambda c: _ldm(train, c, ROUGH, self.max_iter)[0]
+            )
         chosen = min(self.errors_, key=lambda choice: self.errors_[choice], default=choices[0])
         self.lam1_, self.lam2_, self.C_ = chosen
         w, self.dual_gap_, self.n_iter_, self.converged_ = _ldm(U, chosen, TOLERANCE, self.max_iter)
@@ -136,7 +135,13 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
         starts = start_points(U, self.starts, rng)
         self.by_k_: dict[int, float] = {}
         if self.k == "cv":
-            self.by_k_ = self._errors(U, s, ks, rng)
+            folds = fold_numbers(s, self.folds, rng)
+
+            def solver(train: Floats) -> Callable[[int], Floats]:
+                starts = start_points(train, self.starts, rng)
+                return lambda k: self._minimised(train, k, starts)[0]
+
+            self.by_k_ = fold_errors(U, folds, ks, solver)
         elif self.k == "bound":
             for k in [k for k in ks if k <= U.shape[1]] or ks[:1]:
                 h = self._minimised(U, k, starts)[0]
@@ -160,18 +165,6 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
             return [whole('k, if not "cv" or "bound"', self.k, 1)]
         choice("k, if no number", self.k, ("cv", "bound"))
         return sorted(ks)
-
-    def _errors(self, U: Floats, s: Floats, ks: list[int], rng: np.random.Generator) -> dict[int, float]:
-        """Errors of the folds for every k; empty where there can be no folds."""
-        folds = fold_numbers(s, self.folds, rng)
-        if folds is None:
-            return {}
-
-        def solver(train: Floats) -> Callable[[int], Floats]:
-            starts = start_points(train, self.starts, rng)
-            return lambda k: self._minimised(train, k, starts)[0]
-
-        return fold_errors(U, folds, ks, solver)
 
     def _minimised(self, U: Floats, k: int, starts: list[Floats]) -> tuple[Floats, float, int]:
         """(h of norm 1, risk, rounds of at least 1), the best of all starts."""
@@ -225,15 +218,15 @@ class ZeroOneLossClassifier(LinearBinaryClassifier):
 
 
 def fold_errors(
-    U: Floats,
-    folds: NDArray[np.intp],
-    choices: Sequence[T],
+    U: Floats, folds: NDArray[np.intp] | None, choices: Sequence[T],
     solver: Callable[[Floats], Callable[[T], Floats]],
-) -> dict[T, float]:
+) -> dict[T, float]:  # fmt: skip
     """Share of wrong points of all folds together, for every choice; solver(train)(choice) is h (d,).
 
-    U (n, d) : rows s_i x_i.   folds (n,) : the fold of each.
+    U (n, d) : rows s_i x_i.   folds (n,) : the fold of each; None: there can be no folds, so no errors.
     """
+    if folds is None:
+        return {}
     wrong = dict.fromkeys(choices, 0)
     for fold in range(folds.max() + 1):
         solved, test = solver(U[folds != fold]), U[folds == fold]

@@ -8,28 +8,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import LinearBinaryClassifier, generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers import sgd
-from noisylabels.solvers.sgd import (
-    AHEAD,
-    SMALLEST_SCALE,
-    Average,
-    Objective,
-    Rows,
-    add,
-    as_rows,
-    block_order,
-    dot,
-    energy,
-    fetch,
-    fit_models,
-    largest_square,
-    permutation,
-)
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
 BLOCKS = "blocks"
@@ -80,7 +63,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     schedule: sgd.ScheduleName = "warm_inv_epoch"
     multiplier: float = 1.0
     eta0: float | None = None
-    average: Average = "none"
+    average: sgd.Average = "none"
     fit_intercept: bool = True
     regularise_intercept: bool = True
     noise_rates: tuple[float, float] | None = None
@@ -101,14 +84,14 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         self._start(X, labels, n)
         rng = generator(self.random_state)
         if self.shuffle and self.shuffle != BLOCKS:  # a copy: an epoch then reads blocks of neighbours
-            base = permutation(n, rng)
+            base = sgd.permutation(n, rng)
             X, labels = X[base], labels[base]
-        rows, given = as_rows(X), np.arange(n, dtype=np.uint32)
+        rows, given = sgd.as_rows(X), np.arange(n, dtype=np.uint32)
         for _ in range(self.epochs):
-            self._pass(rows, labels, block_order(n, rng) if self.shuffle else given)
+            self._pass(rows, labels, sgd.block_order(n, rng) if self.shuffle else given)
             yield self
 
-    fit_grid = staticmethod(fit_models)
+    fit_grid = staticmethod(sgd.fit_models)
     """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass: for cross-validation."""
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:
@@ -121,7 +104,7 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         X, labels = self._checked(X, y, classes, first=first)
         if first:
             self._start(X, labels, self.epoch_rows or len(labels))
-        rows, at = as_rows(X), 0
+        rows, at = sgd.as_rows(X), 0
         while at < len(labels):
             done = self.t_ % self.epoch_rows if self.epoch_rows else 0
             left = self.epoch_rows - done if self.epoch_rows else len(labels)
@@ -139,10 +122,10 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         square = float(self.coef_[0] @ self.coef_[0]) + bias * bias
         return float(losses.mean()) + 0.5 * self.lam * square
 
-    def _checked_objective(self) -> Objective:
+    def _checked_objective(self) -> sgd.Objective:
         loss = resolve(self.loss)
         number("lam", self.lam, least=0)
-        choice("average", self.average, get_args(Average))
+        choice("average", self.average, get_args(sgd.Average))
         whole("epochs", self.epochs, 1)
         number("multiplier", self.multiplier, above=0)
         flag("fit_intercept", self.fit_intercept)
@@ -165,24 +148,16 @@ class RobustSGDClassifier(LinearBinaryClassifier):
             positive, negative = ((1 - down) / left, -up / left), ((1 - up) / left, -down / left)
         bias = float(self.fit_intercept)
         bias_lam = self.lam if self.regularise_intercept else 0.0
-        return Objective(loss, float(self.lam), bias, float(bias_lam), positive, negative)
+        return sgd.Objective(loss, float(self.lam), bias, float(bias_lam), positive, negative)
 
     def _start(self, X: Any, labels: Floats, n: int) -> None:
         """Weights, sums and step sizes of a new run with n rows in an epoch."""
         self._objective = self._checked_objective()
-        loss = self._objective.loss
-        d = X.shape[1]
-        self._w, self._sum = np.zeros(d + 1), np.zeros(d + 1)
+        self._w, self._sum = np.zeros((2, X.shape[1] + 1))
         self.t_ = self._summed = self.n_iter_ = 0
         eta0 = self.eta0
         if eta0 is None:
-            size = largest_square(X) + self._objective.bias
-            if self.schedule == "constant":
-                eta0 = sgd.theorem_1_step(loss, size, self.lam)
-            elif self.schedule == "bottou":
-                eta0 = self.multiplier * sgd.searched_step(X, labels, self._objective)
-            else:
-                eta0 = sgd.scaled_step(self.multiplier, loss, size, self.lam)
+            eta0 = sgd.first_step(self.schedule, self.multiplier, X, labels, self._objective)
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _pass(
@@ -377,58 +352,12 @@ class PegasosClassifier(LinearBinaryClassifier):
 
     def _walk(self, X: Any, labels: Floats, steps: int) -> PegasosClassifier:
         """That many steps on rows of X."""
-        rows, state = as_rows(X), self._state
+        rows, state = sgd.as_rows(X), self._state
         end = self.t_ + steps
         while self.t_ < end:
             order = self._rng.integers(len(labels), size=min(PIECE, end - self.t_), dtype=np.uint32)
-            _pegasos(rows, labels, order, state, float(self.lam), self.project, float(self.fit_intercept))
+            sgd.pegasos(rows, labels, order, state, float(self.lam), self.project, float(self.fit_intercept))
             self.t_ += len(order)
         self.coef_ = state[np.newaxis, :-3].copy()
         self.intercept_ = float(self.fit_intercept) * state[-3:-2]
         return self
-
-
-@njit(cache=True, error_model="numpy")
-def _pegasos(
-    rows: Rows,
-    y: Floats,
-    order: NDArray[np.uint32],
-    state: Floats,
-    lam: float,
-    project: bool,
-    constant: float,
-) -> None:
-    """Steps over rows[order]; w is kept as scale * w, and ||(w, b)||^2 from step to step."""
-    d = len(state) - 3
-    w, b, square, done = state[:d], state[d], state[d + 1], state[d + 2]
-    scale = 1.0
-    last = len(order) - 1
-    for k in range(len(order)):
-        fetch(rows, y, order[min(k + AHEAD, last)])
-        i = order[k]
-        t = done + k + 1.0
-        f = scale * dot(rows, i, w) + constant * b
-        step = y[i] / (lam * t) if y[i] * f < 1.0 else 0.0  # of the hinge loss
-        shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 anyway
-        if t > 1.0:
-            scale *= shrink
-        b *= shrink
-        if step != 0.0:
-            size = constant * constant + energy(rows, i)
-            square = shrink * shrink * square + 2.0 * shrink * step * f + step * step * size
-            add(rows, i, w, step / scale)
-            b += step * constant
-        else:
-            square *= shrink * shrink
-        if project and square * lam > 1.0:
-            back = 1.0 / math.sqrt(square * lam)
-            scale *= back
-            b *= back
-            square = 1.0 / lam
-        if scale < SMALLEST_SCALE:
-            for j in range(d):
-                w[j] *= scale
-            scale = 1.0
-    for j in range(d):
-        w[j] *= scale
-    state[d], state[d + 1], state[d + 2] = b, square, done + len(order)

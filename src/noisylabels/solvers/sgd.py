@@ -379,9 +379,17 @@ def scaled_step(multiplier: float, loss: Loss, size: float, lam: float) -> float
     return eta0 if eta0 * lam < 1 else 0.5 / lam
 
 
-def theorem_1_step(loss: Loss, size: float, lam: float) -> float:
-    """eta = 1/(12 beta), beta = L max_i ||x_i||^2 + lambda: the best constant step of Theorem 1."""
-    return 1.0 / (12.0 * (loss.curvature * size + lam))
+def first_step(name: str, multiplier: float, X: Any, y: Floats, objective: Objective) -> float:
+    """eta0 of a schedule: `scaled_step`, or for "bottou" multiplier x `searched_step`.
+
+    "constant" : 1/(12 beta), beta = L max_i ||x_i||^2 + lambda, the best constant step of Theorem 1.
+    """
+    if name == "bottou":
+        return multiplier * searched_step(X, y, objective)
+    size = largest_square(X) + objective.bias
+    if name == "constant":
+        return 1.0 / (12.0 * (objective.loss.curvature * size + objective.lam))
+    return scaled_step(multiplier, objective.loss, size, objective.lam)
 
 
 def searched_step(X: Any, y: Floats, objective: Objective) -> float:
@@ -517,3 +525,46 @@ def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Flo
         for m in chosen:
             total[j, m] += kappa[m] * W[j, m]
             W[j, m] *= scale[m]
+
+
+@njit(cache=True, error_model="numpy")
+def pegasos(
+    rows: Rows, y: Floats, order: Order, state: Floats, lam: float, project: bool, constant: float
+) -> None:
+    """Steps of 1/(lambda t) over rows[order]; `project`: then w <- min(1, 1/(sqrt(lambda) ||w||)) w.
+
+    state (d + 3,) : w, b, ||(w, b)||^2, kept from step to step, and the steps done; changed in place.
+    """
+    d = len(state) - 3
+    w, b, square, done = state[:d], state[d], state[d + 1], state[d + 2]
+    scale = 1.0
+    last = len(order) - 1
+    for k in range(len(order)):
+        fetch(rows, y, order[min(k + AHEAD, last)])
+        i = order[k]
+        t = done + k + 1.0
+        f = scale * dot(rows, i, w) + constant * b
+        step = y[i] / (lam * t) if y[i] * f < 1.0 else 0.0  # of the hinge loss
+        shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 anyway
+        if t > 1.0:
+            scale *= shrink
+        b *= shrink
+        if step != 0.0:
+            size = constant * constant + energy(rows, i)
+            square = shrink * shrink * square + 2.0 * shrink * step * f + step * step * size
+            add(rows, i, w, step / scale)
+            b += step * constant
+        else:
+            square *= shrink * shrink
+        if project and square * lam > 1.0:
+            back = 1.0 / math.sqrt(square * lam)
+            scale *= back
+            b *= back
+            square = 1.0 / lam
+        if scale < SMALLEST_SCALE:
+            for j in range(d):
+                w[j] *= scale
+            scale = 1.0
+    for j in range(d):
+        w[j] *= scale
+    state[d], state[d + 1], state[d + 2] = b, square, done + len(order)

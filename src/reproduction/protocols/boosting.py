@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
+from noisylabels.classifiers.boosting import exponential_loss
 from noisylabels.classifiers.large_margin import BoundMinimiser
-from noisylabels.losses import exponential
 from noisylabels.theory import projections as theory
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, seeded
@@ -169,7 +169,7 @@ def loss(settings: LossSettings, walk: Walk) -> Iterator[Row]:
     for at in walk.trials():
         for method, (gamma01, gamma10) in settings.gammas.items():
             for s, setting in ((1, "label +1"), (-1, "label -1")):
-                values = exponential.value(H, np.full(len(H), s), (gamma01, gamma10))
+                values = exponential_loss(H, np.full(len(H), s), (gamma01, gamma10))
                 yield from at.curve("loss", zip(H, values, strict=True), setting=setting, method=method)
 
 
@@ -258,19 +258,13 @@ def bounds(settings: BoundsSettings, walk: Walk) -> Iterator[Row]:
 
     Metrics at x = k: risk, 1/N sum min(1, 2 f_k); complexity; confidence; bound, their sum;
     error, share of wrong test labels; excess = error - bound.
-    The rows of the training half, with their constant 1, are those of the minimiser.
-
     Source: bound-minimising classifier.
     """
     for at, split, _ in walk.parts(settings):
         for k in settings.ks:
-            model = seeded(BoundMinimiser(k=k), at.rng("starts")).fit(split.X, split.clean)
-            h, X = (
-                np.append(model.coef_[0], model.intercept_),
-                np.column_stack([split.X, np.ones(len(split.X))]),
-            )
-            margins = theory.margins(h, X, 2.0 * split.clean - 1.0)
-            bound = theory.uniform_bound(margins, k, settings.delta)
+            fit = seeded(BoundMinimiser(k=k, delta=settings.delta), at.rng("starts")).fit
+            model = fit(split.X, split.clean)
+            bound = model.bound_
             error = float(np.mean(model.predict(split.X_test) != split.truth))
             terms = {name: getattr(bound, name) for name in ("risk", "complexity", "confidence")}
             terms |= {"bound": bound.total, "error": error, "excess": error - bound.total}
