@@ -57,22 +57,26 @@ def weights(model):
     return np.append(model.coef_[0], model.intercept_)
 
 
+def check(X, y, loss, eta, given=None, epochs=2, tolerance=1e-12, plain=None, **options):
+    """The weights of given rows, X by default, are those of the plain loop over X with these step sizes."""
+    model = RobustSGDClassifier(loss, epochs=epochs, shuffle=False, **options)
+    found = weights(model.fit(X if given is None else given, y))
+    expected = plain_sgd(X, y, losses.resolve(loss), options["lam"], eta, epochs, **plain or {})
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
 @pytest.mark.parametrize("name", SOME_LOSSES)
-@pytest.mark.parametrize("storage", ["dense", "sparse", "float32"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix, np.float32])
 def test_equals_a_plain_loop(problem, name, storage):
     X, y = problem
-    loss, lam, n = losses.resolve(name), 1e-2, len(X)
-    given = {"dense": X, "sparse": sp.csr_matrix(X), "float32": X.astype(np.float32)}[storage]
-    model = RobustSGDClassifier(name, lam=lam, epochs=2, eta0=0.3, shuffle=False).fit(given, y)
-    expected = plain_sgd(np.asarray(X.astype(np.float32), float) if storage == "float32" else X, y, loss, lam,
-                         lambda t: 0.3 * min(1, (t + 1) / n) / (1 + t / n), 2)  # fmt: skip
-    np.testing.assert_allclose(weights(model), expected, rtol=1e-13, atol=1e-13)
+    n, given = len(X), storage(X)
+    same = given.astype(float) if storage is np.float32 else X
+    check(same, y, name, lambda t: 0.3 * min(1, (t + 1) / n) / (1 + t / n), given, lam=1e-2, eta0=0.3)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_equal_their_formulas(problem, name):
-    X, y = problem
-    n, lam, eta0 = len(X), 0.02, 0.25
+    n, lam, eta0 = len(problem[1]), 0.02, 0.25
     formula = {
         "warm_inv_epoch": lambda t: eta0 * min(1, (t + 1) / n) / (1 + t / n),
         "inv_sqrt_epoch": lambda t: eta0 / math.sqrt(1 + t / n),
@@ -83,31 +87,41 @@ def test_schedules_equal_their_formulas(problem, name):
     rule = schedule(name, eta0, lam, n)
     for t in (0, 1, n // 2, n - 1, n, 17 * n):
         assert step_size(rule, t) == pytest.approx(formula(t), rel=1e-14)
-    model = RobustSGDClassifier("log", lam=lam, epochs=3, schedule=name, eta0=eta0, shuffle=False).fit(X, y)
-    np.testing.assert_allclose(weights(model), plain_sgd(X, y, losses.Log(), lam, formula, 3), atol=1e-13)
+    check(*problem, "log", formula, epochs=3, lam=lam, schedule=name, eta0=eta0)
 
 
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
 @pytest.mark.parametrize("eta0", [0.5, 20.0])  # 20 makes the lazy scale fall below its smallest value
-def test_averages_equal_a_plain_loop(problem, average, eta0):
-    X, y = problem
-    options = {"lam": 0.045, "epochs": 4, "schedule": "constant", "eta0": eta0, "shuffle": False}
-    expected = plain_sgd(X, y, losses.Hinge(), 0.045, lambda t: eta0, 4, average)
-    for given in (X, sp.csr_matrix(X)):
-        found = weights(RobustSGDClassifier("hinge", average=average, **options).fit(given, y))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_averages_equal_a_plain_loop(problem, average, eta0, storage):
+    options = {"lam": 0.045, "schedule": "constant", "eta0": eta0, "average": average}
+    plain, given = {"average": average}, storage(problem[0])
+    check(*problem, "hinge", lambda t: eta0, given, 4, 1e-9, plain, **options)
+
+
+NATARAJAN = {1: (0.9 / 0.6, -0.3 / 0.6), -1: (0.7 / 0.6, -0.1 / 0.6)}
 
 
 @pytest.mark.parametrize(
-    ("options", "bias", "bias_lam"),
-    [({"regularise_intercept": False}, 1, 0), ({"fit_intercept": False}, 0, None)],
+    ("options", "plain"),
+    [
+        ({"regularise_intercept": False}, {"bias_lam": 0.0}),
+        ({"fit_intercept": False}, {"bias": 0.0}),
+        ({"noise_rates": (0.3, 0.1)}, {"mix": NATARAJAN}),
+    ],
 )
-def test_unregularised_or_absent_intercept(problem, options, bias, bias_lam):
-    X, y = problem
-    options |= {"lam": 0.05, "epochs": 2, "schedule": "constant", "eta0": 0.1, "shuffle": False}
-    expected = plain_sgd(X, y, losses.Log(), 0.05, lambda t: 0.1, 2, bias=bias, bias_lam=bias_lam)
-    found = weights(RobustSGDClassifier("log", **options).fit(X, y))
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+def test_intercepts_and_known_rates_equal_a_plain_loop(problem, options, plain):
+    options |= {"lam": 0.05, "schedule": "constant", "eta0": 0.1}
+    check(*problem, "log", lambda t: 0.1, tolerance=1e-11, plain=plain, **options)
+
+
+@pytest.mark.parametrize(("label", "flip"), [(1, 0.3), (-1, 0.1)])
+def test_the_corrected_loss_is_unbiased(label, flip):
+    """Its mean over the flips of a label is the clean loss."""
+    z, loss = np.linspace(-2, 2, 9), losses.Log()
+    kept, flipped = (u * loss.value(a) + v * loss.value(-a)
+                     for a, (u, v) in ((z, NATARAJAN[label]), (-z, NATARAJAN[-label])))  # fmt: skip
+    np.testing.assert_allclose((1 - flip) * kept + flip * flipped, loss.value(z), rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["constant", "averaged", "invscaling", "optimal"])
@@ -137,23 +151,6 @@ def test_equals_scikit_learn_without_shuffling(problem, loss, rule):
     options = {"schedule": "constant", "eta0": 0.1, "epochs": 4, "shuffle": False}
     model = Scheduled(loss, lam=lam, average="run" if average else "none", **options)
     np.testing.assert_allclose(weights(model.fit(X, y)), theirs.coef_[0], rtol=1e-10, atol=1e-10)
-
-
-def test_natarajan_is_unbiased_and_equals_a_plain_loop(problem):
-    X, y = problem
-    up, down = 0.3, 0.1
-    left = 1 - up - down
-    mix = {1: ((1 - down) / left, -up / left), -1: ((1 - up) / left, -down / left)}
-    for z in np.linspace(-2, 2, 9):  # E over flips of the corrected loss = clean loss
-        loss = losses.Log()
-        for label, flip in ((1, up), (-1, down)):
-            kept = mix[label][0] * loss.value(z) + mix[label][1] * loss.value(-z)
-            flipped = mix[-label][0] * loss.value(-z) + mix[-label][1] * loss.value(z)
-            assert (1 - flip) * kept + flip * flipped == pytest.approx(float(loss.value(z)))
-    options = {"lam": 0.05, "epochs": 2, "schedule": "constant", "eta0": 0.1, "shuffle": False}
-    model = RobustSGDClassifier("log", noise_rates=(up, down), **options).fit(X, y)
-    expected = plain_sgd(X, y, losses.Log(), 0.05, lambda t: 0.1, 2, mix=mix)
-    np.testing.assert_allclose(weights(model), expected, rtol=1e-11)
 
 
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])

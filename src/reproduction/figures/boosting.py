@@ -157,20 +157,10 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
     errors = results.select(dataset=sets, noise=noise, metric="error", method=methods)
     values: Any = errors.groupby(["dataset", "method"])["value"].agg(["mean", "std"])
     values = pd.concat([values, pd.concat({ALL: values.loc[sets].groupby("method").mean()})])
-    rows = []
-    for name in [*sets, ALL]:
-        own = values.loc[name]
-        best = tables.lowest(own.loc[methods, "mean"])
-        place: dict[str, Any] = {"dataset": sets if name == ALL else name, "noise": printed_noise}
-        printed = results.published_of.get(last, [])
-        cells = {
-            "ours": {
-                m: tables.mean_sd(own.loc[m, "mean"], own.loc[m, "std"], bold=m in best) for m in methods
-            },
-            "printed": {m: tables.printed(printed, method=m, **place) for m in methods},
-        }
-        rows += [{"data set": data_set(name), "error": whose} | each for whose, each in cells.items()]
-    frame = pd.DataFrame(rows).set_index("data set")
+    places = {
+        name: {"dataset": sets if name == ALL else name, "noise": printed_noise} for name in [*sets, ALL]
+    }
+    frame = _beside_printed(values, places, methods, results.published_of.get(last, []), 2, {})
     kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
     made = [f"{data_set(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
     notes = [
@@ -179,6 +169,29 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
         f"Not the genuine IDA files: {', '.join(made)}." if made else "",
     ]
     return tables.noted(frame, *notes)
+
+
+def _beside_printed(
+    values: pd.DataFrame, places: Mapping[str, Mapping[str, object]], methods: list[str],
+    published: Sequence[Any], digits: int, marks: Mapping[tuple[str, str], str],
+) -> pd.DataFrame:  # fmt: skip
+    """Rows ours and printed of each data set, the lowest of our means in bold, a column per method.
+
+    values : columns mean and std by data set and method.   places : data set -> where the printed ones are.
+    marks : what to write behind the values of a data set and method.
+    """
+    rows = []
+    for name, place in places.items():
+        own: Any = values.loc[name]
+        best = tables.lowest(own.loc[methods, "mean"])
+        ours, printed = {}, {}
+        for m in methods:
+            mean, sd, mark = own.loc[m, "mean"], own.loc[m, "std"], marks.get((name, m), "")
+            ours[m] = tables.mean_sd(mean, sd, digits, mark, m in best)
+            printed[m] = tables.printed(published, digits, method=m, **place)
+        rows += [{"data set": data_set(name), "error": "ours"} | ours]
+        rows += [{"data set": data_set(name), "error": "printed"} | printed]
+    return pd.DataFrame(rows).set_index("data set")
 
 
 def _learned(rows: pd.DataFrame, methods: list[str]) -> str:
@@ -273,17 +286,9 @@ def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.Data
     values = errors.set_index(["dataset", "method", "repetition"])["value"].sort_index()
     pairs = [(name, method) for name in settings.datasets for method in others]
     marks = _marks({pair: values[pair] - values[pair[0], first] for pair in pairs})
-    rows = []
-    for name in settings.datasets:
-        best = tables.lowest(values[name].groupby("method").mean())
-        ours = {"data set": name.replace("_", " "), "error": "ours"}
-        printed = ours | {"error": "printed"}
-        for method in settings.methods:
-            own, mark = values[name, method], marks.get((name, method), "")
-            ours[method] = tables.mean_sd(own.mean(), own.std(), 3, mark, method in best)
-            printed[method] = tables.printed(results.published, 3, dataset=name, method=method)
-        rows += [ours, printed]
-    made = pd.DataFrame(rows).set_index("data set")
+    spread: Any = values.groupby(level=["dataset", "method"]).agg(["mean", "std"])
+    places = {name: {"dataset": name} for name in settings.datasets}
+    made = _beside_printed(spread, places, list(settings.methods), results.published, 3, marks)
     return tables.noted(
         made,
         "Share of wrong test labels, mean ± standard deviation over "

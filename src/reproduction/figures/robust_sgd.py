@@ -125,7 +125,7 @@ def loss_and_optimiser(results: Errors) -> Figure:
     return figure
 
 
-def _sets(results: Errors) -> list[tuple[str, dict[str, Any]]]:
+def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
     return [(_title(results.table, name), {"dataset": name}) for name in results.settings.datasets]
 
 
@@ -250,8 +250,8 @@ def redrawn_errors(results: Errors) -> pd.DataFrame:
     """`errors` over the paper's trials, and over trials with flips and splits of their own."""
     parts = {}
     for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
-        chosen = {name: table[table["metric"] == metric] for name, table in results.tables.items()}
-        chosen = {name: table.assign(metric="error") for name, table in chosen.items()}
+        rows = {name: table[table["metric"] == metric] for name, table in results.tables.items()}
+        chosen = {name: table.assign(metric="error") for name, table in rows.items()}
         parts[trials] = errors(replace(results, tables=chosen))
     frame = pd.concat(parts, names=["trials differ in"]).reorder_levels([1, 2, 0])
     return tables.noted(frame.sort_index(sort_remaining=False), parts["orders"].attrs["note"])

@@ -20,6 +20,7 @@ from noisylabels.classifiers.large_margin import BoundMinimiser
 from noisylabels.theory import projections as theory
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, seeded
+from reproduction.verdicts.per_point_errors import Scored
 
 FlipRates = Annotated[list[Annotated[float, Field(ge=0, lt=0.5)]], Field(min_length=2, max_length=2)]
 
@@ -142,7 +143,7 @@ def calibration(settings: CalibrationSettings, walk: Walk) -> Iterator[Row]:
     """
     for at, split, observed, noise, booster in walk.fits(settings, settings.methods):
         order = at.rng("trusted").permutation(len(split.clean))
-        values: dict[str, Any] = {}
+        values: dict[str, float | Scored] = {}
         for count in settings.trusted:
             if not values or "gamma01" in values:  # other methods do not change with the count
                 model, known = booster.model(noise, at), order[:count]
@@ -152,7 +153,8 @@ def calibration(settings: CalibrationSettings, walk: Walk) -> Iterator[Row]:
                 rates = learned(model)
                 values = {"error": split.scored(model.predict(split.X_test))} | rates
                 if rates:
-                    values["gamma_error"] = np.abs(np.array(list(rates.values())) - flip_rates(noise)).mean()
+                    off = np.abs(np.array(list(rates.values())) - flip_rates(noise))
+                    values["gamma_error"] = float(off.mean())
                 values["flagged"] = _flagged(model)
             yield from at.rows(values, x=count)
 

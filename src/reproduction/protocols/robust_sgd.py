@@ -158,9 +158,13 @@ class TheoremSettings(keys.Repeated):
     noise: keys.Flips
 
 
-def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, Any]:
-    """``{data set: {noise: {method: {loss, lam, multiplier, error, lowest}}}}``, by cross-validation."""
-    tuned: dict[str, Any] = {}
+Chosen = dict[str, float]
+"""A point of the grid, loss, lam and multiplier, with its mean error and the lowest one."""
+
+
+def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, dict[str, dict[str, Chosen]]]:
+    """``{data set: {noise: {method: chosen}}}``, by cross-validation."""
+    tuned: dict[str, dict[str, dict[str, Chosen]]] = {}
     for shared, clean in problems(settings, walk):
         at = replace(shared, repetition="tuning")
         for noise in settings.noise:
@@ -373,8 +377,8 @@ def validation_errors(
     return wrong
 
 
-def choose(points: list[Point], errors: Floats, rule: str) -> dict[str, Any]:
-    """The chosen point, its mean error and the lowest one; errors (folds, points).
+def choose(points: list[Point], errors: Floats, rule: str) -> Chosen:
+    """The chosen point of a grid; errors (folds, points).
 
     "one_se": among points within one standard error of the lowest mean, the largest lambda, then the smallest
     multiplier, then the lowest mean. "minimum": the lowest mean, ties as above.
