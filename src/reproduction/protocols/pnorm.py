@@ -80,6 +80,10 @@ class Theorem:
         """The rate of the filtering bound."""
         return loss_bounds.rate(self.p, self.x_size)
 
+    def filter(self, alpha: float = 1.0) -> PNormLMS:
+        """p-norm LMS with alpha times this rate."""
+        return PNormLMS(loss_bounds.rate(self.p, self.x_size, alpha), self.p)
+
     def penalty(self, u: Floats) -> float:
         """K = (p-1) X_p^2 ||u||_q^2."""
         return loss_bounds.penalty(self.p, self.x_size, float(norm(u, dual(self.p))))
@@ -182,7 +186,7 @@ def _filtering(s: Filtering, at: At) -> Iterator[Row]:
     noise = rng.uniform(0, s.most_noise) * rng.standard_normal(T)
     y = X @ u + noise if labels == "noisy" else rng.standard_normal(T) * rng.uniform(0.1, 10)
     theorem = Theorem.of(rng.uniform(2, 2 + 2 * np.log(n)), X)
-    yhat = PNormLMS(theorem.eta, theorem.p).run(X, y)
+    yhat = theorem.filter().run(X, y)
     at = at.on(noise=labels, setting=kind)
     named = at.on(method="pnorm_lms")
     loss, energy = float(((X @ u - yhat) ** 2).sum()), float(((y - X @ u) ** 2).sum())
@@ -195,7 +199,7 @@ def _filtering(s: Filtering, at: At) -> Iterator[Row]:
     for method, metric, difference in (
         ("pnorm_lms", "difference_from_lms_at_p_2", two - lms),
         ("lms", "difference_after_rotation", LMS(eta).run(rotated, y) - lms),
-        ("pnorm_lms", "difference_after_rotation", PNormLMS(theorem.eta, theorem.p).run(rotated, y) - yhat),
+        ("pnorm_lms", "difference_after_rotation", theorem.filter().run(rotated, y) - yhat),
     ):
         yield at.row(metric, float(np.abs(difference).max()) / scale, method=method)
 
@@ -230,7 +234,7 @@ def _prediction(s: Prediction, at: At) -> Iterator[Row]:
             jobs += [(here.on(setting="grid"), theorem, sd, alpha, energy) for alpha in s.alphas]
             jobs.append((here.on(setting="tuned"), theorem, sd, best, energy))
     labels = np.array([X @ u + sd * standard for _, _, sd, _, _ in jobs])
-    filters = [PNormLMS(loss_bounds.rate(th.p, th.x_size, alpha), th.p) for _, th, _, alpha, _ in jobs]
+    filters = [theorem.filter(alpha) for _, theorem, _, alpha, _ in jobs]
     losses = ((PNormLMS.run_many(filters, X, labels) - labels) ** 2).sum(axis=1)
     for (here, theorem, _, alpha, energy), loss in zip(jobs, losses, strict=True):
         bound = loss_bounds.prediction(energy, theorem.penalty(u), alpha)
@@ -252,8 +256,7 @@ def _expected(s: Expected, walk: Walk) -> Iterator[Row]:
     theorems = theorems_of(X)
     for at in runs(walk, s.runs):
         noise = s.noise * at.rng("expected noise").standard_normal(s.rounds)
-        filters = [PNormLMS(theorem.eta, theorem.p) for theorem in theorems.values()]
-        guesses = PNormLMS.run_many(filters, X, clean + noise)
+        guesses = PNormLMS.run_many([each.filter() for each in theorems.values()], X, clean + noise)
         seen = np.cumsum(noise**2)
         for (method, theorem), guess in zip(theorems.items(), guesses, strict=True):
             K = theorem.penalty(u)
@@ -327,7 +330,7 @@ def _compared(X: Floats, u: Floats, noise: Floats, at: At) -> Iterator[Row]:
     y, energy = clean + noise, float(noise @ noise)
     yield at.row("noise_energy", energy, method="target", x=n)
     for method, theorem in theorems_of(X).items():
-        f = LMS(theorem.eta) if method == "lms" else PNormLMS(theorem.eta, theorem.p)
+        f = LMS(theorem.eta) if method == "lms" else theorem.filter()
         yhat = f.run(X, y)
         loss, bound = float(((clean - yhat) ** 2).sum()), energy + theorem.penalty(u)
         yield from bounded(at.on(method=method), "filtering", loss, bound, n)
@@ -347,8 +350,7 @@ def _interpolated(s: Interpolation, at: At) -> Iterator[Row]:
     theorems = [Theorem.of(p, X) for p in s.powers]
     targets = {k: ones(s.n, k) / np.sqrt(k) for k in s.ones}
     labels = np.repeat([X @ u + noise for u in targets.values()], len(theorems), axis=0)
-    filters = [PNormLMS(theorem.eta, theorem.p) for _ in targets for theorem in theorems]
-    guesses = PNormLMS.run_many(filters, X, labels)
+    guesses = PNormLMS.run_many([each.filter() for _ in targets for each in theorems], X, labels)
     losses = ((labels - noise - guesses) ** 2).sum(axis=1).reshape(len(targets), len(theorems))
     for (k, u), line in zip(targets.items(), losses, strict=True):
         here = at.on(setting=f"k={k}", method="pnorm_lms")
@@ -395,7 +397,7 @@ def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
         theorem = Theorem.of("auto", H[:1])  # all rows have the norm n^(1/p)
         filters: dict[str, tuple[Filter, float]] = {
             "lms": (LMS(1.0 / n), float(n)),
-            "pnorm_lms": (PNormLMS(theorem.eta, theorem.p), (theorem.p - 1.0) * theorem.x_size**2),
+            "pnorm_lms": (theorem.filter(), (theorem.p - 1.0) * theorem.x_size**2),
             "eg": (EG(2.0 / (3.0 * 2.0**2)), loss_bounds.eg(0.0, 2.0, n)),
         }
         for at in walk.trials():
@@ -407,15 +409,13 @@ def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
 
 def _one_pass(f: Filter, bound: float, X: Floats, column: int, at: At) -> Iterator[Row]:
     n = len(X)
-    u = np.zeros(n)
-    u[column] = 1.0
+    u = np.eye(n)[column]
     f._start(n)
-    loss, seen, scaled = 0.0, 0, 0.0
-    for k in marks(n):
+    loss, scaled = 0.0, 0.0
+    for seen, k in itertools.pairwise([0, *marks(n)]):
         if k > seen:
             y = X[seen:k, column]
             loss += float(((f.run(X[seen:k], y) - y) ** 2).sum())
-            seen = k
         error = float(((f.w - u) ** 2).sum())
         if at.columns["method"] == "lms" and abs(error - (1 - k / n)) > 1e-9:
             raise RuntimeError(f"LMS error {error:.12g} after {k} of {n} Hadamard rows is not 1 - k/n")
