@@ -12,14 +12,13 @@ from snakemake.cli import get_argument_parser, parse_config
 from reproduction.artifact import merge
 from reproduction.configuration import Config
 from reproduction.data.registry import load_registry, with_users
+from reproduction.plan import COMMANDS
 from reproduction.strict_yaml import check
 
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")
 MADE = re.findall(r"^# config/experiments/(\w+)/(\w+)\.yaml", PAGE, re.M)
 MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE}
-NOT_SNAKEMAKE = {"audit", "compare", "docs", "help", "reference", "site", "test"}
-"""First arguments that ./run does not hand on."""
 
 
 def commands() -> list[tuple[str, str]]:
@@ -46,7 +45,7 @@ def test_a_command_can_be_given(page, command, tmp_path):
     while "=" in words[0]:
         words.pop(0)
     arguments = words[1:]
-    if arguments[:1] and arguments[0] in NOT_SNAKEMAKE:
+    if arguments[:1] and arguments[0] in COMMANDS:
         run = (ROOT / "run").read_text(encoding="utf-8")
         assert re.search(rf"^    (\w+ \| )*{arguments[0]}( \| [\w-]+)*\)$", run, re.M)
         return
