@@ -125,17 +125,11 @@ def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str], limi
     ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
-def _of_table(rows: "pd.DataFrame", known: Any) -> list[str]:
-    """Methods in the order of the settings, as far as the table has them."""
-    there = set(rows["method"])
-    return [method for method in known if method in there]
-
-
 @panels.figure
 def linear(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
     table, own = results.table, results.settings
-    methods = _of_table(table, own.learners)
+    methods = [method for method in own.learners if method in set(table["method"])]
     sets = list(table["dataset"].unique())
     figure, axes = panels.grid_of_panels(
         ["" if len(sets) == 1 else each for each in sets], ["regret on the clean data", "regret per round"],
@@ -156,7 +150,7 @@ def linear(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
 def misreported(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
     """Algorithm 2: regret against T; what a wrong covariance does to weights and regret."""
     table, own = results.table, results.settings
-    methods = _of_table(table, [m for m in own.learners if not m.startswith("told ")])
+    methods = [m for m in own.learners if m in set(table["method"]) and not m.startswith("told ")]
     titles = ["regret on the clean data", "weights at the end / w*", "regret per round"]
     figure, axes = panels.grid_of_panels(
         [""], titles, x_label="", y_label="", height=2.9, width=10.2, share_y="none"
@@ -256,11 +250,8 @@ def _against_copies(ax: "Axes", rows: "pd.DataFrame", looks: style.Looks) -> Non
 # Kernels: Algorithm 3
 
 
-STEPS = {1.0: "the theorem's step"}
-
-
 def _step_title(factor: float) -> str:
-    return STEPS.get(factor, f"{factor:g} × the theorem's step")
+    return "the theorem's step" if factor == 1 else f"{factor:g} × the theorem's step"
 
 
 @panels.figure
