@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -158,34 +158,28 @@ class TrueLabelPosterior(FitFlags):
         return self.decision_function(X)
 
 
-class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
-    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,);  classes_[1] if f(x) >= 0, else classes_[0]."""
+class DecisionClassifier(ClassifierMixin, BaseEstimator):
+    """Decision values f(x) (n,): classes_[1] where f > 0; of K > 2 classes (n, K), that of the largest."""
 
-    SPARSE: ClassVar[bool] = True  # whether X may be CSR
+    SPARSE: ClassVar[bool] = False  # whether X may be CSR
     MULTICLASS: ClassVar[bool] = False
+    ZERO_IS_SECOND: ClassVar[bool] = False  # whether f = 0 counts as classes_[1]
 
-    coef_: Floats
-    intercept_: Floats
     classes_: NDArray[Any]
-
-    def decision_function(self, X: Any) -> Floats:
-        """f(x) per row of X (n, d); ValueError: not fitted, other features."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=self._storage(), reset=False, dtype=[np.float64, np.float32])
-        return np.asarray(bounded(X) @ self.coef_[0] + self.intercept_[0])
+    decision_function: Callable[[Any], Floats]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X (n, d); f(x) = 0 counts as the second class."""
+        """The class of each row of X (n, d)."""
         f = self.decision_function(X)
-        chosen = (f >= 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
-        return self.classes_[chosen]
+        if f.ndim == 2:
+            return self.classes_[f.argmax(axis=1)]
+        return self.classes_[((f >= 0) if self.ZERO_IS_SECOND else (f > 0)).astype(np.intp)]
 
     @property
     def predict_proba(self) -> Callable[[Any], Floats]:
-        """X (n, d) -> P(y = 0 | x) and P(y = 1 | x) = sigma(f(x)) (n, 2), where f are log-odds.
+        """X (n, d) -> P(y = k | x) of the true label (n, K): sigma(f) for the second of two, else softmax.
 
-        They are for the logistic loss; the other margin losses only say on which side of zero f lies.
-        Raises AttributeError: another loss, with how to calibrate its f.
+        Raises AttributeError: f are not log-odds, as those of most margin losses, with how to calibrate them.
         """
         if not self._log_odds_are_f():
             raise AttributeError(
@@ -195,12 +189,42 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
         return self._proba
 
     def _log_odds_are_f(self) -> bool:
-        loss = getattr(self, "loss", None)
-        return getattr(loss, "name", loss) == "log"
+        return True
 
     def _proba(self, X: Any) -> Floats:
-        p = expit(self.decision_function(X))
+        f = self.decision_function(X)
+        if f.ndim == 2:
+            return np.asarray(softmax(f, axis=1))
+        p = expit(f)
         return np.column_stack([1.0 - p, p])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.MULTICLASS
+        tags.input_tags.sparse = self.SPARSE
+        return tags
+
+
+class LinearBinaryClassifier(DecisionClassifier):
+    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,), or (K, d), (K,); f = 0 is the second class."""
+
+    SPARSE: ClassVar[bool] = True
+    ZERO_IS_SECOND: ClassVar[bool] = True
+
+    coef_: Floats
+    intercept_: Floats
+
+    def decision_function(self, X: Any) -> Floats:
+        """f(x) per row of X (n, d); ValueError: not fitted, other features."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=self._storage(), reset=False, dtype=[np.float64, np.float32])
+        if len(self.coef_) > 1:
+            return np.asarray(bounded(X) @ self.coef_.T + self.intercept_)
+        return np.asarray(bounded(X) @ self.coef_[0] + self.intercept_[0])
+
+    def _log_odds_are_f(self) -> bool:
+        loss = getattr(self, "loss", None)
+        return getattr(loss, "name", loss) == "log"
 
     def _checked(self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True) -> tuple[Any, Floats]:
         """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""
@@ -222,9 +246,3 @@ class LinearBinaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _storage(self) -> str | bool:
         return "csr" if self.SPARSE else False
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.MULTICLASS
-        tags.input_tags.sparse = self.SPARSE
-        return tags

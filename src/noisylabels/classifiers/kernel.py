@@ -11,11 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import FitFlags, bounded, features_of, two_classes
+from noisylabels.classifiers.base import DecisionClassifier, FitFlags, bounded, features_of, two_classes
 from noisylabels.kernels.gaussian import Gram, Parametrisation, rbf, squared_distances, width_of
 from noisylabels.solvers.svm_path import padded, path
 from noisylabels.validation import Floats, number, numbers, whole
@@ -76,16 +74,13 @@ def with_majority(f: Floats, labels: Floats) -> Floats:
     return np.where(silent(f)[:, np.newaxis], majority(labels)[:, np.newaxis] * NOTHING, f)
 
 
-class KernelClassifier(ClassifierMixin, BaseEstimator):
+class KernelClassifier(DecisionClassifier):
     """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d), dual_coef_ (n,) = w, and intercept_ = b if
     there is one; and width_, which is `width` or what "scale" means (`kernels.gaussian.width_of`).
     """
 
-    MULTICLASS: ClassVar[bool] = False
-
     width: float | str
     parametrisation: str
-    classes_: NDArray[Any]
     X_fit_: Floats
     dual_coef_: Floats
     width_: float
@@ -101,20 +96,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         K = rbf(squared_distances(features_of(self, X), self.X_fit_), self.width_, self.parametrisation)
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X (n, d)."""
-        f = self.decision_function(X)
-        chosen = (f > 0).astype(np.intp) if f.ndim == 1 else f.argmax(axis=1)
-        return self.classes_[chosen]
-
-    def predict_proba(self, X: Any) -> Floats:
-        """P(y = k | x) of the true label, (n, K): sigma(f(x)) for the second of two classes, else softmax."""
-        f = self.decision_function(X)
-        if f.ndim == 2:
-            return np.asarray(softmax(f, axis=1))
-        p = expit(f)
-        return np.column_stack([1.0 - p, p])
-
     def _kernel(self, X: Floats) -> Floats:
         """K (n, n) of the training points; sets width_."""
         self.width_ = width_of(self.width, X, self.parametrisation)
@@ -126,11 +107,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = two_classes(y)
         self.X_fit_ = bounded(X)
         return self.X_fit_, (y == self.classes_[1]).astype(float)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.MULTICLASS
-        return tags
 
 
 @dataclass(eq=False, repr=False)
@@ -169,13 +145,8 @@ class KernelSVMClassifier(FitFlags, KernelClassifier):
         self._flag(not_converged=not self.converged_)
         return self
 
-    @property
-    def predict_proba(self) -> Any:
-        """An SVM has no probabilities."""
-        raise AttributeError(
-            "KernelSVMClassifier has no predict_proba: its decision values are not log-odds; "
-            "calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
-        )
+    def _log_odds_are_f(self) -> bool:
+        return False
 
     @classmethod
     def fit_many(

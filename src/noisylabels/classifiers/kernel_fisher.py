@@ -43,11 +43,6 @@ class Discriminants:
         """omega01 + omega10 >= 1, (P,)."""
         return self.omega01 + self.omega10 >= 1
 
-    @property
-    def flagged(self) -> NDArray[np.bool_]:
-        """Lost or swapped, (P,)."""
-        return self.lost | self.swapped
-
 
 def ridges(K: Floats, mu: ArrayLike) -> Floats:
     """mu tr(K^2) / n; ValueError: not finite, or not above 0."""
@@ -121,19 +116,14 @@ def expectation_maximisation(
 
 @njit(cache=True, error_model="numpy")
 def posteriors(z: Floats, r: Floats, labels: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """From posteriors r (P, n) the Gaussians along z (P, n) and the flip rates; from these r anew, in place.
+    """From posteriors r (P, n) the Gaussians along z (P, n) and the flip rates; from these r again, in place.
 
     log-odds of the true label = slope z + offset + log omega_{1,y~} / omega_{0,y~}.
     Returns slope, offset, omega01, omega10 and the largest change of r, (P,) each.
     """
     models, n = z.shape
-    slope, offset, up, down, change = (
-        np.zeros(models),
-        np.zeros(models),
-        np.zeros(models),
-        np.zeros(models),
-        np.zeros(models),
-    )
+    slope, offset, change = np.zeros(models), np.zeros(models), np.zeros(models)
+    up, down = np.zeros(models), np.zeros(models)
     for p in range(models):
         centre = z[p].mean()
         n1 = weighted = square = kept = observed = 0.0
@@ -228,4 +218,4 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         scores = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
         shape = (len(y), len(mu))
         rates = models.omega01.reshape(shape), models.omega10.reshape(shape)
-        return Fits(scores.reshape(*shape, -1), *rates, models.flagged.reshape(shape))
+        return Fits(scores.reshape(*shape, -1), *rates, (models.lost | models.swapped).reshape(shape))

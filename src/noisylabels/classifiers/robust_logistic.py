@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from noisylabels.classifiers.base import (
     LinearBinaryClassifier,
@@ -16,11 +15,10 @@ from noisylabels.classifiers.base import (
     bounded,
     classes_of,
     example_weights,
-    features_of,
 )
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_softmax import em_newton
-from noisylabels.validation import Floats, flag, number, whole
+from noisylabels.validation import flag, number, whole
 
 
 @dataclass(eq=False, repr=False)
@@ -82,20 +80,3 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
 
     def _log_odds_are_f(self) -> bool:
         return True
-
-    def _proba(self, X: Any) -> Floats:
-        """P(y = k | x) of the true label (n, K): sigma(f(x)) for the second of two classes, else softmax."""
-        check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return super()._proba(X)
-        return np.asarray(softmax(self.decision_function(X), axis=1))
-
-    def decision_function(self, X: Any) -> Floats:
-        """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes.
-
-        Raises ValueError: not fitted, other features.
-        """
-        X = features_of(self, X)
-        if len(self.classes_) > 2:
-            return np.asarray(X @ self.coef_.T + self.intercept_)
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
