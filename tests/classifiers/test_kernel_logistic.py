@@ -113,12 +113,6 @@ def test_order_of_the_training_points_does_not_matter(model):
 
 def test_swapping_the_classes_mirrors_omega():
     X, _, noisy = twonorm(200, omega01=0.3)
-    a, b = rKLR(4.0, 0.1).fit(X, noisy), rKLR(4.0, 0.1).fit(X, 1 - noisy)
-    np.testing.assert_allclose(a.flip_matrix_, b.flip_matrix_[::-1, ::-1], atol=1e-9)
-    np.testing.assert_allclose(a.decision_function(X), -b.decision_function(X), atol=1e-7)
-    np.testing.assert_allclose(
-        a.true_label_posterior(X, noisy), 1 - b.true_label_posterior(X, 1 - noisy), atol=1e-7
-    )
     c, d = rLR().fit(X, noisy), rLR().fit(X, 1 - noisy)
     np.testing.assert_allclose(c.flip_matrix_, d.flip_matrix_[::-1, ::-1], atol=1e-9)
 
@@ -148,29 +142,6 @@ def test_weights_of_rlr_are_repetitions():
     a = rLR(lam=0.1).fit(X, noisy, sample_weight=weights)
     b = rLR(lam=0.1).fit(np.repeat(X, weights, axis=0), np.repeat(noisy, weights))
     np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-6)
-
-
-@pytest.mark.parametrize("model", [KLR, rKLR])
-def test_the_same_bytes_every_time(model):
-    X, y, noisy = rings()
-    labels = np.column_stack([y, noisy])
-    a, b = (model.fit_many(gram(X, X), labels, GRID) for _ in range(2))
-    assert a.scores.tobytes() == b.scores.tobytes()
-    assert a.omega01.tobytes() == b.omega01.tobytes()
-
-
-@pytest.mark.parametrize("model", [KLR, rKLR])
-def test_a_column_with_one_class_is_constant_and_flagged(model):
-    X, y, _ = rings(40)
-    labels = np.column_stack([np.zeros(40), y, np.ones(40)])
-    fits = model.fit_many(gram(X, X), labels, GRID)
-    assert (fits.scores[0] < 0).all()
-    assert (fits.scores[2] > 0).all()
-    assert fits.flagged[[0, 2]].all()
-    assert not fits.flagged[1].all()
-    assert np.isfinite(fits.scores).all()
-    only = model.fit_many(gram(X, X), labels[:, :1], GRID)
-    assert only.flagged.all()
 
 
 @pytest.mark.parametrize("one", [0.0, 1.0])
@@ -203,26 +174,6 @@ def test_a_tiny_f_decides_by_its_sign(model):
     assert (np.abs(scores[:, :2]) < 1e-12).all()
     assert (scores[:, 0] < 0).all()
     assert (scores[:, 1] > 0).all()
-
-
-@pytest.mark.parametrize("model", [KLR, rKLR])
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        (np.zeros((6, 2)), np.array([0, 1, 0, 1, 0, 1])),  # constant features
-        (np.repeat(np.eye(2), 5, axis=0), np.arange(10) % 2),  # repeated points with both labels
-        (np.array([[0.0], [1.0]]), np.array([0, 1])),  # N = 2
-        (np.arange(9.0)[:, None], np.arange(9) == 4),  # one example of a class
-    ],
-)
-def test_degenerate_data_give_finite_fits(model, X, y):
-    labels = y.astype(float)[:, None]
-    for width in (2.0**-10, 1.0, 2.0**10):
-        fits = model.fit_many(gram(X, X, width), labels, GRID)
-        assert np.isfinite(fits.scores).all()
-        single = model(width).fit(X, y)
-        assert np.isfinite(single.decision_function(X)).all()
-        assert np.isfinite(single.predict_proba(X)).all()
 
 
 def test_wrong_labels_of_many_fits_are_named():

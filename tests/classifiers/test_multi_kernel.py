@@ -13,7 +13,7 @@ from noisylabels.classifiers.multi_kernel import (
     smooth_collapse,
 )
 from noisylabels.kernels.bank import KernelBank, Stack, mixed, mixtures, responses
-from noisylabels.kernels.gaussian import WIDTHS, rbf, squared_distances
+from noisylabels.kernels.gaussian import rbf, squared_distances
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import multi_kernel as path
 from noisylabels.solvers.multi_kernel import CURVATURE, DECREASE, conjugate_gradient, wolfe_step
@@ -203,28 +203,9 @@ def test_single_precision_beyond_the_limit(monkeypatch):
 # The classifier
 
 
-def test_columns_do_not_see_each_other_and_equal_the_estimator():
-    X, clean, y = blobs(60)
-    D = squared_distances(X)
-    labels = np.stack([clean, y, 1 - y], axis=1)
-    together = rMKLR.fit_distances(D, D[:20], labels, WIDTHS)
-    assert together.scores.shape == (3, 1, 20)
-    assert together.omega01.shape == together.omega10.shape == together.flagged.shape == (3, 1)
-    for column in range(3):
-        alone = rMKLR.fit_distances(D, D[:20], labels[:, [column]].astype(np.int8), WIDTHS)
-        np.testing.assert_array_equal(alone.scores[0], together.scores[column])
-    model = rMKLR().fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X[:20]), together.scores[1, 0], rtol=1e-9)
-    assert model.flip_matrix_[0, 1] == pytest.approx(together.omega01[1, 0])
-
-
-def test_classes_and_rows_can_be_renamed_and_reordered():
+def test_rows_can_be_reordered():
     X, _, y = blobs(80)
-    model = rMKLR(T=4).fit(X, y)
-    f = model.decision_function(X)
-    swapped = rMKLR(T=4).fit(X, 1 - y)
-    np.testing.assert_allclose(swapped.decision_function(X), -f, atol=ROUNDING)
-    np.testing.assert_allclose(swapped.flip_matrix_, model.flip_matrix_[::-1, ::-1], atol=ROUNDING)
+    f = rMKLR(T=4).fit(X, y).decision_function(X)
     order = np.random.default_rng(0).permutation(80)
     shuffled = rMKLR(T=4).fit(X[order], y[order])
     np.testing.assert_allclose(shuffled.decision_function(X), f, atol=ROUNDING)
@@ -240,13 +221,11 @@ def test_attributes_and_probabilities():
     assert 1 <= model.n_iter_ <= 10
     assert (model.flags_, model.flagged_) == ((), False)
     np.testing.assert_allclose(model.flip_matrix_.sum(axis=1), 1)
-    proba = model.predict_proba(X)
-    np.testing.assert_allclose(proba[:, 1], expit(model.decision_function(X)))
+    f = model.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(f))
     q = model.true_label_posterior(X, y)
-    np.testing.assert_allclose(q, flip_matrix.posterior(model.decision_function(X), y, model.flip_matrix_))
+    np.testing.assert_allclose(q, flip_matrix.posterior(f, y, model.flip_matrix_))
     assert np.mean(model.predict(X) == clean) > np.mean(y == clean)
-    with pytest.raises(ValueError, match="labels outside the classes of fit"):
-        model.true_label_posterior(X, y + 5)
 
 
 def test_collapse_is_detected():
@@ -281,25 +260,6 @@ def test_round_that_is_not_finite_is_undone():
     assert np.isfinite(end.eta).all()
 
 
-DEGENERATE = {
-    "two points": (np.array([[0.0], [1.0]]), np.array([0.0, 1.0])),
-    "all equal": (np.ones((12, 2)), np.arange(12) % 2.0),
-    "duplicates": (np.repeat(np.arange(6.0), 4)[:, None], np.arange(24) % 2.0),
-    "constant feature": (np.column_stack([np.arange(12.0), np.ones(12)]), np.repeat([0.0, 1.0], 6)),
-    "one of a class": (np.arange(12.0)[:, None], np.r_[1.0, np.zeros(11)]),
-    "far apart": (1e34 * np.arange(8.0)[:, None], np.arange(8) % 2.0),
-}
-
-
-@pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("w_solver", ["cg10", "newton"])
-def test_degenerate_inputs_are_finite(case, w_solver):
-    X, y = DEGENERATE[case]
-    model = rMKLR(w_solver=w_solver).fit(X, y)
-    for values in (model.decision_function(X), model.predict_proba(X), model.flip_matrix_, model.eta_):
-        assert np.isfinite(values).all()
-
-
 def test_more_kernels_than_points():
     X, _, y = blobs(20, d=6)
     D = np.stack([squared_distances(X[:, [j]]) for j in range(6)])
@@ -307,16 +267,6 @@ def test_more_kernels_than_points():
     fits = rMKLR.fit_bank(bank, D, D, y[:, None])
     assert np.isfinite(fits.scores).all()
     assert np.mean((fits.scores[0, 0] > 0) == y) > 0.7
-
-
-def test_one_class_is_a_flagged_constant():
-    X, _, y = blobs(30)
-    D = squared_distances(X)
-    labels = np.stack([y, np.ones(30), np.zeros(30)], axis=1)
-    fits = rMKLR.fit_distances(D, D, labels, WIDTHS)
-    np.testing.assert_array_equal(fits.flagged[:, 0], [False, True, True])
-    np.testing.assert_array_equal(fits.scores[1:, 0], [[1.0] * 30, [-1.0] * 30])
-    assert np.isnan(fits.omega01[1:]).all()
 
 
 def test_wrong_inputs_are_named():

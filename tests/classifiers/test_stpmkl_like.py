@@ -108,11 +108,3 @@ def test_equal_kernels_share_their_weight():
     model = StPMKLLikeClassifier([1e-4, 1e-3, 1.0]).fit(X, s)
     assert model.eta_[0] == model.eta_[1]
     assert model.eta_.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "X", [np.array([[0.0], [1.0]]), np.ones((6, 2)), np.repeat([[0.0], [1.0]], 5, axis=0)]
-)
-def test_degenerate_inputs_are_finite(X):
-    y = np.arange(len(X)) % 2
-    assert np.isfinite(StPMKLLikeClassifier().fit(X, y).decision_function(X)).all()
