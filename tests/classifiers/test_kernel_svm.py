@@ -95,5 +95,7 @@ def test_the_order_of_the_grid_does_not_matter_and_steps_that_run_out_are_flagge
     fits, ordered = (KernelSVMClassifier.fit_many(kernel, labels, each) for each in (grid, np.sort(grid)))
     np.testing.assert_array_equal(fits.scores[:, np.argsort(grid)], ordered.scores)
     assert not fits.flagged.any()
-    assert KernelSVMClassifier.fit_many(kernel, labels, [1.0], max_steps=1, tolerance=1e-12).flagged.all()
+    X, y = two_moons(40)
+    kernel = gram(X, X, 1.0)
+    assert KernelSVMClassifier.fit_many(kernel, y[:, None], [1.0], max_steps=1, tolerance=1e-12).flagged.all()
     assert not hasattr(KernelSVMClassifier(), "predict_proba")

@@ -12,15 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import TrueLabelPosterior, bounded, features_of, generator, two_classes
+from noisylabels.classifiers.base import (
+    DecisionClassifier,
+    TrueLabelPosterior,
+    bounded,
+    features_of,
+    generator,
+    two_classes,
+)
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import weighted_logistic
@@ -136,11 +142,12 @@ Learn = Callable[[Floats, Floats], tuple[Any, Floats]]
 After = Callable[[Floats, Any, float], None]
 
 
-class BoostingClassifier(ClassifierMixin, BaseEstimator):
+class BoostingClassifier(DecisionClassifier):
     """H(x) = sum_t alpha_t h_t(x);  classes_[1] if H(x) >= 0, else classes_[0]."""
 
+    ZERO_IS_SECOND: ClassVar[bool] = True
+
     rounds: int
-    classes_: NDArray[Any]
     members_: Any
     steps_: Floats
     log_losses_: Floats
@@ -150,10 +157,6 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         X = features_of(self, X)
         terms = zip(self.members_, self.steps_, strict=True)
         return sum((alpha * self._outputs(member, X) for member, alpha in terms), np.zeros(len(X)))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X (n, d); H(x) = 0 counts as the second class."""
-        return self.classes_[(self.decision_function(X) >= 0).astype(np.intp)]
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """H(x) per row of X (n, d) after 1, 2, ... rounds."""
@@ -204,10 +207,8 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
                 after(H, member, alpha)
         self.members_, self.steps_, self.log_losses_ = members, np.array(steps), np.array(log_losses)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _log_odds_are_f(self) -> bool:
+        return False
 
 
 class LinearBoostingClassifier(BoostingClassifier):
