@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
@@ -41,7 +41,7 @@ class Mixture:
     eta: Floats
     flags: dict[str, bool]
     omega: Floats = field(default_factory=lambda: np.full((2, 2), np.nan))
-    fitted: dict[str, Any] = field(default_factory=dict)
+    fitted: Mapping[str, object] = field(default_factory=dict)
 
 
 class MultiKernelClassifier(FitFlags, KernelClassifier):

@@ -85,8 +85,10 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
     """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
     methods, noise = list(results.settings.methods), labels(results.settings.noise)
     rates = [100 * each.parameters["rate"] for each in results.settings.noise]
-    where: dict[str, Any] = {"metric": "accuracy", "method": methods, "noise": noise}
-    figure, cells = _small_multiples(results, 3, "flipped training labels / %", "test accuracy", **where)
+    x_label = "flipped training labels / %"
+    figure, cells = _small_multiples(
+        results, 3, x_label, "test accuracy", metric="accuracy", method=methods, noise=noise
+    )
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["method", "noise"])
         for method in methods:
@@ -220,10 +222,12 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
         values = chosen.set_index(["method", "repetition", "noise"])["value"]
         errors = {method: values[method] for method in methods}
         cells, row = tables.mean_sd_cells(errors), {"data set": data_set(name)}
-        place: dict[str, Any] = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0]}
+        published = noise if len(noise) > 1 else noise[0]
         for method in methods:
             row[method] = cells[method]
-            row[f"{method}, printed"] = tables.printed(results.published, **place, method=method)
+            row[f"{method}, printed"] = tables.printed(
+                results.published, dataset=name, noise=published, method=method
+            )
         rival = min(others, key=lambda method: float(errors[method].mean()))
         if len(others) > 1:
             row[f"{names.method(last)} against"] = rival
@@ -465,7 +469,7 @@ def cells(results: Errors) -> pd.DataFrame:
             if fits and set(noise) <= run:
                 place = {"method": method, "dataset": where["dataset"], "noise": noise}
                 ours = panels.select(errors, artifact, **place).groupby("repetition")["value"].mean()
-                row: dict[str, Any] = {"model": model, "reading": names.label(settings.methods, method)}
+                row: dict[str, object] = {"model": model, "reading": names.label(settings.methods, method)}
                 row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
                 rows.append(row | _distance(entry, statistics.mean_se(ours.to_numpy())))
     if not rows:
@@ -474,7 +478,7 @@ def cells(results: Errors) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _distance(entry: Mapping[str, Any], ours: statistics.Estimate) -> dict[str, Any]:
+def _distance(entry: Mapping[str, Any], ours: statistics.Estimate) -> dict[str, object]:
     se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
     print_ = statistics.Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else float("inf"))
     distance = statistics.welch(ours, print_)

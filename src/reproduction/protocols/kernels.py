@@ -338,7 +338,7 @@ class Candidate:
 
     label: str
     cls: Any
-    parameters: dict[str, Any]
+    parameters: Mapping[str, Any]
     selection: Selection | None
     widths: Floats
     grid: Floats
@@ -401,7 +401,7 @@ def train(
     for m in (m for m in methods if not m.selection):
         columns = m.columns(noisy)
         if hasattr(m.cls, "fit_distances"):
-            kernel = {"parametrisation": settings.parametrisation} | m.parameters
+            kernel = {"parametrisation": settings.parametrisation, **m.parameters}
             fits = m.cls.fit_distances(D, D_test, noisy[:, columns], m.widths, **kernel)
             outcomes[m.label] = {k: Outcome.of(fits, number) for number, k in enumerate(columns)}
         else:
