@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from cleanlab import count, rank
+from cleanlab import filter as filtering
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
@@ -145,7 +147,6 @@ def test_the_confident_joint_is_that_of_a_loop(K):
 
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_joint_the_labels_found_and_the_ranking_are_those_of_cleanlab(K):
-    count, filtering, rank = (pytest.importorskip(f"cleanlab.{name}") for name in ("count", "filter", "rank"))
     p, y = noisy(K)
     C = count.compute_confident_joint(y, p, calibrate=False)
     np.testing.assert_array_equal(flip_rates.counts(p, y), C)
