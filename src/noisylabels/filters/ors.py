@@ -17,6 +17,7 @@ from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_s
 from noisylabels.fixed_order import LANES, add, dot, energy, fma, fold, load, put, ratio, splat, spread, store
 from noisylabels.validation import Floats, Ints, choice, number
 
+Labels = tuple[Floats, Floats, Floats, Floats]  # y_t, label 1, label 2 and v_t
 WINDOW_TAPS = 64  # sliding windows of at least so many taps are filtered in blocks
 BLOCK = 16  # rounds of one block of the sliding window
 TILE = 512  # taps that stay in the fastest cache while a block passes over them
@@ -127,21 +128,26 @@ class ORS(Filter):
         v = 1.0 if self.variant == "two" and self.two_variance == "full" else rule.v
         return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
-    def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        used = {}
+    def _labels(self, y: Floats, side: Side) -> Labels:
+        """What `look` takes, as far as the variant needs it; zeros otherwise."""
+        zero = np.zeros(len(y))
+        values = []
         for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
-            value = getattr(side, name) if name in VARIANTS[self.variant].needs else np.zeros(len(y))
+            value = getattr(side, name) if name in VARIANTS[self.variant].needs else zero
             if value is None:
                 raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row")
-            used[name] = value
-        seen, rules = _seen(one=y, **used), _rules([self], [0])
-        if self._in_blocks(rows):
-            _windows(rows, seen, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
-        else:
-            run_rows(rows.flat, rows.step, seen, rules, w, yhat)
+            values.append(value)
+        return values[0], y, values[1], values[2]
 
-    def _in_blocks(self, rows: Rows) -> bool:
-        return rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0
+    def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
+        labels = self._labels(y, side)
+        rules = _rules([self], [0])
+        if rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0:
+            _windows(rows, labels, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
+        else:
+            seen = np.zeros((rows.n, 5))
+            look(labels, 0, seen)
+            run_rows(rows.flat, rows.step, seen, rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -155,12 +161,15 @@ class ORS(Filter):
                 raise ValueError(f"labels: variant {f.variant!r} needs a second column")
         bounds, rows = np.append(window_starts(len(data), windows), len(data)), data.rows
         result = np.empty((len(own), windows))
-        seen = _seen(data.y, data.labels[:, 0], data.labels[:, second], data.v)
-        for group in _groups([i for i, f in enumerate(own) if f._in_blocks(rows)], 4):
+        blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
+        labels = (data.y, data.labels[:, 0], data.labels[:, second], data.v)
+        for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             w = np.zeros((1 if len(group) == 1 else 4, rows.d))
-            losses = _windows(rows, seen, _rules(own, group), w, bounds, w[:, :0].copy())
+            losses = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())
             result[group] = losses[: len(group)]
-        for group in _groups([i for i, f in enumerate(own) if not f._in_blocks(rows)], LANES):
+        seen = np.zeros((0 if all(blocks) else len(data), 5))
+        look(labels, 0, seen)
+        for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             losses = np.empty((LANES, windows))
             losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
             result[group] = losses[: len(group)]
@@ -177,16 +186,8 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
     return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
 
-def _seen(clean: Floats, one: Floats, second: Floats, v: Floats) -> Floats:
-    """What the rounds show, (n + 16, 5) with zeros after the last round."""
-    seen = np.zeros((len(one) + BLOCK, 5))
-    with np.errstate(over="ignore"):  # a filter that diverges says so
-        seen[: len(one)] = np.column_stack([clean, one, (one + second) / 2, v, (one - second) ** 2 / 4])
-    return seen
-
-
 def _windows(
-    rows: Rows, seen: Floats, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
+    rows: Rows, labels: Labels, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
 ) -> Floats:
     """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; losses (8, windows)."""
     D = -(-rows.d // BLOCK) * BLOCK
@@ -195,7 +196,8 @@ def _windows(
     s = _aligned(rows.n + D + 2 * BLOCK)
     s[: len(rows.flat)] = rows.flat
     losses = np.empty((LANES, len(bounds) - 1))
-    run_windows(s, rows.d, seen, rules, padded, bounds, losses, yhat)
+    columns = tuple(np.ascontiguousarray(column) for column in labels)
+    run_windows(s, rows.d, columns, rules, padded, bounds, losses, yhat)
     w[:] = padded[:, : rows.d]
     return losses
 
@@ -205,6 +207,15 @@ def _aligned(*shape: int) -> Floats:
     raw = np.zeros(int(np.prod(shape)) + LANES)
     start = -raw.ctypes.data // raw.itemsize % LANES
     return raw[start : start + int(np.prod(shape))].reshape(shape)
+
+
+@njit(cache=True)
+def look(labels: Any, t: int, seen: Floats) -> None:
+    """seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,)."""
+    clean, one, two, v = labels
+    for i in range(min(len(seen), len(clean) - t)):
+        seen[i, CLEAN], seen[i, ONE], seen[i, MEAN] = clean[t + i], one[t + i], (one[t + i] + two[t + i]) / 2
+        seen[i, VARIANCE], seen[i, SPREAD] = v[t + i], (one[t + i] - two[t + i]) ** 2 / 4
 
 
 @njit(cache=True, forceinline=True)
@@ -280,18 +291,18 @@ def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
 
 @njit(cache=True)
 def run_windows(
-    s: Floats, d: int, seen: Floats, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
+    s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
 ) -> None:
     """1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as `run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
-    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  seen: (n + 16, 5).
+    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  labels: see `look`.
     rules: (12, 8), the first F columns count.  losses: (8, windows), as in `losses_rows`.
     yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
     F, n = len(w), bounds[-1]
-    G, lags = np.zeros((BLOCK, BLOCK)), np.zeros(BLOCK)
+    seen, G, lags = np.zeros((BLOCK, 5)), np.zeros((BLOCK, BLOCK)), np.zeros(BLOCK)
     sums, p, c = np.zeros((F, BLOCK, LANES)), np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES))
     loss, window = np.zeros(LANES), 0
     refreshed, highest = -REFRESH, 0.0
@@ -305,14 +316,15 @@ def run_windows(
         highest = max(highest, high)
         if low < QUIET * highest:
             refreshed, highest = t, _exact_block(s, d, t, lags, G)
-        _step_block(rules, seen[t : t + BLOCK], G, sums, p, c)
+        look(labels, t, seen)
+        _step_block(rules, seen, G, sums, p, c)
         left, i = min(BLOCK, n - t), 0
         c[left:] = 0.0
         while i < left:
             stop = min(bounds[window + 1] - t, left)
             for f in range(F):
                 for j in range(i, stop):
-                    loss[f] += (p[j, f] - seen[t + j, CLEAN]) ** 2
+                    loss[f] += (p[j, f] - seen[j, CLEAN]) ** 2
             if t + stop == bounds[window + 1]:
                 put(losses[:, window], loss / (bounds[window + 1] - bounds[window]))
                 loss[:] = 0.0
