@@ -23,8 +23,8 @@ from reproduction.results import (
     write_provenance,
     write_rows,
 )
+from reproduction.verdicts.claims import VerdictError
 from reproduction.verdicts.judge import judge_files
-from reproduction.verdicts.names import VerdictError
 
 ROW = {"method": "ors", "repetition": 0, "metric": "mse", "x": 1.0, "value": 0.5}
 ARTIFACT = Path(__file__).resolve().parents[1] / "config/experiments/pnorm/hadamard.yaml"

@@ -25,8 +25,7 @@ from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
-from reproduction.verdicts import published
-from reproduction.verdicts.models import Claim, PublishedRule, Selector, Text
+from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, read_published
 
 SCALES = ("smoke", "quick", "full")
 
@@ -184,7 +183,7 @@ class Artifact(Model):
     @cached_property
     def values(self) -> list[Content]:
         """The published values, each with its margin and reason."""
-        return published.read_entries(self._file, self._content["published"]) if self.published else []
+        return read_published(self._file, self._content["published"]) if self.published else []
 
     @property
     def _reduction(self) -> Reduction:

@@ -20,7 +20,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from reproduction.plan import Plan
-from reproduction.verdicts.names import VERDICTS
+from reproduction.verdicts.claims import VERDICTS
 
 SECONDS: dict[int, float] = {}
 """Number of a job -> seconds that are expected of it; filled when a run starts."""

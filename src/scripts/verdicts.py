@@ -23,8 +23,8 @@ if len(given.tables) != len(given.seeds or given.artifacts):
 
 from reproduction.results import read_table, replacing  # noqa: E402  (a wrong command line should not wait)
 from reproduction.verdicts import agreement  # noqa: E402
+from reproduction.verdicts.claims import VerdictError  # noqa: E402
 from reproduction.verdicts.judge import judge_files, write  # noqa: E402
-from reproduction.verdicts.names import VerdictError  # noqa: E402
 
 tables = dict(zip(given.seeds, given.tables, strict=False))
 try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.verdicts.quoted import COUNT, MEAN, filled
+from reproduction.verdicts.sentences import COUNT, MEAN, filled
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -103,7 +103,7 @@ def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
-    from reproduction.verdicts.names import VERDICTS
+    from reproduction.verdicts.claims import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(COUNT.finditer(text))

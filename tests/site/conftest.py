@@ -3,7 +3,7 @@
 import pytest
 from finished_runs import NAMES, finish, plan_of
 
-from reproduction.reference import keeping
+from reproduction import reference
 from reproduction.site import build
 
 
@@ -22,7 +22,7 @@ def home(tmp_path_factory):
     plan = plan_of("full")
     finish(folder, plan, NAMES[:-1])
     for name in NAMES[:-1]:
-        keeping.keep(plan, name, folder, folder)
+        reference.keep(plan, name, folder, folder)
     return folder
 
 

@@ -4,7 +4,7 @@ import pytest
 from finished_runs import CHECKOUT
 
 from reproduction import plan as plans
-from reproduction.reference import keeping, runs
+from reproduction import reference
 from reproduction.site import pages
 
 FOLDER = CHECKOUT / "results/reference"
@@ -19,18 +19,18 @@ def plan():
 @pytest.fixture(scope="module")
 def verdicts():
     """Id -> verdict in the reference."""
-    return {row["id"]: row["verdict"] for name in KEPT for row in runs.reference(name, CHECKOUT).verdicts}
+    return {row["id"]: row["verdict"] for name in KEPT for row in reference.kept(name, CHECKOUT).verdicts}
 
 
 def test_the_reference_is_of_the_present_settings_and_claims(plan):
-    lines, failed = keeping.old(plan, KEPT, CHECKOUT)
+    lines, failed = reference.old(plan, KEPT, CHECKOUT)
     assert not failed, "\n".join(lines)
 
 
 def test_every_kept_result_has_its_artifact_and_its_files(plan):
     for name in KEPT:
         assert name in plan.artifacts, f"{name} has no artifact any more: remove results/reference/{name}"
-        kept = runs.reference(name, CHECKOUT)
+        kept = reference.kept(name, CHECKOUT)
         assert kept.drawn, name
         assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
 
@@ -39,7 +39,7 @@ def test_the_reference_is_small():
     folders = [CHECKOUT / "results/reference", CHECKOUT / "figures/reference"]
     sizes = {file: file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()}
     assert [file for file, size in sizes.items() if size > 2_000_000] == []
-    assert sum(sizes.values()) <= keeping.WHOLE
+    assert sum(sizes.values()) <= reference.WHOLE
 
 
 def test_findings_cite_claims_that_exist(plan):

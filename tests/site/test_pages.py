@@ -11,7 +11,7 @@ import pytest
 import yaml
 from finished_runs import CHECKOUT, NAMES, finish, judged, plan_of
 
-from reproduction.reference import runs
+from reproduction import reference
 from reproduction.results import write_rows
 from reproduction.site import build, charts, pages
 from reproduction.verdicts.agreement import agreement
@@ -138,12 +138,12 @@ def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
 
 def test_a_reduced_run_without_rows_says_so():
     rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
-    shown = pages.without_rows(runs.Run("smoke", verdicts=rows)).verdicts
+    shown = pages.without_rows(reference.Run("smoke", verdicts=rows)).verdicts
     assert [row["verdict"] for row in shown] == ["no rows", "ran"]
     assert not any(map(pages.judges, shown))
     assert "not part of this scale" in pages.Keys({}, "").evidence(shown[0])
     judged = [{"verdict": "not comparable", "missing": "no row has x = 15"}]
-    assert pages.without_rows(runs.Run("full", verdicts=judged)).verdicts == judged
+    assert pages.without_rows(reference.Run("full", verdicts=judged)).verdicts == judged
 
 
 def test_the_front_page_counts_what_was_judged(site):

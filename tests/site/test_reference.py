@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from finished_runs import CHECKOUT, finish, plan_of
 
-from reproduction.reference import comparison, judging, keeping, runs
+from reproduction import reference
 from reproduction.results import read_table, write_rows
 
 NAME = "ors/fig2"
@@ -22,7 +22,7 @@ def plan():
 def full(plan, tmp_path):
     """A finished full run of one artifact, kept as the reference."""
     finish(tmp_path, plan, [NAME])
-    keeping.keep(plan, NAME, tmp_path, tmp_path)
+    reference.keep(plan, NAME, tmp_path, tmp_path)
     return tmp_path
 
 
@@ -35,7 +35,7 @@ def test_a_summary_has_the_moments_of_every_row_key(tmp_path):
     rows = [one | {"repetition": r, "value": value} for r, value in enumerate(values)]
     rows.append({"method": "b", "metric": "error", "repetition": 0, "value": 7})
     write_rows(rows, tmp_path / "table.csv")
-    first, second = runs.summarised(read_table(tmp_path / "table.csv")).to_dict("records")
+    first, second = reference.summarised(read_table(tmp_path / "table.csv")).to_dict("records")
     assert (first["n"], first["mean"], first["median"]) == (4, 4.0, 2.5)
     assert first["se"] == pytest.approx(np.std(values, ddof=1) / 2)
     assert (first["q10"], first["q90"]) == pytest.approx((1.3, 7.9))
@@ -47,14 +47,14 @@ def test_a_written_summary_is_read_as_it_was(tmp_path):
     one = {"method": "a", "metric": "mse"}
     rows = (one | {"x": x, "repetition": r, "value": (x + r) / 3} for x in range(4) for r in range(6))
     write_rows(rows, tmp_path / "table.csv")
-    made = runs.read_summary(tmp_path / "table.csv")
-    runs.write_summary(made, tmp_path / "summary.csv")
-    again = runs.read_summary(tmp_path / "summary.csv")
-    assert (made[runs.KEY[:-1]] == again[runs.KEY[:-1]]).all().all()
+    made = reference.read_summary(tmp_path / "table.csv")
+    reference.write_summary(made, tmp_path / "summary.csv")
+    again = reference.read_summary(tmp_path / "summary.csv")
+    assert (made[reference.SELECTOR[:-1]] == again[reference.SELECTOR[:-1]]).all().all()
     np.testing.assert_allclose(again["mean"], made["mean"], rtol=1e-9)
-    rough = ["se", *runs.QUANTILES]
+    rough = ["se", *reference.QUANTILES]
     np.testing.assert_allclose(again[rough], made[rough], rtol=1e-3)
-    runs.write_summary(again, tmp_path / "again.csv")
+    reference.write_summary(again, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "summary.csv").read_bytes()
 
 
@@ -62,7 +62,7 @@ def test_a_written_summary_is_read_as_it_was(tmp_path):
 
 
 def test_what_is_kept_is_what_a_page_needs(full):
-    kept = runs.reference(NAME, full)
+    kept = reference.kept(NAME, full)
     assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "not shown"]
     assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
     assert kept.drawn.name == "fig2.png"
@@ -73,13 +73,13 @@ def test_what_is_kept_is_what_a_page_needs(full):
 def test_keeping_again_changes_nothing(full, plan):
     files = [file for file in full.rglob("*") if "reference" in file.parts and file.is_file()]
     before = {file: file.read_bytes() for file in files}
-    keeping.keep(plan, NAME, full, full)
+    reference.keep(plan, NAME, full, full)
     assert {file: file.read_bytes() for file in files} == before
 
 
 def test_what_is_not_finished_is_not_kept(plan, tmp_path):
-    with pytest.raises(keeping.NotFinished, match=r"ors/fig4: not finished; run \./run .* -- ors_fig4"):
-        keeping.keep(plan, "ors/fig4", tmp_path, tmp_path)
+    with pytest.raises(reference.NotFinished, match=r"ors/fig4: not finished; run \./run .* -- ors_fig4"):
+        reference.keep(plan, "ors/fig4", tmp_path, tmp_path)
     assert not (tmp_path / "results/reference").exists()
 
 
@@ -106,7 +106,7 @@ def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, change, mess
     path.write_text(change(before))
     assert path.read_text() != before
     with pytest.raises(ValueError, match=message):
-        keeping.keep(plan, NAME, tmp_path, tmp_path)
+        reference.keep(plan, NAME, tmp_path, tmp_path)
 
 
 def test_other_words_margins_and_bounds_are_judged_from_what_is_kept():
@@ -116,16 +116,16 @@ def test_other_words_margins_and_bounds_are_judged_from_what_is_kept():
     content = plan.artifact(name).content
     values = [entry | {"margin": 100 * entry["margin"]} for entry in content["published"]]
     claims = [claim | {"statement": "in other words"} for claim in content["claims"]]
-    found = judging.again(content | {"published": values, "claims": claims}, folder).verdicts
-    before = judging.again(content, folder).verdicts
+    found = reference.again(content | {"published": values, "claims": claims}, folder).verdicts
+    before = reference.again(content, folder).verdicts
     published = found["kind"] == "published"
     inside = [(frame.loc[published, "verdict"] == "inside").sum() for frame in (before, found)]
     assert inside[0] < inside[1] == published.sum()
     assert set(found.loc[~published, "statement"]) == {"in other words"}
     assert found.loc[~published, "verdict"].equals(before.loc[~published, "verdict"])
-    assert judging.moved(content, folder) == ([], [])
+    assert reference.moved(content, folder) == ([], [])
     claims = [claim | {"checks": [claim["checks"][0] | {"where": {"x": 1}}]} for claim in content["claims"]]
-    found = judging.again(content | {"claims": claims}, folder).verdicts
+    found = reference.again(content | {"claims": claims}, folder).verdicts
     assert set(found.loc[~published, "verdict"]) == {"not judged"}
 
 
@@ -137,8 +137,8 @@ def test_another_bound_is_judged_from_kept_estimates():
         | {"checks": [check | ({"below": -99} if "below" in check else {}) for check in claim["checks"]]}
         for claim in content["claims"]
     ]
-    before, found = (judging.again(c, folder).verdicts for c in (content, content | {"claims": claims}))
-    assert judging.moved(content, folder) == ([], [])
+    before, found = (reference.again(c, folder).verdicts for c in (content, content | {"claims": claims}))
+    assert reference.moved(content, folder) == ([], [])
     assert "not judged" not in set(found["verdict"])
     assert (found["verdict"] == "contradicted").sum() > (before["verdict"] == "contradicted").sum()
 
@@ -149,7 +149,7 @@ def test_a_new_published_value_is_judged_from_the_means():
     old = content["published"][0]
     where = old["where"] | {"noise": "independent 0.1"}
     new = {"id": "new", "value": old["value"], "where": where, "margin": 5.0, "reason": "r"}
-    found = judging.again(
+    found = reference.again(
         {"published": [new]}, CHECKOUT / "results/reference/kernel_boost/rivals"
     ).verdicts.iloc[0]
     assert (found["verdict"], found["repetitions"]) == ("inside", 100)
@@ -157,15 +157,15 @@ def test_a_new_published_value_is_judged_from_the_means():
 
 def test_an_unknown_target_is_named(plan):
     with pytest.raises(ValueError, match="there is no target ors_fig99; did you mean ors_fig"):
-        keeping.chosen(plan, ["ors_fig99"])
-    assert keeping.chosen(plan, ["ors_fig2"]) == [NAME]
+        reference.chosen(plan, ["ors_fig99"])
+    assert reference.chosen(plan, ["ors_fig2"]) == [NAME]
 
 
 # When it is old
 
 
 def test_a_fresh_reference_is_not_old(full, plan):
-    assert keeping.old(plan, [NAME], full) == (["the reference is what the files here would give"], False)
+    assert reference.old(plan, [NAME], full) == (["the reference is what the files here would give"], False)
 
 
 def test_other_settings_make_it_old(full):
@@ -173,7 +173,7 @@ def test_other_settings_make_it_old(full):
     plan.artifacts[NAME].content["settings"] = {"repetitions": 99}
     for cell in plan.artifacts[NAME].cells.values():
         cell.update({"repetitions": 99})
-    (line,), failed = keeping.old(plan, [NAME], full)
+    (line,), failed = reference.old(plan, [NAME], full)
     assert failed
     assert "other settings" in line
     assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
@@ -182,18 +182,18 @@ def test_other_settings_make_it_old(full):
 def test_other_claims_are_named_with_the_command_that_judges_them(full):
     changed = plan_of("full", ["ors"])
     changed.artifacts[NAME].content["claims"][0]["statement"] = "in other words"
-    (line,), failed = keeping.old(changed, [NAME], full)
+    (line,), failed = reference.old(changed, [NAME], full)
     assert failed
     assert "ORS-1" in line
     assert "./run reference --judge ors_fig2" in line
-    keeping.judged(changed, [NAME], full)
-    assert not keeping.old(changed, [NAME], full)[1]
+    reference.judge_again(changed, [NAME], full)
+    assert not reference.old(changed, [NAME], full)[1]
 
 
 def test_another_caption_does_not(full):
     plan = plan_of("full", ["ors"])
     plan.artifacts[NAME].content["caption"] = "in other words"
-    assert not keeping.old(plan, [NAME], full)[1]
+    assert not reference.old(plan, [NAME], full)[1]
 
 
 @pytest.mark.parametrize("earlier", ["0" * 16, {"src/noisylabels/filters/ors.py": "0" * 12}])
@@ -203,7 +203,7 @@ def test_changed_code_is_reported_and_is_no_failure(full, plan, earlier):
     assert kept["made_from"]["code"] == plan.computing_code(NAME)
     kept["made_from"]["code"] = earlier
     file.write_text(json.dumps(kept))
-    (line,), failed = keeping.old(plan, [NAME], full)
+    (line,), failed = reference.old(plan, [NAME], full)
     assert not failed
     assert line.startswith("ors/fig2: made with earlier code (commit ")
 
@@ -218,7 +218,7 @@ def other(plan, tmp_path_factory):
     def run(offset, plan=plan):
         root = tmp_path_factory.mktemp("ours")
         finish(root, plan, [NAME], offset)
-        return runs.own(plan, NAME, root), root
+        return reference.own(plan, NAME, root), root
 
     return run
 
@@ -226,19 +226,19 @@ def other(plan, tmp_path_factory):
 @pytest.mark.parametrize(
     ("offset", "state", "detail"),
     [
-        (0.0, comparison.EQUAL, ""),
-        (1e-8, comparison.ROUNDED, r"a mean of \w+ differs most, by \S+ of its scale"),
-        (0.1, comparison.JUDGED, r"a mean of \w+ differs most, by \S+ of its scale"),
+        (0.0, reference.EQUAL, ""),
+        (1e-8, reference.ROUNDED, r"a mean of \w+ differs most, by \S+ of its scale"),
+        (0.1, reference.JUDGED, r"a mean of \w+ differs most, by \S+ of its scale"),
     ],
 )
 def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail):
-    found = comparison.compared(other(offset)[0], runs.reference(NAME, full))
+    found = reference.compared(other(offset)[0], reference.kept(NAME, full))
     assert found.state == state
     assert re.fullmatch(detail, found.detail)
 
 
 @pytest.mark.parametrize(
-    ("reference", "ours", "far"),
+    ("theirs", "ours", "far"),
     [
         ([1.0, 2.0, 3.0], [1.0, 2.0, 3.003], 1e-3),  # against itself, where it is large
         ([2.0, 2.0, 2e-16], [2.0, 2.0, 9e-16], 0.0),  # a difference of equal numbers among others
@@ -247,9 +247,9 @@ def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail)
         ([1e-3, 1e-3, 1e9], [1e-3, 1.01e-3, 1e9], 1e-2),  # one that diverges does not hide the others
     ],
 )
-def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, reference, ours, far):
+def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, theirs, ours, far):
     sides = []
-    for number, means in enumerate((ours, reference)):
+    for number, means in enumerate((ours, theirs)):
         rows = [
             {"method": f"m{i}", "repetition": 0, "metric": metric, "value": value}
             for metric, values in (("loss", means), ("other", [1e12] * 3))
@@ -257,42 +257,42 @@ def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, refe
         ]
         table = tmp_path / f"{number}.csv"
         write_rows(rows, table)
-        sides.append(runs.Run("full", table=table))
-    apart, metric = comparison.distance(*sides)
-    assert apart == pytest.approx(far, rel=0.02, abs=comparison.ROUNDING)
+        sides.append(reference.Run("full", table=table))
+    apart, metric = reference.distance(*sides)
+    assert apart == pytest.approx(far, rel=0.02, abs=reference.ROUNDING)
     assert metric == "loss"
 
 
 def test_another_verdict_is_a_difference(full, other):
     ours, _ = other(0.0)
     ours.verdicts[0]["verdict"] = "not shown"
-    found = comparison.compared(ours, runs.reference(NAME, full))
-    assert found == (comparison.DIFFERENT, "ORS-1: holds -> not shown")
+    found = reference.compared(ours, reference.kept(NAME, full))
+    assert found == (reference.DIFFERENT, "ORS-1: holds -> not shown")
 
 
 def test_a_reduced_run_is_not_compared_and_one_of_times_by_its_verdicts(full, other):
-    kept = runs.reference(NAME, full)
+    kept = reference.kept(NAME, full)
     reduced = other(0.0, plan_of("smoke", ["ors"]))[0]
-    assert comparison.compared(reduced, kept).state == comparison.OTHER
-    found = comparison.compared(other(3.0)[0], kept, timed=True)
-    assert found == (comparison.JUDGED, "measured times differ from run to run")
+    assert reference.compared(reduced, kept).state == reference.OTHER
+    found = reference.compared(other(3.0)[0], kept, timed=True)
+    assert found == (reference.JUDGED, "measured times differ from run to run")
 
 
 def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
     root = other(0.0)[1]
-    lines, differs = comparison.report(plan, root, full)
+    lines, differs = reference.report(plan, root, full)
     assert not differs
     assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]
     assert "made in the same place with the same versions" in lines
     file = root / "results/full" / NAME / "provenance.json"
     told = json.loads(file.read_text())
     file.write_text(json.dumps(told | {"processor": "Another", "seed": 1}))
-    lines, _ = comparison.report(plan, root, full)
+    lines, _ = reference.report(plan, root, full)
     causes = [line.split() for line in lines if line.startswith("  ")]
     assert [cause[0] for cause in causes] == ["seed:", "processor:"]
     assert causes[1][-5:] == ["->", "Another", "(in", "1", "results)"]
     table = file.with_name("table.csv")
     table.write_text(table.read_text() + "by hand\n")
-    lines, differs = comparison.report(plan, root, full)
+    lines, differs = reference.report(plan, root, full)
     assert differs
     assert [part for part in ("different", str(table), "run again") if part not in lines[0]] == []

@@ -1,15 +1,15 @@
 """Agreement of whole tables with the paper, on tables with known truth."""
 
 import csv
-import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from synthetic_tables import curve, table
 
 from noisylabels.statistics import mean_se, t_interval
 from reproduction.results import write_rows
-from reproduction.verdicts.agreement import COLUMNS, agreement
+from reproduction.verdicts.agreement import COLUMNS, agreement, orders, over_sets, share
 from reproduction.verdicts.judge import judge_files
 
 SETS, METHODS = [f"d{i}" for i in range(8)], ("m0", "m1", "m2")
@@ -124,25 +124,20 @@ def test_artifacts_without_printed_values_have_no_rows(tmp_path):
 @pytest.mark.slow
 def test_intervals_over_sets_cover_at_their_level():
     """Three cells of a set share its deviation: the naive interval over cells covers far less."""
-    from reproduction.verdicts.agreement import Cell, _orders, _over_sets, _share
-
     rng = np.random.default_rng(7)
     runs, hits, naive, shares = 1000, 0, 0, 0
+    method = np.tile(range(3), 10)
+    cells = pd.DataFrame({"dataset": np.repeat(range(10), 3)})
     for _ in range(runs):
-        deviation = rng.normal(0.3, 1, 10)
-        flipped = rng.random(10) < 0.3
-        cells = []
-        for i, j in itertools.product(range(10), range(3)):
-            ours = 20 - j if flipped[i] else 20 + j
-            printed = ours - deviation[i] - 0.2 * rng.standard_normal()
-            exact = mean_se([printed])._replace(se=0.0, df=np.inf)
-            order = exact._replace(mean=20.0 + j)
-            cells.append((Cell((str(i),), str(i), "", f"m{j}", "error", ours, exact, 1.0, "inside"), order))
-        low, high = _over_sets([c for c, _ in cells], lambda c: c.ours - c.published.mean)[1]
+        deviation, flipped = rng.normal(0.3, 1, 10), rng.random(10) < 0.3
+        cells["ours"] = 20 + method * np.where(flipped, -1, 1).repeat(3)
+        gap = deviation.repeat(3) + 0.2 * rng.standard_normal(30)
+        low, high = over_sets(cells, pd.Series(gap))[1]
         hits += low <= 0.3 <= high
-        low, high = t_interval(mean_se([c.ours - c.published.mean for c, _ in cells]))
+        low, high = t_interval(mean_se(gap))
         naive += low <= 0.3 <= high
-        low, high = _share(_orders([c._replace(published=order) for c, order in cells]))[1]
+        lines = [line for _, line in cells.assign(printed=20 + method).groupby("dataset")]
+        low, high = share(orders(lines))[1]
         shares += low <= 0.7 <= high
     assert hits / runs == pytest.approx(0.95, abs=0.025)
     assert naive / runs < 0.8

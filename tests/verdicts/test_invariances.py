@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, everything, one_verdict, printed
 
-from reproduction.reference.runs import rows_of
-from reproduction.verdicts.estimates import frame_of, measure, of_rows
+from reproduction.verdicts.estimates import frame_of, measure, of_rows, rows_of
 from reproduction.verdicts.judge import decide, judge, write
 
 

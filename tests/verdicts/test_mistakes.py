@@ -5,7 +5,7 @@ import pytest
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, one_verdict, printed
 
-from reproduction.verdicts.names import MissingRows, VerdictError
+from reproduction.verdicts.claims import MissingRows, VerdictError
 
 GOOD = table(
     curve(around(10), setting="s"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reproduction.verdicts.published import file_of, read_entries
+from reproduction.verdicts.claims import read_published
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.glob("config/experiments/*/*.published.csv"))
@@ -18,8 +18,8 @@ two,b,flips 0.1,theirs,3,2.15,,
 
 def read(tmp_path, lines=LINES, **changes):
     artifact = tmp_path / "t.yaml"
-    file_of(artifact).write_text(lines, encoding="utf-8")
-    return read_entries(artifact, RULE | changes)
+    artifact.with_suffix(".published.csv").write_text(lines, encoding="utf-8")
+    return read_published(artifact, RULE | changes)
 
 
 def test_a_row_becomes_a_selector_a_number_and_the_rule(tmp_path):
@@ -83,11 +83,11 @@ def test_a_mistake_is_named_with_its_line(tmp_path, old, new, message):
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"belong in .*t\.published\.csv, which does not exist"):
-        read_entries(tmp_path / "t.yaml", RULE)
+        read_published(tmp_path / "t.yaml", RULE)
 
 
 def test_an_exception_for_no_row_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"exceptions: no printed value has .*other"):
+    with pytest.raises(ValueError, match=r"exceptions: no published value has .*other"):
         read(tmp_path, exceptions=[{"where": {"method": "other"}, "margin": 1}])
 
 
@@ -96,5 +96,5 @@ def test_an_exception_for_no_row_is_named(tmp_path):
 )
 def test_every_file_of_printed_values_belongs_to_an_artifact_that_reads_it(file):
     artifact = file.with_name(file.name.replace(".published.csv", ".yaml"))
-    entries = read_entries(artifact, yaml.safe_load(artifact.read_text(encoding="utf-8"))["published"])
+    entries = read_published(artifact, yaml.safe_load(artifact.read_text(encoding="utf-8"))["published"])
     assert len(entries) == len(file.read_text(encoding="utf-8").splitlines()) - 1

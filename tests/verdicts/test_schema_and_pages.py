@@ -17,7 +17,7 @@ from verdict_inputs import (
 
 from reproduction.results import write_rows
 from reproduction.strict_yaml import ArtifactError, check
-from reproduction.verdicts.models import Claim, PublishedRule
+from reproduction.verdicts.claims import Claim, PublishedRule
 
 
 def rule(**changes):

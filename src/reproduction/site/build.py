@@ -19,8 +19,7 @@ from reproduction.figures import names, rendering
 from reproduction.plan import Plan
 from reproduction.protocols import walk
 from reproduction.protocols.settings import method_class
-from reproduction.reference.keeping import thumbnail
-from reproduction.reference.runs import Row, Run
+from reproduction.reference import Row, Run, thumbnail
 from reproduction.site import charts, pages
 from reproduction.site.pages import Page
 

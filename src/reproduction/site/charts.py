@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from reproduction import reference as runs
 from reproduction.figures import names
 from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
-from reproduction.reference import runs
-from reproduction.reference.runs import Row, Run
+from reproduction.reference import Row, Run
 from reproduction.results import read_table, verify
 from reproduction.site.pages import NAMES
 from reproduction.verdicts.agreement import LIMITS
-from reproduction.verdicts.names import NOT_COMPARABLE, listed
-from reproduction.verdicts.sentences import Sentences, number, of_agreement, value
+from reproduction.verdicts.claims import NOT_COMPARABLE, listed
+from reproduction.verdicts.estimates import value
+from reproduction.verdicts.sentences import Sentences, number, of_agreement
 
 if TYPE_CHECKING:
     import pandas as pd

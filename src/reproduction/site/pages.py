@@ -13,17 +13,18 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from reproduction import reference as runs
 from reproduction.artifact import Artifact
 from reproduction.code_digest import CHECKOUT
 from reproduction.data.registry import Entry
 from reproduction.figures import names
 from reproduction.plan import Plan
-from reproduction.reference import keeping, runs
-from reproduction.reference.runs import Row, Run
+from reproduction.reference import Row, Run
 from reproduction.strict_yaml import Content
 from reproduction.strict_yaml import read as read_yaml
-from reproduction.verdicts.names import VERDICTS
-from reproduction.verdicts.sentences import Sentences, value
+from reproduction.verdicts.claims import VERDICTS
+from reproduction.verdicts.estimates import value
+from reproduction.verdicts.sentences import Sentences
 
 # Text
 
@@ -227,7 +228,7 @@ class Page:
     def aged(self) -> str:
         """Whether the code that computes it changed since the reference was made, if that is shown."""
         kept = self.reference.provenance.get("made_from")
-        if self.reference not in self.runs or not kept or not keeping.other_code(self.plan, self.name, kept):
+        if self.reference not in self.runs or not kept or not runs.other_code(self.plan, self.name, kept):
             return ""
         return f"Made with earlier code (commit {self.reference.provenance.get('commit', 'unknown')[:12]})."
 
@@ -330,7 +331,7 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
     for name, artifact in plan.artifacts.items():
         uses = artifact.content.get("uses", [])
         source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
-        here, kept = runs.own(plan, name, root, source), runs.reference(name, home, source)
+        here, kept = runs.own(plan, name, root, source), runs.kept(name, home, source)
         pages.append(Page(plan, name, without_rows(here), kept, root))
     return [page for page in pages if page.runs or page.left_out]
 

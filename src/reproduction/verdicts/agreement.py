@@ -1,45 +1,31 @@
-"""Agreement of whole tables with the paper: how far, who wins, in which order, what the margin can tell.
+"""Agreement of whole tables with the paper: distance, winners, order, what the margin can distinguish.
 
-The unit is the data set: cells of one set share its points, so that intervals come from means per set.
-A table says little about other data sets than its own; the intervals take its sets for a sample of such sets.
+The unit is the data set: cells of one set share its points, so that intervals come from means per set, and
+take the sets of the table as a sample of such sets. The second part compares runs with several root seeds.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
-from itertools import combinations, pairwise
-from math import inf, log, nan
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from itertools import combinations, product
+from math import inf
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
-from reproduction.verdicts.checks import ALPHA
-from reproduction.verdicts.names import CELL, NOT_COMPARABLE
+from reproduction.strict_yaml import Content
+from reproduction.verdicts.claims import CELL, NOT_COMPARABLE, listed
+from reproduction.verdicts.estimates import value
+from reproduction.verdicts.judge import ALPHA, NO_INTERVAL
 from reproduction.verdicts.per_point_errors import CURVE
-from reproduction.verdicts.sentences import value
 
 COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "state"]
 COLUMNS += ["estimate", "low", "high", "sets", "cells"]
 LIMITS = "limits of agreement"
 """The quantity whose interval holds 95 % of the differences."""
-LABELS = ("dataset", "noise", "method", "metric")
-Rows = list[dict[str, Any]]
-
-
-class Cell(NamedTuple):
-    """A published value beside ours; ``row`` is what it shares with the other methods of its line."""
-
-    row: tuple[str, ...]
-    dataset: str
-    noise: str
-    method: str
-    metric: str
-    ours: float
-    published: Estimate
-    margin: float
-    state: str
-    constant: float = nan
+LABELS = ["dataset", "noise", "method", "metric"]
+GROUP = ["metric", "noise", "method"]
+Interval = tuple[float, float]
 
 
 def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
@@ -49,117 +35,101 @@ def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
     ``status`` is "ran" at a reduced scale, where the values are ours and nothing is judged by them.
     ``control`` and ``state``: how many values would be in this state if the control stood for ours.
     """
-    rows: Rows = []
+    rows = []
     status = "judged" if scale == "full" else "ran"
-    for (paper, artifact), mine in verdicts.groupby(["paper", "artifact"], sort=False):
+    for (paper, artifact), part in verdicts.groupby(["paper", "artifact"], sort=False):
         head = {"paper": paper, "artifact": artifact, "status": status, "control": "", "state": ""}
-        for group, cells in _groups(cells_of(mine)):
+        for group, cells in _groups(cells_of(part)):
             rows += [head | group | row for row in _measures(cells)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def cells_of(verdicts: pd.DataFrame) -> list[Cell]:
-    """The comparable values. A mean over several sets is none: it repeats the cells of its sets."""
-    cells = []
-    for row in verdicts[verdicts["kind"] == "published"].drop_duplicates("id").to_dict("records"):
-        where = value(row["where"])
-        if row["verdict"] == NOT_COMPARABLE or np.isnan(row["estimate"]):
-            continue
-        if isinstance(where.get("dataset"), list):
-            continue
-        text = {key: "|".join(map(str, v)) if isinstance(v, list) else str(v) for key, v in where.items()}
-        line = tuple(f"{key}={entry}" for key, entry in sorted(text.items()) if key != "method")
-        df = inf if np.isnan(row["published_df"]) else row["published_df"]
-        published = Estimate(row["published"], row["published_se"], df)
-        dataset, noise, method, metric = [text.get(column, "") for column in LABELS]
-        ours, margin, state = row["estimate"], row["margin"], row["verdict"]
-        constant = row["constant_error"]
-        cells.append(Cell(line, dataset, noise, method, metric, ours, published, margin, state, constant))
-    return cells
+def cells_of(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The comparable values: `LABELS`, ours, printed, ..., ``line`` is what it shares with other methods.
+
+    A mean over several sets is left out: it repeats the cells of its sets.
+    """
+    rows = verdicts[(verdicts["kind"] == "published") & (verdicts["verdict"] != NOT_COMPARABLE)]
+    rows = rows[rows["estimate"].notna()].drop_duplicates("id")
+    where = rows["where"].map(value)
+    single = ~where.map(lambda selector: isinstance(selector.get("dataset"), list)).astype(bool)
+    rows, where = rows[single], where[single]
+    texts = [{key: "|".join(map(str, listed(entry))) for key, entry in each.items()} for each in where]
+    labels = {column: [text.get(column, "") for text in texts] for column in LABELS}
+    lines = [repr(sorted((key, entry) for key, entry in text.items() if key != "method")) for text in texts]
+    names = {"estimate": "ours", "published": "printed", "published_se": "se", "published_df": "df"}
+    cells = rows[[*names, "margin", "constant_error", "verdict"]].rename(columns=names)
+    cells["df"] = cells["df"].fillna(inf)
+    return cells.assign(**labels, line=lines, gap=cells["ours"] - cells["printed"])
 
 
-def _groups(cells: list[Cell]) -> list[tuple[dict[str, str], list[Cell]]]:
+def _groups(cells: pd.DataFrame) -> list[tuple[dict[str, str], pd.DataFrame]]:
     """All cells of a metric, those of each method, of each noise, and of each of both; none twice."""
-    groups: dict[tuple[str, str, str], list[Cell]] = defaultdict(list)
-    several = {field: len({getattr(cell, field) for cell in cells}) > 1 for field in ("noise", "method")}
-    for cell in cells:
-        for noise in dict.fromkeys(["", cell.noise if several["noise"] else ""]):
-            for method in dict.fromkeys(["", cell.method if several["method"] else ""]):
-                groups[cell.metric, noise, method].append(cell)
-    names = ("metric", "noise", "method")
-    found = sorted(groups.items(), key=lambda item: item[0])
-    return [(dict(zip(names, key, strict=True)), part) for key, part in found if len(part) > 1]
+    found: dict[tuple[str, ...], pd.DataFrame] = {}
+    several = [column for column in ("noise", "method") if cells[column].nunique() > 1]
+    for by_noise, by_method in product((False, True), repeat=2):
+        columns = [c for c, asked in (("noise", by_noise), ("method", by_method)) if asked and c in several]
+        for names, part in cells.groupby(["metric", *columns]):
+            place = dict(zip(["metric", *columns], names, strict=True))
+            found[tuple(place.get(column, "") for column in GROUP)] = part
+    parts = [(key, part) for key, part in sorted(found.items(), key=lambda item: item[0]) if len(part) > 1]
+    return [(dict(zip(GROUP, key, strict=True)), part) for key, part in parts]
 
 
-def _measures(cells: list[Cell]) -> Rows:
-    def row(quantity: str, estimate: float, interval: tuple[float, float], n: int) -> dict[str, Any]:
-        low, high = interval
-        sets = len({cell.dataset for cell in cells})
-        figures = {"quantity": quantity, "estimate": estimate, "low": low, "high": high}
+def _measures(cells: pd.DataFrame) -> list[Content]:
+    sets = cells["dataset"].nunique()
+
+    def row(quantity: str, estimate: float, interval: Interval, n: int) -> Content:
+        figures = {"quantity": quantity, "estimate": estimate, "low": interval[0], "high": interval[1]}
         return figures | {"sets": sets, "cells": n}
 
-    gaps = np.array([cell.ours - cell.published.mean for cell in cells])
-    half = 1.96 * float(gaps.std(ddof=1))
-    none = (np.nan, np.nan)
+    gap, n = cells["gap"], len(cells)
+    mean, half = gap.mean(), 1.96 * gap.std()
     rows = [
-        row("mean difference", *_over_sets(cells, lambda c: c.ours - c.published.mean), len(cells)),
-        row("mean absolute difference", float(np.abs(gaps).mean()), none, len(cells)),
-        row(LIMITS, gaps.mean(), (gaps.mean() - half, gaps.mean() + half), len(cells)),
+        row("mean difference", *over_sets(cells, gap), n),
+        row("mean absolute difference", gap.abs().mean(), NO_INTERVAL, n),
+        row(LIMITS, mean, (mean - half, mean + half), n),
     ]
-    if all(cell.ours > 0 and cell.published.mean > 0 for cell in cells):
-        mean, interval = _over_sets(cells, lambda c: log(c.ours / c.published.mean))
-        rows.append(row("mean ratio", float(np.exp(mean)), tuple(np.exp(interval)), len(cells)))
-    for quantity, part in (("same winner", _winners(cells)), ("same order", _orders(cells))):
-        if part:
-            rows.append(row(quantity, *_share(part), sum(map(len, part.values()))))
-    for who, guesses in _controls(cells).items():
+    if (cells[["ours", "printed"]] > 0).all(axis=None):
+        ratio, interval = over_sets(cells, np.log(cells["ours"] / cells["printed"]))
+        rows.append(row("mean ratio", float(np.exp(ratio)), tuple(np.exp(interval)), n))
+    lines = [line for _, line in cells.groupby("line", sort=False) if len(line) > 1]
+    for quantity, part in (("same winner", _winners(lines)), ("same order", orders(lines))):
+        if len(part):
+            rows.append(row(quantity, *share(part), len(part)))
+    for who, states in _controls(cells, lines).items():
         for state in CELL:
-            count = sum(guess == state for guess in guesses)
-            rows.append(row("count", count, none, len(guesses)) | {"control": who, "state": state})
+            count = row("count", states.count(state), NO_INTERVAL, len(states))
+            rows.append(count | {"control": who, "state": state})
     return rows
 
 
-def _over_sets(cells: list[Cell], measure: Callable[[Cell], float]) -> tuple[float, tuple[float, float]]:
+def over_sets(cells: pd.DataFrame, values: pd.Series) -> tuple[float, Interval]:
     """Mean of the means per data set, and its t-interval over the sets."""
-    by_set: dict[str, list[float]] = defaultdict(list)
-    for cell in cells:
-        by_set[cell.dataset].append(measure(cell))
-    estimate = mean_se([float(np.mean(values)) for values in by_set.values()])
+    estimate = mean_se(values.groupby(cells["dataset"], sort=False).mean())
     return estimate.mean, t_interval(estimate)
 
 
-def _lines(cells: list[Cell]) -> list[list[Cell]]:
-    """Cells that differ in the method only, two at least."""
-    lines: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
-    for cell in cells:
-        lines[cell.row].append(cell)
-    return [line for line in lines.values() if len(line) > 1]
+def _winners(lines: list[pd.DataFrame]) -> pd.Series:
+    """For each line, by data set: is our lowest value of a method that is lowest in the paper?"""
+    best = [line.loc[line["ours"].idxmin()] for line in lines]
+    won = [cell["printed"] == line["printed"].min() for cell, line in zip(best, lines, strict=True)]
+    return pd.Series(won, [cell["dataset"] for cell in best], dtype=float)
 
 
-def _winners(cells: list[Cell]) -> dict[str, list[float]]:
-    """Data set -> for each of its lines: is our lowest value of a method that is lowest in the paper?"""
-    found: dict[str, list[float]] = defaultdict(list)
-    for line in _lines(cells):
-        best = min(line, key=lambda cell: cell.ours)
-        lowest = min(cell.published.mean for cell in line)
-        found[best.dataset].append(float(best.published.mean == lowest))
-    return found
+def orders(lines: list[pd.DataFrame]) -> pd.Series:
+    """For each pair of methods of a line that the paper orders, by data set: do ours have this order?"""
+    found = []
+    for line in lines:
+        for a, b in combinations(line[["dataset", "printed", "ours"]].itertuples(), 2):
+            if a.printed != b.printed:
+                found.append((a.dataset, (a.printed - b.printed) * (a.ours - b.ours) > 0))
+    return pd.Series([same for _, same in found], [dataset for dataset, _ in found], dtype=float)
 
 
-def _orders(cells: list[Cell]) -> dict[str, list[float]]:
-    """Data set -> for each pair of methods that the paper orders: do ours have this order?"""
-    found: dict[str, list[float]] = defaultdict(list)
-    for line in _lines(cells):
-        for a, b in combinations(line, 2):
-            published, ours = a.published.mean - b.published.mean, a.ours - b.ours
-            if published != 0:
-                found[a.dataset].append(float(published * ours > 0))
-    return found
-
-
-def _share(by_set: Mapping[str, list[float]]) -> tuple[float, tuple[float, float]]:
+def share(found: pd.Series) -> tuple[float, Interval]:
     """Mean share, with a t-interval over data sets; Clopper's and Pearson's where all sets have the same."""
-    shares = np.array([np.mean(values) for values in by_set.values()])
+    shares = found.groupby(level=0, sort=False).mean()
     estimate = mean_se(shares)
     if estimate.df > 0 and estimate.se == 0:
         return estimate.mean, share_interval(round(estimate.mean * shares.size), shares.size)
@@ -167,41 +137,39 @@ def _share(by_set: Mapping[str, list[float]]) -> tuple[float, tuple[float, float
     return estimate.mean, (max(low, 0.0), min(high, 1.0))
 
 
-def state(gap: Estimate, margin: float) -> str:
-    """inside, undecided or outside by the two tests of a published value."""
-    if tost(gap, -margin, margin) < ALPHA:
-        return CELL[0]
-    return CELL[2] if outside(gap, -margin, margin) < ALPHA else CELL[1]
-
-
-def _controls(cells: list[Cell]) -> dict[str, list[str]]:
+def _controls(cells: pd.DataFrame, lines: list[pd.DataFrame]) -> dict[str, list[str]]:
     """States of our values, and of three that know nothing of ours or of the method, in their place.
 
     A classifier that always names the larger class (for errors in percent or shares); the mean of the
     published column; the published value of the next method of the line (the last one has the one before it).
     """
     found: dict[str, list[str]] = {}
-    if all(cell.state in CELL for cell in cells):
-        found["ours"] = [cell.state for cell in cells]
-    known = [cell for cell in cells if not np.isnan(cell.constant) and cell.metric == "error"]
-    percent = 100.0 if any(cell.published.mean > 1 for cell in cells) else 1.0
-    if known:
-        found["constant classifier"] = [
-            _instead(cell, Estimate(percent * cell.constant, 0.0, inf)) for cell in known
-        ]
-    columns: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for cell in cells:
-        columns[cell.metric, cell.noise, cell.method].append(cell.published.mean)
-    means = {column: Estimate(float(np.mean(values)), 0.0, inf) for column, values in columns.items()}
-    found["mean of the column"] = [_instead(c, means[c.metric, c.noise, c.method]) for c in cells]
-    neighbours = [pair for line in _lines(cells) for pair in [*pairwise(line), (line[-1], line[-2])]]
-    if neighbours:
-        found["neighbouring method"] = [_instead(cell, other.published) for cell, other in neighbours]
+    if cells["verdict"].isin(CELL).all():
+        found["ours"] = list(cells["verdict"])
+    known = cells[cells["constant_error"].notna() & (cells["metric"] == "error")]
+    if len(known):
+        percent = 100.0 if (cells["printed"] > 1).any() else 1.0
+        found["constant classifier"] = _instead(known, percent * known["constant_error"])
+    found["mean of the column"] = _instead(cells, cells.groupby(GROUP)["printed"].transform("mean"))
+    if lines:
+        others = pd.concat([line.iloc[[*range(1, len(line)), -2]] for line in lines])
+        theirs = (others[column] for column in ("printed", "se", "df"))
+        found["neighbouring method"] = _instead(pd.concat(lines), *theirs)
     return found
 
 
-def _instead(cell: Cell, other: Estimate) -> str:
-    return state(welch(other, cell.published), cell.margin)
+def _instead(cells: pd.DataFrame, means: ArrayLike, se: ArrayLike = 0.0, df: ArrayLike = inf) -> list[str]:
+    """States by the two tests of a published value, with other values in place of ours."""
+    others = map(Estimate, *np.broadcast_arrays(means, se, df))
+    printed = map(Estimate, cells["printed"], cells["se"], cells["df"])
+    gaps = map(welch, others, printed)
+    return [_state(gap, margin) for gap, margin in zip(gaps, cells["margin"], strict=True)]
+
+
+def _state(gap: Estimate, margin: float) -> str:
+    if tost(gap, -margin, margin) < ALPHA:
+        return CELL[0]
+    return CELL[2] if outside(gap, -margin, margin) < ALPHA else CELL[1]
 
 
 # The same experiment with several root seeds: how far its means and its verdicts depend on the seed
@@ -221,26 +189,24 @@ def over_seeds(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
     if len(tables) < 2:
         raise ValueError(f"a spread needs two seeds or more, here is {len(tables)}")
     parts = []
-    for seed, table in tables.items():
-        grouped = table.groupby(CURVE, dropna=False, sort=False, as_index=False)
-        found = grouped["value"].agg(["mean", "var", "size"])
-        parts.append(found.assign(seed=seed, error=found["var"] / found["size"]))
+    for table in tables.values():
+        found = table.groupby(CURVE, dropna=False, sort=False)["value"].agg(["mean", "var", "size"])
+        parts.append(found.assign(error=found["var"] / found["size"]).reset_index())
     every = pd.concat(parts, ignore_index=True).groupby(CURVE, dropna=False, sort=False)
-    how = {"mean": "mean", "sd": "std", "low": "min", "high": "max"}
-    spread = every.agg(seeds=("seed", "size"), **{name: ("mean", function) for name, function in how.items()})
+    how = {"seeds": "size", "mean": "mean", "sd": "std", "low": "min", "high": "max"}
+    spread = every.agg(**{name: ("mean", function) for name, function in how.items()})
     return spread.assign(se=np.sqrt(every["error"].mean())).reset_index()
 
 
 def shown(spread: pd.DataFrame) -> pd.DataFrame:
-    """The rows for a page, of every curve its last point only, with figures to read."""
+    """The rows for a page, of every curve its last point only, as text."""
     curves = [key for key in CURVE if key != "x"]
     ends = spread.sort_values("x", kind="stable").drop_duplicates(curves, keep="last").sort_index()
     names = [key for key in curves if ends[key].nunique() > 1] or ["method"]
-    figures = {key: ends[key].map("{:.4g}".format) for key in ("mean", "sd", "se")}
-    between = ends["low"].map("{:.4g}".format) + " to " + ends["high"].map("{:.4g}".format)
-    titles = {"mean": "mean", "sd": "sd over seeds", "se": "standard error of one run"}
-    columns = {name: ends[name] for name in names} | {titles[key]: figures[key] for key in titles}
-    return pd.DataFrame(columns | {"between": between})
+    text = ends[["mean", "sd", "se", "low", "high"]].map("{:.4g}".format)
+    titles = {"sd": "sd over seeds", "se": "standard error of one run"}
+    figures = text[["mean", "sd", "se"]].rename(columns=titles)
+    return pd.concat([ends[names], figures], axis=1).assign(between=text["low"] + " to " + text["high"])
 
 
 def shared(verdicts: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
@@ -249,10 +215,8 @@ def shared(verdicts: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
     verdicts : seed -> what `verdicts.judge` gives, the first seed first.
     """
     first = next(iter(verdicts.values()))
-    rows = []
-    for number, row in enumerate(first.itertuples(index=False)):
-        found = {seed: table.iloc[number]["verdict"] for seed, table in verdicts.items()}
-        same = sum(verdict == row.verdict for verdict in found.values())
-        every = "; ".join(f"{seed}: {verdict}" for seed, verdict in found.items())
-        rows.append((row.id, row.kind, row.statement, row.verdict, same, len(found), every))
-    return pd.DataFrame(rows, columns=["id", "kind", "statement", "verdict", "same", "seeds", "verdicts"])
+    every = pd.DataFrame({seed: table["verdict"].to_numpy() for seed, table in verdicts.items()}, first.index)
+    same = every.eq(first["verdict"], axis=0).sum(axis=1)
+    listed = ["; ".join(f"{seed}: {word}" for seed, word in row.items()) for row in every.to_dict("records")]
+    found = first[["id", "kind", "statement", "verdict"]]
+    return found.assign(same=same, seeds=len(verdicts), verdicts=listed)

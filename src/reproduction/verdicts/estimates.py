@@ -1,73 +1,74 @@
-"""What a result table says where an artifact asks: estimates that no bound, margin or wording has touched.
+"""What a result table says where an artifact asks: estimates, whatever the bound, margin or wording.
 
-A printed value asks for one group of rows. A check of a claim asks for a group for each entry of ``for_each``
-and, in a trend, for each step of it. Verdicts are decided from these estimates alone (`judge`), so that they
-can be decided again after the table is gone: ``estimates.csv`` keeps them.
+A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the ``last`` or
+``first`` of each curve. A check pairs them and makes a statistic of each pair. A published value asks for one
+group of rows, a check for a group for each entry of ``for_each`` and, in a trend, for each step of it.
+Verdicts are decided from these estimates alone (`judge`), so ``estimates.csv`` can replace the table.
 """
 
+import csv
+import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import groupby, pairwise
 from math import inf, nan
+from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from noisylabels.statistics import Estimate, mean_se, pool_error, welch
-from reproduction.verdicts.names import (
+from reproduction.results import COLUMNS as TABLE
+from reproduction.strict_yaml import Content
+from reproduction.verdicts.claims import (
+    BOUNDS,
+    ENDS,
     INDEX,
+    PAIRED,
     RATIO_OF_DIFFERENCES,
     TRENDS,
-    Check,
+    Asked,
     MissingRows,
     VerdictError,
+    listed,
     trend_of,
 )
 from reproduction.verdicts.per_point_errors import CURVE, Curve, Points
-from reproduction.verdicts.selection import (
-    by_repetition,
-    paired,
-    prepare,
-    select,
-    statistic_rows,
-    steps,
-    varies,
-)
 
 COLUMNS = ["id", "check", "what", "group", "at", "kind", "repetitions", "left_out", "mean", "se", "df"]
 COLUMNS += ["pool_se", "pool_df", "more", "stand_in", "missing"]
-BOUNDED = ("below", "above", "within", "at_least")
-"""Keys of a check that change its verdict, not its estimates."""
-
 UNKNOWN = Estimate(nan, nan, 0)
-
-At = dict[str, Any]
-"""Columns and their values in the rows of a group; a step of a trend is a list of two values."""
+ROUNDING = 1e-9
+"""Relative difference that counts as none: tables keep ten digits."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """What the rows of one group say.
 
+    at : columns and values that its rows share; a step of a trend is a list of two values.
     kind : ``mean``, ``ratio``, ``every`` or ``relative_se``.   estimate : of the mean over the repetitions.
     pool : what the choice of the test points adds to it for new points, where they were kept.
     more : ``a`` and ``b`` by repetition of a ratio; of every row the extremes, where they are, how many rows.
     """
 
-    at: At
+    at: Content
     kind: str
     repetitions: int
     left_out: int = 0
     estimate: Estimate = UNKNOWN
     pool: Estimate | None = None
-    more: dict[str, Any] = field(default_factory=dict)
+    more: Content = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Groups of cells of a printed value or a check; ``missing`` says which rows are not there.
+    """Groups of cells of a published value or a check; ``missing`` says which rows are not there.
 
     what : digest of what was measured.   stand_in : data sets that substitutes stand for.
     """
@@ -79,7 +80,7 @@ class Measured:
 
 
 Estimates = dict[tuple[str, int], Measured]
-"""(id, number of the check, 0 for a printed value) -> what was measured."""
+"""(id, number of the check, 0 for a published value) -> what was measured."""
 
 
 def digest(what: Any) -> str:
@@ -87,149 +88,14 @@ def digest(what: Any) -> str:
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def measured_part(check: Check) -> dict[str, Any]:
-    """A check without its bound."""
-    return {key: value for key, value in check.items() if key not in BOUNDED}
+def measured_part(check: Asked) -> Content:
+    """A check without what changes its verdict, not its estimates."""
+    return {key: value for key, value in check.items() if key not in (*BOUNDS[:3], "at_least")}
 
 
-def bound_of(check: Check) -> dict[str, Any]:
+def bound_of(check: Asked) -> Content:
     """The key and value of a check that bound its statistic; of a trend nothing."""
-    return {key: check[key] for key in BOUNDED[:3] if key in check}
-
-
-# Measuring
-
-
-class _Source(NamedTuple):
-    """A prepared table; beside it the curves that were tested point by point, and their index."""
-
-    rows: pd.DataFrame
-    curves: Sequence[Curve]
-    names: pd.DataFrame | None
-
-
-def measure(content: Mapping[str, Any], table: pd.DataFrame, points: Points | None = None) -> Estimates:
-    """The estimates of all printed values and claims of an artifact.
-
-    content : mapping with the optional lists ``published`` and ``claims``.   table : `results.COLUMNS`.
-
-    Raises
-    ------
-    VerdictError : names the printed value or claim, and what cannot be measured. Missing rows are no error.
-    """
-    curves = list(points.curves.values()) if points else []
-    source = _Source(prepare(table), curves, prepare(_index(points)) if points and curves else None)
-    found: Estimates = {}
-    for entry in content.get("published") or []:
-        asked = {"where": entry["where"]}
-        found[entry["id"], 0] = _measured(f"published {entry['id']}", _of_printed, source, asked)
-    for claim in content.get("claims") or []:
-        for number, check in enumerate(claim["checks"], start=1):
-            place = f"claim {claim['id']}: check {number}"
-            found[claim["id"], number] = _measured(place, _of_check, source, check)
-    return found
-
-
-def _measured(place: str, measure_one: Any, source: _Source, asked: Mapping[str, Any]) -> Measured:
-    what = digest(measured_part(asked))
-    try:
-        groups, rows = measure_one(source, asked)
-    except MissingRows as error:
-        return Measured(what, missing=str(error))
-    except VerdictError as error:
-        raise type(error)(f"{place}: {error}") from None
-    return Measured(what, groups, sorted(set(rows.loc[rows["stand_in"], "dataset"])))
-
-
-def _of_printed(source: _Source, asked: Mapping[str, Any]) -> tuple[list[list[Cell]], pd.DataFrame]:
-    chosen = select(source.rows, asked["where"])
-    unnamed(chosen, {"repetition", *asked["where"]})
-    return [[_mean({}, chosen)]], chosen
-
-
-def _of_check(source: _Source, check: Check) -> tuple[list[list[Cell]], pd.DataFrame]:
-    trend = trend_of(check)
-    where = {**check.get("where", {}), **(check[trend] if trend else {})}
-    rows = statistic_rows(source.rows, {**check, "where": where})
-    if check.get("rows") != "every":
-        _guard(rows, check)
-    groups = split(rows, check.get("for_each", []))
-    added = _pools(source, check, groups)
-    cells = []
-    for number, (at, part) in enumerate(groups):
-        parts = [(at, part)]
-        if trend:
-            column, order = next(iter(check[trend].items()))
-            ordered = order if trend == "increasing" else order[::-1]
-            found = steps(part, column, ordered, check.get("where", {}))
-            parts = [(at | {column: step}, of_step) for step, of_step in found]
-        cells.append([_cell(name, of_name, check, added[number]) for name, of_name in parts])
-    return cells, rows
-
-
-def _guard(rows: pd.DataFrame, check: Check) -> None:
-    """Never average over something the check does not name."""
-    parts = [check.get(key, {}) for key in ("a", "b", "base", "where", *TRENDS)]
-    unnamed(
-        rows, {"repetition", *check.get("for_each", [])}.union(*(p for p in parts if isinstance(p, Mapping)))
-    )
-
-
-def unnamed(rows: pd.DataFrame, named: set[str]) -> None:
-    """Reject rows that differ in a column which the selectors do not name.
-
-    Raises
-    ------
-    VerdictError : names the column and the values found.
-    """
-    for column in varies(rows, [column for column in INDEX if column not in named]):
-        if column == "source" and (rows.groupby("dataset")["source"].nunique() == 1).all():
-            continue
-        found = ", ".join(map(str, sorted(rows[column].unique())[:6]))
-        raise VerdictError(
-            f"the rows differ in {column} ({found}), which is not named; name it in where or for_each"
-        )
-
-
-def split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[At, pd.DataFrame]]:
-    """(columns and values, rows) of every group that the columns make; without columns all rows are one."""
-    if not columns:
-        return [({}, rows)]
-    groups = rows.groupby(columns, dropna=False, sort=True)
-    return [(_place(dict(zip(columns, key, strict=True))), part) for key, part in groups]
-
-
-def _place(values: Mapping[str, Any]) -> At:
-    """Values of some columns as JSON has them, without empty numbers."""
-    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
-    return {key: value for key, value in plain.items() if value == value}  # NaN: nothing
-
-
-def _cell(at: At, rows: pd.DataFrame, check: Check, pool: Estimate | None) -> Cell:
-    if check["statistic"] == RATIO_OF_DIFFERENCES:
-        a, left_out = by_repetition(rows)
-        b, _ = by_repetition(rows.assign(value=rows["divisor"]))
-        return Cell(at, "ratio", a.size, left_out, more={"a": a.tolist(), "b": b.tolist()})
-    if check["statistic"] != "relative_se" and check.get("rows") == "every":
-        return _every(at, rows, check)
-    cell = _mean(at, rows, pool)
-    return replace(cell, kind="relative_se") if check["statistic"] == "relative_se" else cell
-
-
-def _mean(at: At, rows: pd.DataFrame, pool: Estimate | None = None) -> Cell:
-    values, left_out = by_repetition(rows)
-    return Cell(at, "mean", values.size, left_out, mean_se(values), pool)
-
-
-def _every(at: At, rows: pd.DataFrame, check: Check) -> Cell:
-    """The smallest and the largest value, and how many rows violate the bound that is asked now."""
-    values, varying = rows["value"].to_numpy(), varies(rows, INDEX)
-    more: dict[str, Any] = {"rows": int(values.size)}
-    for name, number in (("low", int(np.argmin(values))), ("high", int(np.argmax(values)))):
-        more[name] = float(values[number])
-        more[f"{name}_at"] = _place({column: rows[column].iloc[number] for column in varying})
-    more |= {"violating": int((~Bound.of(check).met(values)).sum()), "bound": bound_of(check)}
-    return Cell(at, "every", int(rows["repetition"].nunique()), more=more)
+    return {key: check[key] for key in BOUNDS[:3] if key in check}
 
 
 @dataclass(frozen=True)
@@ -241,7 +107,7 @@ class Bound:
     high: float
 
     @classmethod
-    def of(cls, check: Check) -> "Bound":
+    def of(cls, check: Asked) -> "Bound":
         """The bound of a check; the steps of a trend must be above 0."""
         if "within" in check:
             return cls("within", *map(float, check["within"]))
@@ -258,42 +124,362 @@ class Bound:
         return self.excess(values) <= 0 if self.kind == "within" else self.excess(values) < 0
 
 
+# Rows
+
+
+def prepare(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with labels as text, empty ones as "", and a column ``stand_in``: is the source a stand-in?
+
+    Raises
+    ------
+    VerdictError : missing columns, two rows with the same index.
+    """
+    missing = [column for column in TABLE if column not in table.columns]
+    if missing:
+        raise VerdictError(f"the result table lacks the columns {missing}")
+    labels = {column: _categories(table[column]) for column in INDEX if column not in ("repetition", "x")}
+    rows = table[TABLE].assign(**labels)
+    rows["stand_in"] = rows["source"].str.contains("stand-in", regex=False).astype(bool)
+    double = rows.duplicated(INDEX)
+    if double.any():
+        raise VerdictError(f"the result table has two rows for {rows.loc[double, INDEX].iloc[0].to_dict()}")
+    return rows
+
+
+def _categories(column: pd.Series) -> pd.Series:
+    """Text that is compared, grouped and sorted by its codes."""
+    return column.astype(object).where(column.notna(), "").astype(str).astype("category")
+
+
+def select(table: pd.DataFrame, selector: Asked) -> pd.DataFrame:
+    """Rows of a prepared table that agree with the selector; every wanted value must occur.
+
+    Raises
+    ------
+    VerdictError : an unknown column.
+    MissingRows : a wanted value that the table does not have among the rows chosen so far.
+    """
+    if unknown := [column for column in selector if column not in INDEX]:
+        known = ", ".join(INDEX)
+        raise VerdictError(f"a selector names the unknown column {unknown[0]!r}; columns are {known}")
+    rows, chosen = table, list[str]()
+    for column in (c for c in INDEX if c in selector):
+        if column == "x" and selector["x"] in ENDS:
+            ends = rows.groupby(["dataset", "source", "noise", "setting", "method", "metric"])["x"]
+            rows = rows[rows["x"] == ends.transform("max" if selector["x"] == "last" else "min")]
+            continue
+        masks = {str(wanted): _matches(rows[column], wanted) for wanted in listed(selector[column])}
+        for wanted, mask in masks.items():
+            if not mask.any():
+                among = f" among the rows with {', '.join(chosen)}" if chosen else ""
+                raise MissingRows(f"no row has {column} = {wanted}{among}; {_offer(rows[column], wanted)}")
+        rows = rows[np.logical_or.reduce(list(masks.values()))]
+        chosen.append(f"{column} = {', '.join(masks)}")
+    if rows.empty:
+        raise MissingRows(f"no row agrees with {dict(selector)}")
+    return rows.sort_values(INDEX)
+
+
+def _matches(column: pd.Series, wanted: Any) -> pd.Series:
+    if column.name in ("x", "repetition"):
+        return (column - wanted).abs() <= ROUNDING * abs(wanted)
+    return column == str(wanted)
+
+
+def _offer(values: Iterable[Any], wanted: str) -> str:
+    known = [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(set(values))]
+    close = difflib.get_close_matches(wanted, known, n=3)
+    few = known if len(known) <= 12 else [*known[:12], f"... ({len(known)} values)"]
+    near = f"; did you mean {', '.join(close)}?" if close else ""
+    return f"available: {', '.join(few) or 'nothing'}{near}"
+
+
+def varies(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Those of the columns that have more than one value."""
+
+    def constant(column: pd.Series) -> bool:
+        coded = isinstance(column.dtype, pd.CategoricalDtype)
+        values = column.cat.codes.to_numpy() if coded else column.to_numpy()
+        return bool((values == values[0]).all() or column.isna().all())
+
+    return [column for column in columns if not constant(rows[column])]
+
+
+def unnamed(rows: pd.DataFrame, named: set[str]) -> None:
+    """Reject rows that differ in a column which the selectors do not name.
+
+    Raises
+    ------
+    VerdictError : names the column and the values found.
+    """
+    for column in varies(rows, [column for column in INDEX if column not in named]):
+        if column == "source" and (rows.groupby("dataset")["source"].nunique() == 1).all():
+            continue
+        raise VerdictError(f"{_differing(rows, column)}, which is not named; name it in where or for_each")
+
+
+def _differing(rows: pd.DataFrame, column: str) -> str:
+    return f"the rows differ in {column} ({', '.join(map(str, sorted(rows[column].unique())[:6]))})"
+
+
+# Pairs, and the statistic of each
+
+
+def statistic_rows(table: pd.DataFrame, check: Asked) -> pd.DataFrame:
+    """Rows of `INDEX` + value + stand_in: the statistic of the check for every row (value) or pair (others).
+
+    A ratio of differences has value = a - base, and divisor = b - base beside it.
+
+    Raises
+    ------
+    VerdictError, MissingRows : see `select` and `paired`.
+    """
+    statistic, where = check["statistic"], check.get("where", {})
+    if statistic == RATIO_OF_DIFFERENCES:
+        over, under = (
+            statistic_rows(table, {**check, "statistic": "difference", "a": check[side], "b": check["base"]})
+            for side in ("a", "b")
+        )
+        pairs = _merged(over, under, _keys({*check["a"], *check["b"], *check["base"]}, where))
+        return pairs.assign(value=pairs["value_a"], divisor=pairs["value_b"])
+    spread = _deviation if check.get("of") == "deviation" else lambda rows: rows
+    a = spread(select(table, {**where, **check.get("a", {})}))
+    if statistic not in PAIRED:
+        return a
+    if check["b"] == "x":
+        return a.assign(value=_combine(statistic, a["value"], a["x"]))
+    pairs = paired(a, spread(select(table, {**where, **check["b"]})), check)
+    return pairs.assign(value=_combine(statistic, pairs["value_a"], pairs["value_b"]))
+
+
+def _deviation(rows: pd.DataFrame) -> pd.DataFrame:
+    """|value - median over the repetitions|: its means compare spreads (Brown and Forsythe 1974)."""
+    curves = rows.groupby([column for column in INDEX if column != "repetition"], dropna=False)["value"]
+    return rows.assign(value=(rows["value"] - curves.transform("median")).abs())
+
+
+def _combine(statistic: str, a: pd.Series, b: pd.Series) -> Any:
+    same = np.isclose(a, b, rtol=ROUNDING, atol=0)
+    if statistic == "difference":
+        return np.where(same, 0.0, a - b)
+    if (b == 0).any() or (statistic == "log_ratio" and not ((a > 0) & (b > 0)).all()):
+        need = "positive values" if statistic == "log_ratio" else "a divisor that is not 0"
+        raise VerdictError(f"{statistic} needs {need}")
+    ratio = np.where(same, 1.0, a / b)
+    return np.log(ratio) if statistic == "log_ratio" else ratio
+
+
+def paired(a: pd.DataFrame, b: pd.DataFrame, check: Asked) -> pd.DataFrame:
+    """The pairs of a check from the rows that its selectors chose: `INDEX`, value_a, value_b, stand_in.
+
+    Raises
+    ------
+    VerdictError : a column that one side names varies on the other; several rows on both sides of a pair.
+    MissingRows : a row without partner.
+    """
+    where, free = check.get("where", {}), {*check["a"], *check["b"]}
+    for side, rows in (("a", a), ("b", b)):
+        for column in varies(rows, sorted(free - set(check[side]) - set(where))):
+            remedy = "which the other side names; name it too"
+            raise VerdictError(f"{side}: {_differing(rows, column)}, {remedy}")
+    return _merged(a, b, _keys(free, where))
+
+
+def _keys(free: set[str], where: Asked) -> list[str]:
+    """Columns on which two rows must agree to be a pair: all but the ``free`` ones."""
+    loose = free | ({"source"} if "dataset" in free else set()) | ({"x"} if where.get("x") in ENDS else set())
+    return [column for column in INDEX if column not in loose]
+
+
+def _merged(a: pd.DataFrame, b: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """`paired` rows that agree on ``keys``; others are of the side that has several, else of a."""
+    if a.duplicated(keys).any() and b.duplicated(keys).any():
+        raise VerdictError(f"a and b both select several rows per pair; rows are paired by {', '.join(keys)}")
+    kept = [*INDEX, "value", "stand_in"]
+    pairs = a[kept].merge(b[kept], how="outer", on=keys, suffixes=("_a", "_b"), indicator="side")
+    lonely = pairs[pairs["side"] != "both"]
+    if not lonely.empty:
+        side, other = ("a", "b") if lonely["side"].iloc[0] == "left_only" else ("b", "a")
+        first = f"the first is in {side} and {other} lacks it: { {key: lonely[key].iloc[0] for key in keys} }"
+        raise MissingRows(f"{len(lonely)} rows have no partner; {first}")
+    for column in set(INDEX) - set(keys):
+        pairs[column] = pairs[f"{column}_b" if pairs[f"{column}_b"].nunique() > 1 else f"{column}_a"]
+    pairs["stand_in"] = pairs["stand_in_a"] | pairs["stand_in_b"]
+    return pairs[[*INDEX, "value_a", "value_b", "stand_in"]].sort_values(keys)
+
+
+def _steps(rows: pd.DataFrame, check: Asked, trend: str) -> list[tuple[Content, pd.DataFrame]]:
+    """({column: [previous, next]}, rows) of the differences ``next - previous`` along a trend.
+
+    They are taken in the increasing direction. Raises MissingRows : a value without rows or partner.
+    """
+    column, order = next(iter(check[trend].items()))
+    found = []
+    for step in pairwise(order if trend == "increasing" else order[::-1]):
+        before, after = (rows[_matches(rows[column], wanted)] for wanted in step)
+        pairs = _merged(after, before, _keys({column}, check.get("where", {})))
+        value = _combine("difference", pairs["value_a"], pairs["value_b"])
+        found.append(({column: list(step)}, pairs.assign(value=value)))
+    return found
+
+
+def by_repetition(rows: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """(values, left out): mean over the rows of each repetition, and how many incomplete ones were left out.
+
+    The rows are sorted by `INDEX`, so that their order in the table does not touch the last digit.
+
+    Raises
+    ------
+    MissingRows : no repetition has all rows.
+    """
+    varying = varies(rows, [column for column in INDEX if column != "repetition"])
+    curves = len(rows[varying].drop_duplicates()) if varying else 1
+    _, repetition, sizes = np.unique(rows["repetition"], return_inverse=True, return_counts=True)
+    complete = sizes == curves
+    if not complete.any():
+        raise MissingRows(
+            f"no repetition has all {curves} rows that are averaged; compare them with for_each"
+        )
+    means = np.bincount(repetition, weights=rows["value"].to_numpy()) / sizes
+    return means[complete], int((~complete).sum())
+
+
+def split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[Content, pd.DataFrame]]:
+    """(columns and values, rows) of every group that the columns make; without columns all rows are one."""
+    if not columns:
+        return [({}, rows)]
+    groups = rows.groupby(columns, dropna=False, sort=True)
+    return [(_place(dict(zip(columns, key, strict=True))), part) for key, part in groups]
+
+
+def _place(values: Asked) -> Content:
+    """Values of some columns as JSON has them, without empty numbers."""
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
+    return {key: value for key, value in plain.items() if value == value}  # NaN: nothing
+
+
+# Measuring
+
+
+class _Source(NamedTuple):
+    """A prepared table; beside it the curves that were tested point by point, and their index."""
+
+    rows: pd.DataFrame
+    curves: Sequence[Curve]
+    names: pd.DataFrame | None
+
+
+def measure(content: Asked, table: pd.DataFrame, points: Points | None = None) -> Estimates:
+    """The estimates of all published values and claims of an artifact.
+
+    content : mapping with the optional lists ``published`` and ``claims``.   table : `results.COLUMNS`.
+
+    Raises
+    ------
+    VerdictError : names the value or claim, and what cannot be measured. Missing rows are no error.
+    """
+    curves = points.curves if points else {}
+    index = pd.DataFrame(list(map(Points.columns, curves)), columns=CURVE)
+    index = index.assign(repetition=0, value=np.arange(len(curves)), x=index["x"].astype(float))
+    source = _Source(prepare(table), list(curves.values()), prepare(index) if curves else None)
+    asked = {(entry["id"], 0): {"where": entry["where"]} for entry in content.get("published") or []}
+    for claim in content.get("claims") or []:
+        asked |= {(claim["id"], number): check for number, check in enumerate(claim["checks"], start=1)}
+    return {key: _measured(key, source, check) for key, check in asked.items()}
+
+
+def _measured(key: tuple[str, int], source: _Source, asked: Asked) -> Measured:
+    what, (name, number) = digest(measured_part(asked)), key
+    try:
+        if number:
+            return _of_check(what, source, asked)
+        rows = select(source.rows, asked["where"])
+        unnamed(rows, {"repetition", *asked["where"]})
+        return Measured(what, [[_mean({}, rows)]], _substituted(rows))
+    except MissingRows as error:
+        return Measured(what, missing=str(error))
+    except VerdictError as error:
+        place = f"claim {name}: check {number}" if number else f"published {name}"
+        raise type(error)(f"{place}: {error}") from None
+
+
+def _substituted(rows: pd.DataFrame) -> list[str]:
+    return sorted(set(rows.loc[rows["stand_in"], "dataset"]))
+
+
+def _of_check(what: str, source: _Source, check: Asked) -> Measured:
+    trend, each = trend_of(check), check.get("for_each", [])
+    where = {**check.get("where", {}), **(check[trend] if trend else {})}
+    rows = statistic_rows(source.rows, {**check, "where": where})
+    if check.get("rows") != "every":  # never average over something that the check does not name
+        parts = [check.get(key, {}) for key in ("a", "b", "base", "where", *TRENDS)]
+        unnamed(rows, {"repetition", *each}.union(*(part for part in parts if isinstance(part, Mapping))))
+    groups = split(rows, each)
+    cells = []
+    for (at, part), pool in zip(groups, _pools(source, check, groups), strict=True):
+        steps = _steps(part, check, trend) if trend else [({}, part)]
+        cells.append([_cell(at | step, of_step, check, pool) for step, of_step in steps])
+    return Measured(what, cells, _substituted(rows))
+
+
+def _cell(at: Content, rows: pd.DataFrame, check: Asked, pool: Estimate | None) -> Cell:
+    if check["statistic"] == RATIO_OF_DIFFERENCES:
+        a, left_out = by_repetition(rows)
+        b, _ = by_repetition(rows.assign(value=rows["divisor"]))
+        return Cell(at, "ratio", a.size, left_out, more={"a": a.tolist(), "b": b.tolist()})
+    if check["statistic"] == "relative_se":
+        return replace(_mean(at, rows), kind="relative_se")
+    return _every(at, rows, check) if check.get("rows") == "every" else _mean(at, rows, pool)
+
+
+def _mean(at: Content, rows: pd.DataFrame, pool: Estimate | None = None) -> Cell:
+    values, left_out = by_repetition(rows)
+    return Cell(at, "mean", values.size, left_out, mean_se(values), pool)
+
+
+def _every(at: Content, rows: pd.DataFrame, check: Asked) -> Cell:
+    """The smallest and the largest value, and how many rows violate the bound that is asked now."""
+    values, varying = rows["value"].to_numpy(), varies(rows, INDEX)
+    more: Content = {"rows": int(values.size)}
+    for name, number in (("low", int(np.argmin(values))), ("high", int(np.argmax(values)))):
+        more[name] = float(values[number])
+        more[f"{name}_at"] = _place({column: rows[column].iloc[number] for column in varying})
+    more |= {"violating": int((~Bound.of(check).met(values)).sum()), "bound": bound_of(check)}
+    return Cell(at, "every", int(rows["repetition"].nunique()), more=more)
+
+
 # For new points of the same law
 
 
-def _pools(source: _Source, check: Check, groups: Sequence[tuple[At, pd.DataFrame]]) -> list[Estimate | None]:
+def _pools(
+    source: _Source, check: Asked, groups: Sequence[tuple[Content, pd.DataFrame]]
+) -> Sequence[Estimate | None]:
     """For each group what the choice of the pool adds to the error of its mean, where that is known.
 
     It is for mean differences of errors that jobs kept point by point, tested on the same points.
     """
-    nothing: list[Estimate | None] = [None] * len(groups)
     plain = check["statistic"] == "difference" and check.get("b") != "x" and trend_of(check) is None
-    if source.names is None or not plain or check.get("rows", "mean") != "mean" or "of" in check:
-        return nothing
-    where, columns = check.get("where", {}), check.get("for_each", [])
-    try:
-        a, b = (select(source.names, {**where, **check[side]}) for side in ("a", "b"))
-        pairs = split(paired(a, b, check), columns)
-        if [at for at, _ in pairs] != [at for at, _ in groups]:
-            return nothing
-        return [_added(part, source.curves) for _, part in pairs]
-    except MissingRows:  # an error that is not kept point by point
-        return nothing
-
-
-def _index(points: Points) -> pd.DataFrame:
-    """One row for each curve, as in a result table; the value is its number."""
-    frame = pd.DataFrame(list(map(Points.columns, points.curves)), columns=CURVE)
-    return frame.assign(repetition=0, value=np.arange(len(frame)), x=frame["x"].astype(float))
+    plain = plain and check.get("rows", "mean") == "mean" and "of" not in check
+    if source.names is not None and plain:
+        try:
+            where = check.get("where", {})
+            a, b = (select(source.names, {**where, **check[side]}) for side in ("a", "b"))
+            pairs = split(paired(a, b, check), check.get("for_each", []))
+            if [at for at, _ in pairs] == [at for at, _ in groups]:
+                return [_added(part, source.curves) for _, part in pairs]
+        except MissingRows:  # an error that is not kept point by point
+            pass
+    return [None] * len(groups)
 
 
 def _added(pairs: pd.DataFrame, curves: Sequence[Curve]) -> Estimate:
     """0 with the error that the pools add to the mean over some pairs; pools are independent."""
-    total = Estimate(0.0, 0.0, inf)
-    for _, of_pool in pairs.groupby(["dataset", "source"], observed=True):
-        own = _of_pool([(curves[int(a)], curves[int(b)]) for a, b in of_pool[["value_a", "value_b"]].values])
-        total = welch(total, own._replace(se=own.se * len(of_pool) / len(pairs)))
-    return total
+    parts = []
+    for _, rows in pairs.groupby(["dataset", "source"], observed=True):
+        numbers = rows[["value_a", "value_b"]].to_numpy(int)
+        added = _of_pool([(curves[a], curves[b]) for a, b in numbers])
+        parts.append(added._replace(se=added.se * len(rows) / len(pairs)))
+    return reduce(welch, parts, Estimate(0.0, 0.0, inf))
 
 
 def _of_pool(pairs: Sequence[tuple[Curve, Curve]]) -> Estimate:
@@ -309,6 +495,24 @@ def _of_pool(pairs: Sequence[tuple[Curve, Curve]]) -> Estimate:
 # As a file
 
 
+def as_json(value: Any) -> str:
+    """A mapping or list as a cell of a table, "" if it is empty."""
+    return json.dumps(value, ensure_ascii=False) if value else ""
+
+
+def value(cell: Any) -> Any:
+    """A cell that holds JSON; an empty mapping if it is empty."""
+    return json.loads(cell) if isinstance(cell, str) and cell else {}
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    """Rows of a table of text; without a file: empty."""
+    if not file.is_file():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def frame_of(estimates: Estimates) -> pd.DataFrame:
     """Rows of `COLUMNS`, one for each cell; lists and mappings as JSON."""
     rows = []
@@ -320,33 +524,27 @@ def frame_of(estimates: Estimates) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _row(cell: Cell) -> dict[str, Any]:
+def _row(cell: Cell) -> Content:
     row = {"kind": cell.kind, "repetitions": cell.repetitions, "left_out": cell.left_out}
-    row |= dict(zip(("mean", "se", "df"), cell.estimate, strict=True))
+    row |= cell.estimate._asdict()
     if cell.pool:
         row |= {"pool_se": cell.pool.se, "pool_df": cell.pool.df}
-    return row | {
-        key: json.dumps(value) if value else "" for key, value in (("at", cell.at), ("more", cell.more))
-    }
+    parts = {"at": cell.at, "more": cell.more}
+    return row | {key: json.dumps(part) if part else "" for key, part in parts.items()}
 
 
 def of_rows(rows: Iterable[Mapping[str, str]]) -> Estimates:
     """The estimates of one artifact from the rows of their file, which are text."""
     found: Estimates = {}
-    groups: dict[tuple[str, int], dict[str, list[Cell]]] = {}
-    for row in rows:
-        key = row["id"], int(row["check"])
-        of_key = groups.setdefault(key, {})
-        if row["kind"]:
-            of_key.setdefault(row["group"], []).append(_cell_of(row))
-        substitutes = json.loads(row["stand_in"] or "[]")
-        found[key] = Measured(row["what"], list(of_key.values()), substitutes, row["missing"])
+    for key, of_key in groupby(rows, lambda row: (row["id"], int(row["check"]))):
+        part = list(of_key)
+        groups = [list(map(_cell_of, cells)) for group, cells in groupby(part, itemgetter("group")) if group]
+        found[key] = Measured(part[0]["what"], groups, list(value(part[0]["stand_in"])), part[0]["missing"])
     return found
 
 
 def _cell_of(row: Mapping[str, str]) -> Cell:
-    mean, se, df = (float(row[key] or "nan") for key in ("mean", "se", "df"))
+    estimate = Estimate(*(float(row[key] or "nan") for key in ("mean", "se", "df")))
     pool = Estimate(0.0, float(row["pool_se"] or "nan"), float(row["pool_df"])) if row["pool_df"] else None
-    at, more = (json.loads(row[key] or "{}") for key in ("at", "more"))
     repetitions, left_out = (int(float(row[key])) for key in ("repetitions", "left_out"))
-    return Cell(at, row["kind"], repetitions, left_out, Estimate(mean, se, df), pool, more)
+    return Cell(value(row["at"]), row["kind"], repetitions, left_out, estimate, pool, value(row["more"]))

@@ -59,7 +59,7 @@ class Curve(NamedTuple):
 
 
 class Points:
-    """Curves by their names, the columns `CURVE` as JSON; adding is commutative."""
+    """Curves by name, the columns `CURVE` as JSON; adding is commutative."""
 
     def __init__(self) -> None:
         self.curves: dict[str, Curve] = {}

@@ -1,21 +1,26 @@
-"""The sentence of a verdict, made once and last, from the columns of its row. Nothing reads it back."""
+"""The sentence of a verdict, made once and last, from the columns of its row; what pages quote."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan, nan
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from reproduction.verdicts.names import (
+from reproduction.verdicts.claims import (
     BOUNDS,
     ENDS,
     NOT_COMPARABLE,
     NOT_JUDGED,
     RATIO_OF_DIFFERENCES,
     TRENDS,
-    Check,
+    VERDICTS,
+    Asked,
     listed,
     trend_of,
 )
+from reproduction.verdicts.estimates import rows_of, value
 
 Row = Mapping[Any, Any]
 CELLS = {"same winner": "rows", "same order": "pairs of methods"}
@@ -27,13 +32,9 @@ def number(cell: Any) -> float:
     return nan if cell in ("", None) else float(cell)
 
 
-def value(cell: Any) -> Any:
-    """A cell that holds JSON; an empty mapping if it is empty."""
-    return json.loads(cell) if isinstance(cell, str) and cell else {}
-
-
-def with_interval(estimate: float, low: float, high: float) -> str:
-    """``0.12 [0.11, 0.13]``."""
+def figure(row: Row, keys: str = "estimate ci_low ci_high") -> str:
+    """``0.12 [0.11, 0.13]`` from three columns of a row; without an interval where that is not known."""
+    estimate, low, high = (number(row[key]) for key in keys.split())
     return f"{estimate:.4g}" if isnan(low) else f"{estimate:.4g} [{low:.4g}, {high:.4g}]"
 
 
@@ -69,13 +70,12 @@ class Sentences:
         return self.join([f"{barred}: ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
 
     def _published(self, row: Row) -> list[str]:
-        ours = with_interval(*(number(row[key]) for key in ("estimate", "ci_low", "ci_high")))
-        gap = with_interval(*(number(row[f"difference{end}"]) for end in ("", "_low", "_high")))
+        gap = figure(row, "difference difference_low difference_high")
         published, se = number(row["published"]), number(row["published_se"])
         theirs = f"{published:g} (se {se:.2g})" if se > 0 else f"{published:g}"
         n, repetitions = number(row["n"]), number(row["repetitions"])
         parts = [
-            f"ours {ours} (n = {n:g}), published {theirs}",
+            f"ours {figure(row)} (n = {n:g}), published {theirs}",
             f"difference {gap}, margin ±{number(row['margin']):g}",
             *_left_out(row),
         ]
@@ -89,10 +89,9 @@ class Sentences:
 
     def _claim(self, row: Row) -> list[str]:
         check = value(row["check"])
-        figure = with_interval(*(number(row[key]) for key in ("estimate", "ci_low", "ci_high")))
         n, groups, needed = (number(row[key]) for key in ("n", "groups", "needed"))
         at = self.place(value(row["at"]))
-        asked = f" = {figure}, asked {bound(check)} (n = {n:g})"
+        asked = f" = {figure(row)}, asked {bound(check)} (n = {n:g})"
         parts = [self.join([self.quantity(check), asked, " at " if at else "", at])]
         if groups > 1 or needed > 0:
             count = f"this group decides, {number(row['passing']):g} of {groups:g} pass"
@@ -102,7 +101,7 @@ class Sentences:
             parts.append(f"check {number(row['number']):g} of {number(row['checks']):g}")
         return parts
 
-    def _remarks(self, row: Row, check: Check) -> list[str]:
+    def _remarks(self, row: Row, check: Asked) -> list[str]:
         rows, repetitions = number(row["rows"]), number(row["repetitions"])
         if rows > 0:
             violating, worst = number(row["violating"]), self.place(value(row["worst"]))
@@ -136,12 +135,12 @@ class Sentences:
     def _new_points(self, row: Row) -> str:
         if not row["new_points"]:
             return ""
-        figure = with_interval(*(number(row[f"new_points_{key}"]) for key in ("estimate", "low", "high")))
+        figures = figure(row, "new_points_estimate new_points_low new_points_high")
         p, at = number(row["new_points_p"]), self.place(value(row["new_points_at"]))
         says = "" if isnan(p) else f"{row['new_points']}, p = {p:.2g}; "
-        return self.join([f"for new points: {says}{figure}", " at " if at else "", at])
+        return self.join([f"for new points: {says}{figures}", " at " if at else "", at])
 
-    def quantity(self, check: Check) -> str:
+    def quantity(self, check: Asked) -> str:
         """What a check measures: ``one_pred − one (shared_r, mse, last x)``."""
         each = check.get("for_each", [])
         where = {key: entry for key, entry in check.get("where", {}).items() if not isinstance(entry, list)}
@@ -163,7 +162,7 @@ class Sentences:
         about = self.words(where)
         return self.join([*before, *parts, *([" (", about, ")"] if about else [])])
 
-    def words(self, selector: Mapping[str, Any], each: Sequence[str] = ()) -> str:
+    def words(self, selector: Asked, each: Sequence[str] = ()) -> str:
         """A selector: ``shared_r, mse, last x``; a list over which groups are made is "each"."""
         return self.join(
             [self._word(key, entry, each) for key, entry in selector.items() if entry != ""], ", "
@@ -175,7 +174,7 @@ class Sentences:
         text = self.join([self._key(key, one) for one in listed(entry)], " or ")
         return self.join([text, " x"]) if entry in ENDS else self.join(["x ", text]) if key == "x" else text
 
-    def place(self, at: Mapping[str, Any]) -> str:
+    def place(self, at: Asked) -> str:
         """Columns of some rows: ``noise uniform, x 2.5``; a step of a trend is ``x 4 → 8``."""
         found = [
             self.join([f"{key} ", self.join([self._key(key, one) for one in listed(entry)], " → ")])
@@ -188,7 +187,7 @@ class Sentences:
         return self.name(column, f"{key:g}" if isinstance(key, float) else str(key))
 
 
-def bound(check: Check) -> str:
+def bound(check: Asked) -> str:
     """What the check asks: ``below 0``, ``within [0.98, 1.02]``, ``above 0 (increasing along noise)``."""
     key = next(key for key in BOUNDS if key in check)
     entry = check[key]
@@ -214,11 +213,117 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
             place = "our values" if row["control"] == "ours" else f"{row['control']} in our place"
             found.setdefault(place, []).append(f"{number(row['estimate']):.0f} {row['state']}")
             continue
-        quantity = str(row["quantity"])
+        quantity, keys = str(row["quantity"]), ("estimate", "low", "high")
         scale, unit = (100, " %") if quantity.startswith("same") else (1, "")
-        figure = with_interval(*(scale * number(row[key]) for key in ("estimate", "low", "high")))
-        counted = (
-            f"{number(row['cells']):g} {CELLS.get(quantity, 'values')}, {number(row['sets']):g} data sets"
-        )
-        found[quantity] = [f"{figure}{unit} ({counted})"]
+        figures = figure({key: scale * number(row[key]) for key in keys}, " ".join(keys))
+        cells, sets = f"{number(row['cells']):g}", f"{number(row['sets']):g}"
+        found[quantity] = [f"{figures}{unit} ({cells} {CELLS.get(quantity, 'values')}, {sets} data sets)"]
     return [(quantity, ", ".join(figures)) for quantity, figures in found.items()]
+
+
+# Quoted by README and documentation, after marks: from the tables of the reference
+#
+# ``<!-- count inside: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
+# in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
+# ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
+# summary with these labels, at the last x, with the decimals that are there.
+# ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
+# the distances to the published values by method; of all claims of a paper, and the counts of its values.
+
+COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z ]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
+MEAN = re.compile(
+    r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
+)
+TABLE = re.compile(
+    r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
+)
+LABELS = ("dataset", "noise", "setting", "method", "metric")
+HEADS = {
+    "distances": """
+| method | artifact | noise / % | sets | mean distance, points | mean absolute distance | largest |
+|---|---|---|---|---|---|---|
+""",
+    "verdicts": """
+| artifact | claim | verdict | statement | estimate [95 % interval] | asked |
+|---|---|---|---|---|---|
+""",
+}
+
+
+def filled(text: str, folder: Path) -> str:
+    """A text with every mark as ``<folder>/<paper>/<artifact>/{verdicts,summary}.csv`` have it.
+
+    What quotes an artifact without tables stays as it is.
+    Raises ValueError : a mean whose labels name no rows, or rows of more than one kind.
+    """
+    text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
+    text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
+    return TABLE.sub(lambda found: _table(found, folder) or found[0], text)
+
+
+def _count(found: re.Match[str], folder: Path) -> str:
+    total = 0
+    for name in found["tables"].split():
+        paper, artifact, *prefix = [*name.split("/"), "*"][: max(2, name.count("/") + 1)]
+        files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
+        if not files:
+            return ""
+        rows = [row for file in files for row in rows_of(file) if row["id"].startswith("/".join(prefix))]
+        total += sum(row["verdict"] == found["verdict"] for row in rows)
+    return f"{found[1]}{total}"
+
+
+def _quoted_mean(found: re.Match[str], folder: Path) -> str:
+    file, words = folder / found["name"] / "summary.csv", found["words"].split(", ")
+    if not file.exists():
+        return ""
+    rows = [row for row in rows_of(file) if all(word in (row[key] for key in LABELS) for word in words)]
+    kinds = sorted({", ".join(filter(None, (row[key] for key in LABELS))) for row in rows})
+    if len(kinds) != 1:
+        several = f"{len(kinds)} kinds of rows, such as {' and '.join(kinds[:2])}" if kinds else "no row"
+        raise ValueError(f"{file}: {', '.join(words)} names {several}; it must name one")
+    last = max(rows, key=lambda row: float(row["x"] or 0))
+    return f"{found[1]}{float(last['mean']):.{len(found['decimals'] or '')}f}"
+
+
+def _table(found: re.Match[str], folder: Path) -> str:
+    kind, names = found["kind"], found["tables"].split()
+    files = [folder / name / "verdicts.csv" for name in names]
+    if kind == "verdicts":
+        files = sorted((folder / names[0]).glob("*/verdicts.csv"))
+    if not files or not all(file.exists() for file in files):
+        return ""
+    lines_of = _distances if kind == "distances" else _verdicts
+    lines = [cells for file in files for cells in lines_of(file.parent.name, rows_of(file))]
+    if kind == "distances":
+        lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
+    body = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return f"{found['start']}{HEADS[kind]}{body}\n{found['end']}"
+
+
+def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """A line for all published values of an artifact, and one for each claim."""
+    counts = Counter(row["verdict"] for row in rows if row["kind"] == "published")
+    if counts:
+        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        yield f"`{artifact}`", "", each, f"{counts.total()} published values", "", ""
+    for row in rows:
+        if row["kind"] == "claim":
+            check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
+            asked = (figure(row).replace("nan", ""), bound(check)) if check else ("", "")
+            yield f"`{artifact}`", row["id"], f"**{row['verdict']}**", statement, *asked
+
+
+def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """A line for each method and level of noise."""
+    found: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        if row["kind"] == "published":
+            where = value(row["where"])
+            percent = round(100 * float(listed(where["noise"])[-1].split()[-1]))
+            found[where["method"], percent][where["dataset"]] = float(row["difference"])
+    for (method, percent), gaps in found.items():
+        farthest = max(gaps, key=lambda dataset: abs(gaps[dataset]))
+        means = f"{fmean(gaps.values()):+.1f}", f"{fmean(map(abs, gaps.values())):.1f}"
+        largest = f"{gaps[farthest]:+.1f}, {farthest.removeprefix('ida_').replace('_', ' ')}"
+        yield method, f"`{artifact}`", str(percent), str(len(gaps)), *means, largest

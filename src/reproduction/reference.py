@@ -1,0 +1,564 @@
+"""The reference run that the repository keeps: what it holds, when it is old, how another run compares.
+
+A `Run` is one artifact as it was run, read from finished files. A result table without its repetitions is a
+summary: n, mean, standard error and quantiles of every row key. What is kept is judged again from its
+estimates: another margin, bound, published value or wording needs no run.
+"""
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from noisylabels.statistics import Estimate
+from reproduction import costs, results
+from reproduction.plan import Plan, unknown_target
+from reproduction.results import replacing
+from reproduction.strict_yaml import Content
+from reproduction.verdicts import judge
+from reproduction.verdicts.agreement import agreement
+from reproduction.verdicts.claims import NOT_JUDGED, SELECTOR, Asked, MissingRows
+from reproduction.verdicts.estimates import (
+    Cell,
+    Estimates,
+    Measured,
+    digest,
+    of_rows,
+    prepare,
+    rows_of,
+    select,
+    unnamed,
+)
+
+DRAWN = ("svg", "png", "html")
+"""Formats that a page can show."""
+JUDGED_BY = ("verdicts", "agreement", "estimates")
+WHOLE, LARGEST = 20_000_000, 2_000_000
+"""Bytes of the whole reference, and of a file of it."""
+THUMBNAIL = (520, 320)
+"""Largest width and height in pixels."""
+
+Row = dict[str, str]
+
+# Runs
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is there of an artifact at a scale, or in the reference; what is missing is empty.
+
+    table : its result table or the summary of one.   thumbnail : of a figure, for the reference only.
+    drawn : the figure (SVG or PNG) or the table (HTML).   cost : ``minutes``, ``mem_mb`` and ``jobs``.
+    """
+
+    scale: str
+    verdicts: list[Row] = field(default_factory=list)
+    agreement: list[Row] = field(default_factory=list)
+    estimates: list[Row] = field(default_factory=list)
+    provenance: Content = field(default_factory=dict)
+    cost: dict[str, float] = field(default_factory=dict)
+    drawn: Path | None = None
+    table: Path | None = None
+    thumbnail: Path | None = None
+
+    def __bool__(self) -> bool:
+        return self.drawn is not None or bool(self.verdicts)
+
+
+def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
+    """The artifact as it was run at the scale of the plan.
+
+    source : the artifact that the table and its provenance are of, if it is another.
+    """
+    scale, tables = plan.config["scale"], root / plan.results / (source or name)
+    return Run(
+        scale,
+        *(
+            _newest(root / plan.results, name, f"{part}.csv")
+            for part in ("verdicts", "agreement", "estimates")
+        ),
+        provenance=json_of(tables / "provenance.json"),
+        cost=_cost(root / f"logs/{scale}/{name}"),
+        drawn=_smallest(root / plan.figures / name),
+        table=_there(tables / "table.csv"),
+    )
+
+
+def kept(name: str, root: Path, source: str = "") -> Run:
+    """The artifact as the reference keeps it; ``source`` as in `own`."""
+    tables, drawn = root / "results/reference" / (source or name), root / "figures/reference" / name
+    folder = root / "results/reference" / name
+    provenance = json_of(folder / "provenance.json")
+    return Run(
+        "full",
+        *(rows_of(folder / f"{part}.csv") for part in JUDGED_BY),
+        provenance=json_of(tables / "provenance.json") | provenance,
+        cost=provenance.get("cost", {}),
+        drawn=_smallest(drawn),
+        table=_there(tables / "summary.csv"),
+        thumbnail=_there(drawn.with_name(f"{drawn.name}.thumb.webp")),
+    )
+
+
+def _cost(logs: Path) -> dict[str, float]:
+    """Minutes of a core of all jobs, the memory of the largest in MB, and their number; of no jobs: empty."""
+    jobs = [costs.times(file) for file in sorted(logs.glob("*.time.tsv"))]
+    if not jobs:
+        return {}
+    seconds, memory = zip(*jobs, strict=True)
+    return {"minutes": round(sum(seconds) / 60, 2), "mem_mb": round(max(memory)), "jobs": len(jobs)}
+
+
+def _smallest(drawn: Path) -> Path | None:
+    """The smallest of the files of a figure or table that a page can show."""
+    files = [drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN]
+    return min(filter(Path.is_file, files), key=lambda file: file.stat().st_size, default=None)
+
+
+def _there(file: Path) -> Path | None:
+    return file if file.is_file() else None
+
+
+def json_of(file: Path) -> Content:
+    """A JSON object; of no file: empty. Raises ValueError: no JSON; names the file."""
+    if not file.is_file():
+        return {}
+    try:
+        found: Content = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise ValueError(
+            f"{file}: cannot be read ({error}); delete it and run again, it is made again"
+        ) from None
+    return found
+
+
+def _newest(folder: Path, name: str, file: str) -> list[Row]:
+    """Rows of an artifact, of the file that was made last: for everything, for its paper, or for it alone."""
+    paper, _, artifact = name.partition("/")
+    files = [there for scope in (name, paper, "") if (there := folder / scope / file).is_file()]
+    for each in sorted(files, key=lambda each: each.stat().st_mtime_ns, reverse=True):
+        rows = [row for row in rows_of(each) if (row["paper"], row["artifact"]) == (paper, artifact)]
+        if rows:
+            return rows
+    return []
+
+
+QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
+SUMMARY = [*SELECTOR, "n", "mean", "se", *QUANTILES]
+
+
+def summarised(table: pd.DataFrame, quantiles: bool = True) -> pd.DataFrame:
+    """m = sum(v)/n, se = s/sqrt(n) with s^2 = sum((v-m)^2)/(n-1), quantiles, for each `SELECTOR` of a table.
+
+    The keys are in the order of their first rows; a single repetition has no error and no quantiles.
+    """
+    groups = table.groupby(SELECTOR, sort=False, dropna=False)["value"]
+    found = groups.agg(n="size", mean="mean", se="sem")
+    if quantiles:
+        for name, share in QUANTILES.items():
+            found[name] = groups.quantile(share)
+        found.loc[found["n"] == 1, list(QUANTILES)] = float("nan")
+    return found.reset_index()
+
+
+def read_summary(path: Path) -> pd.DataFrame:
+    """The columns `SUMMARY` of a summary that was written, or of a result table."""
+    with path.open(encoding="utf-8") as lines:
+        header = lines.readline().strip().split(",")
+    if header != SUMMARY:
+        return summarised(results.read_table(path))
+    missing, texts = {key: [""] for key in SUMMARY[6:]}, dict.fromkeys(SUMMARY[:6], "object")
+    return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype=texts)
+
+
+def write_summary(summary: pd.DataFrame, path: Path) -> None:
+    """Write as CSV, means with ten digits as in result tables, the rest with four; always the same bytes."""
+    rough = {name: summary[name].map("{:.4g}".format, na_action="ignore") for name in ("se", *QUANTILES)}
+    judge.write(summary.assign(**rough)[SUMMARY], path, "%.10g")
+
+
+# Judge again
+
+
+class Judged(NamedTuple):
+    """Verdicts of an artifact, and their agreement with the paper."""
+
+    verdicts: pd.DataFrame
+    agreement: pd.DataFrame
+
+
+def judged(
+    content: Asked, estimates: Sequence[Row], before: Sequence[Row], means: Path | None = None
+) -> Judged:
+    """What follows now from estimates that were kept, and for claims without any from verdicts.
+
+    means : the summary of the result table, for published values that were added since.
+    """
+    found = of_rows(estimates)
+    if means and means.is_file():
+        found |= _new_values(content, found, means)
+    frame = judge.decide(content, found, "full", before)
+    constant = {row["id"]: row["constant_error"] for row in before if row["kind"] == "published"}
+    frame["constant_error"] = [float(constant.get(name) or "nan") for name in frame["id"]]
+    return Judged(frame, agreement(frame.assign(paper="", artifact="")))
+
+
+def _new_values(content: Asked, found: Estimates, summary: Path) -> Estimates:
+    """Estimates of the published values that have none and name one row of a summary."""
+    asked = {entry["id"]: {"where": entry["where"]} for entry in content.get("published") or []}
+    known = {(name, each.what) for (name, number), each in found.items() if not number}
+    asked = {name: where for name, where in asked.items() if (name, digest(where)) not in known}
+    if not asked:
+        return {}
+    means, new = read_summary(summary), Estimates()
+    rows = prepare(means.assign(repetition=0).rename(columns={"mean": "value"}))
+    for name, where in asked.items():
+        try:
+            chosen = select(rows, where["where"])
+        except MissingRows as error:
+            new[name, 0] = Measured(digest(where), missing=str(error))
+            continue
+        unnamed(chosen, {"repetition", *where["where"]})
+        if len(chosen) == 1:
+            row = means.loc[chosen.index[0]]
+            estimate = Estimate(float(row["mean"]), float(row["se"]), int(row["n"]) - 1)
+            cell = Cell({}, "mean", int(row["n"]), 0, estimate)
+            new[name, 0] = Measured(digest(where), [[cell]], list(chosen.loc[chosen["stand_in"], "dataset"]))
+    return new
+
+
+def again(content: Asked, folder: Path) -> Judged:
+    """The same of what a folder of the reference keeps."""
+    estimates, before = rows_of(folder / "estimates.csv"), rows_of(folder / "verdicts.csv")
+    return judged(content, estimates, before, folder / "summary.csv")
+
+
+def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
+    """(published values and claims whose kept verdict is not what follows now, those that need a run)."""
+    before = {row["id"]: row for row in rows_of(folder / "verdicts.csv")}
+    now = {row["id"]: row for row in again(content, folder).verdicts.to_dict("records")}
+    keys = ("verdict", "statement", "expected", "reason", "margin", "published")
+    changed = [
+        name
+        for name in {**before, **now}
+        if name not in before or name not in now or any(_text(now[name][k]) != before[name][k] for k in keys)
+    ]
+    return changed, [name for name, row in now.items() if row["verdict"] == NOT_JUDGED]
+
+
+def _text(value: Any) -> str:
+    """A value as `judge.write` writes it."""
+    if isinstance(value, str):
+        return value
+    return "" if value != value else f"{value:.6g}"
+
+
+def _write(found: Judged, name: str, folder: Path) -> None:
+    for table, frame in found._asdict().items():
+        file = folder / f"{table}.csv"
+        plain = frame.drop(columns=["paper", "artifact"], errors="ignore")
+        file.unlink(missing_ok=True)
+        if len(frame):
+            judge.write(judge.of_artifact(plain, *name.split("/")), file)
+
+
+def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
+    """Judge kept artifacts again and write their verdicts; a line for each artifact where some changed."""
+    lines = []
+    for name in names:
+        folder = home / "results/reference" / name
+        if (folder / "provenance.json").is_file():
+            content = made.artifact(name).content
+            changed, _ = moved(content, folder)
+            _write(again(content, folder), name, folder)
+            lines += [f"{name}: {', '.join(changed)}"] * bool(changed)
+    return lines or ["every verdict is what it was"]
+
+
+# Keep
+
+
+class NotFinished(ValueError):
+    """A result that cannot become the reference; the message says why, and what to run."""
+
+
+def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
+    """The artifacts of some targets (papers or ``<paper>_<artifact>``); of none: all.
+
+    Raises
+    ------
+    ValueError : a target that the configuration does not have.
+    """
+    known = made.targets
+    if unknown := [target for target in asked if target not in known]:
+        raise ValueError(unknown_target(unknown[0], known))
+    scopes = [known[target] for target in asked] or [""]
+    return list(dict.fromkeys(name for scope in scopes for name in made.below(scope)))
+
+
+def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
+    """Keep the artifacts that are finished; (lines, whether one that was asked for could not be kept)."""
+    lines, refused = [], []
+    for name in names:
+        try:
+            keep(made, name, root, home)
+            lines.append(f"{name}: kept")
+        except ValueError as error:
+            refused.append(str(error))
+    folders = (home / "results/reference", home / "figures/reference")
+    size = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+    count = f"{len(lines)} kept, {len(refused)} not; {size / 1e6:.1f} MB in all"
+    large = [f"that is more than {WHOLE / 1e6:.0f} MB"] * (size > WHOLE)
+    lines += [f"not kept: {line}" for line in refused]
+    return [*lines, count, *large], bool(large) or bool(refused and asked)
+
+
+def keep(made: Plan, name: str, root: Path, home: Path) -> None:
+    """Put the artifact of a full run, finished below ``root``, into the reference below ``home``.
+
+    Raises
+    ------
+    NotFinished : not run, not judged, or run from other settings than those of its file.
+    """
+    run, content = own(made, name, root), made.artifact(name).content
+    _examine(made, name, run)
+    folder = home / "results/reference" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    if run.table:
+        _keep_summary(run.table, folder / "summary.csv")
+    (folder / "estimates.csv").unlink(missing_ok=True)
+    if run.estimates:
+        judge.write(pd.DataFrame(run.estimates), folder / "estimates.csv")
+    _write(judged(content, run.estimates, run.verdicts), name, folder)
+    made_from = {"settings": _settings(made, name), "code": run.provenance.get("code", "")}
+    about = run.provenance | {"cost": run.cost, "data": _data(made, name, root), "made_from": made_from}
+    with replacing(folder / "provenance.json") as part:
+        part.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    _keep_drawing(run, home / "figures/reference" / name)
+
+
+def _examine(made: Plan, name: str, run: Run) -> None:
+    artifact, remedy = made.artifact(name), f"run ./run --cores 2 -- {name.replace('/', '_')}"
+    if run.drawn is None or (artifact.protocol and run.table is None):
+        raise NotFinished(f"{name}: not finished; {remedy}")
+    made_as = [run.provenance.get("settings"), run.provenance.get("seed")]
+    if artifact.protocol and made_as != [json.loads(json.dumps(artifact.settings)), made.config["seed"]]:
+        raise NotFinished(f"{name}: its table comes from other settings or another seed; {remedy}")
+    found = judged(artifact.content, run.estimates, run.verdicts).verdicts
+    if lacking := list(found.loc[found["verdict"] == NOT_JUDGED, "id"]):
+        others = f"are not those of its claims and published values ({lacking[0]})"
+        raise NotFinished(f"{name}: its verdicts {others}; {remedy}")
+    if run.table:
+        results.verify(run.table)
+
+
+def _data(made: Plan, name: str, root: Path) -> Content:
+    """Data set -> source, variant and files of what the artifact used."""
+    artifact, found = made.artifact(name), {}
+    for each in artifact.data_sets(artifact.settings):
+        record = json_of(root / "data/raw" / made.supply.pinned(each) / "source.json")
+        about = {key: record[key] for key in ("source", "variant", "files", "shape") if key in record}
+        found[each.partition(".")[0]] = about
+    return found
+
+
+def _keep_summary(table: Path, out: Path) -> None:
+    """With quantiles where they fit into a file of the reference."""
+    found = summarised(results.read_table(table))
+    with replacing(out) as part:
+        write_summary(found, part)
+        if part.stat().st_size > LARGEST:
+            write_summary(found.assign(**dict.fromkeys(QUANTILES)), part)
+        if part.stat().st_size > LARGEST:
+            remedy = "thin the table out in its protocol"
+            raise NotFinished(f"{out}: larger than {LARGEST / 1e6:.0f} MB; {remedy}")
+
+
+def _keep_drawing(run: Run, out: Path) -> None:
+    """The figure in its smaller format with a thumbnail, or the table for browsers and for the repository."""
+    assert run.drawn is not None
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for suffix in (*DRAWN, "md", "thumb.webp"):
+        out.with_name(f"{out.name}.{suffix}").unlink(missing_ok=True)
+    table, picture = run.drawn.suffix == ".html", run.drawn.with_suffix(".png")
+    for suffix in [".html", ".md"] if table else [run.drawn.suffix]:
+        shutil.copyfile(run.drawn.with_suffix(suffix), out.with_name(out.name + suffix))
+    if picture.is_file() and not table:
+        thumbnail(picture, out.with_name(f"{out.name}.thumb.webp"))
+
+
+def thumbnail(picture: Path, out: Path) -> None:
+    """A small WebP of a PNG, for pages that show many."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        small = image.convert("RGB")
+        small.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS, reducing_gap=2.0)
+        small.save(out, "WEBP", quality=62, method=4)
+
+
+# List what is old
+
+
+def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
+    """What changed since artifacts were kept; (lines, whether settings or verdicts did).
+
+    A change of settings makes a result another one. A change of code is reported, and may mean nothing.
+    """
+    lines, failed = [], False
+    for name in names:
+        provenance, target = kept(name, home).provenance, name.replace("/", "_")
+        remedy = f"./run --cores 2 -- {target} && ./run reference {target}"
+        if (made_from := provenance.get("made_from")) is None:
+            lines.append(f"{name}: not in the reference")
+            continue
+        changed, waiting = moved(made.artifact(name).content, home / "results/reference" / name)
+        if changed:
+            some, command = ", ".join(changed[:5]), f"./run reference --judge {target}"
+            lines.append(f"{name}: other claims or published values ({some} ...); {command}")
+        if waiting:
+            lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {remedy}")
+        settings = made_from.get("settings", made_from.get("declared", {}).get("settings"))
+        other = settings != _settings(made, name)
+        if other:
+            lines.append(f"{name}: OLD, other settings; {remedy}")
+        elif other_code(made, name, made_from):
+            commit = provenance.get("commit", "unknown")[:12]
+            lines.append(f"{name}: made with earlier code (commit {commit})")
+        failed = failed or bool(changed) or other
+    return lines or ["the reference is what the files here would give"], failed
+
+
+def _settings(made: Plan, name: str) -> str:
+    """Digest of what the artifact's jobs compute, or of what it draws if it has none."""
+    artifact = made.artifact(name)
+    computed: Any = {key: artifact.content.get(key) for key in ("uses", "settings")}
+    if artifact.protocol:
+        computed = [made.job(name, cell) for cell in artifact.cells]
+    return hashlib.sha256(json.dumps(computed, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def other_code(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:
+    """Has the code that computes the table changed? It has if the result is older than the digests of code.
+
+    made_from : of the provenance.
+    """
+    if not made.artifacts[name].protocol or name in made.left_out:
+        return False
+    return made.computing_code(name) != str(made_from["code"])
+
+
+# Compare another run with it
+
+ROUNDING = 1e-6
+"""Difference of a mean, against its scale, up to which another order of operations explains it."""
+NOTHING = 1e-9
+"""The smallest scale: where all of a metric is smaller than this, it is rounding and nothing else."""
+PROVENANCE = ("seed", "processor", "simd", "system", "python", "blas", "blas_kernel")
+"""What may explain a difference; the commit is not among them, it changes with every edit of a text."""
+EQUAL, ROUNDED, JUDGED = "equal to the last digit", "equal within rounding", "same verdicts"
+DIFFERENT, OTHER, MISSING = "different", "other settings", "not in the reference"
+
+
+class Comparison(NamedTuple):
+    """``state`` is one of the six words; ``detail`` says how far, or which verdicts changed."""
+
+    state: str
+    detail: str = ""
+
+
+def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
+    """A line for every result below ``root``, their count, what differs around them; is one different?"""
+    lines, states, causes = [], Counter[str](), Counter[str]()
+    for name, artifact in made.shown.items():
+        ours, theirs = own(made, name, root), kept(name, home)
+        if ours.table is None:
+            continue
+        try:
+            results.verify(ours.table)
+            found = compared(ours, theirs, bool(artifact.measured))
+        except ValueError as error:
+            found = Comparison(DIFFERENT, str(error))
+        states[found.state] += 1
+        lines.append(f"{name:34} {found.state}" + (f" ({found.detail})" if found.detail else ""))
+        causes.update(_differences(ours, theirs) if theirs else [])
+    if not lines:
+        return [f"there are no results in {root / made.results}"], True
+    lines += ["", ", ".join(f"{count} {state}" for state, count in states.most_common())]
+    lines += ["what differs around them:" if causes else "made in the same place with the same versions"]
+    lines += [f"  {cause} (in {count} results)" for cause, count in causes.most_common()]
+    return lines, bool(states[DIFFERENT])
+
+
+def compared(ours: Run, theirs: Run, timed: bool = False) -> Comparison:
+    """How a run of an artifact compares with the reference.
+
+    timed : its table holds measured times, so that only the verdicts can agree.
+    """
+    if not theirs:
+        return Comparison(MISSING)
+    if ours.provenance.get("settings_sha256") != theirs.provenance.get("settings_sha256"):
+        return Comparison(OTHER, "reduced, or changed since the reference was made")
+    was, now = ({row["id"]: row["verdict"] for row in run.verdicts} for run in (theirs, ours))
+    if changed := _changes(was, now):
+        more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+        return Comparison(DIFFERENT, "; ".join(changed[:5]) + more)
+    if ours.provenance.get("table_sha256") == theirs.provenance.get("table_sha256"):
+        return Comparison(EQUAL)
+    if timed:
+        return Comparison(JUDGED, "measured times differ from run to run")
+    apart, metric = distance(ours, theirs)
+    if np.isinf(apart):
+        return Comparison(DIFFERENT, "the table has other rows; the verdicts are the same")
+    far = f"a mean of {metric} differs most, by {apart:.1e} of its scale"
+    return Comparison(ROUNDED if apart <= ROUNDING else JUDGED, far)
+
+
+def _changes(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """``key: was -> now`` where they differ."""
+    every = {key: (was.get(key, "none"), now.get(key, "none")) for key in {**was, **now}}
+    return [f"{key}: {a} -> {b}" for key, (a, b) in every.items() if a != b]
+
+
+def distance(ours: Run, theirs: Run) -> tuple[float, str]:
+    """max |m - m_ref| / scale over the rows of the summaries, and its metric; inf where they have other rows.
+
+    scale = max(|m|, |m_ref|, median |m_ref| of that metric's rows which are not 0, `NOTHING`): a difference
+    of equal numbers, 1e-16 here and 2e-16 there, is none.
+    """
+    if ours.table is None or theirs.table is None:
+        return np.inf, ""
+    a, b = read_summary(ours.table), read_summary(theirs.table)
+    texts = SELECTOR[:-1]
+    if len(a) != len(b) or (a[texts].to_numpy() != b[texts].to_numpy()).any():
+        return np.inf, ""
+    if not np.allclose(a["x"], b["x"], rtol=1e-9, equal_nan=True):
+        return np.inf, ""
+    x, y = a["mean"].to_numpy(float), b["mean"].to_numpy(float)
+    typical = b["mean"].abs().where(y != 0).groupby(b["metric"]).transform("median").fillna(NOTHING)
+    apart = np.abs(x - y) / np.max([np.abs(x), np.abs(y), typical, np.full(len(x), NOTHING)], axis=0)
+    return float(apart.max()), str(b["metric"].iloc[np.argmax(apart)])
+
+
+def _differences(ours: Run, theirs: Run) -> list[str]:
+    """What differs in where the two were made: ``processor: AMD EPYC -> Intel Xeon``.
+
+    A reference may be older than a key of the provenance.
+    """
+    common = [key for key in PROVENANCE if key in ours.provenance and key in theirs.provenance]
+    return _changes(*(_flat(run.provenance, common) for run in (theirs, ours)))
+
+
+def _flat(made: Mapping[str, Any], keys: Iterable[str]) -> dict[str, str]:
+    flat = {key: str(made[key]) for key in keys}
+    flat |= {f"package {name}": version for name, version in made.get("packages", {}).items()}
+    flat |= {f"variant of {name}": variant for name, variant in made.get("data_variant", {}).items()}
+    digests = made.get("data_sha256", {})
+    return flat | {f"data {name.removesuffix('.npz')}": digest[:12] for name, digest in digests.items()}

@@ -1,1 +1,0 @@
-"""The reference run that the repository keeps: what it holds, when it is old, how another run compares."""
