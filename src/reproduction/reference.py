@@ -78,12 +78,12 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
     source : the artifact that the table and its provenance are of, if it is another.
     """
     scale, tables = plan.config["scale"], root / plan.results / (source or name)
+    verdicts, agreement, estimates = (_newest(root / plan.results, name, f"{part}.csv") for part in JUDGED_BY)
     return Run(
         scale,
-        *(
-            _newest(root / plan.results, name, f"{part}.csv")
-            for part in ("verdicts", "agreement", "estimates")
-        ),
+        verdicts,
+        agreement,
+        estimates,
         provenance=json_of(tables / "provenance.json"),
         cost=_cost(root / f"logs/{scale}/{name}"),
         drawn=_smallest(root / plan.figures / name),
@@ -96,9 +96,12 @@ def kept(name: str, root: Path, source: str = "") -> Run:
     tables, drawn = root / "results/reference" / (source or name), root / "figures/reference" / name
     folder = root / "results/reference" / name
     provenance = json_of(folder / "provenance.json")
+    verdicts, agreement, estimates = (rows_of(folder / f"{part}.csv") for part in JUDGED_BY)
     return Run(
         "full",
-        *(rows_of(folder / f"{part}.csv") for part in JUDGED_BY),
+        verdicts,
+        agreement,
+        estimates,
         provenance=json_of(tables / "provenance.json") | provenance,
         cost=provenance.get("cost", {}),
         drawn=_smallest(drawn),

@@ -58,19 +58,22 @@ MISTAKES = [
         r"published v: no row has method = theirz; available: ours, theirs",
     ),
     (printed(margin=0), r"published v: margin: should be greater than 0, got 0"),
-    (printed(margin=float("inf")), r"published v: margin: (inf|nan) is not allowed; give a finite number"),
-    (printed(margin=float("nan")), r"published v: margin: (inf|nan) is not allowed; give a finite number"),
-    (printed(value=float("nan")), r"published v: value: nan is not allowed; give a finite number"),
+    (printed(margin=float("inf")), r"published v: margin: should be a finite number, got (inf|nan)"),
+    (printed(margin=float("nan")), r"published v: margin: should be a finite number, got (inf|nan)"),
+    (printed(value=float("nan")), r"published v: value: should be a finite number, got nan"),
     (
         claim(below(where=HERE, below=float("inf"))),
-        r"claim c: checks.0.below: inf is not allowed",
+        r"claim c: checks.0.below: should be a finite number, got inf",
     ),
     (claim(below(where=HERE, below="0")), r"checks.0.below: should be a valid number, got '0'"),
     (
         claim(below(where=HERE, below=None, within=[2, 1])),
         r"within: give \[low, high\] with low <=",
     ),
-    (claim(below(where=HERE, below=None, within=[0, float("nan")])), r"within.1: nan is not allowed"),
+    (
+        claim(below(where=HERE, below=None, within=[0, float("nan")])),
+        r"within.1: should be a finite number, got nan",
+    ),
     (printed(sd=1.0), r"published v: sd goes with n"),
     (
         claim(below(where=HERE, base={"method": "ours"})),

@@ -70,7 +70,7 @@ def _groups(cells: pd.DataFrame) -> list[tuple[dict[str, str], pd.DataFrame]]:
     for by_noise, by_method in product((False, True), repeat=2):
         columns = [c for c, asked in (("noise", by_noise), ("method", by_method)) if asked and c in several]
         for names, part in cells.groupby(["metric", *columns]):
-            place = dict(zip(["metric", *columns], names, strict=True))
+            place = dict(zip(["metric", *columns], map(str, names), strict=True))
             found[tuple(place.get(column, "") for column in GROUP)] = part
     parts = [(key, part) for key, part in sorted(found.items(), key=lambda item: item[0]) if len(part) > 1]
     return [(dict(zip(GROUP, key, strict=True)), part) for key, part in parts]
@@ -91,7 +91,7 @@ def _measures(cells: pd.DataFrame) -> list[Content]:
         row(LIMITS, mean, (mean - half, mean + half), n),
     ]
     if (cells[["ours", "printed"]] > 0).all(axis=None):
-        ratio, interval = over_sets(cells, np.log(cells["ours"] / cells["printed"]))
+        ratio, interval = over_sets(cells, (cells["ours"] / cells["printed"]).map(np.log))
         rows.append(row("mean ratio", float(np.exp(ratio)), tuple(np.exp(interval)), n))
     lines = [line for _, line in cells.groupby("line", sort=False) if len(line) > 1]
     for quantity, part in (("same winner", _winners(lines)), ("same order", orders(lines))):
@@ -112,18 +112,19 @@ def over_sets(cells: pd.DataFrame, values: pd.Series) -> tuple[float, Interval]:
 
 def _winners(lines: list[pd.DataFrame]) -> pd.Series:
     """For each line, by data set: is our lowest value of a method that is lowest in the paper?"""
-    best = [line.loc[line["ours"].idxmin()] for line in lines]
+    best = [line.iloc[int(line["ours"].to_numpy().argmin())] for line in lines]
     won = [cell["printed"] == line["printed"].min() for cell, line in zip(best, lines, strict=True)]
     return pd.Series(won, [cell["dataset"] for cell in best], dtype=float)
 
 
 def orders(lines: list[pd.DataFrame]) -> pd.Series:
     """For each pair of methods of a line that the paper orders, by data set: do ours have this order?"""
-    found = []
+    found: list[tuple[str, bool]] = []
     for line in lines:
-        for a, b in combinations(line[["dataset", "printed", "ours"]].itertuples(), 2):
-            if a.printed != b.printed:
-                found.append((a.dataset, (a.printed - b.printed) * (a.ours - b.ours) > 0))
+        cells = zip(line["dataset"], line["printed"].to_numpy(), line["ours"].to_numpy(), strict=True)
+        for (dataset, theirs, ours), (_, other_theirs, other_ours) in combinations(cells, 2):
+            if theirs != other_theirs:
+                found.append((dataset, bool((theirs - other_theirs) * (ours - other_ours) > 0)))
     return pd.Series([same for _, same in found], [dataset for dataset, _ in found], dtype=float)
 
 
