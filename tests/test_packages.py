@@ -13,7 +13,7 @@ import noisylabels
 from noisylabels import METHODS
 
 SOURCES = Path(noisylabels.__file__).parents[1]
-LIBRARY = {"noisylabels", "numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib"}
+LIBRARY = {"noisylabels", "numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib", "threadpoolctl"}
 FURTHER = ["auditing.audit:audit", "out_of_core:chunks"]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
 LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}}

@@ -13,6 +13,7 @@ from noisylabels.classifiers.base import TrueLabelPosterior
 from noisylabels.classifiers.kernel import Fits, KernelClassifier
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
 from noisylabels.noise import flip_matrix
+from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
 START = 0.8  # P(true label = observed label) at the start
@@ -69,6 +70,7 @@ def directions(basis: Basis, centred: Floats, mu: Floats) -> Floats:
     return d / diagonal + tilt * ((tilt * d).sum(axis=1) / rest)[:, np.newaxis]
 
 
+@single_threaded_if_small
 def expectation_maximisation(
     basis: Basis, labels: Floats, mu: Floats, rounds: int = ROUNDS, threshold: str = "posterior"
 ) -> Discriminants:

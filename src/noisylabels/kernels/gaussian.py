@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats, choice, number
 
 WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))
@@ -113,6 +114,7 @@ class Basis:
     lam: Floats
 
 
+@single_threaded_if_small
 def basis(K: Floats) -> Basis:
     """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest.
 

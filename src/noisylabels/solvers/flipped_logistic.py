@@ -21,6 +21,7 @@ from scipy.sparse import csc_array
 from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
 from noisylabels.fixed_order import fma, put, sum_lanes
 from noisylabels.kernels.gaussian import Basis
+from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats, choice
 
 BLOCK = 128  # terms that are computed before they are summed
@@ -185,6 +186,7 @@ class Solution:
     converged: NDArray[np.bool_]
 
 
+@single_threaded_if_small
 def fit_batch(
     basis: Basis,
     labels: Floats,

@@ -24,6 +24,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from noisylabels.noise import flip_matrix
+from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats
 
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega
@@ -61,6 +62,7 @@ def contrasts(K: int) -> Floats:
     return np.ascontiguousarray(helmert(K).T)
 
 
+@single_threaded_if_small
 def em_newton(
     Z: Floats,
     labels: NDArray[np.intp],
@@ -187,6 +189,7 @@ def likelihood(
     return value, slope, R
 
 
+@single_threaded_if_small
 def lbfgs(
     Z: Floats,
     labels: NDArray[np.intp],

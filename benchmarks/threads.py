@@ -1,0 +1,81 @@
+"""Kernel classifiers under BLAS's default threads: one fit alone, and four processes that fit at once.
+
+    python benchmarks/threads.py [--rows 100 400 800 1600] [--processes 4] [--fits 9]
+
+Median milliseconds of a fit, of the slowest process: as the library fits, which limits the threads itself;
+with one thread by the environment; and with as many threads as BLAS takes.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+VARIABLES = [f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")]
+METHODS = {
+    "KLR": "KernelLogisticRegression",
+    "rKLR": "RobustKernelLogisticRegression",
+    "rMKLR": "RobustMultiKernelLogisticRegression",
+}
+WAYS = ("the library's", "one by environment", "BLAS's default")
+
+
+def fit(method, rows, fits, way):
+    """Median milliseconds of a fit in this process."""
+    import numpy as np
+
+    import noisylabels
+    from noisylabels import threads
+
+    if way == WAYS[2]:
+        threads.SMALL = 0
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, 10))
+    y = (X[:, 0] + 0.5 * rng.standard_normal(rows) > 0).astype(int)
+    model, taken = getattr(noisylabels, METHODS[method])(), []
+    model.fit(X, y)  # compiles
+    for _ in range(fits):
+        start = time.perf_counter()
+        model.fit(X, y)
+        taken.append(time.perf_counter() - start)
+    return 1e3 * float(np.median(taken))
+
+
+def at_once(processes, way, *arguments):
+    """The slowest of several processes that do the same."""
+    environment = {key: value for key, value in os.environ.items() if key not in VARIABLES}
+    if way == WAYS[1]:
+        environment |= dict.fromkeys(VARIABLES, "1")
+    command = [sys.executable, __file__, "--one", *map(str, arguments), way]
+    running = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(processes)
+    ]
+    return max(float(each.communicate()[0]) for each in running)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, nargs="*", default=[100, 400, 800, 1600])
+    parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--fits", type=int, default=9)
+    parser.add_argument("--methods", nargs="*", default=list(METHODS))
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        method, rows, fits, way = arguments.one
+        print(fit(method, int(rows), int(fits), way))
+        return
+    for method in arguments.methods:
+        for rows in arguments.rows:
+            for processes in (1, arguments.processes):
+                taken = [at_once(processes, way, method, rows, arguments.fits) for way in WAYS]
+                shown = ", ".join(f"{way} {value:.1f} ms" for way, value in zip(WAYS, taken, strict=True))
+                print(f"{method}, {rows} rows, {processes} at once: {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
