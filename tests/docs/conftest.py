@@ -24,9 +24,8 @@ class Newcomer:
         venv.mkdir()
         for part in ("bin", "lib", "pyvenv.cfg"):
             (venv / part).symlink_to(Path(sys.prefix) / part)
-        made_from = b"".join(
-            (self.checkout / file).read_bytes() for file in ("runtime.lock", "pyproject.toml")
-        )
+        files = [self.checkout / file for file in ("runtime.lock", "pyproject.toml")]
+        made_from = b"".join(file.read_bytes() for file in files)
         summed = subprocess.run(["cksum"], input=made_from, capture_output=True, check=True).stdout.decode()
         version = f"Python {sys.version.split()[0]}"
         (venv / "stamp").write_text(f"{version}\nruntime.lock {summed.strip()} {venv} {self.checkout}\n")
@@ -38,13 +37,8 @@ class Newcomer:
 
     def run(self, commands: str) -> str:
         """What the commands print; they must succeed, and set up no environment."""
-        done = subprocess.run(
-            ["bash", "-euc", commands],
-            cwd=self.checkout,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-        )
+        options = {"cwd": self.checkout, "env": self.environment, "capture_output": True, "text": True}
+        done = subprocess.run(["bash", "-euc", commands], **options)
         output = done.stdout + done.stderr
         assert done.returncode == 0, output
         assert "Making the environment" not in output

@@ -78,9 +78,8 @@ def targets(papers: list[str]) -> set[str]:
 
 
 def test_every_promise_of_security_names_tests_that_there_are():
-    _, _, promises = (
-        (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## What holds these promises")
-    )
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    _, _, promises = page.partition("## What holds these promises")
     rows = [line for line in promises.splitlines() if line.startswith("| ")][1:]
     named = [re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row) for row in rows]
     assert len(rows) > 10

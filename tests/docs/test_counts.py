@@ -109,9 +109,7 @@ def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number(
     marks = list(COUNT.finditer(text))
     assert len(marks) == len(re.findall("(?<!`)<!-- count", text)) > 0
     assert len(list(MEAN.finditer(text))) == len(re.findall("(?<!`)<!-- mean", text)) > 0
-    assert not re.search("^<!-- (count|mean)", text, re.MULTILINE), (
-        "a comment that begins a line ends a paragraph"
-    )
+    assert not re.search("^<!-- (count|mean)", text, re.MULTILINE), "a comment that begins a line ends it"
     for mark in marks:
         assert mark["verdict"] in VERDICTS
         for name in mark["tables"].split():

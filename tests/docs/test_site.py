@@ -25,22 +25,13 @@ import formulas
 )
 def test_a_formula_gets_indices_powers_and_greek_letters(text, html):
     assert formulas.render(text) == html
-
-
-def test_words_are_left_as_they_are():
     assert formulas.render("One label is known") == "One label is known"
     assert not formulas.looks_like("One label is known")
 
 
 def test_names_of_parameters_become_a_list_and_nothing_else_is_markup():
-    lines = [
-        "Text.",
-        "",
-        "eta : step, > 0.  p : norm of `w`,",
-        "    at least 2",
-        "",
-        "Raises ValueError: flip_matrix_ of *no* use.",
-    ]
+    lines = ["eta : step, > 0.  p : norm of `w`,", "    at least 2"]
+    lines = ["Text.", "", *lines, "", "Raises ValueError: flip_matrix_ of *no* use."]
     text = "\n".join(docstrings.convert(lines))
     assert "**eta**\n    \\ step, \\> 0." in text
     assert "**p**\n    \\ norm of \\ ``w``\\ , at least 2" in text

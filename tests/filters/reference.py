@@ -8,12 +8,12 @@ from noisylabels.filters.ors import ORS, VARIANTS
 R, BETA = 3.0, 2.0
 
 
-def filters(r: float = R, beta: float = BETA) -> list[ORS]:
+def filters(r=R, beta=BETA):
     """One filter of every variant."""
     return [ORS(name, r=r, beta=beta if name == "beta" else None) for name in VARIANTS]
 
 
-def sequence(T: int, d: int, *, seed: int = 0, sliding: bool = False, delay: int = 0) -> NoisySequence:
+def sequence(T, d, *, seed=0, sliding=False, delay=0):
     """A noisy linear target; two labels a round, v ~ U[0, 5]."""
     rng = np.random.default_rng(seed)
     x = Sliding(rng.normal(size=T), d, delay=delay) if sliding else rng.normal(size=(T, d))
@@ -23,19 +23,17 @@ def sequence(T: int, d: int, *, seed: int = 0, sliding: bool = False, delay: int
     return NoisySequence(x, y, y[:, None] + np.sqrt(v)[:, None] * rng.normal(size=(T, 2)), v)
 
 
-def as_rows(data: NoisySequence) -> NoisySequence:
+def as_rows(data):
     """The same sequence, its sliding window written out."""
     return NoisySequence(data.x.rows(0, len(data)), data.y, data.labels, data.v)
 
 
-def told(data: NoisySequence, part: slice = slice(None)) -> dict[str, np.ndarray]:
+def told(data, part=slice(None)):
     """All side information."""
     return {"v": data.v[part], "second": data.labels[part, 1], "clean": data.y[part]}
 
 
-def alpha(
-    variant: str, r: float, X: float, yhat: float, y: float, label1: float, label2: float, v: float
-) -> float:
+def alpha(variant, r, X, yhat, y, label1, label2, v):
     """Equation (5) with the proxies of the variant; delta = 0 is its limit (1 at vbar = 0, else 0)."""
     mean = (label1 + label2) / 2
     ybar, vbar = {
@@ -56,7 +54,7 @@ def alpha(
     return 1 / (1 + (r + X) * vbar / (r * (ybar - yhat) ** 2))
 
 
-def run(variant: str, data: NoisySequence, r: float = R, beta: float = BETA) -> np.ndarray:
+def run(variant, data, r=R, beta=BETA):
     """Predictions of equation (4), r_t = r / alpha_t; rule (6) for "beta"."""
     rows = data.x.rows(0, len(data)) if isinstance(data.x, Sliding) else data.x
     w, yhat = np.zeros(data.d), np.empty(len(data))

@@ -12,7 +12,7 @@ from reference import as_rows, sequence, told
 from sklearn.base import clone
 
 from noisylabels import METHODS
-from noisylabels.filters.base import Filter, NoisySequence, Sliding
+from noisylabels.filters.base import NoisySequence, Sliding
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, PNLMS, RLS, SMNLMS, ZALMS
 from noisylabels.filters.ors import ORS, VARIANTS
 from noisylabels.filters.pnorm import (
@@ -29,18 +29,13 @@ from reproduction.protocols.settings import method_class
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
 EVERY += [PNormLMS(0.02, 3.0), BoundedPNormLMS(0.02, 3.0, 0.8), NormalizedPNormLMS(0.5, 3.0), PNLMS(0.5)]
-EVERY += [
-    ImplicitPNormLMS(0.2, 3.0),
-    EG(0.05),
-    EGPlusMinus(0.05, 2.0),
-    UnnormalizedEG(0.01),
-    ZALMS(0.02, 1e-4),
-]
+EVERY += [ImplicitPNormLMS(0.2, 3.0), EG(0.05), EGPlusMinus(0.05, 2.0), UnnormalizedEG(0.01)]
+EVERY += [ZALMS(0.02, 1e-4)]
 every = pytest.mark.parametrize("f", EVERY, ids=lambda f: f"{f.name}-{getattr(f, 'variant', '')}")
 
 
 @every
-def test_chunks_equal_one_pass(f: Filter) -> None:
+def test_chunks_equal_one_pass(f):
     data = sequence(200, 7)
     y = data.labels[:, 0]
     whole = f.fit(data.x, y, **told(data)).w.copy()
@@ -52,7 +47,7 @@ def test_chunks_equal_one_pass(f: Filter) -> None:
 
 @every
 @pytest.mark.parametrize("d", [1, 7, 70])
-def test_a_sliding_window_equals_its_rows(f: Filter, d: int) -> None:
+def test_a_sliding_window_equals_its_rows(f, d):
     data = sequence(250, d, sliding=True, delay=d // 2)
     rows, more = as_rows(data), sequence(20, d, seed=1)
     results = []
@@ -66,7 +61,7 @@ def test_a_sliding_window_equals_its_rows(f: Filter, d: int) -> None:
 
 
 @every
-def test_the_form_of_the_arrays_changes_no_bit(f: Filter) -> None:
+def test_the_form_of_the_arrays_changes_no_bit(f):
     rng = np.random.default_rng(3)
     x, y, v = rng.integers(-4, 5, (60, 5)), rng.integers(-9, 10, (3, 60)), rng.integers(1, 5, 60)
 
@@ -79,7 +74,7 @@ def test_the_form_of_the_arrays_changes_no_bit(f: Filter) -> None:
 
 
 @every
-def test_predictions_precede_learning(f: Filter) -> None:
+def test_predictions_precede_learning(f):
     data = sequence(30, 5)
     y = data.labels[:, 0]
     f._start(5)
@@ -90,7 +85,7 @@ def test_predictions_precede_learning(f: Filter) -> None:
 
 
 @every
-def test_losses_are_windows_of_the_squared_clean_error(f: Filter) -> None:
+def test_losses_are_windows_of_the_squared_clean_error(f):
     data = sequence(103, 4)
     f._start(4)
     loss = (f.run(data.x, data.labels[:, 0], **told(data)) - data.y) ** 2
@@ -98,7 +93,7 @@ def test_losses_are_windows_of_the_squared_clean_error(f: Filter) -> None:
     assert type(f).losses([f], data, 4)[0] == pytest.approx(np.array(wanted), rel=1e-11)
 
 
-def example(cls: type[Filter]) -> Filter:
+def example(cls):
     """A filter of the class with as few arguments as it takes."""
     return cls(variant="noisy") if cls is ORS else cls()
 
@@ -111,7 +106,7 @@ OVERFLOW = {"eg", "eg_pm", "unnormalized_eg", "pnorm_lms", "bounded_pnorm_lms", 
 
 @each_class
 @pytest.mark.parametrize("sliding", [False, True])
-def test_a_call_that_raises_changes_nothing(cls: type[Filter], sliding: bool) -> None:
+def test_a_call_that_raises_changes_nothing(cls, sliding):
     data = sequence(60, 6, sliding=sliding)
     y = data.labels[:, 0]
     huge = Sliding(np.full(60, 1e200), 6) if sliding else np.full((60, 6), 1e200)
@@ -135,7 +130,7 @@ def test_a_call_that_raises_changes_nothing(cls: type[Filter], sliding: bool) ->
     assert diverged or cls.name not in OVERFLOW
 
 
-def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were() -> None:
+def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were():
     filters = [PNormLMS(0.01, 2.0), PNormLMS(1e3, 2.0)]
     X, y = np.full((300, 3), 10.0), np.ones(300)
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="eta = 1000, p = 2 diverged"):
@@ -144,7 +139,7 @@ def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were() -> No
 
 
 @given(st.integers(1, 60), st.integers(1, 40), st.integers(-50, 50), st.integers(0, 99))
-def test_rows_of_a_sliding_window_are_its_definition(T: int, d: int, delay: int, seed: int) -> None:
+def test_rows_of_a_sliding_window_are_its_definition(T, d, delay, seed):
     d = min(d, T)
     s = np.random.default_rng(seed).normal(size=T)
     x = Sliding(s, d, delay=delay)
@@ -155,7 +150,7 @@ def test_rows_of_a_sliding_window_are_its_definition(T: int, d: int, delay: int,
         assert np.array_equal(rows[t, ::-1], x.padded[t : t + d])
 
 
-def test_predict_takes_one_row_many_rows_or_a_window() -> None:
+def test_predict_takes_one_row_many_rows_or_a_window():
     data = sequence(60, 8, sliding=True)
     assert NLMS().predict(np.ones(3)) == 0
     f = NLMS().fit(data.x, data.y)
@@ -164,14 +159,14 @@ def test_predict_takes_one_row_many_rows_or_a_window() -> None:
     assert f.predict(rows)[3] == pytest.approx(f.predict(rows[3]), rel=1e-12)
 
 
-def test_scalars_stand_for_constant_variances() -> None:
+def test_scalars_stand_for_constant_variances():
     data = sequence(40, 3)
     runs = [RLS().run(data.x, data.y, v=v) for v in (2.0, np.full(40, 2.0))]
     assert np.array_equal(*runs)
     assert np.array_equal(NoisySequence(data.x, data.y, data.labels, 2.0).v, np.full(40, 2.0))
 
 
-def nan_at(index: int | tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
+def nan_at(index, shape):
     array = np.ones(shape)
     array[index] = np.nan
     return array
@@ -186,16 +181,13 @@ ERRORS = {
     "v: value at index 2 is not finite": lambda: ORS("one").run(X, Y, v=nan_at(2, (5,))),
     "v: value at index 1 is negative": lambda: ORS("one").run(X, Y, v=[0, -1, 0, 0, 0]),
     "y: expected shape (5), got (4,)": lambda: NLMS().run(X, Y[:4]),
-    "second: expected shape (5), got (3,)": lambda: ORS("two_u").run(X, Y, second=Y[:3]),
     "lms: diverged at row 1": lambda: LMS(0.1).history(np.full((40, 2), 1e200), np.ones(40), every=3),
     "X: expected shape (*, *), got (5,); reshape one row to (1, n)": lambda: NLMS().run(Y, Y),
     "X: rows have 3 entries, the filter has 2": lambda: NLMS().fit(X, Y).partial_fit(np.ones((5, 3)), Y),
     "X: rows need d >= 1": lambda: NLMS().run(np.ones((5, 0)), Y),
     "v: variant 'one' needs the noise variance of every row": lambda: ORS("one").run(X, Y),
-    "v: variant 'beta' needs": lambda: ORS("beta", beta=1).run(X, Y),
     "second: variant 'two_u' needs the second label of every row": lambda: ORS("two_u").run(X, Y),
     "clean: variant 'clean' needs the clean label of every row": lambda: ORS("clean").run(X, Y),
-    "clean: variant 'opt' needs": lambda: ORS("opt").run(X, Y, v=1),
     "labels: variant 'two' needs a second column": lambda: ORS.losses(
         [ORS("one"), ORS("two")], NoisySequence(X, Y, Y[:, None], Y), 1
     ),
@@ -204,15 +196,10 @@ ERRORS = {
         [NLMS()], NoisySequence(X, Y, X, Y), 6
     ),
     "variant: 'tow' is unknown; known: clean": lambda: ORS("tow"),
-    "r: must be a finite number >= 0, got -1": lambda: ORS("one", r=-1),
-    "beta: must be a finite number >= 0, got -2": lambda: ORS("beta", beta=-2),
     "beta: needed by variant 'beta'": lambda: ORS("beta"),
     "beta: has no meaning for variant 'one'": lambda: ORS("one", beta=1),
     "two_variance: 'all' is unknown; known: half, full": lambda: ORS("two", two_variance="all"),
-    "r: must be a finite number >= 0, got nan": lambda: ORS("one", r=float("nan")),
     "mu: must be a finite number > 0, got 0": lambda: LMS(0),
-    "eps: must be": lambda: NLMS(eps=-1),
-    "tau: must be": lambda: SMNLMS(tau=-1),
     "v: sm_nlms needs the noise variance": lambda: SMNLMS().run(X, Y),
     "v: npvss_nlms needs": lambda: NPVSSNLMS().run(X, Y),
     "v: jo_nlms needs": lambda: JONLMS().run(X, Y),
@@ -231,25 +218,17 @@ ERRORS = {
     "labels: value at index (2, 0) is not finite": lambda: NoisySequence(X, Y, nan_at((2, 0), (5, 2)), Y),
     "labels: needs at least one column": lambda: NoisySequence(X, Y, np.ones((5, 0)), Y),
     "v: value at index 0 is negative": lambda: NoisySequence(X, Y, X, -Y),
-    "y: expected shape (5), got (6,)": lambda: NoisySequence(X, np.ones(6), X, Y),
     "update: say how many samples": lambda: NLMS().update(1.0, 1.0),
-    "taps: must be a whole number >= 1, got 0": lambda: NLMS().delay_line(0),
     "every: must be a whole number >= 1, got 0": lambda: NLMS().history(np.ones((3, 1)), np.ones(3), every=0),
     "x: has the names ['b'], the filter ['a']": lambda: NLMS().learn_one({"a": 1}, 1).predict_one({"b": 1}),
     "x: expected shape (*), got (1, 2)": lambda: NLMS().predict_one([[3.0, 1.0]]),
     "X: the squares of values up to 2e+200 overflow; scale the rows": lambda: NLMS().run(
         [[1.0, -2e200], [1.0, 1e200]], [1.0, 1.0]
     ),
-    "y: expected real numbers, got complex128": lambda: NLMS().run(np.ones((3, 2)), np.ones(3) * 1j),
     "signal: expected real numbers, got complex64": lambda: Sliding(np.ones(9, np.complex64), 3),
-    "x: expected real numbers, got complex128": lambda: NLMS().delay_line(2).update(1j, 1.0),
-    "X: expected shape (*, *), got (2, 2, 2)": lambda: NLMS().predict(np.ones((2, 2, 2))),
     "y: value at index 2 is not finite": lambda: NLMS().run(X, [1, 1, None, 1, 1]),
     "y: expected real numbers, got": lambda: NLMS().run(X, [1, 1, 10**400, 1, 1]),
     "v: must be a finite number, got 'loud'": lambda: RLS().run(X, Y, v="loud"),
-    "v: must be a finite number, got 'much'": lambda: RLS().history(X, Y, v="much"),
-    "every: must be a whole number >= 1, got 2.5": lambda: NLMS().history(X, Y, every=2.5),
-    "d: must be a whole number >= 1, got 2.5": lambda: Sliding(Y, 2.5),
     "delay: must be a whole number, got 0.5": lambda: Sliding(Y, 2, delay=0.5),
     "taps: must be a whole number >= 1, got 1180591620717411303424": lambda: NLMS().delay_line(2**70),
     "Y: expected": lambda: PNormLMS.run_many([PNormLMS()], X, "x"),
@@ -259,7 +238,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("message", ERRORS)
-def test_errors_say_what_is_wrong_and_where(message: str) -> None:
+def test_errors_say_what_is_wrong_and_where(message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is checked literally
         ERRORS[message]()
     assert message in str(error.value)
@@ -295,18 +274,17 @@ some = pytest.mark.parametrize("f", SOME, ids=lambda f: f.name)
 
 
 @each_class
-def test_parameters_go_round(cls: type[Filter]) -> None:
+def test_parameters_go_round(cls):
     f = cls()
     parameters = f.get_params()
     again = cls(**parameters)
-    assert again.get_params() == parameters
-    assert clone(f).get_params() == parameters
+    assert (again.get_params(), clone(f).get_params()) == (parameters, parameters)
     assert f.set_params(**parameters) is f
     with pytest.raises(ValueError, match=rf"bogus: {cls.__name__} has the parameters"):
         f.set_params(bogus=1)
 
 
-def test_a_new_parameter_is_checked_and_keeps_the_weights() -> None:
+def test_a_new_parameter_is_checked_and_keeps_the_weights():
     data = sequence(50, 3)
     f = NLMS(0.5).fit(data.x, data.y)
     w = f.w.copy()
@@ -318,7 +296,7 @@ def test_a_new_parameter_is_checked_and_keeps_the_weights() -> None:
 
 
 @some
-def test_row_after_row_is_one_run(f: Filter) -> None:
+def test_row_after_row_is_one_run(f):
     data = sequence(40, 3)
     y = data.labels[:, 0]
     run = copy.deepcopy(f)
@@ -338,7 +316,7 @@ def test_row_after_row_is_one_run(f: Filter) -> None:
 
 
 @some
-def test_sample_after_sample_is_a_run_over_the_sliding_window(f: Filter) -> None:
+def test_sample_after_sample_is_a_run_over_the_sliding_window(f):
     data = sequence(80, 5, sliding=True)
     run, f = copy.deepcopy(f), copy.deepcopy(f)
     yhat = run.run(data.x, data.labels[:, 0], **told(data))
@@ -353,7 +331,7 @@ def test_sample_after_sample_is_a_run_over_the_sliding_window(f: Filter) -> None
 @some
 @pytest.mark.parametrize("sliding", [False, True])
 @pytest.mark.parametrize("every", [1, 16, 200])
-def test_the_history_has_the_weights_on_the_way(f: Filter, sliding: bool, every: int) -> None:
+def test_the_history_has_the_weights_on_the_way(f, sliding, every):
     data = sequence(100, 4, sliding=sliding)
     y = data.labels[:, 0]
     run, f = copy.deepcopy(f), copy.deepcopy(f)

@@ -16,7 +16,7 @@ T, D, R = 3000, 10, 8.0
 class Data:
     """A noisy linear target with K labels a round and one uniform number."""
 
-    def __init__(self, seed: int = 0, K: int = 4, T: int = T, d: int = D) -> None:
+    def __init__(self, seed=0, K=4, T=T, d=D):
         rng = np.random.default_rng(seed)
         self.X = rng.normal(size=(T, d))
         self.y = self.X @ rng.normal(size=d) + 0.1 * rng.normal(size=T)
@@ -32,7 +32,7 @@ DATA, SHORT = Data(), Data(T=600)
 both = pytest.mark.parametrize("scaling", [True, False])
 
 
-def reference(data: Data, B: float, strategy: str, scaling: bool, variance: str, a: float):
+def reference(data, B, strategy, scaling, variance, a):
     """The rules as they stand in the paper, in plain Python."""
     k = math.ceil(B)
     p = (B - 1) / (k - 1) if k > 1 else 0.0
@@ -66,7 +66,7 @@ def reference(data: Data, B: float, strategy: str, scaling: bool, variance: str,
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("B", [1, 1.5, 2, 2.5, 4])
 @pytest.mark.parametrize(("scaling", "variance"), [(False, "mean_var")] + [(True, v) for v in VARIANCES])
-def test_every_strategy_equals_its_rules(strategy: str, B: float, scaling: bool, variance: str) -> None:
+def test_every_strategy_equals_its_rules(strategy, B, scaling, variance):
     got = SHORT.run(B=B, strategy=strategy, scaling=scaling, variance=variance, a=1.0)
     loss, used, trace = reference(SHORT, B, strategy, scaling, variance, 1.0)
     assert np.array_equal(got.used, used)
@@ -76,7 +76,7 @@ def test_every_strategy_equals_its_rules(strategy: str, B: float, scaling: bool,
 
 
 @given(st.floats(1, 4), st.integers(0, 1000))
-def test_const_and_begin_spend_the_budget(B: float, seed: int) -> None:
+def test_const_and_begin_spend_the_budget(B, seed):
     data, k = Data(seed, T=1000, d=2), math.ceil(B)
     begin = data.run(B=B, strategy="begin", scaling=True).used.mean()
     assert B - (k - 1) / 1000 - 1e-9 <= begin <= B + 1e-9
@@ -86,29 +86,21 @@ def test_const_and_begin_spend_the_budget(B: float, seed: int) -> None:
 
 @both
 @pytest.mark.parametrize("B", [1.25, 2.5, 3.75])
-def test_tuned_threshold_spends_the_budget(scaling: bool, B: float) -> None:
+def test_tuned_threshold_spends_the_budget(scaling, B):
     a = tune_a(DATA.X, DATA.y, DATA.labels, r=R, B=B, scaling=scaling, uniforms=DATA.uniforms)
     used = DATA.run(B=B, strategy="auto", scaling=scaling, a=a).used
     assert abs(used.mean() - B) <= 0.03
 
 
-def test_fewer_labels_at_a_larger_threshold() -> None:
-    spent = [DATA.run(B=2.5, strategy="auto", scaling=True, a=a).used.mean() for a in (1e-9, 0.1, 10, 1e9)]
-    assert spent == sorted(spent, reverse=True)
-    assert spent[0] == pytest.approx(3, abs=0.01)
-    assert spent[-1] == pytest.approx(1, abs=0.01)
-
-
 @both
 @pytest.mark.parametrize("B", [1.5, 2.25, 3.5])
-def test_self_tuning_stays_just_below_the_budget(scaling: bool, B: float) -> None:
+def test_self_tuning_stays_just_below_the_budget(scaling, B):
     result = Data(1, T=10_000).run(B=B, strategy="self_tuned", scaling=scaling)
     assert 0.9 * B < result.used.mean() <= B
-    assert len(result.a) == 100
-    assert set(np.abs(np.diff(np.log2(result.a)))) == {1.0}
+    assert (len(result.a), set(np.abs(np.diff(np.log2(result.a))))) == (100, {1.0})
 
 
-def test_the_threshold_is_clamped() -> None:
+def test_the_threshold_is_clamped():
     data = Data(2, T=7000, d=2)
     assert data.run(B=1, strategy="self_tuned", scaling=True).a[-1] == LARGEST  # 0.95 is out of reach
     quiet = run_budget(data.X, data.y, data.y[:, None].repeat(2, 1), r=0, B=1.9, strategy="self_tuned",
@@ -116,7 +108,7 @@ def test_the_threshold_is_clamped() -> None:
     assert quiet.a[-1] == SMALLEST  # uniforms of 0 never ask for a second label
 
 
-def test_a_sliding_window_equals_its_rows() -> None:
+def test_a_sliding_window_equals_its_rows():
     x = Sliding(np.random.default_rng(0).normal(size=T), D)
     options = {"r": R, "B": 2.5, "strategy": "auto", "scaling": True, "a": 0.5, "uniforms": DATA.uniforms}
     a, b = (run_budget(rows, DATA.y, DATA.labels, **options) for rows in (x, x.rows(0, T)))
@@ -139,7 +131,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("message", ERRORS)
-def test_errors_say_what_is_wrong(message: str) -> None:
+def test_errors_say_what_is_wrong(message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is checked literally
         DATA.run(**({"B": 2.5, "strategy": "const", "scaling": True} | ERRORS[message]))
     assert message in str(error.value)

@@ -15,7 +15,7 @@ sizes = st.integers(1, 20)
 
 
 @given(seeds, sizes, st.floats(0.01, 1.5), st.floats(1e-3, 10))
-def test_lms_and_nlms_are_those_of_padasip(seed: int, d: int, mu: float, eps: float) -> None:
+def test_lms_and_nlms_are_those_of_padasip(seed, d, mu, eps):
     data = sequence(60, d, seed=seed)
     theirs = padasip.filters.FilterNLMS(n=d, mu=mu, eps=eps, w="zeros"), padasip.filters.FilterLMS(d, mu / 75)
     theirs[1].w = np.zeros(d)
@@ -25,14 +25,14 @@ def test_lms_and_nlms_are_those_of_padasip(seed: int, d: int, mu: float, eps: fl
 
 
 @given(seeds, sizes, st.floats(1e-3, 50))
-def test_nlms_with_unit_step_is_ors_without_scaling(seed: int, d: int, r: float) -> None:
+def test_nlms_with_unit_step_is_ors_without_scaling(seed, d, r):
     data = sequence(60, d, seed=seed)
     ors = ORS("noisy", r=r).run(data.x, data.labels[:, 0])
     assert NLMS(1.0, r).run(data.x, data.labels[:, 0]) == pytest.approx(ors, rel=1e-11, abs=1e-13)
 
 
 @given(seeds)
-def test_sm_nlms_stops_at_the_bound(seed: int) -> None:
+def test_sm_nlms_stops_at_the_bound(seed):
     """After a step the error of the row is +-gamma; within gamma nothing moves; tau = 0 is NLMS."""
     data = sequence(1, 5, seed=seed)
     y = data.labels[:, 0]
@@ -46,7 +46,7 @@ def test_sm_nlms_stops_at_the_bound(seed: int) -> None:
 
 
 @given(seeds)
-def test_npvss_without_noise_is_nlms_and_under_much_noise_rests(seed: int) -> None:
+def test_npvss_without_noise_is_nlms_and_under_much_noise_rests(seed):
     data = sequence(60, 5, seed=seed)
     plain = NLMS(1.0, 2.0).run(data.x, data.y)
     assert NPVSSNLMS(delta=2.0, eps=0).run(data.x, data.y, v=0) == pytest.approx(plain, rel=1e-10, abs=1e-12)
@@ -56,7 +56,7 @@ def test_npvss_without_noise_is_nlms_and_under_much_noise_rests(seed: int) -> No
 
 
 @given(seeds)
-def test_jo_nlms_takes_its_optimal_step(seed: int) -> None:
+def test_jo_nlms_takes_its_optimal_step(seed):
     """One step at d = 1 by hand; the factor d + 2 stands for the fourth moment of x."""
     data = sequence(1, 1, seed=seed)
     x, y, v = data.x[0, 0], data.labels[0, 0], 0.5
@@ -66,7 +66,7 @@ def test_jo_nlms_takes_its_optimal_step(seed: int) -> None:
     assert f.m[0] == pytest.approx((1 - mu * x * x) * 2, rel=1e-12)
 
 
-def test_jo_nlms_limits() -> None:
+def test_jo_nlms_limits():
     """Without noise the step is d / ((d + 2) X), under much noise 0; the misalignment falls."""
     data = sequence(300, 4)
     quiet = NLMS(mu=4 / 6, eps=0).run(data.x, data.y)
@@ -81,7 +81,7 @@ def test_jo_nlms_limits() -> None:
     assert tracking.m[0] > f.m[0]
 
 
-def test_inlms_starts_with_its_largest_step_and_never_exceeds_it() -> None:
+def test_inlms_starts_with_its_largest_step_and_never_exceeds_it():
     data = sequence(100, 6)
     start = INLMS(start=100, mu_max=0.5).run(data.x, data.y)
     assert start == pytest.approx(NLMS(0.5, 0).run(data.x, data.y), rel=1e-10, abs=1e-12)
@@ -93,7 +93,7 @@ def test_inlms_starts_with_its_largest_step_and_never_exceeds_it() -> None:
 
 
 @given(seeds, sizes, st.floats(0.1, 10), st.floats(0, 1))
-def test_rls_is_weighted_ridge_regression(seed: int, d: int, prior: float, noise: float) -> None:
+def test_rls_is_weighted_ridge_regression(seed, d, prior, noise):
     data = sequence(40, d, seed=seed)
     y, v = data.labels[:, 0], data.v + 0.1
     f = RLS(prior=prior, noise=noise).fit(data.x, y, v=v)
@@ -105,31 +105,13 @@ def test_rls_is_weighted_ridge_regression(seed: int, d: int, prior: float, noise
 
 
 @given(seeds)
-def test_rls_with_drift_is_the_kalman_filter(seed: int) -> None:
+def test_rls_with_drift_is_the_kalman_filter(seed):
     """The posterior mean of a wandering target, from the joint Gaussian of all targets and labels."""
     rng = np.random.default_rng(seed)
     T, d, q, v = 6, 2, 0.3, 0.5
     x, y = rng.normal(size=(T, d)), rng.normal(size=T)
     # cov(u_s, u_t) = (1 + q min(s, t)) I; row s sees u_s; the filter predicts the target after the last row
-    cov = np.array([[(x[s] @ x[t]) * (1 + q * min(s, t)) for t in range(T)] for s in range(T)]) + v * np.eye(
-        T
-    )
+    cov = np.array([[(x[s] @ x[t]) * (1 + q * min(s, t)) for t in range(T)] for s in range(T)])
     cross = np.array([(1 + q * s) * x[s] for s in range(T)])
-    wanted = cross.T @ np.linalg.solve(cov, y)
+    wanted = cross.T @ np.linalg.solve(cov + v * np.eye(T), y)
     assert RLS(prior=1, drift=q).fit(x, y, v=v).w == pytest.approx(wanted, rel=1e-8, abs=1e-10)
-
-
-def test_rls_is_the_best_of_all_when_it_knows_the_variances() -> None:
-    data = sequence(3000, 10)
-    error = {}
-    for f in (
-        RLS(noise=0.01),
-        JONLMS(),
-        NPVSSNLMS(),
-        SMNLMS(),
-        ORS("beta", r=10, beta=10),
-        ORS("noisy", r=10),
-    ):
-        error[f.name + getattr(f, "variant", "")] = type(f).losses([f], data, 1)[0, 0]
-    assert min(error, key=error.__getitem__) == "rls"
-    assert max(error, key=error.__getitem__) == "orsnoisy"

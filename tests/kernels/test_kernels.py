@@ -27,12 +27,9 @@ def test_parametrisations_agree_at_matching_widths():
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan, np.inf, 1e308, 1e-308])
-def test_a_wrong_width_is_named(width):
+def test_a_wrong_width_or_parametrisation_is_named(width):
     with pytest.raises(ValueError, match="width"):
         rbf(np.zeros((2, 2)), width)
-
-
-def test_an_unknown_parametrisation_is_named():
     with pytest.raises(ValueError, match="sigma3"):
         rbf(np.zeros((2, 2)), 1.0, "sigma3")
 
@@ -40,9 +37,8 @@ def test_an_unknown_parametrisation_is_named():
 def test_distances_are_exact_for_equal_points():
     X = points()
     assert (np.diag(squared_distances(X)) == 0).all()
-    np.testing.assert_allclose(
-        squared_distances(X, X[:5]), ((X[:, None] - X[None, :5]) ** 2).sum(-1), atol=1e-12
-    )
+    direct = ((X[:, None] - X[None, :5]) ** 2).sum(-1)
+    np.testing.assert_allclose(squared_distances(X, X[:5]), direct, atol=1e-12)
 
 
 @pytest.mark.parametrize("parametrisation", ["sigma2", "gamma"])
@@ -91,12 +87,6 @@ def test_the_basis_is_that_of_a_full_eigendecomposition(width):
     np.testing.assert_allclose((found.Q * found.lam) @ found.Q.T, K, atol=3e-10 * lam[-1])
     projector = Q[:, -big:] @ Q[:, -big:].T
     np.testing.assert_allclose(projector @ found.Q[:, :big], found.Q[:, :big], atol=1e-4)
-
-
-def test_norms_are_kept_by_the_basis():
-    found = basis(rbf(squared_distances(points(100, 2)), 1.0))
-    v = np.random.default_rng(1).standard_normal(len(found.lam))
-    assert np.linalg.norm(found.Q @ v) == pytest.approx(np.linalg.norm(v), rel=1e-12)
 
 
 def test_pivoted_cholesky_reaches_its_tolerance_or_says_no():

@@ -16,12 +16,7 @@ from noisylabels.losses.analytic import (
     squared,
 )
 
-LOSSES = [
-    squared(),
-    exponential(),
-    smoothed_absolute(0.7),
-    smoothed_hinge(1.3),
-]
+LOSSES = [squared(), exponential(), smoothed_absolute(0.7), smoothed_hinge(1.3)]
 IDS = [loss.name for loss in LOSSES]
 
 

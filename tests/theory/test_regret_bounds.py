@@ -20,14 +20,6 @@ from noisylabels.theory.estimates import (
 )
 
 
-def test_constants_of_the_synthetic_experiments():
-    assert regret_bounds.two_copy_moment(1.0, 2.0, 1.01) == pytest.approx(46.8, abs=0.1)
-    assert regret_bounds.two_copy_moment(2.25, 9.0, 1.0) == pytest.approx(1089.0)
-    M_4 = regret_bounds.gaussian_fourth_moment([[1.0, 0.0, 0.0]], np.eye(3) / 3)[0]
-    G_2 = regret_bounds.known_covariance_moment(1.0, M_4, 2.0, 1.01, 1 / 3)
-    assert pytest.approx(70.7, abs=0.2) == G_2
-
-
 def test_the_best_step_is_the_best_and_m_times_it_costs_its_factor():
     eta = regret_bounds.best_step(2.0, 30.0, 1000)
     best = regret_bounds.regret(2.0, 30.0, 1000)
@@ -35,9 +27,8 @@ def test_the_best_step_is_the_best_and_m_times_it_costs_its_factor():
     for m in (0.2, 4.0, 8.0):
         assert regret_bounds.regret(2.0, 30.0, 1000, m * eta) == pytest.approx(best * (m + 1 / m) / 2)
     assert regret_bounds.best_step_of_log(2.0, math.log(30.0), 1000) == pytest.approx(eta)
-    assert regret_bounds.best_step_of_log(2.0, 800.0, 1000) == pytest.approx(
-        math.exp(-400.0) * 0.04472, rel=1e-3
-    )
+    far = regret_bounds.best_step_of_log(2.0, 800.0, 1000)
+    assert far == pytest.approx(math.exp(-400.0) * 0.04472, rel=1e-3)
 
 
 @given(p=st.floats(1.05, 8.0), size=st.floats(0.1, 4.0), hinge=st.booleans())
@@ -49,21 +40,11 @@ def test_exact_second_moments_are_below_the_bounds_of_the_theorems(p, size, hing
         assert feature_moment(kernel, p, size) <= feature_moment_bound(kernel, p, size) * (1 + 1e-12)
 
 
-def test_the_best_p_lies_inside():
-    gamma = np.abs(analytic.exponential().coefficients(80))
-    moments = [second_moment(gamma, p, 1.0) for p in (1.1, 2.0, 8.0)]
-    assert moments[1] < min(moments[0], moments[2])
-
-
 def test_the_conference_versions_exponent_is_too_small():
     p = sigma2 = 2.0
     for B_x in (2.0, 4.0):
         printed = (p / (p - 1)) ** 2 * math.exp((math.sqrt(p) * B_x + 2 * p * math.sqrt(B_x)) / sigma2)
         assert printed < feature_moment(tensor.gaussian(sigma2), p, B_x)
-
-
-def test_the_gaussian_feature_moment_of_the_experiments():
-    assert feature_moment(tensor.gaussian(4.0), 1.5, 1.1) == pytest.approx(22.9, abs=0.2)
 
 
 @pytest.mark.parametrize(
@@ -89,15 +70,6 @@ def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
         size = u(kernel, p, B_w, B_x)
         written = math.exp(loss.log_majorant(math.sqrt((p - 1) * size))) * math.sqrt(size * T)
         assert regret_bounds.regret(B_w, math.exp(log_nu), T) == pytest.approx(written)
-
-
-def test_a_vacuous_bound_is_a_number_in_logs():
-    B_psi = feature_moment(tensor.polynomial(2, scale=0.25), 2.0, 1.2)
-    loss = analytic.smoothed_hinge(1.0)
-    log_nu = regret_bounds.log_gradient_moment(loss, 2.0, 2.0, B_psi)
-    assert 20 < log_nu / math.log(10) < 40
-    assert regret_bounds.log_gradient_moment(loss, 2.0, 2.0, B_psi, tight=True) <= log_nu
-    assert 0 < regret_bounds.best_step_of_log(2.0, log_nu, 10**6) < 1e-12
 
 
 def test_no_single_copy_learner_avoids_the_worse_world():
