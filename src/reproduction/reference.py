@@ -247,11 +247,14 @@ def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
     """(published values and claims whose kept verdict is not what follows now, those that need a run)."""
     before = {row["id"]: row for row in rows_of(folder / "verdicts.csv")}
     now = {row["id"]: row for row in again(content, folder).verdicts.to_dict("records")}
-    keys = ("verdict", "statement", "expected", "reason", "margin", "published")
+    keys = ["verdict", "statement", "expected", "reason", "margin", "published"]
+    keys += ["origin", "form_of", "found_after", "n_needed"]
     changed = [
         name
         for name in {**before, **now}
-        if name not in before or name not in now or any(_text(now[name][k]) != before[name][k] for k in keys)
+        if name not in before
+        or name not in now
+        or any(_text(now[name][k]) != before[name].get(k) for k in keys)
     ]
     return changed, [name for name, row in now.items() if row["verdict"] == NOT_JUDGED]
 

@@ -15,7 +15,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 @pytest.fixture
 def reference(tmp_path):
-    rows = ["a_one,inside", "a_two,outside", "b_one,inside", "c,not shown"]
+    rows = ["a_one,inside", "a_two,outside", "b_one,inside", "c,leaning for"]
     folder = tmp_path / "paper/table"
     folder.mkdir(parents=True)
     (folder / "verdicts.csv").write_text("\n".join(["id,verdict", *rows]) + "\n", encoding="utf-8")
@@ -28,7 +28,7 @@ def reference(tmp_path):
         ("inside: paper/table", 2),
         ("inside: paper/table/a", 1),
         ("inside: paper/table/a paper/table/b", 2),
-        ("not shown: paper/table", 1),
+        ("leaning for: paper/table", 1),
         ("undecided: paper/table", 0),
         ("inside: paper", 2),
         ("inside: other", 7),
@@ -102,12 +102,33 @@ def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
         filled(f"<!-- mean paper/table: {words} -->1.0", summaries)
 
 
+def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated_one(tmp_path):
+    rows = {"one": ["published,p,,inside,paper", "claim,A,As,holds,paper", "claim,As,,contradicted,paper"]}
+    rows["one"] += ["claim,B,,holds,paper", "claim,C,,holds,ours", "published,q,,not comparable,paper"]
+    rows["two"] = ["claim,B,,leaning against,paper", "published,r,,outside,ours", "claim,D,,not judged,paper"]
+    for name, lines in rows.items():
+        (tmp_path / "p" / name).mkdir(parents=True)
+        table = "\n".join(["artifact,kind,id,form_of,verdict,origin", *(f"{name},{line}" for line in lines)])
+        (tmp_path / f"p/{name}/verdicts.csv").write_text(table + "\n", encoding="utf-8")
+        control = [
+            f"{who},inside,{n},{noise},,"
+            for who in ("ours", "neighbouring method")
+            for n, noise in ((3, ""), (2, "z"))
+        ]
+        table = "\n".join(["control,state,estimate,noise,method,status", *control])
+        (tmp_path / f"p/{name}/agreement.csv").write_text(table + "\n", encoding="utf-8")
+    text = filled("| <!-- counts paper: p -->x<!-- end --> | <!-- counts ours: p --><!-- end --> |", tmp_path)
+    assert "p -->0 | 0 | 0 | 1 | 1 | 1 | 1 / 0 / 0 | 3 / 0 / 0 | 3 / 0 / 0<!-- end -->" in text
+    assert "<!-- counts ours: p -->1 | 0 | 0 | 0 | 0 | 0 | – | – | –<!-- end -->" in text
+    assert filled(text, tmp_path) == text
+
+
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
     from reproduction.verdicts.claims import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(COUNT.finditer(text))
-    assert len(marks) == len(re.findall("(?<!`)<!-- count", text)) > 0
+    assert len(marks) == len(re.findall("(?<!`)<!-- count ", text)) > 0
     assert len(list(MEAN.finditer(text))) == len(re.findall("(?<!`)<!-- mean", text)) > 0
     assert not re.search("^<!-- (count|mean)", text, re.MULTILINE), "a comment that begins a line ends it"
     for mark in marks:

@@ -13,7 +13,7 @@ from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
 from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-VERDICTS = ["holds", "contradicted", "not shown", "verified", "not comparable"]
+VERDICTS = ["holds", "contradicted", "leaning for", "verified", "not comparable"]
 TABLE = "<html><body><table><tr><th>rule</th></tr><tr><td>1.0 ± 0.1</td></tr></table></body></html>"
 
 

@@ -184,7 +184,7 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     finish(tmp_path, plan, ["ors/fig4"])
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
     first, *others = file.read_text().splitlines()
-    file.write_text("\n".join([f"{first},new_points", *(f"{line},not shown" for line in others)]))
+    file.write_text("\n".join([f"{first},new_points", *(f"{line},leaning for" for line in others)]))
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/ors_fig4.html").read_text()
     assert ">for new points</span>" in page

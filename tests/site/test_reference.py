@@ -63,7 +63,7 @@ def test_a_written_summary_is_read_as_it_was(tmp_path):
 
 def test_what_is_kept_is_what_a_page_needs(full):
     kept = reference.kept(NAME, full)
-    assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "not shown"]
+    assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "leaning for"]
     assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
     assert kept.drawn.name == "fig2.png"
     assert kept.thumbnail.stat().st_size < 20_000
@@ -265,9 +265,9 @@ def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, thei
 
 def test_another_verdict_is_a_difference(full, other):
     ours, _ = other(0.0)
-    ours.verdicts[0]["verdict"] = "not shown"
+    ours.verdicts[0]["verdict"] = "leaning for"
     found = reference.compared(ours, reference.kept(NAME, full))
-    assert found == (reference.DIFFERENT, "ORS-1: holds -> not shown")
+    assert found == (reference.DIFFERENT, "ORS-1: holds -> leaning for")
 
 
 def test_a_reduced_run_is_not_compared_and_one_of_times_by_its_verdicts(full, other):

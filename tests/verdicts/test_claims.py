@@ -1,4 +1,4 @@
-"""Claims hold, are contradicted by swapped curves, or are not shown."""
+"""Claims hold, are contradicted by swapped curves, or lean to one side."""
 
 import json
 
@@ -25,7 +25,7 @@ def test_pairing_finds_a_small_difference_under_large_common_noise():
     shuffled = frame.copy()
     theirs = shuffled["method"] == "theirs"
     shuffled.loc[theirs, "repetition"] = np.roll(shuffled.loc[theirs, "repetition"], 3)
-    assert one_verdict(claim(below()), shuffled)["verdict"] == "not shown"
+    assert one_verdict(claim(below()), shuffled)["verdict"] == "leaning for"
 
 
 def test_swapped_methods_are_contradicted():
@@ -50,7 +50,7 @@ def test_large_error_bars_contradict_the_claim_that_they_are_tiny():
     row = one_verdict(claim(check), table(curve(around(1, sd=0.5))))
     assert (row["verdict"], row["estimate"]) == ("contradicted", pytest.approx(0.5 / np.sqrt(10)))
     assert one_verdict(claim(check), table(curve(around(1, sd=0.2))))["verdict"] == "holds"
-    assert one_verdict(claim(check), table(curve([1.0])))["verdict"] == "not shown"
+    assert one_verdict(claim(check), table(curve([1.0])))["verdict"] == "undecided"
 
 
 def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
@@ -72,9 +72,9 @@ def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
 
 
 def test_one_realisation_shows_nothing_but_its_sign():
-    for theirs, sign in ((12, "agrees"), (8, "disagrees")):
+    for theirs, sign, leaning in ((12, "agrees", "for"), (8, "disagrees", "against")):
         row = one_verdict(claim(below()), table(curve([10]), curve([theirs], method="theirs")))
-        assert row["verdict"] == "not shown"
+        assert row["verdict"] == f"leaning {leaning}"
         assert f"one realisation, no test; it {sign}" in SAY(row)
 
 
@@ -82,7 +82,7 @@ def test_methods_that_are_equal_do_not_differ():
     values = around(10)
     for theirs in (values, values * (1 + 1e-11)):
         row = one_verdict(claim(below()), table(curve(values), curve(theirs, method="theirs")))
-        assert (row["verdict"], row["estimate"]) == ("not shown", 0)
+        assert (row["verdict"], row["estimate"]) == ("leaning against", 0)
 
 
 def test_a_trend_needs_every_step():
@@ -100,7 +100,7 @@ def test_a_trend_needs_every_step():
     falls = claim(check | {"decreasing": {"setting": list(sizes)}})
     assert one_verdict(grows, frame((2.5, 6.6, 17.6)))["verdict"] == "holds"
     assert one_verdict(falls, frame((17.6, 6.6, 2.5)))["verdict"] == "holds"
-    assert one_verdict(grows, frame((2.5, 6.6, 6.6)))["verdict"] == "not shown"
+    assert one_verdict(grows, frame((2.5, 6.6, 6.6)))["verdict"].startswith("leaning")
     row = one_verdict(grows, frame((2.5, 17.6, 6.6)))
     assert row["verdict"] == "contradicted"
     assert json.loads(row["at"]) == {"setting": ["n=64", "n=256"]}
@@ -116,7 +116,7 @@ def test_a_trend_along_numbers():
 
 def test_deviation_compares_spreads():
     frame = table(curve(around(10, sd=0.1, n=20)), curve(around(10, sd=2, n=20, seed=1), method="theirs"))
-    assert one_verdict(claim(below()), frame)["verdict"] == "not shown"
+    assert one_verdict(claim(below()), frame)["verdict"].startswith("leaning")
     assert one_verdict(claim(below(of="deviation")), frame)["verdict"] == "holds"
 
 
@@ -172,7 +172,12 @@ INCREASES = {
 
 @pytest.mark.parametrize(
     ("gains", "verdict"),
-    [((3, 2.5), "holds"), ((3, 1.5), "not shown"), ((3, 0.5), "contradicted"), ((1, 4), "contradicted")],
+    [
+        ((3, 2.5), "holds"),
+        ((3, 1.5), "leaning for"),
+        ((3, 0.5), "contradicted"),
+        ((1, 4), "contradicted"),
+    ],
 )
 def test_a_ratio_of_increases(gains, verdict):
     row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), gains))
@@ -184,7 +189,7 @@ def test_a_ratio_of_increases(gains, verdict):
 
 def test_a_ratio_whose_divisor_is_nothing_shows_nothing():
     row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), (3, 0)))
-    assert row["verdict"] == "not shown"
+    assert row["verdict"].startswith("leaning")
     assert row["remark"] == "divisor"
     assert "the divisor is not shown to be above 0" in SAY(row)
 

@@ -107,9 +107,9 @@ def test_what_holds_for_these_points_need_not_for_new_ones(judged):
     each = BEATS | {"for_each": ["dataset", "noise"]}
     table = judged(rows, each | {"above": near}, each | {"above": far}, each | {"below": far})
     assert table["verdict"].tolist() == ["holds", "holds", "contradicted"]
-    assert table["new_points"].tolist() == ["not shown", "holds", "contradicted"]
+    assert table["new_points"].tolist() == ["leaning for", "holds", "contradicted"]
     says = [Sentences().evidence(row) for row in table.to_dict("records")]
-    assert ["for new points: not shown, p = " in sentence for sentence in says] == [True, False, False]
+    assert ["for new points: leaning for, p = " in sentence for sentence in says] == [True, False, False]
     assert all("at dataset one, noise independent 0.2" in sentence for sentence in says)
 
 
@@ -151,7 +151,7 @@ def test_it_is_not_offered_on_points_that_were_not_tested_alike(judged):
 def test_rules_that_no_point_tells_apart_are_not_shown_to_agree_elsewhere(judged):
     rows, _ = study({"one": 1}, NOISE[:1], inputs=(3, 3))
     row = judged(rows, BEATS | {"within": [-1, 1]}).iloc[0]
-    assert (row["verdict"], row["new_points"]) == ("holds", "not shown")
+    assert (row["verdict"], row["new_points"]) == ("holds", "leaning for")
 
 
 def test_a_table_without_points_is_judged_as_before(judged):

@@ -22,6 +22,7 @@ from reproduction.protocols.settings import method_class
 from reproduction.reference import Row, Run, thumbnail
 from reproduction.site import charts, pages
 from reproduction.site.pages import Page
+from reproduction.verdicts.sentences import printed, statements
 
 TEMPLATES = Path(__file__).with_name("templates")
 ASSETS = ("style.css", "site.js", "curves.js")
@@ -73,10 +74,12 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 
 
 def totals(every: list[Page]) -> dict[str, list[Row]]:
-    """The verdicts that count, of published values and of claims; of neither if nothing was judged."""
+    """The verdicts that count: the papers' printed values, their statements and ours, one row for each."""
     rows = [row for page in every for row in page.first.verdicts if pages.judges(row)]
-    kinds = {"Published values": "published", "Claims": "claim"}
-    return {name: found for name, kind in kinds.items() if (found := [r for r in rows if r["kind"] == kind])}
+    found = {"Printed values": [row for row in rows if printed(row)]}
+    found["Statements of the papers"] = statements(rows, "paper")
+    found["Statements of ours"] = statements(rows, "ours")
+    return {name: some for name, some in found.items() if some}
 
 
 class Document(NamedTuple):

@@ -24,7 +24,7 @@ from reproduction.strict_yaml import Content
 from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.claims import VERDICTS
 from reproduction.verdicts.estimates import value
-from reproduction.verdicts.sentences import Sentences
+from reproduction.verdicts.sentences import Sentences, statements, with_control
 
 # Text
 
@@ -368,8 +368,30 @@ class Paper:
 
     @property
     def rows(self) -> list[Row]:
-        """The verdicts that count, of all artifacts."""
-        return [row for page in self.pages for row in page.first.verdicts]
+        """The verdicts that count: printed values, and a row for each statement, the paper's before ours."""
+        rows = [row for page in self.pages for row in page.first.verdicts]
+        return [row for row in rows if row["kind"] == "published" and row.get("origin") != "ours"] + [
+            row for origin in ("paper", "ours") for row in statements(rows, origin)
+        ]
+
+    @property
+    def groups(self) -> dict[str, list[Row]]:
+        """The same apart."""
+        names = {("published", "paper"): "printed values", ("claim", "paper"): "its statements"}
+        names |= {("claim", "ours"): "statements of ours"}
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(names[row["kind"], row.get("origin", "paper")], []).append(row)
+        return found
+
+    @property
+    def control(self) -> dict[str, str]:
+        """Whose values -> inside / undecided / outside: ours, and a control, for the same cells."""
+        shown = [page for page in self.pages if page.content.get("origin") == "paper"]
+        found = with_control(
+            row for page in shown for row in page.first.agreement if row["status"] == "judged"
+        )
+        return {who: " / ".join(map(str, counts)) for who, counts in found.items() if sum(counts)}
 
     @property
     def minutes(self) -> float:

@@ -33,7 +33,9 @@ RATIO_OF_DIFFERENCES = "ratio_of_differences"
 PAIRED = ("difference", "ratio", RATIO_OF_DIFFERENCES, "log_ratio")
 CELL = ("inside", "undecided", "outside")
 """States of a published value: shown to lie within the margin, neither, shown to lie beyond it."""
-CLAIM = ("holds", "not shown", "contradicted")
+CLAIM = ("holds", "undecided", "contradicted")
+LEANING = {"inside": "leaning for", "below": "leaning against", "above": "leaning against"}
+"""An undecided claim by the side of its bound on which its estimate lies; without an estimate: undecided."""
 VERIFIED = "verified"
 """Instead of ``holds`` where the claim is a theorem or an identity."""
 NOT_COMPARABLE = "not comparable"
@@ -41,6 +43,7 @@ NOT_JUDGED = "not judged"
 """What a claim asks changed after the run that is kept, in a way that its estimates cannot answer."""
 TONES = ("good", "open", "bad")
 VERDICTS = dict(zip(CELL, TONES, strict=True)) | {VERIFIED: "good"} | dict(zip(CLAIM, TONES, strict=True))
+VERDICTS |= dict.fromkeys(LEANING.values(), "open")
 VERDICTS |= dict.fromkeys((NOT_COMPARABLE, "ran", NOT_JUDGED), "none")
 """Every verdict in the order of a summary, and its tone; where a tone is a colour, the word is shown too."""
 
@@ -209,6 +212,14 @@ class Claim(Model):
         description="a theorem or an identity, verified instead of holds: every check has rows: every",
     )
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
+    origin: Literal["paper", "ours"] = Field(default="paper", description="whose statement it is")
+    form_of: Text | None = Field(
+        default=None,
+        description="id of the claim that decides this statement; this is a looser or other form",
+    )
+    found_after: Text | None = Field(
+        default=None, description="what had been seen when it was written, if it was chosen after looking"
+    )
 
     @model_validator(mode="after")
     def _every_row(self) -> Self:

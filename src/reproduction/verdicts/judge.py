@@ -2,7 +2,7 @@
 
 Published value: inside / undecided / outside / not comparable, from D = ours - published and the margin,
 each by its own interval; what survives a correction over the artifact is marked beside it.
-Claim: verified / holds / not shown / contradicted / not comparable, from the checks of the claim;
+Claim: verified / holds / leaning for / leaning against / contradicted / not comparable, from its checks;
 p-values are Holm-adjusted over the claims of the artifact. At a reduced scale every verdict is "ran".
 Every cell of a check has two p-values: ``hold`` (small: the bound is met) and ``contra`` (small: it is
 violated). A group holds when all its cells hold, a check when all its groups hold, or ``at_least`` so many.
@@ -12,12 +12,13 @@ A verdict is a row of `VERDICT_COLUMNS`: numbers, words of the artifact, JSON. S
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from math import inf, isclose, nan, sqrt
+from math import inf, isclose, isnan, nan, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr, ndtri, stdtrit
 
 from noisylabels.statistics import (
     Estimate,
@@ -44,6 +45,7 @@ from reproduction.strict_yaml import Content
 from reproduction.verdicts.claims import (
     CELL,
     CLAIM,
+    LEANING,
     NOT_COMPARABLE,
     NOT_JUDGED,
     VERIFIED,
@@ -75,17 +77,18 @@ T = TypeVar("T")
 Before = Mapping[str, Mapping[str, Any]]
 """Id -> earlier row of verdicts, as text."""
 
-ALPHA = 0.05
+ALPHA, POWER = 0.05, 0.8
 NO_INTERVAL = (nan, nan)
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
 COLUMNS_IN_WORDS = """
 id kind statement expected verdict estimate ci_low ci_high n repetitions published published_se published_df
 margin difference difference_low difference_high where check number checks at worst side groups passing needed
 rows violating left_out remark p_agree p_contra p_adjusted family holm bh stand_in reason otherwise missing
-rule constant_error
+rule constant_error origin form_of found_after n_needed
 """
 VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
 WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
+WORDS += " origin form_of found_after"
 TEXT = [*WORDS.split(), "new_points", "new_points_at"]
 
 
@@ -135,8 +138,18 @@ def decide(
             for entry in artifact.get(key) or []
         ]
         rows = _decided(findings) if scale == "full" else [_row(f, "ran", f.figures("", 1)) for f in findings]
-        done += [row | new for row, new in zip(rows, _for_new_points(findings, rows, scale), strict=True)]
+        about = [_about(artifact, entry, kind) for entry in artifact.get(key) or []]
+        new = _for_new_points(findings, rows, scale)
+        done += [row | told | more for row, told, more in zip(rows, about, new, strict=True)]
     return pd.DataFrame(done, columns=VERDICT_COLUMNS)
+
+
+def _about(artifact: Asked, entry: Asked, kind: str) -> Content:
+    """Whose it is: a claim says so; an artifact of ours that judges a published value again is ours."""
+    owner = artifact if kind == "published" else entry
+    return {"origin": owner.get("origin", "paper")} | {
+        k: entry.get(k, "") for k in ("form_of", "found_after")
+    }
 
 
 def _located(place: object, find: Callable[..., T], *arguments: Any) -> T:
@@ -313,7 +326,7 @@ class Finding:
     def shows(self, agree: float, contra: float) -> str:
         """What these two p-values show: the verdict, or "" if it stays open."""
         verdict = self.verdict(agree, contra)
-        return "" if verdict in (self.words[1], NOT_JUDGED) else verdict
+        return "" if verdict in (self.words[1], NOT_JUDGED, *LEANING.values()) else verdict
 
 
 def _absent(finding: Finding, scale: str, missing: str) -> Finding:
@@ -357,6 +370,7 @@ def _published(entry: Asked, estimates: Estimates, scale: str, before: Before) -
     figures: Content = dict(zip(names, [*t_interval(ours), *t_interval(gap)], strict=True))
     figures |= _counts(cell) | {"estimate": ours.mean, "n": n, "difference": gap.mean}
     figures |= {"side": _side(Bound("within", -margin, margin), gap.mean)}
+    figures |= {"n_needed": needed(ours, theirs, n, margin)}
     return Finding(
         row | {"stand_in": as_json(found.stand_in)},
         CELL,
@@ -367,6 +381,41 @@ def _published(entry: Asked, estimates: Estimates, scale: str, before: Before) -
         fixed=fixed,
         barred=bool(found.stand_in or row["reason"]),
     )
+
+
+def needed(ours: Estimate, theirs: Estimate, n: int, margin: float) -> float:
+    """Repetitions with which the state is decided in 80 % of the runs, if D is what it seems to be.
+
+    inf : none suffice, because even an exact value of ours would be decided less often: the printed mean is
+    too imprecise for this margin.   NaN : one realisation, whose spread is not known.
+    """
+    if not (n > 1 and ours.se < inf) or isnan(ours.se):
+        return nan
+
+    def power(repetitions: float) -> float:
+        df = repetitions - 1 if ours.se > 0 else inf
+        return decided(welch(Estimate(ours.mean, ours.se * sqrt(n / repetitions), df), theirs), margin)
+
+    if power(inf) < POWER:
+        return inf
+    low, high = 1, 2
+    while power(high) < POWER:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
+    return high
+
+
+def decided(gap: Estimate, margin: float) -> float:
+    """P(inside or outside at the 5 % level), the estimate being normal around the gap that was found."""
+    if gap.se == 0:
+        return 1.0
+    reach = float(stdtrit(gap.df, 1 - ALPHA) if gap.df < inf else ndtri(1 - ALPHA)) * gap.se
+    inner, outer = margin - reach, margin + reach
+    above, below = ((sign * gap.mean - outer) / gap.se for sign in (1, -1))
+    within = max(0.0, ndtr((inner - gap.mean) / gap.se) - ndtr((-inner - gap.mean) / gap.se))
+    return float(within + ndtr(above) + ndtr(below))
 
 
 def _claim(entry: Asked, estimates: Estimates, scale: str, before: Before) -> Finding:
@@ -420,7 +469,8 @@ def _kept(finding: Finding, row: Mapping[str, Any]) -> Finding:
     """A claim without estimates: as it was judged, if it asks what it asked then."""
     if row.get("rule") != finding.row["rule"]:
         return replace(finding, fixed=NOT_JUDGED, tested=False)
-    decided = ("id", "kind", "verdict", "statement", "expected", "holm", "bh", "family", "p_adjusted")
+    words = "id kind verdict statement expected holm bh family p_adjusted origin form_of found_after n_needed"
+    decided = words.split()
     figures: Content = {key: row[key] for key in VERDICT_COLUMNS if key not in decided}
     figures |= {key: float(cell or "nan") for key, cell in figures.items() if key not in TEXT}
     tested = row["p_agree"] != ""
@@ -468,7 +518,13 @@ def _decided(findings: Sequence[Finding]) -> list[Content]:
 
 def _row(finding: Finding, verdict: str, figures: Content) -> Content:
     blank: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
-    return blank | finding.row | figures | {"verdict": verdict}
+    row = blank | finding.row | figures | {"verdict": verdict}
+    return row | {"verdict": _leaning(verdict, row["side"])} if row["kind"] == "claim" else row
+
+
+def _leaning(verdict: str, side: str) -> str:
+    """The verdict of a claim; if it is undecided, on which side of the bound the estimate lies."""
+    return LEANING.get(side, verdict) if verdict == CLAIM[1] else verdict
 
 
 def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale: str) -> list[Content]:
@@ -481,6 +537,7 @@ def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale:
     for (weak, blamed, _), (p, q) in zip(results, ps, strict=True):
         word = CLAIM[0] if p < ALPHA else CLAIM[2] if q < ALPHA else CLAIM[1]
         cell = blamed.accused if word == CLAIM[2] else weak.weakest
+        word = _leaning(word, "inside" if cell.excess < 0 else "above")
         says = (word, q if word == CLAIM[2] else p) if scale == "full" else ("ran", nan)
         figures = (*says, cell.estimate, *cell.interval, as_json(cell.cell.at))
         found.append(dict(zip(NEW_POINTS, figures, strict=True)))

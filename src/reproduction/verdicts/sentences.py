@@ -3,13 +3,14 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isnan, nan
+from math import inf, isnan, nan
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from reproduction.verdicts.claims import (
     BOUNDS,
+    CELL,
     ENDS,
     NOT_COMPARABLE,
     NOT_JUDGED,
@@ -23,6 +24,11 @@ from reproduction.verdicts.claims import (
 from reproduction.verdicts.estimates import rows_of, value
 
 Row = Mapping[Any, Any]
+R = TypeVar("R", bound=Row)
+STATES = ("holds", "verified", "leaning for", "leaning against", "contradicted")
+WEAKEST = ["contradicted", "leaning against", "undecided", "leaning for", "holds", "verified"]
+WEAKEST += [NOT_COMPARABLE, NOT_JUDGED, "ran"]
+"""Of several rows for one statement the first of these counts."""
 CELLS = {"same winner": "rows", "same order": "pairs of methods"}
 """What the share of a whole table counts; other quantities count values."""
 
@@ -79,6 +85,8 @@ class Sentences:
             f"difference {gap}, margin ±{number(row['margin']):g}",
             *_left_out(row),
         ]
+        if row["verdict"] == CELL[1] and not isnan(number(row["n_needed"])):
+            parts.append(self.reason(row))
         if repetitions == 1:
             where = "within" if row["side"] == "inside" else "beyond"
             return [*parts, f"one realisation, no test; it lies {where} the margin"]
@@ -86,6 +94,13 @@ class Sentences:
             parts.append(f"all {repetitions:g} repetitions are equal: they count as one")
             parts += ["compared without a test"] * (not se > 0)
         return parts
+
+    @staticmethod
+    def reason(row: Row) -> str:
+        """Why a published value is undecided."""
+        if (needed := number(row["n_needed"])) < inf:
+            return f"about {needed:g} repetitions would decide it (power 80 %)"
+        return "no number of repetitions would decide it: the printed mean is too imprecise"
 
     def _claim(self, row: Row) -> list[str]:
         check = value(row["check"])
@@ -225,6 +240,7 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
 #
 # ``<!-- count inside: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
 # in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
+# ``<!-- counts paper: ors -->`` up to ``<!-- end -->``, within a line: cells of a table, see `_counts`.
 # ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
 # summary with these labels, at the last x, with the decimals that are there.
 # ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
@@ -237,6 +253,7 @@ MEAN = re.compile(
 TABLE = re.compile(
     r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
 )
+COUNTS = re.compile(r"(<!-- counts (?P<origin>paper|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
 LABELS = ("dataset", "noise", "setting", "method", "metric")
 HEADS = {
     "distances": """
@@ -244,8 +261,8 @@ HEADS = {
 |---|---|---|---|---|---|---|
 """,
     "verdicts": """
-| artifact | claim | verdict | statement | estimate [95 % interval] | asked |
-|---|---|---|---|---|---|
+| artifact | claim | whose | verdict | statement | estimate [95 % interval] | asked |
+|---|---|---|---|---|---|---|
 """,
 }
 
@@ -257,6 +274,7 @@ def filled(text: str, folder: Path) -> str:
     Raises ValueError : a mean whose labels name no rows, or rows of more than one kind.
     """
     text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
+    text = COUNTS.sub(lambda found: _counts(found, folder) or found[0], text)
     text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
     return TABLE.sub(lambda found: _table(found, folder) or found[0], text)
 
@@ -271,6 +289,53 @@ def _count(found: re.Match[str], folder: Path) -> str:
         rows = [row for file in files for row in rows_of(file) if row["id"].startswith("/".join(prefix))]
         total += sum(row["verdict"] == found["verdict"] for row in rows)
     return f"{found[1]}{total}"
+
+
+def statements(rows: Iterable[R], origin: str = "paper") -> list[R]:
+    """The claims of this origin, one row per statement: no looser form; of several rows the weakest."""
+    found: dict[str, R] = {}
+    for row in rows:
+        if row["kind"] == "claim" and row.get("origin", "paper") == origin and not row.get("form_of"):
+            found[row["id"]] = min(
+                (found.get(row["id"], row), row), key=lambda each: WEAKEST.index(each["verdict"])
+            )
+    return list(found.values())
+
+
+def with_control(rows: Iterable[Row]) -> dict[str, list[int]]:
+    """How many are in each state of `CELL`: our values, and the neighbouring method's in our place.
+
+    rows : of tables of agreement; the same cells for both: no mean over sets, and more than one method.
+    """
+    found = {"ours": [0, 0, 0], "neighbouring method": [0, 0, 0]}
+    for row in rows:
+        if row["control"] in found and not row["noise"] and not row["method"]:
+            found[row["control"]][CELL.index(row["state"])] += round(number(row["estimate"]))
+    return found
+
+
+def _counts(found: re.Match[str], folder: Path) -> str:
+    """Statements by `STATES`, and what else there is; printed values by `CELL`, and with the control."""
+    files = sorted((folder / found["paper"]).glob("*/verdicts.csv"))
+    rows = [row for file in files for row in rows_of(file)]
+    verdicts = Counter(row["verdict"] for row in statements(rows, found["origin"]))
+    cells = [verdicts.pop(state, 0) for state in STATES]
+    text, values = [*map(str, [*cells, verdicts.total()])], ["–", "–", "–"]
+    judged = [row for row in rows if printed(row) and found["origin"] == "paper"]
+    if judged:
+        states = Counter(row["verdict"] for row in judged)
+        names = {row["artifact"] for row in judged}
+        agreement = [folder / found["paper"] / name / "agreement.csv" for name in sorted(names)]
+        control = with_control(row for file in agreement for row in rows_of(file))
+        values = [
+            " / ".join(map(str, each)) for each in ([states[state] for state in CELL], *control.values())
+        ]
+    return f"{found[1]}{' | '.join(text + values)}{found['end']}" if files else ""
+
+
+def printed(row: Row) -> bool:
+    """Is it a printed value that is judged, in an artifact of the paper?"""
+    return row["kind"] == "published" and row.get("origin", "paper") == "paper" and row["verdict"] in CELL
 
 
 def _quoted_mean(found: re.Match[str], folder: Path) -> str:
@@ -306,12 +371,14 @@ def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     counts = Counter(row["verdict"] for row in rows if row["kind"] == "published")
     if counts:
         each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-        yield f"`{artifact}`", "", each, f"{counts.total()} published values", "", ""
+        yield f"`{artifact}`", "", rows[0]["origin"], each, f"{counts.total()} published values", "", ""
     for row in rows:
         if row["kind"] == "claim":
             check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
             asked = (figure(row).replace("nan", ""), bound(check)) if check else ("", "")
-            yield f"`{artifact}`", row["id"], f"**{row['verdict']}**", statement, *asked
+            whose = f"form of {row['form_of']}" if row["form_of"] else row["origin"]
+            after = " (found after looking)" if row["found_after"] else ""
+            yield f"`{artifact}`", row["id"], whose + after, f"**{row['verdict']}**", statement, *asked
 
 
 def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
