@@ -150,8 +150,12 @@ def test_the_front_page_counts_what_was_judged(site):
     front = (site / "index.html").read_text()
     plan = plan_of("full")
     kept = [plan.artifact(name).content for name in NAMES[:-1]]
-    for key, word in (("published", "published values"), ("claims", "claims")):
-        assert f"<dt>{sum(len(each.get(key, [])) for each in kept)} {word}</dt>" in front
+    values = sum(len(each.get("published", [])) for each in kept if each["origin"] == "paper")
+    assert f"<dt>{values} printed values</dt>" in front
+    claims = [claim for each in kept for claim in each.get("claims", []) if "form_of" not in claim]
+    for origin, word in (("paper", "the papers"), ("ours", "ours")):
+        ids = {claim["id"] for claim in claims if claim.get("origin", "paper") == origin}
+        assert (f"<dt>{len(ids)} statements of {word}</dt>" in front) == bool(ids)
     assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
 
 

@@ -22,7 +22,7 @@ from reproduction.protocols.settings import method_class
 from reproduction.reference import Row, Run, thumbnail
 from reproduction.site import charts, pages
 from reproduction.site.pages import Page
-from reproduction.verdicts.sentences import printed, statements
+from reproduction.verdicts.sentences import statements
 
 TEMPLATES = Path(__file__).with_name("templates")
 ASSETS = ("style.css", "site.js", "curves.js")
@@ -76,7 +76,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 def totals(every: list[Page]) -> dict[str, list[Row]]:
     """The verdicts that count: the papers' printed values, their statements and ours, one row for each."""
     rows = [row for page in every for row in page.first.verdicts if pages.judges(row)]
-    found = {"Printed values": [row for row in rows if printed(row)]}
+    found = {"Printed values": [r for r in rows if r["kind"] == "published" and r.get("origin") != "ours"]}
     found["Statements of the papers"] = statements(rows, "paper")
     found["Statements of ours"] = statements(rows, "ours")
     return {name: some for name, some in found.items() if some}
