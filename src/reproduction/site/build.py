@@ -224,10 +224,8 @@ class Sources:
         """A function or class, with the first paragraph of its docstring."""
         if found is None:
             return Link(what, name, "")
-        found = inspect.unwrap(found)
-        text = (inspect.getdoc(found) or "").partition("\n\n")[0]
-        href = self._href(Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1])
-        return Link(what, name, href, text)
+        text, file, line = _source(inspect.unwrap(found))
+        return Link(what, name, self._href(file, line), text)
 
     def _href(self, file: Path, line: int = 0) -> str:
         if not file.is_file():
@@ -246,3 +244,10 @@ def numbered(file: Path) -> Markup:
     lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
     body = "".join(f'<span id="L-{n}"><a href="#L-{n}">{n}</a>{escape(line)}</span>' for n, line in lines)
     return Markup(f'<pre class="code">{body}</pre>')
+
+
+@cache
+def _source(found: Callable[..., object]) -> tuple[str, Path, int]:
+    """First paragraph of the docstring, file and line of a function or class; to find a class is slow."""
+    text = (inspect.getdoc(found) or "").partition("\n\n")[0]
+    return text, Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1]
