@@ -59,6 +59,8 @@ def test_every_artifact_of_the_project_is_valid(file):
 
 MISTAKES = [
     (BUDGETS, {"/titel": "x"}, r"fig6\.yaml: there is no key 'titel'; did you mean title\?"),
+    (BUDGETS, {"/title": "x" * 301}, r"title: .*300"),
+    (BUDGETS, {"/resources": {"mem_mb": 10**18}}, r"resources\.mem_mb: .*10000000"),
     (FILTERS, {"/process_nois": 0.1}, r"no key 'process_nois'; known: title, source,"),
     (BUDGETS, {"budgts": [1]}, r"at scale .*: settings: .*'budgts'.* did you mean budgets\?"),
     (BUDGETS, {"budgets": [0.5]}, r"settings: budgets\.0: .*0\.5"),

@@ -69,6 +69,11 @@ def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(
         ({"beans": "~/there.csv", "heart": {"file": "~/there.csv"}, "other-beans": "~/there.csv"}, None),
         ({"hart": "h.csv"}, r"^data\.local: hart: .* names hart\.local; did you mean heart"),
         ({"bean": "h.csv"}, r"^data\.local: bean: .*did you mean beans"),
+        (
+            {"heart": "/proc/self/mem"},
+            r"^data\.local: heart: /proc/self/mem is not a regular file;",
+        ),
+        ({"heart": str(tmp_path)}, rf"^data\.local: heart: {tmp_path} is not a regular file"),
         ({"heart": "~/nope.wav"}, rf"^data\.local: heart: there is no file {tmp_path}/nope\.wav$"),
         ({"heart": {"file": "~/nope.wav"}}, rf"there is no file {tmp_path}/nope\.wav$"),
         ({"heart": "~nobody-of-this-name/a.wav"}, r"there is no file .*/~nobody-of-this-name/a\.wav$"),

@@ -125,8 +125,11 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], folde
             ours = f"no data set of the registry has this id and no artifact below {folder} names"
             hint = near(name, [*entries, *named], 3)
             raise ArtifactError(f"data.local: {name}: {ours} {name}.{LOCAL}{hint}")
-        if not (file := users_file(spec)).is_file():
+        if not (file := users_file(spec)).exists():
             raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
+        if not file.is_file() or file.resolve().parts[1] in ("proc", "sys"):
+            remedy = "copy what is to be read into a file of its own"
+            raise ArtifactError(f"data.local: {name}: {file.absolute()} is not a regular file; {remedy}")
 
 
 # The keys, from the models that check them

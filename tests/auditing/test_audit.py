@@ -300,6 +300,9 @@ def test_the_script_refuses_in_one_line(arguments, message, tmp_path):
         ({"random_state": None}, "random_state: must be a whole number >= 0 and <= 4294967295, got None"),
         ({"model": LogisticRegression}, r"model must be a classifier such as LogisticRegression\(\)"),
         ({"model": "rMKLR"}, "got 'rMKLR'"),
+        ({"trusted": {0: 1}}, "trusted must have one label for each row"),
+        ({"X": pd.DataFrame({"a": [10**400] * 40})}, "column 'a' is infinite"),
+        ({"X": pd.DataFrame({1: range(40), "1": range(40)})}, "X: two columns of one name"),
     ],
 )
 def test_arguments_that_cannot_be_are_refused(arguments, message):

@@ -77,9 +77,9 @@ def targets(papers: list[str]) -> set[str]:
     return {"data", *papers, *(f"{file.parent.name}_{file.stem}" for file in files)}
 
 
-def test_every_promise_of_security_names_tests_that_there_are():
-    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    _, _, promises = page.partition("## What holds these promises")
+@pytest.mark.parametrize("page", ["SECURITY.md", "tests/faults/README.md"])
+def test_every_promise_and_every_attack_names_tests_that_there_are(page):
+    _, _, promises = (ROOT / page).read_text(encoding="utf-8").partition("## What holds ")
     rows = [line for line in promises.splitlines() if line.startswith("| ")][1:]
     named = [re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row) for row in rows]
     assert len(rows) > 10

@@ -5,6 +5,7 @@ that are not as they should be. A disturbed run may refuse, with a reason and wi
 leaves is whole. The next one is plain: no --unlock, no --rerun-incomplete.
 
     python tests/faults/places.py [CASE ...] [--kills 200] [--seed 0]
+    python tests/faults/places.py "no metadata" --kills 12 --scale full --targets ors_fig2 pnorm_room
 
 Prints what each case came to; exits with 1 if one went wrong.
 """
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from smoke import Smoke
+from smoke import TARGETS, Smoke
 
 Case = Callable[[Smoke], str]
 """Runs in a state that is not as it should be; returns what the run printed, "" if it worked."""
@@ -189,25 +190,33 @@ def changed(smoke: Smoke, expected: dict[str, bytes], missing: bool = True) -> l
     return sorted(name for name in names if expected.get(name) != found.get(name))
 
 
+def undisturbed(smoke: Smoke) -> tuple[float, dict[str, bytes]]:
+    """Seconds and files of a plain run with compiled kernels."""
+    smoke.display = ["--logger", "console"]
+    subprocess.run(["git", "init", "-q", smoke.folder], check=False)  # who owns it matters to git
+    plain(smoke)  # compiles
+    smoke.clear()
+    start = time.monotonic()
+    if output := plain(smoke):
+        sys.exit(output)
+    return time.monotonic() - start, smoke.files()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="default: all")
-    parser.add_argument("--kills", type=int, default=200, help="number of kills")
+    parser.add_argument("--kills", type=int, help="number of kills; default: 200, none beside named cases")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scale", default="smoke", choices=("smoke", "quick", "full"))
+    parser.add_argument("--targets", nargs="+", default=TARGETS, help="artifacts, as <paper>_<artifact>")
     arguments = parser.parse_args()
     rng, bad = np.random.default_rng(arguments.seed), 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        smoke = Smoke(Path(scratch) / "checkout")
-        smoke.display = ["--logger", "console"]
-        subprocess.run(["git", "init", "-q", smoke.folder], check=False)  # who owns it matters to git
-        plain(smoke)  # compiles
-        smoke.clear()
-        start = time.monotonic()
-        if output := plain(smoke):
-            sys.exit(output)
-        seconds, expected = time.monotonic() - start, smoke.files()
+        smoke = Smoke(Path(scratch) / "checkout", tuple(arguments.targets), arguments.scale)
         cases = {name: CASES[name] for name in arguments.cases or CASES}
-        for number in range(0 if arguments.cases else arguments.kills):
+        seconds, expected = undisturbed(smoke)
+        kills = arguments.kills if arguments.kills is not None else 0 if arguments.cases else 200
+        for number in range(kills):
             after, jobs_too = seconds * rng.random(), bool(rng.random() < 0.5)
             cases[f"kill {number} after {after:.2f} s, {jobs_too=}"] = killed(after, jobs_too)
         for name, case in cases.items():

@@ -16,12 +16,16 @@ TARGETS = ("noisy_online_noisy_scoring", "noisy_online_averaging")
 
 
 class Smoke(Run):
-    """Runs of some targets in a scratch copy of the checkout."""
+    """Runs of some targets in a scratch copy of the checkout, at smoke scale or another."""
 
-    def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS) -> None:
+    def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS, scale: str = "smoke") -> None:
         copy_checkout(folder)
         super().__init__(folder, folder)
         self.targets = targets
+        papers = {file.parent.name for file in (folder / "config/experiments").glob("*/TITLE")}
+        asked = sorted({paper for paper in papers for target in targets if target.startswith(paper)})
+        self.settings = [f"papers=[{','.join(asked)}]", "formats=[png]"]
+        self.overlay = [] if scale == "full" else ["--configfile", f"config/{scale}.yaml"]
         self.display: list[str] = []
         self.variables: dict[str, str] = {}
         averaging = folder / "config/experiments/noisy_online/averaging.yaml"
@@ -31,8 +35,8 @@ class Smoke(Run):
     def start(self, **options: Any) -> "subprocess.Popen[str]":
         """Start a run, in a session of its own."""
         command = [sys.executable, "-P", "src/scripts/start.py", "--profile", "workflow/profiles/default"]
-        command += ["--cores", "2", "--configfile", "config/smoke.yaml", *self.display]
-        command += ["--config", "papers=[noisy_online]", "formats=[png]", "--", *self.targets]
+        command += ["--cores", "2", *self.overlay, *self.display]
+        command += ["--config", *self.settings, "--", *self.targets]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(
             command,
@@ -51,5 +55,5 @@ class Smoke(Run):
 
     def clear(self) -> None:
         """Remove all that runs made but the compiled kernels."""
-        for part in ("results", "figures", "logs", ".snakemake"):
+        for part in ("data", "results", "figures", "site", "logs", ".snakemake"):
             shutil.rmtree(self.folder / part, ignore_errors=True)
