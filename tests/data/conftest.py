@@ -2,34 +2,30 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from loopback import BODY, Web, good
 
-from reproduction.data.fetch import Record, fetch
-from reproduction.data.registry import Registry
+from reproduction.data.fetch import fetch
 from reproduction.data.transport import Network
 
 
 @pytest.fixture
-def web(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Iterator[Web]:
+def web(monkeypatch, fresh_machine):
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
+        def do_GET(self):
             site.hits[self.path] += 1
             site.logins.append(self.headers.get("Authorization", ""))
             site.routes.get(self.path, good(b"not here", 404))(self)
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, *_):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -43,7 +39,7 @@ def web(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Iterator[Web]:
 
 
 @pytest.fixture
-def fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def fresh_machine(monkeypatch):
     """pip and our variables as on a fresh machine without an index; a test sets what it needs."""
     for name in list(os.environ):
         if name.startswith(("PIP_", "NOISYLABELS_")):
@@ -55,17 +51,17 @@ def fresh_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def network(fresh_machine: None, monkeypatch: pytest.MonkeyPatch) -> Network:
+def network(fresh_machine, monkeypatch):
     """Impatient: no test waits for long."""
     monkeypatch.setattr("reproduction.data.transport.time", SimpleNamespace(sleep=lambda seconds: None))
     return Network(connect=1.0, read=0.2, attempts=3)
 
 
 @pytest.fixture
-def get(network: Network, tmp_path: Path) -> Callable[..., Record]:
+def get(network, tmp_path):
     """Fetch a data set of a registry, "toy" if none is named, into a folder below ``raw``."""
 
-    def get(registry: Registry, dataset: str = "toy", at: str = "", **options: Any) -> Record:
+    def get(registry, dataset="toy", at="", **options):
         out = tmp_path / "raw" / (at or dataset)
         return fetch(dataset, registry, out, **{"network": network} | options)
 
@@ -73,7 +69,7 @@ def get(network: Network, tmp_path: Path) -> Callable[..., Record]:
 
 
 @pytest.fixture
-def mirror(tmp_path: Path) -> str:
+def mirror(tmp_path):
     """A folder with the file "toy"."""
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror/toy").write_bytes(BODY)
@@ -81,7 +77,7 @@ def mirror(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     """Just enough of a checkout for the command line."""
     (tmp_path / "config").mkdir()
     return tmp_path

@@ -2,20 +2,21 @@
 
 import contextlib
 import hashlib
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from reproduction.data.registry import Entry, Registry
+from reproduction.data.registry import Entry
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,12 +26,10 @@ PAGE = b"<!DOCTYPE html><html><body>Please log in</body></html>"
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
-def good(
-    body: bytes, status: int = 200, kind: str = "application/octet-stream", claim: int | None = None
-) -> Answer:
+def good(body, status=200, kind="application/octet-stream", claim=None):
     """The body; ``claim`` is the Content-Length that is announced (then the connection is closed)."""
 
-    def answer(request: BaseHTTPRequestHandler) -> None:
+    def answer(request):
         request.send_response(status)
         request.send_header("Content-Type", kind)
         request.send_header("Content-Length", str(len(body) if claim is None else claim))
@@ -41,8 +40,8 @@ def good(
     return answer
 
 
-def redirect(to: str) -> Answer:
-    def answer(request: BaseHTTPRequestHandler) -> None:
+def redirect(to):
+    def answer(request):
         request.send_response(302)
         request.send_header("Location", to)
         request.send_header("Content-Length", "0")
@@ -51,10 +50,10 @@ def redirect(to: str) -> Answer:
     return answer
 
 
-def slow(body: bytes, pause: float, pieces: int = 10) -> Answer:
+def slow(body, pause, pieces=10):
     """The body in pieces with a pause before each."""
 
-    def answer(request: BaseHTTPRequestHandler) -> None:
+    def answer(request):
         request.send_response(200)
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()
@@ -69,10 +68,10 @@ def slow(body: bytes, pause: float, pieces: int = 10) -> Answer:
     return answer
 
 
-def endless(status: int = 200, **headers: str) -> Answer:
+def endless(status=200, **headers):
     """Bytes until the client has enough, without a Content-Length."""
 
-    def answer(request: BaseHTTPRequestHandler) -> None:
+    def answer(request):
         request.send_response(status)
         for name, value in headers.items():
             request.send_header(name, value)
@@ -85,7 +84,7 @@ def endless(status: int = 200, **headers: str) -> Answer:
     return answer
 
 
-def one_after_the_other(*answers: Answer) -> Answer:
+def one_after_the_other(*answers):
     """A different answer each time, the last one for ever."""
     left = list(answers)
     return lambda request: (left.pop(0) if len(left) > 1 else left[0])(request)
@@ -98,53 +97,50 @@ class Web:
     hits: Counter[str] = field(default_factory=Counter)
     logins: list[str] = field(default_factory=list)
 
-    def serve(self, path: str, answer: Answer | bytes) -> str:
+    def serve(self, path, answer):
         self.routes[path] = good(answer) if isinstance(answer, bytes) else answer
         return self.url + path
 
 
-def files(folder: Path) -> set[str]:
+def files(folder):
     """Names in a folder; none if it is not there."""
     return {path.name for path in folder.glob("*")} if folder.is_dir() else set()
 
 
-def sha256(body: bytes) -> str:
+def make_tar(path, *members):
+    """Members are bytes, or the attributes of a special one."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members:
+            info, plain = tarfile.TarInfo(name), isinstance(content, bytes)
+            for key, value in ({"size": len(content)} if plain else content).items():
+                setattr(info, key, value)
+            archive.addfile(info, io.BytesIO(content) if plain else None)
+    return path
+
+
+def sha256(body):
     return hashlib.sha256(body).hexdigest()
 
 
-def one_file(*places: dict[str, Any], body: bytes | None, **more: Any) -> Registry:
+def one_file(*places, body, **more):
     """Registry with the data set "toy": one file, to be had from each of the places in turn."""
     known = {} if body is None else {"sha256": sha256(body), "bytes": len(body)}
     kinds = {"url": "official", "path": "mirror", "package": "package"}
     entry = {"title": "Toy", "task": "binary", "homepage": "https://example.org/", "loader": "toy:toy"}
     entry["sources"] = [
-        {
-            "name": kinds[next(key for key in place if key in kinds)],
-            "files": [{"name": "toy.data"} | known | place],
-        }
-        for place in places
-    ]
+        {"name": name, "files": [{"name": "toy.data"} | known | place]}
+        for place in places for name in [kinds[next(key for key in place if key in kinds)]]
+    ]  # fmt: skip
     return {"toy": Entry.model_validate(entry | more)}
 
 
-def command(checkout: Path, registry: Registry, *more: str) -> dict[str, Any]:
+def command(checkout, registry, *more):
     """Arguments of Popen for `fetch.py --dataset toy`."""
     config = checkout / "config" / "datasets.yaml"
     entries = {name: entry.model_dump(mode="json", exclude_defaults=True) for name, entry in registry.items()}
     config.write_text(yaml.safe_dump({"packages": {}, "datasets": entries}), encoding="utf-8")
-    script = [
-        sys.executable,
-        str(ROOT / "src/scripts/fetch.py"),
-        "--dataset",
-        "toy",
-        "--registry",
-        str(config),
-    ]
+    script = [sys.executable, ROOT / "src/scripts/fetch.py", "--dataset", "toy", "--registry", config]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return {
-        "args": [*script, "--out", str(checkout / "raw/toy"), *more],
-        "env": environment,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "text": True,
-    }
+    args = [str(part) for part in [*script, "--out", checkout / "raw/toy", *more]]
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    return {"args": args, "env": environment, "text": True} | pipes

@@ -2,9 +2,6 @@
 tap 5.
 """
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 import soundfile
@@ -17,18 +14,18 @@ RNG = np.random.default_rng(1)
 NOISE = 0.1 * RNG.standard_normal(8000)
 
 
-def wav(path: Path, samples: Any = NOISE, rate: int = 16_000, subtype: str = "DOUBLE") -> Path:
+def wav(path, samples=NOISE, rate=16_000, subtype="DOUBLE"):
     soundfile.write(path, samples, rate, subtype=subtype)
     return path
 
 
-def test_a_recording_is_read_as_it_is(tmp_path: Path) -> None:
+def test_a_recording_is_read_as_it_is(tmp_path):
     arrays = audio.recording({"x": wav(tmp_path / "x.wav")})
     np.testing.assert_array_equal(arrays["signal"], NOISE)
     assert arrays["rate"] == 16_000
 
 
-def test_utterances_are_joined_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_utterances_are_joined_in_the_order_of_their_names(tmp_path):
     files = {name: wav(tmp_path / name, NOISE[k : k + 5000]) for k, name in [(9, "b.wav"), (0, "a.wav")]}
     signal = audio.speech(files)["signal"]
     np.testing.assert_array_equal(signal, np.concatenate([NOISE[:5000], NOISE[9:5009]]))
@@ -41,28 +38,18 @@ def test_utterances_are_joined_in_the_order_of_their_names(tmp_path: Path) -> No
         (NOISE[:100], 16_000, r"x\.wav: 0\.00625 s are too short, at least 0\.25 s are needed"),
         (np.full(8000, 0.5), 16_000, r"x\.wav: the recording is silent \(all samples are equal\)"),
         (np.where(np.arange(8000) == 77, np.nan, NOISE), 16_000, r"x\.wav: sample 77 is not a finite number"),
-        (np.where(np.arange(8000) == 78, np.inf, NOISE), 16_000, r"x\.wav: sample 78 is not a finite number"),
-        (
-            np.tile(NOISE, 2),
-            44_100,
-            r"x\.wav: expects 16000 Hz, file has 44100; resample with `sox x\.wav -r 16000 out\.wav`",
-        ),
-        (
-            np.column_stack([NOISE, NOISE]),
-            16_000,
-            r"x\.wav: expects one channel, file has 2; mix it down to mono",
-        ),
+        (np.tile(NOISE, 2), 44_100,
+         r"x\.wav: expects 16000 Hz, file has 44100; resample with `sox x\.wav -r 16000 out\.wav`"),
+        (np.tile(NOISE, (2, 1)).T, 16_000, r"x\.wav: expects one channel, file has 2; mix it down to mono"),
     ],
-)
-def test_a_recording_that_cannot_be_used_is_named_with_the_reason(
-    samples: Any, rate: int, message: str, tmp_path: Path
-) -> None:
+)  # fmt: skip
+def test_a_recording_that_cannot_be_used_is_named_with_the_reason(samples, rate, message, tmp_path):
     with pytest.raises(ValueError, match=message) as caught:
         audio.recording({"x": wav(tmp_path / "x.wav", samples, rate)})
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_no_audio_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_audio_is_refused(tmp_path):
     (tmp_path / "x.wav").write_bytes(b"RIFF, or is it?")
     with pytest.raises(ValueError, match=r"x\.wav: not a readable audio file"):
         audio.recording({"x": tmp_path / "x.wav"})
@@ -73,9 +60,7 @@ def test_what_is_no_audio_is_refused(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-def test_a_damaged_file_is_an_error_or_a_finite_signal(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_damaged_file_is_an_error_or_a_finite_signal(data, tmp_path_factory):
     path = wav(tmp_path_factory.mktemp("wav") / "x.wav", subtype="PCM_16")
     raw = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(0, 3))):
@@ -92,7 +77,7 @@ def test_a_damaged_file_is_an_error_or_a_finite_signal(
 # rooms
 
 
-def image_sum(taps: int, reflection: float) -> Any:
+def image_sum(taps, reflection):
     """The image method written out: one windowed sinc per image, in plain loops over the mirrored audio."""
     rate, c, half = 16_000, 343.0, 20
     size, source, microphone = (np.array(v) for v in (audio.SIZE, audio.SOURCE, audio.MICROPHONE))
@@ -111,13 +96,13 @@ def image_sum(taps: int, reflection: float) -> Any:
     return h / np.linalg.norm(h)
 
 
-def test_the_simulated_room_is_the_sum_of_its_images() -> None:
+def test_the_simulated_room_is_the_sum_of_its_images():
     h = audio.simulated(taps=300)
     expected = image_sum(300, 0.75)
     assert float(h @ expected) > 0.999  # both have unit norm; the library interpolates its sinc from a table
 
 
-def test_every_room_has_unit_norm_and_its_direct_path_at_tap_5() -> None:
+def test_every_room_has_unit_norm_and_its_direct_path_at_tap_5():
     recording = np.concatenate([np.zeros(700), audio.simulated(taps=4000)])
     for h in (
         audio.simulated(),
@@ -130,7 +115,7 @@ def test_every_room_has_unit_norm_and_its_direct_path_at_tap_5() -> None:
     assert len(audio.recorded(recording[:800], 16_000, taps=2000)) == 2000  # a short one is filled with zeros
 
 
-def test_a_recorded_room_that_is_simulated_is_the_simulated_room() -> None:
+def test_a_recorded_room_that_is_simulated_is_the_simulated_room():
     long = audio.simulated(taps=2000)
     h = audio.simulated(taps=500)
     np.testing.assert_allclose(
@@ -138,7 +123,7 @@ def test_a_recorded_room_that_is_simulated_is_the_simulated_room() -> None:
     )
 
 
-def test_simulating_a_room_leaves_the_settings_of_the_library_alone() -> None:
+def test_simulating_a_room_leaves_the_settings_of_the_library_alone():
     import pyroomacoustics
 
     names = ("frac_delay_length", "rir_hpf_enable", "num_threads")
@@ -159,6 +144,6 @@ def test_simulating_a_room_leaves_the_settings_of_the_library_alone() -> None:
         (lambda: audio.recorded(np.array([np.nan]), 16_000), "non-empty, finite signal"),
     ],
 )
-def test_a_bad_argument_is_named(call: Any, message: str) -> None:
+def test_a_bad_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

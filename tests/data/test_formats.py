@@ -1,7 +1,5 @@
 """A table of one's own becomes X and y, or one line says what is wrong, where, and what to do."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array
@@ -17,7 +15,7 @@ X = np.array([[i, i / 8] for i in range(30)])
 SIGNS = np.where(np.arange(30) % 3, 1, -1)
 
 
-def read(folder: Path, text: str | bytes, **options):
+def read(folder, text, **options):
     path = folder / "beans.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return users_table({path.name: path}, **({"label": "kind", "positive": "yes"} | options))
@@ -51,14 +49,7 @@ def test_columns_choose_and_order_the_features(tmp_path):
 
 @pytest.mark.parametrize(
     ("no", "yes", "positive"),
-    [
-        ("0", "1", None),
-        ("-1", "1.0", None),
-        ("2", "1", 1),
-        ("2", "1e0", "1"),
-        ("no", "yes", "yes"),
-        ("False", "True", True),
-    ],
+    [("0", "1", None), ("-1", "1.0", None), ("2", "1", 1), ("2", "1e0", "1"), ("False", "True", True)],
 )
 def test_the_positive_class_is_named_or_the_larger_of_two_numbers(no, yes, positive, tmp_path):
     arrays = read(tmp_path, CSV.replace("no", no).replace("yes", yes), positive=positive)
@@ -89,7 +80,7 @@ def test_a_table_that_cannot_be_used_is_refused_in_one_line(text, options, messa
     assert "\n" not in str(caught.value)
 
 
-def write(folder: Path, **arrays) -> dict[str, Path]:
+def write(folder, **arrays):
     np.savez(folder / "beans.npz", **arrays)
     return {"beans.npz": folder / "beans.npz"}
 
@@ -159,9 +150,8 @@ def test_a_table_takes_the_place_of_a_set_or_has_a_new_id(dataset, tmp_path):
 
 def test_words_gaps_and_dates_are_read_as_in_an_audit(tmp_path):
     """Words become 0/1 columns, gaps are filled and marked, dates are days; rows without a label go."""
-    rows = [
-        f"{i},{'red' if i % 2 else 'green'},2026-01-{i + 1:02d},{'yes' if i % 3 else 'no'}" for i in range(30)
-    ]
+    end = [line.rpartition(",")[2] for line in LINES[1:]]
+    rows = [f"{i},{['green', 'red'][i % 2]},2026-01-{i + 1:02d},{end[i]}" for i in range(30)]
     rows[4], rows[5] = rows[4].replace("4,", ",", 1), rows[5].removesuffix("yes")
     arrays = read(tmp_path, "\n".join(["a,colour,day,kind", *rows]))
     assert arrays["X"].shape == (29, 4)
@@ -203,8 +193,7 @@ def test_svmlight_files_are_refused_outside_their_indices_and_labels(tmp_path):
     path = tmp_path / "x.svm"
     path.write_bytes(b"+1 1:2 3:0.5\n-1 2:1\n")
     X, y = svmlight(path, 3, {-1.0: -1, 1.0: 1})
-    assert X.toarray().tolist() == [[2, 0, 0.5], [0, 1, 0]]
-    assert y.tolist() == [1, -1]
+    assert (X.toarray().tolist(), y.tolist()) == ([[2, 0, 0.5], [0, 1, 0]], [1, -1])
     with pytest.raises(ValueError, match=r"value '-1\.0' is none of 2\.0, 3\.0"):
         svmlight(path, 3, {2.0: -1, 3.0: 1})
     with pytest.raises(ValueError, match=r"outside 1\.\.2|n_features"):

@@ -21,20 +21,15 @@ PATTERNS = {"titanic": 24, "breast-cancer": 263, "flare-solar": 144, "image": 20
 """Labelled patterns of the sets in which some occur more than once."""
 
 
-def benchmarks(name: str, seed: int = 0) -> dict[str, np.ndarray]:
+def benchmarks(name, seed=0):
     """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some of them."""
     facts, rng = ida.FACTS[name], np.random.default_rng(seed)
     n = facts.negative + facts.positive
     count = PATTERNS.get(name, n)
     negative = max(1, round(count * facts.negative / n)) if count < n else facts.negative
     t = np.repeat([-1.0, 1.0], [negative, count - negative])
-    often = [
-        np.concatenate([own, rng.choice(own, total - len(own))])
-        for own, total in (
-            (np.arange(negative), facts.negative),
-            (np.arange(negative, count), facts.positive),
-        )
-    ]
+    classes = (np.arange(negative), facts.negative), (np.arange(negative, count), facts.positive)
+    often = [np.concatenate([own, rng.choice(own, total - len(own))]) for own, total in classes]
     shuffled = rng.permutation(count)
     named = shuffled[np.concatenate(often)] + 1
     order = np.array([rng.permutation(named) for _ in range(facts.splits)])
@@ -43,14 +38,14 @@ def benchmarks(name: str, seed: int = 0) -> dict[str, np.ndarray]:
     return {"x": x, "t": labels[:, None], "train": order[:, : facts.train], "test": order[:, facts.train :]}
 
 
-def write(path: Path, name: str, struct: dict[str, np.ndarray]) -> dict[str, Path]:
+def write(path, name, struct):
     key = {"diabetes": "diabetis"}.get(name, name.replace("-", "_"))
     savemat(path / "benchmarks.mat", {key: struct, "benchmarks": np.array([[key]], object)})
     return {"benchmarks.mat": path / "benchmarks.mat"}
 
 
 @pytest.mark.parametrize("name", list(ida.FACTS))
-def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path: Path, name: str) -> None:
+def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path, name):
     struct, facts = benchmarks(name), ida.FACTS[name]
     arrays = LOADERS[name](write(tmp_path, name, struct))
     n = facts.negative + facts.positive
@@ -64,7 +59,7 @@ def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path: Path, 
         assert np.array_equal(arrays["train"], struct["train"] - 1)
 
 
-def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
+def test_a_struct_that_is_not_the_set_is_refused(tmp_path):
     good = benchmarks("thyroid")
     few = {part: good[part][:10] for part in ("train", "test")}
     assert ida.thyroid(write(tmp_path, "thyroid", good | few))["train"].shape == (10, 140)
@@ -82,7 +77,7 @@ def test_a_struct_that_is_not_the_set_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(ida.FACTS))
-def test_our_splits_are_partitions_of_the_published_sizes(name: str) -> None:
+def test_our_splits_are_partitions_of_the_published_sizes(name):
     facts = ida.FACTS[name]
     y = np.repeat(np.array([-1, 1], np.int8), [facts.negative, facts.positive])
     train, test = ida.splits(name, y)
@@ -94,7 +89,7 @@ def test_our_splits_are_partitions_of_the_published_sizes(name: str) -> None:
     assert np.array_equal(train, again)
 
 
-def test_a_training_part_of_one_class_is_redrawn() -> None:
+def test_a_training_part_of_one_class_is_redrawn():
     y = np.full(215, -1, np.int8)
     y[0] = 1
     train, _ = ida.splits("thyroid", y)
@@ -102,7 +97,7 @@ def test_a_training_part_of_one_class_is_redrawn() -> None:
 
 
 @pytest.mark.parametrize("name", ["ringnorm", "waveform"])
-def test_generated_sets_are_standardised_and_have_the_published_class_counts(name: str) -> None:
+def test_generated_sets_are_standardised_and_have_the_published_class_counts(name):
     arrays = LOADERS[name]({})
     facts = ida.FACTS[name]
     assert arrays["X"].shape == (facts.negative + facts.positive, facts.columns)
@@ -113,7 +108,7 @@ def test_generated_sets_are_standardised_and_have_the_published_class_counts(nam
     assert array_digest(arrays) == registered.prepared_sha256["generated"]
 
 
-def test_the_generators_follow_breimans_laws() -> None:
+def test_the_generators_follow_breimans_laws():
     rng, n = np.random.default_rng(0), 20_000
     X, y = ida.generated_ringnorm(rng, n, n)
     assert X[y == -1].mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)
@@ -126,7 +121,7 @@ def test_the_generators_follow_breimans_laws() -> None:
     assert np.allclose(X[y == -1].mean(axis=0), peaks[15] / 2 + (peaks[7] + peaks[11]) / 4, atol=0.06)
 
 
-def recipe(name: str) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+def recipe(name):
     """What makes points of IDA from those of `uci`."""
     found: Callable[..., Any] = inspect.getclosurevars(getattr(ida, name)).nonlocals["change"]
     return found
@@ -146,7 +141,7 @@ RECIPES = {  # set -> labels of the file, those of IDA, standardised?
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(name: str) -> None:
+def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(name):
     before, after, standardised = RECIPES[name]
     X = np.random.default_rng(0).standard_normal((30, ida.FACTS[name.replace("_", "-")].columns)) + 3
     found, y = recipe(name)(X.copy(), np.resize(before, 30))
@@ -158,7 +153,7 @@ def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(name: str) -> None:
         assert np.allclose(found.std(axis=0, ddof=1), 1)
 
 
-def test_some_recipes_choose_columns_rows_and_classes() -> None:
+def test_some_recipes_choose_columns_rows_and_classes():
     """German keeps IDA's artefact, the category A410; image and splice group classes and leave rows out."""
     X, y = np.random.default_rng(0).integers(0, 10, (1000, 20)).astype(float), np.ones(1000)
     X[7, 3] = 10
@@ -176,7 +171,7 @@ def test_some_recipes_choose_columns_rows_and_classes() -> None:
     assert recipe("flare_solar")(np.arange(12.0)[None], y)[0].tolist() == [[2, 3, 4, 5, 6, 7, 9, 10, 11]]
 
 
-def test_banana_is_read_as_it_is(tmp_path: Path) -> None:
+def test_banana_is_read_as_it_is(tmp_path):
     lines = [f"{1 if k < 2376 else -1} 1:{k / 5300:.6f} 2:-0.5" for k in range(5300)]
     with zipfile.ZipFile(tmp_path / "banana.zip", "w") as archive:
         archive.writestr("banana.all.txt", "\n".join(lines) + "\n")
@@ -186,13 +181,8 @@ def test_banana_is_read_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ida_ringnorm", "ida_waveform"])
-def test_points_are_drawn_anew_only_where_no_file_can_be_had(name: str) -> None:
+def test_points_are_drawn_anew_only_where_no_file_can_be_had(name):
     entry = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")[name]
-    order = [(source.name, source.variant) for source in sources(name, entry)]
-    assert order == [
-        ("mirror", "genuine"),
-        ("official", "genuine"),
-        ("mirror", "rebuilt"),
-        ("official", "rebuilt"),
-        ("generated", "generated"),
-    ]
+    order = [f"{source.variant} {source.name}" for source in sources(name, entry)]
+    files = [f"{variant} {name}" for variant in ("genuine", "rebuilt") for name in ("mirror", "official")]
+    assert order == [*files, "generated generated"]

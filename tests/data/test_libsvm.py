@@ -30,7 +30,7 @@ INDICES = [
 ]
 
 
-def test_people_of_adult_become_rows_of_a7a(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_people_of_adult_become_rows_of_a7a(tmp_path, monkeypatch):
     """Numbers are cut after the quintile, unknown values give no index; one bit says which half has a row."""
     path, mask = tmp_path / "adult.tab", bytes([0b101])
     path.write_text("a\nb\nc\n" + "".join("\t".join(person.split()) + "\n" for person in PEOPLE))
@@ -41,7 +41,7 @@ def test_people_of_adult_become_rows_of_a7a(tmp_path: Path, monkeypatch: pytest.
     assert (y.tolist(), y_test.tolist()) == ([-1, 1], [1])
 
 
-def _svmlight(X: np.ndarray, y: np.ndarray) -> bytes:
+def _svmlight(X, y):
     from sklearn.datasets import dump_svmlight_file
 
     stream = io.BytesIO()
@@ -50,7 +50,7 @@ def _svmlight(X: np.ndarray, y: np.ndarray) -> bytes:
 
 
 @pytest.mark.parametrize(("loader", "columns"), [("a7a", 123), ("ijcnn1", 22)])
-def test_official_files_have_a_test_part(loader: str, columns: int, tmp_path: Path) -> None:
+def test_official_files_have_a_test_part(loader, columns, tmp_path):
     rng = np.random.default_rng(0)
     parts = {"": rng.standard_normal((9, columns)), "test": rng.standard_normal((6, columns))}
     for part, X in parts.items():
@@ -64,7 +64,7 @@ def test_official_files_have_a_test_part(loader: str, columns: int, tmp_path: Pa
         assert np.array_equal(y, np.arange(len(X)) % 2 * 2 - 1)
 
 
-def test_real_sim_is_read_packed(tmp_path: Path) -> None:
+def test_real_sim_is_read_packed(tmp_path):
     (tmp_path / "real-sim.bz2").write_bytes(bz2.compress(_svmlight(np.eye(4, 22), np.array([-1, 1, -1, 1]))))
     X, y = unpack(libsvm.real_sim({"real-sim.bz2": tmp_path / "real-sim.bz2"}))
     assert X.shape == (4, 20958)
@@ -72,13 +72,13 @@ def test_real_sim_is_read_packed(tmp_path: Path) -> None:
     assert y.tolist() == [-1, 1, -1, 1]
 
 
-def csv(path: Path, values: np.ndarray) -> dict[str, Path]:
+def csv(path, values):
     rows = [",".join(f"{value:.18e}" for value in row) for row in values.tolist()]
     path.write_bytes(gzip.compress("\n".join(rows).encode()))
     return {path.name: path}
 
 
-def test_the_last_rows_of_susy_are_its_test_set(tmp_path: Path) -> None:
+def test_the_last_rows_of_susy_are_its_test_set(tmp_path):
     rng = np.random.default_rng(0)
     X, label = rng.standard_normal((50, 18)).astype(np.float32), rng.integers(0, 2, 50)
     arrays = libsvm.susy(csv(tmp_path / "SUSY.csv.gz", np.column_stack([label, X])), test=10)
@@ -89,7 +89,7 @@ def test_the_last_rows_of_susy_are_its_test_set(tmp_path: Path) -> None:
         libsvm.susy(csv(tmp_path / "SUSY.csv.gz", np.column_stack([label + 1, X])), test=10)
 
 
-def test_lodgepole_pine_stands_against_the_rest_of_covtype(tmp_path: Path) -> None:
+def test_lodgepole_pine_stands_against_the_rest_of_covtype(tmp_path):
     values = np.column_stack([np.arange(7 * 54.0).reshape(7, 54), np.arange(1, 8)])
     arrays = libsvm.covtype(csv(tmp_path / "covtype.data.gz", values))
     assert np.array_equal(arrays["X"], values[:, :54])
@@ -99,32 +99,29 @@ def test_lodgepole_pine_stands_against_the_rest_of_covtype(tmp_path: Path) -> No
 # stand-ins
 
 
-def linear_error(X, y, X_test, y_test) -> float:
+def linear_error(X, y, X_test, y_test):
     return 1 - LinearSVC(dual=False).fit(X, y).score(X_test, y_test)
 
 
-def test_susy_has_a_bayes_error_of_twenty_percent() -> None:
+def test_susy_has_a_bayes_error_of_twenty_percent():
     arrays = libsvm.susy_stand_in({}, n=100_000)
     X, y = np.vstack([arrays["X"], arrays["X_test"]]), np.r_[arrays["y"], arrays["y_test"]]
-    assert X.shape == (100_000, 18)
-    assert X.dtype == np.float32
-    assert len(arrays["y_test"]) == 10_000
-    assert (y == 1).mean() == pytest.approx(0.46)
+    assert (X.shape, X.dtype) == ((100_000, 18), np.float32)
+    assert (len(arrays["y_test"]), (y == 1).mean()) == (10_000, pytest.approx(0.46))
     log_odds = 2 * X.sum(axis=1) * -ndtri(0.2) / np.sqrt(18)
     assert (np.sign(log_odds) != y).mean() == pytest.approx(0.2, abs=0.005)
 
 
-def test_ijcnn1_is_hard_for_a_hyperplane() -> None:
+def test_ijcnn1_is_hard_for_a_hyperplane():
     arrays = libsvm.ijcnn1_stand_in({}, n=8000, n_test=8000)
     X, y = arrays["X"], arrays["y"]
-    assert X.shape == (8000, 22)
-    assert (y == 1).mean() == pytest.approx(0.097)
+    assert (X.shape, (y == 1).mean()) == ((8000, 22), pytest.approx(0.097))
     assert (X[:, :10].sum(axis=1) == 1).all()
     assert np.abs(X).max() <= 1
     assert 0.06 < linear_error(X, y, arrays["X_test"], arrays["y_test"]) < 0.095
 
 
-def test_real_sim_has_51_words_a_row_and_unit_rows() -> None:
+def test_real_sim_has_51_words_a_row_and_unit_rows():
     X, y = unpack(libsvm.real_sim_stand_in({}, n=4000))
     assert X.shape == (4000, 20958)
     assert (np.diff(X.indptr) == 51).all()
@@ -135,11 +132,10 @@ def test_real_sim_has_51_words_a_row_and_unit_rows() -> None:
     assert 0.01 < linear_error(X[:3000], y[:3000], X[3000:], y[3000:]) < 0.12
 
 
-def test_covtype_has_one_area_and_one_soil_a_row() -> None:
+def test_covtype_has_one_area_and_one_soil_a_row():
     arrays = libsvm.covtype_stand_in({}, n=20_000)
     X, y = arrays["X"], arrays["y"]
-    assert X.shape == (20_000, 54)
-    assert X.dtype == np.float32
+    assert (X.shape, X.dtype) == ((20_000, 54), np.float32)
     assert (X[:, 10:14].sum(axis=1) == 1).all()
     assert (X[:, 14:].sum(axis=1) == 1).all()
     assert (X.min(), X.max()) == (0, 1)
@@ -148,24 +144,20 @@ def test_covtype_has_one_area_and_one_soil_a_row() -> None:
 
 
 @pytest.mark.parametrize("name", ["susy", "real_sim", "covtype"])
-def test_a_stand_in_is_the_same_in_every_run(name: str) -> None:
+def test_a_stand_in_is_the_same_in_every_run(name):
     one, two = (getattr(libsvm, f"{name}_stand_in")({}, n=500) for _ in range(2))
     assert all(np.array_equal(one[key], two[key]) for key in one)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ijcnn1", "real_sim", "covtype"])
-def test_a_stand_in_has_the_registered_shape(name: str) -> None:
+def test_a_stand_in_has_the_registered_shape(name):
     entry = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")[name]
-    check_arrays(
-        name,
-        "stand-in",
-        getattr(libsvm, f"{name}_stand_in")({}),
-        entry.stand_in.shape.model_dump(exclude={"classes"}, exclude_none=True),
-    )
+    shape = entry.stand_in.shape.model_dump(exclude={"classes"}, exclude_none=True)
+    check_arrays(name, "stand-in", getattr(libsvm, f"{name}_stand_in")({}), shape)
 
 
-def test_susy_has_the_registered_shape_by_default() -> None:
+def test_susy_has_the_registered_shape_by_default():
     shape = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")["susy"].stand_in.shape
     n = inspect.signature(libsvm.susy_stand_in).parameters["n"].default
     assert (n - n // 10, libsvm.susy_stand_in({}, n=100)["X"].shape[1]) == (shape.rows, shape.columns)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reproduction.data.fetch import FetchError, fetch
-from reproduction.data.prepare import Dataset, prepare
+from reproduction.data.prepare import prepare
 from reproduction.data.registry import load_registry
 from reproduction.data.transport import Network
 
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 
-def prepared(name: str, folder: Path) -> Dataset:
+def prepared(name, folder):
     try:
         fetch(f"{name}.mirror", REGISTRY, folder / name, mirror=MIRROR, network=Network(offline=True))
     except FetchError as error:
@@ -34,13 +34,13 @@ def prepared(name: str, folder: Path) -> Dataset:
 
 
 @pytest.mark.parametrize("name", TABULAR)
-def test_the_mirror_has_the_registered_content(tmp_path: Path, name: str) -> None:
+def test_the_mirror_has_the_registered_content(tmp_path, name):
     dataset = prepared(name, tmp_path)
     assert dataset.source == "mirror"
     assert all(np.isfinite(array).all() for array in dataset.arrays.values() if array.dtype.kind == "f")
 
 
-def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path: Path) -> None:
+def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path):
     rte = prepared("rte", tmp_path).arrays
     assert (rte["response"] == 1).sum() == 4581
     assert (rte["response"] == rte["y"][rte["item"]]).mean() == pytest.approx(0.729, abs=5e-4)
@@ -53,7 +53,7 @@ POINTS = {0: (-0.50997775, 0.22260098), 1: (2.1271197, 0.20049603), 20: (1.48573
 """Column -> values in two rows of the second training part of IDA's waveform, to eight digits."""
 
 
-def test_waveform_has_the_points_of_ida(tmp_path: Path) -> None:
+def test_waveform_has_the_points_of_ida(tmp_path):
     X = prepared("ida_waveform", tmp_path).arrays["X"]
     for row in range(2):
         distances = np.max([abs(X[:, column] - values[row]) for column, values in POINTS.items()], axis=0)

@@ -1,44 +1,30 @@
 """Pinned packages come as files from the index that pip is configured for; nothing of them is run."""
 
 import base64
-import io
-import tarfile
-from pathlib import Path
-from typing import Any
 
 import pytest
-from loopback import Web, good, one_file, sha256
+from loopback import good, make_tar, one_file, sha256
 
 from reproduction.data.fetch import FetchError
-from reproduction.data.registry import Registry
 from reproduction.data.transport import Network, pip_settings
 
 BODY = b"1,2,3\n4,5,6\n" * 100
 
 
-def sdist(folder: Path, body: bytes = BODY) -> bytes:
+def sdist(folder, body=BODY):
     """A source distribution whose build steps would leave a trace."""
     trap = f"open({str(folder / 'was-run')!r}, 'w')".encode()
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, content in [
-            ("setup.py", trap),
-            ("data/toy.data", body),
-            ("pyproject.toml", b"[build-system]"),
-        ]:
-            info = tarfile.TarInfo(f"toy_set-1.0/{name}")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
+    members = [("toy_set-1.0/setup.py", trap), ("toy_set-1.0/data/toy.data", body)]
+    return make_tar(folder / "sdist", *members).read_bytes()
 
 
-def pinned(archive: bytes) -> Registry:
+def pinned(archive):
     package = {"name": "Toy_Set", "version": "1.0", "archive": "toy_set-1.0.tar.gz"}
     package |= {"sha256": sha256(archive), "bytes": len(archive)}
     return one_file({"package": package, "member": "toy_set-1.0/data/toy.data"}, body=BODY)
 
 
-def serve(web: Web, archive: bytes) -> str:
+def serve(web, archive):
     """A simple index with the project; its URL."""
     link = "../../files/toy_set-1.0.tar.gz"
     page = f'<a href="toy_set-0.9.tar.gz">old</a><a href="{link}#sha256=0">toy_set-1.0.tar.gz</a>'
@@ -48,8 +34,8 @@ def serve(web: Web, archive: bytes) -> str:
 
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Any:
-    def use(url: str, **more: str) -> None:
+def index(monkeypatch, fresh_machine):
+    def use(url, **more):
         monkeypatch.delenv("PIP_NO_INDEX")
         monkeypatch.setenv("PIP_INDEX_URL", url)
         for name, value in more.items():
@@ -59,12 +45,12 @@ def index(monkeypatch: pytest.MonkeyPatch, fresh_machine: None) -> Any:
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> bytes:
+def archive(tmp_path):
     return sdist(tmp_path)
 
 
 @pytest.fixture
-def wheels(archive: bytes, tmp_path: Path) -> Path:
+def wheels(archive, tmp_path):
     """A folder with the archive."""
     (tmp_path / "wheels/toy-set").mkdir(parents=True)
     for folder in ("wheels", "wheels/toy-set"):
@@ -72,9 +58,7 @@ def wheels(archive: bytes, tmp_path: Path) -> Path:
     return tmp_path / "wheels"
 
 
-def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(
-    archive: bytes, web: Web, get: Any, index: Any, tmp_path: Path
-) -> None:
+def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(archive, web, get, index, tmp_path):
     index(serve(web, archive))
     record = get(pinned(archive))
     assert (record["source"], record["files"]) == ("package", {"toy.data": sha256(BODY)})
@@ -85,14 +69,8 @@ def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(
 
 
 def test_a_wrong_archive_is_refused_with_both_hashes_and_another_place_is_asked(
-    archive: bytes,
-    wheels: Path,
-    web: Web,
-    get: Any,
-    index: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    archive, wheels, web, get, index, tmp_path, monkeypatch
+):
     wrong = sdist(tmp_path, BODY[::-1])
     index(serve(web, wrong))
     with pytest.raises(
@@ -104,9 +82,7 @@ def test_a_wrong_archive_is_refused_with_both_hashes_and_another_place_is_asked(
     assert get(pinned(archive))["source"] == "package"
 
 
-def test_an_extra_index_is_asked_when_the_first_has_not_the_file(
-    archive: bytes, web: Web, get: Any, index: Any
-) -> None:
+def test_an_extra_index_is_asked_when_the_first_has_not_the_file(archive, web, get, index):
     index(f"{web.url}/empty", extra_index_url=serve(web, archive))
     assert get(pinned(archive))["source"] == "package"
     assert web.hits["/empty/toy-set/"] == 1
@@ -114,9 +90,9 @@ def test_an_extra_index_is_asked_when_the_first_has_not_the_file(
 
 @pytest.mark.parametrize("form", ["folder", "file URL", "page", "index"])
 def test_find_links_and_an_index_may_be_folders(
-    form: str, archive: bytes, wheels: Path, web: Web, network: Network, get: Any, index: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    form, archive, wheels, web, network, get, index,
+    monkeypatch,
+):  # fmt: skip
     web.serve("/links.html", good(b'<a href="/files/toy_set-1.0.tar.gz">toy</a>', kind="text/html"))
     web.serve("/files/toy_set-1.0.tar.gz", archive)
     place = {"folder": wheels, "file URL": wheels.as_uri(), "page": f"{web.url}/links.html"}
@@ -128,9 +104,7 @@ def test_find_links_and_an_index_may_be_folders(
     assert get(pinned(archive), network=how)["source"] == "package"
 
 
-def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(
-    archive: bytes, web: Web, get: Any, index: Any
-) -> None:
+def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(archive, web, get, index):
     index(serve(web, archive).replace("://", "://me:secret@"))
     get(pinned(archive))
     assert web.logins == ["Basic " + base64.b64encode(b"me:secret").decode()] * 2
@@ -140,14 +114,12 @@ def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(
     assert "secret" not in str(caught.value)
 
 
-def test_without_any_index_the_message_says_so(get: Any) -> None:
+def test_without_any_index_the_message_says_so(get):
     with pytest.raises(FetchError, match=r"Toy_Set 1\.0: pip is configured with no-index and no find-links"):
         get(pinned(b"x"))
 
 
-def test_files_of_pip_are_read_and_the_environment_wins(
-    fresh_machine: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_pip_are_read_and_the_environment_wins(fresh_machine, tmp_path, monkeypatch):
     config = tmp_path / "pip.conf"
     config.write_text(
         "[global]\nindex-url = https://one/simple\ntrusted-host = a b\ncert = /ca.pem\nproxy = http://p:1\n"
