@@ -30,11 +30,7 @@ def errors():
 
 @pytest.mark.parametrize(
     ("noise", "rates"),
-    [
-        ("independent 0.3", (0.3, 0.3)),
-        ("negative_only 0.2", (0.2, 0.0)),
-        ("positive_only 0.1", (0.0, 0.1)),
-    ],
+    [("independent 0.3", (0.3, 0.3)), ("negative_only 0.2", (0.2, 0.0)), ("positive_only 0.1", (0.0, 0.1))],
 )
 def test_the_rates_that_a_method_is_given_are_those_of_the_noise(noise, rates):
     noise = Noise.parse(noise)

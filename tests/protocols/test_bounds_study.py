@@ -41,9 +41,8 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
 def test_curves_simulations_and_margins_of_the_flip_probability():
     rows = table("boosting.flip_probability", CURVES).set_index(["setting", "method", "metric"])["value"]
     theta = np.linspace(0, np.pi, 9)
-    assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(
-        betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
-    )
+    expected = betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
+    assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(expected)
     assert rows["formula", "k=1", "f"].to_numpy()[:9] == pytest.approx(theta / np.pi)
     assert rows["gaussian", "k=5", "z"].abs().max() < 4.5
     assert ("gaussian", "k=1", "z") not in rows.index

@@ -184,9 +184,8 @@ def test_rows_of_every_method(frame, tmp_path):
 
 
 def test_clean_labels_are_learned_and_noise_hurts():
-    found = errors(
-        SETTINGS | {"noise": ["independent 0", "independent 0.4"]}, data=dataset(n=1000, train=120)
-    )
+    noise = {"noise": ["independent 0", "independent 0.4"]}
+    found = errors(SETTINGS | noise, data=dataset(n=1000, train=120))
     mean = found[found["metric"] == "error"].groupby(["method", "noise"])["value"].mean().unstack()
     assert (mean["independent 0"] < 30).all()
     assert (mean["independent 0.4"] > mean["independent 0"]).all()
@@ -273,15 +272,10 @@ def test_widths_of_a_method_replace_those_of_the_settings():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
+        ({}, "selection: kernel_logistic needs one of trusted, trusted_holdout, cv"),
+        ({"selection": "cv_noisy"}, "selection"),
         (
-            {"method": "kernel_logistic"},
-            "selection: kernel_logistic needs one of trusted, trusted_holdout, cv",
-        ),
-        ({"method": "kernel_logistik", "selection": "cv"}, "did you mean kernel_logistic"),
-        ({"method": "kernel_logistic", "selection": "cv_noisy"}, "selection"),
-        ({"method": "kernel_logistic", "grids": [1]}, "there is no key 'grids'; did you mean grid"),
-        (
-            {"method": "kernel_logistic", "selection": "cv", "noise": ["independent 0.3"]},
+            {"selection": "cv", "noise": ["independent 0.3"]},
             r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
         ),
         (
@@ -290,19 +284,11 @@ def test_widths_of_a_method_replace_those_of_the_settings():
             r"implement fit_many\(gram, labels, grid\) -> Fits, or drop `selection` and `grid`",
         ),
         ({"method": "problems:WithoutGrid", "selection": "cv"}, "has no GRID; give it a grid"),
-        (
-            {"method": "kernel_svm", "selection": "cv", "parameters": {"tolerence": 1}},
-            "no parameter 'tolerence'; did you mean tolerance",
-        ),
-        (
-            {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"k": 1}},
-            r"methods\.m: no parameter 'k'; known: n_neighbors, ",
-        ),
     ],
 )
 def test_mistakes_of_methods_are_named(spec, message):
     with pytest.raises(ValueError, match=message):
-        typed("kernels.errors", SETTINGS | {"methods": {"m": spec}})
+        typed("kernels.errors", SETTINGS | {"methods": {"m": {"method": "kernel_logistic"} | spec}})
 
 
 @pytest.mark.parametrize(
@@ -344,8 +330,7 @@ def test_rows_are_medians_of_process_time(monkeypatch):
         (method, repetition, "cpu_seconds", 2.0) for repetition in (0, 1) for method in ("klr", "svm")
     ]
     assert calls[0][1:] == (2, 1, 1)  # both methods, to compile
-    assert len(calls) == 1 + 4 * 3
-    assert {call[1:] for call in calls[1:]} == {(1, 1, 1)}
+    assert (len(calls), {call[1:] for call in calls[1:]}) == (1 + 4 * 3, {(1, 1, 1)})
     assert not ticks
     assert {row["setting"] for row in found} == {"cv"}
 
@@ -381,16 +366,12 @@ def test_rows_and_bytes(accuracies):
     pd.testing.assert_frame_equal(second, features(range(1, 2)))
 
 
-@pytest.mark.parametrize(
-    "fewer",
-    [{"methods": {"stpmkl": FEATURES["methods"]["stpmkl"]}}, {"noise": ["independent 0.3"]}],
-    ids=list,
-)
-def test_methods_and_conditions_do_not_change_each_other(fewer, accuracies):
-    part = features(**fewer)
-    both = part.merge(accuracies, on=[c for c in results.COLUMNS if c not in ("value", "x")])
-    assert len(both) == len(part)
-    np.testing.assert_array_equal(both["value_x"], both["value_y"])
+def test_methods_and_conditions_do_not_change_each_other(accuracies):
+    for fewer in {"methods": {"stpmkl": FEATURES["methods"]["stpmkl"]}}, {"noise": ["independent 0.3"]}:
+        part = features(**fewer)
+        both = part.merge(accuracies, on=[c for c in results.COLUMNS if c not in ("value", "x")])
+        assert len(both) == len(part)
+        np.testing.assert_array_equal(both["value_x"], both["value_y"])
 
 
 def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
@@ -405,9 +386,8 @@ def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
 
     monkeypatch.setattr(StPMKLLikeClassifier, "fit_bank", fit_bank)
     features(range(1))
-    features(
-        range(1), methods={"stpmkl": {"method": "stpmkl_like", "parameters": {"rho": 0.1, "max_iter": 5}}}
-    )
+    own = {"method": "stpmkl_like", "parameters": {"rho": 0.1, "max_iter": 5}}
+    features(range(1), methods={"stpmkl": own})
     assert given == [[0.0, 0.3], 0.1]
 
 
@@ -417,10 +397,7 @@ def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
         ({"noise": ["negative_only 0.1"]}, "noise 'negative_only 0.1': use independent here"),
         ({"train": 0.999}, "leaves a part empty"),
         ({"datasets": ["heart"]}, "'heart' is not among the artifact's datasets: toy"),
-        (
-            {"methods": {"svm": {"method": "kernel_svm"}}},
-            "KernelSVMClassifier has no fit_bank, which .* needs",
-        ),
+        ({"methods": {"svm": {"method": "kernel_svm"}}}, "SVMClassifier has no fit_bank, which .* needs"),
     ],
 )
 def test_mistakes_are_named(change, message):

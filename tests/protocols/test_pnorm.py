@@ -35,9 +35,8 @@ def test_a_broken_bound_is_an_error_not_a_data_point():
     with pytest.raises(RuntimeError, match="method lms"):
         list(pnorm.bounded(At(SEEDS, 0, {"method": "lms"}), "filtering", 1.1, 1.0))
     at = At(SEEDS, 0, {"method": "lms", "setting": "ascent"})
-    with pytest.raises(
-        RuntimeError, match=r"ratio, method lms setting ascent: loss 1\.1 exceeds its bound 1"
-    ):
+    told = r"ratio, method lms setting ascent: loss 1\.1 exceeds its bound 1"
+    with pytest.raises(RuntimeError, match=told):
         pnorm._ratio(at, 1.1)
 
 

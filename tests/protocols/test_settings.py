@@ -46,8 +46,7 @@ def test_parameters_are_fixed_and_what_was_chosen_wins():
 
 def test_labels_keep_their_order_and_users_classes_need_no_registration():
     found = filters(b={"method": "sklearn.svm:SVC"}, a={"method": "nlms"})
-    assert list(found) == ["b", "a"]
-    assert found["b"].cls.__name__ == "SVC"
+    assert (list(found), found["b"].cls.__name__) == (["b", "a"], "SVC")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +54,6 @@ def test_labels_keep_their_order_and_users_classes_need_no_registration():
     [
         ({"m": {"method": "nmls"}}, r"'nmls' is unknown; did you mean nlms"),
         ({"m": {"method": "nlms", "parameters": {"epsilon": 1}}}, "no parameter 'epsilon'; did you mean eps"),
-        ({"m": {"method": "nlms", "parameters": {"r": 1}}}, "no parameter 'r'; known: mu, eps"),
         ({"m": {"method": "nlms", "labl": "x"}}, "there is no key 'labl'; did you mean label"),
         ({"m": {"method": "kernel_svm"}}, "'kernel_svm' is not one of the filters: bounded_pnorm_lms, eg"),
         ({"m": {"method": "a b:C"}}, "'a b:C' is not of the form package.module:Class"),
@@ -67,20 +65,25 @@ def test_mistakes_of_methods_are_named_before_anything_runs(content, message):
         filters(**content)
 
 
-def test_a_users_class_is_imported_only_when_it_is_checked(monkeypatch):
+def test_a_users_class_is_imported_only_when_it_is_checked(tmp_path, monkeypatch):
     methods = {"mine": {"method": "of_a_user:Mine", "parameters": {"rate": 1}}}
     settings = Own.model_validate({"methods": methods})
     with pytest.raises(ValueError, match=r"methods\.mine: method: no module 'of_a_user' .*PYTHONPATH"):
         settings.check_custom()
     module = ModuleType("of_a_user")
     monkeypatch.setitem(sys.modules, "of_a_user", module)
-    with pytest.raises(ValueError, match=r"module 'of_a_user' has no class 'Mine'"):
+    module.Mime = dict
+    with pytest.raises(ValueError, match=r"module 'of_a_user' has no class 'Mine'; did you mean Mime"):
         settings.check_custom()
     module.Mine = type("Mine", (), {"__init__": lambda self, rates=1: None})
     with pytest.raises(ValueError, match=r"settings\.methods\.mine: no parameter 'rate'; did you mean rates"):
         settings.check_custom()
     module.Mine = type("Mine", (), {"__init__": lambda self, **anything: None})
     settings.check_custom()
+    (tmp_path / "broken_filters.py").write_text("import a_package_that_is_missing\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="a_package_that_is_missing"):
+        method_class("broken_filters:Any")
 
 
 @pytest.mark.parametrize(
@@ -144,27 +147,12 @@ def test_a_method_is_the_class_that_the_table_names():
         assert METHODS[name] == f"{cls.__module__.removeprefix('noisylabels.')}:{cls.__name__}"
 
 
-def test_a_users_own_class_needs_no_registration(tmp_path, monkeypatch):
-    (tmp_path / "my_filters.py").write_text("class Mine:\n    pass\n")
-    (tmp_path / "broken_filters.py").write_text("import a_package_that_is_missing\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert method_class("my_filters:Mine").__name__ == "Mine"
-    assert method_class("noisylabels.filters.ors:ORS") is noisylabels.ORS
-    with pytest.raises(ModuleNotFoundError, match="a_package_that_is_missing"):
-        method_class("broken_filters:Any")
-    with pytest.raises(ValueError, match="module 'my_filters' has no class 'Mime'; did you mean Mine"):
-        method_class("my_filters:Mime")
-    sys.modules.pop("my_filters")
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("orz", "'orz' is unknown; did you mean ors"),
-        ("nmls", "did you mean nlms"),
         ("qqqqqqq", "known: .*ors"),
         ("nowhere.module:Class", "no module 'nowhere.module'"),
-        ("base", "is unknown"),
     ],
 )
 def test_a_wrong_name_suggests_the_right_one(name, message):

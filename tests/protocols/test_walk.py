@@ -21,6 +21,7 @@ BOOSTERS = {
 COMMON = {key: SETTINGS[key] for key in ("repetitions", "datasets", "noise")}
 KERNELS = SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}}
 BOOSTING = COMMON | {"methods": BOOSTERS}
+DRAWN = {"noise": ["independent 0"], "methods": ["ada"]}
 LINEAR = COMMON | {
     "epochs": 2, "folds": 2, "rule": "one_se", "lambdas": [1e-3], "multipliers": [1.0], "cv_rows": 100,
     "rows": 0, "stand_in_rows": 0, "resample_noise": False, "official": [],
@@ -133,11 +134,7 @@ def test_protocols_are_found_by_name(name, message):
         ("kernels.errors", KERNELS, "error"),
         ("boosting.errors", BOOSTING, "error"),
         ("boosting.calibration", BOOSTING | {"trusted": [0, 20]}, "error"),
-        (
-            "boosting.curves",
-            BOOSTING | {"drawn": {"noise": ["independent 0"], "methods": ["ada"]}},
-            "test_error",
-        ),
+        ("boosting.curves", BOOSTING | {"drawn": DRAWN}, "test_error"),
         ("robust_sgd.errors", LINEAR, "error"),
     ],
 )
@@ -172,7 +169,6 @@ def test_the_mean_over_equal_splits_is_that_over_the_points():
     found = points.take(rows("boosting.errors", BOOSTING, dataset(splits=3), range(3)))
     labels = [(method, noise) for noise in BOOSTING["noise"] for method in BOOSTERS]
     for curve, (method, noise) in zip(points.curves.values(), labels, strict=True):
-        errors = [
-            r["value"] for r in found if (r["method"], r["noise"], r["metric"]) == (method, noise, "error")
-        ]
+        wanted = (method, noise, "error")
+        errors = [r["value"] for r in found if (r["method"], r["noise"], r["metric"]) == wanted]
         assert np.mean(errors) == pytest.approx(100 * curve.errors.sum() / curve.tests.sum())
