@@ -8,7 +8,7 @@ from reproduction.figures import style
 sys.path.insert(0, str(Path(__file__).parent))  # figure_inputs
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def look():
     """Draw as the workflow does."""
     with style.context():

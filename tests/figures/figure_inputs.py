@@ -40,13 +40,8 @@ def _label_budget(settings):
 def _budget_trace(settings):
     for noise, budget, x in itertools.product(settings["noise"], settings["budgets"], ROUNDS):
         for metric in ("labels_per_round", "a"):
-            yield {
-                "noise": noise,
-                "setting": f"B={budget:g}",
-                "method": "self_tuned",
-                "metric": metric,
-                "x": x,
-            }
+            where = {"noise": noise, "setting": f"B={budget:g}", "method": "self_tuned"}
+            yield where | {"metric": metric, "x": x}
 
 
 def _conditions(settings):
@@ -54,12 +49,8 @@ def _conditions(settings):
         yield {"setting": name, "method": method, "metric": "mse", "x": float(x)}
 
 
-_ROWS = {
-    "ors.filter_curves": _filter_curves,
-    "ors.label_budget": _label_budget,
-    "ors.budget_trace": _budget_trace,
-    "ors.conditions": _conditions,
-}
+_ROWS = {f"ors{f.__name__.replace('_', '.', 1)}": f
+         for f in (_filter_curves, _label_budget, _budget_trace, _conditions)}  # fmt: skip
 
 
 def synthetic(artifact):

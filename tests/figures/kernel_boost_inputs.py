@@ -14,8 +14,7 @@ from reproduction.protocols import walk
 from reproduction.results import COLUMNS, DEFAULTS
 
 _FILES = sorted((EXPERIMENTS / "kernel_boost").glob("*.yaml"))
-SCALES = ("full", "quick", "smoke")
-ARTIFACTS = {(file.stem, scale): load(file, scale) for file in _FILES for scale in SCALES}
+ARTIFACTS = {(file.stem, scale): load(file, scale) for file in _FILES for scale in ("full", "smoke")}
 READINGS = ("readings", "readings_cells")
 NAMES = [name for name, scale in ARTIFACTS if scale == "full" and name not in READINGS]
 LEVEL = {"klr": 14, "rklr": 12, "rkfd": 16, "svm": 13, "rmklr": 11}
@@ -80,11 +79,8 @@ def _value(row, repetition, rng):
 
 def _rows(protocol, s):
     """The columns of every row but repetition and value, for raw settings."""
-    x_of = {
-        "boosting.curves": ROUNDS,
-        "boosting.calibration": s.get("trusted"),
-        "boosting.bounds": s.get("ks"),
-    }
+    x_of = {"boosting.curves": ROUNDS}
+    x_of |= {"boosting.calibration": s.get("trusted"), "boosting.bounds": s.get("ks")}
     metrics = {
         "kernels.errors": ("error", "flagged"),
         "kernels.features": ("accuracy", "flagged"),
@@ -98,16 +94,14 @@ def _rows(protocol, s):
     if protocol in metrics:
         axes = (s["datasets"], s.get("noise", [""]), s.get("methods", ["new"]), metrics[protocol])
         for dataset, noise, method, metric in itertools.product(*axes):
-            row = {"dataset": dataset, "method": method, "metric": metric} | (
-                {"noise": noise} if noise else {}
-            )
+            row = {"dataset": dataset, "method": method, "metric": metric}
+            row |= {"noise": noise} if noise else {}
             yield from ({**row, "x": x} for x in x_of.get(protocol, [np.nan]))
             if protocol == "boosting.errors" and method.startswith("rBoost/"):
                 yield from (row | {"metric": gamma} for gamma in ("gamma01", "gamma10"))
     elif protocol == "boosting.loss":
-        for setting, method, x in itertools.product(
-            ("label +1", "label -1"), s["gammas"], np.linspace(-2, 2, 9)
-        ):
+        labels = ("label +1", "label -1")
+        for setting, method, x in itertools.product(labels, s["gammas"], np.linspace(-2, 2, 9)):
             yield {"setting": setting, "method": method, "metric": "loss", "x": x}
     elif protocol == "boosting.flip_probability":
         shown = {"formula": ("f", "gaussian_slack", "sub_gaussian_slack"), "gaussian": ("share",)}
@@ -116,9 +110,8 @@ def _rows(protocol, s):
                 yield {"setting": setting, "method": f"k={k}", "metric": metric, "x": x}
     elif protocol == "kernels.annotators":
         places = ("labelled items", "new items", "new items and gold labels")
-        for setting, method, x in itertools.product(
-            places, ("majority vote", *s["methods"]), s["annotators"]
-        ):
+        methods = ("majority vote", *s["methods"])
+        for setting, method, x in itertools.product(places, methods, s["annotators"]):
             yield {"setting": setting, "method": method, "metric": "accuracy", "x": x}
     else:  # images
         yield {"method": "search", "metric": "noise_share"}

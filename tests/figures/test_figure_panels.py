@@ -36,7 +36,6 @@ def test_few_repetitions_have_no_interval(n):
     assert (panels.mean_interval(rows, ["method"])["half_width"] == 0).all()
 
 
-@pytest.mark.usefixtures("look")
 def test_few_runs_are_drawn_themselves():
     repetitions, steps = np.divmod(np.arange(6), 2)
     rows = pd.DataFrame({"method": "a", "x": steps, "repetition": repetitions, "value": np.arange(6.0)})
@@ -46,7 +45,6 @@ def test_few_runs_are_drawn_themselves():
     assert not axes[0, 0].collections  # no band
 
 
-@pytest.mark.usefixtures("look")
 @pytest.mark.parametrize(("values", "expected"), [([0.03, 0.05], "0.05"), ([0.001, 10], "0.01")])
 def test_log_axes_show_plain_numbers(values, expected):
     figure, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
@@ -56,7 +54,6 @@ def test_log_axes_show_plain_numbers(values, expected):
     assert expected in [label.get_text() for label in axes[0, 0].get_yticklabels()]
 
 
-@pytest.mark.usefixtures("look")
 def test_bands_cover_the_interval():
     _, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
     panels.curve(axes[0, 0], [1, 2], [1.0, 2.0], [0.5, 0.25], "noisy")
@@ -64,7 +61,6 @@ def test_bands_cover_the_interval():
     assert np.isclose([y.min(), y.max()], [0.5, 2.25]).all()
 
 
-@pytest.mark.usefixtures("look")
 @pytest.mark.parametrize("count", [1, 4, 7, 12, 20])
 def test_the_legend_fits_into_the_figure_and_the_panels_keep_their_size(count):
     figure, axes = panels.grid_of_panels(["a", "b"], ["c"], x_label="x", y_label="y", width=7.2)

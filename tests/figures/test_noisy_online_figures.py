@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from reproduction import artifact as artifacts
-from reproduction.figures import noisy_online, panels, style
+from reproduction.figures import noisy_online, panels
 from reproduction.figures.panels import Results
 from reproduction.protocols.noisy_online import AnalyticProblem
 from reproduction.results import COLUMNS
@@ -37,11 +37,10 @@ def test_regret_panels_have_reference_slopes_and_bounds_and_keep_the_last_point(
             for r in range(3)
         ]
 
-    with style.context():
-        _, axes = panels.grid_of_panels(["", ""], [""], x_label="", y_label="")
-        few = rows((10.0, 100.0, 1000.0), "regret", 1) + rows((10.0, 100.0, 1000.0), "bound", 5)
-        noisy_online.regret_panel(axes[0, 0], table(few), ["two_copy", "naive"])
-        noisy_online.regret_panel(axes[1, 0], table(rows((10.0, 8e5), "regret", 1)), ["two_copy"])
+    _, axes = panels.grid_of_panels(["", ""], [""], x_label="", y_label="")
+    few = rows((10.0, 100.0, 1000.0), "regret", 1) + rows((10.0, 100.0, 1000.0), "bound", 5)
+    noisy_online.regret_panel(axes[0, 0], table(few), ["two_copy", "naive"])
+    noisy_online.regret_panel(axes[1, 0], table(rows((10.0, 8e5), "regret", 1)), ["two_copy"])
     assert {"√T", "T"} <= {text.get_text() for text in axes[0, 0].texts}
     assert len(axes[0, 0].lines) == 4  # bound, regret, two slopes
     assert min(ax.get_xlim()[1] for ax in axes[:, 0]) > 8e5  # the panels share the axis

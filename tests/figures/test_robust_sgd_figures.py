@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.figures import robust_sgd, style, tables
+from reproduction.figures import robust_sgd
 from reproduction.figures.panels import Results
 from reproduction.protocols import walk
 from reproduction.results import COLUMNS, DEFAULTS
@@ -44,34 +44,17 @@ def made(artifact, rows, **changes):
     return Results({artifact: pd.DataFrame(rows)[COLUMNS]}, {artifact: settings})
 
 
-@pytest.mark.parametrize(
-    "name", ["error_curves", "errors_by_noise", "variances", "objectives", "sketch_and_losses"]
-)
-def test_figures_are_drawn_and_saved(name, tmp_path):
-    with style.context():
-        figure = getattr(robust_sgd, name)(inputs())
-        style.save(figure, [tmp_path / "figure.png"])
-    assert (tmp_path / "figure.png").stat().st_size > 5000
-
-
 def test_six_data_sets_fill_two_rows_and_stand_ins_are_named():
-    with style.context():
-        figure = robust_sgd.errors_by_noise(inputs(("a7a", "ijcnn1", "covtype", "susy", "mnist38")))
-    assert [ax.get_title() for ax in figure.axes if ax.get_visible()] == [
-        "a7a",
-        "ijcnn1 (stand-in)",
-        "covtype",
-        "susy",
-        "mnist38",
-    ]
+    figure = robust_sgd.errors_by_noise(inputs(("a7a", "ijcnn1", "covtype", "susy", "mnist38")))
+    shown = [ax.get_title() for ax in figure.axes if ax.get_visible()]
+    assert shown == ["a7a", "ijcnn1 (stand-in)", "covtype", "susy", "mnist38"]
 
 
 def test_what_differs_by_rounding_alone_has_no_variance():
     results = inputs(("a7a",))
     table = results.table
     table["value"] = 9.7 + 1e-13 * table["repetition"]
-    with style.context():
-        (ax, *_) = robust_sgd.variances(results).axes
+    (ax, *_) = robust_sgd.variances(results).axes
     curves = [line for line in ax.get_lines() if line.get_linestyle() != "None"]
     assert curves
     assert all(np.isnan(np.asarray(line.get_ydata(), float)).all() for line in curves)
@@ -79,14 +62,13 @@ def test_what_differs_by_rounding_alone_has_no_variance():
 
 def test_noise_is_named_in_words():
     results = inputs(("a7a",))
-    with style.context():
-        titles = [ax.get_title() for ax in robust_sgd.error_curves(results).axes]
-        (legend,) = robust_sgd.objectives(results).legends
+    titles = [ax.get_title() for ax in robust_sgd.error_curves(results).axes]
+    (legend,) = robust_sgd.objectives(results).legends
     assert "40 % flipped" in titles
     assert "no flips" in [text.get_text() for text in legend.get_texts()]
 
 
-def test_tables_have_means_and_deviations(tmp_path):
+def test_tables_have_means_and_deviations():
     where = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error", "x": "last"}
     published = {"table1": [{"id": "p", "value": 15.16, "sd": 0.06, "where": where}]}
     results = dataclasses.replace(inputs(), published_of=published)
@@ -94,12 +76,8 @@ def test_tables_have_means_and_deviations(tmp_path):
     assert list(table.columns) == ["method", "a7a", "a7a, printed", "ijcnn1 (stand-in)"]
     assert table["a7a, printed"].tolist()[:2] == ["15.16 ± 0.06", ""]
     frame = results.table
-    last = frame.query(
-        "dataset == 'a7a' and noise == 'symmetric 0' and method == 'log' and x == 4 and metric == 'error'"
-    )
+    last = frame.query("dataset == 'a7a' and noise == 'symmetric 0' and method == 'log' and x == 4")
     assert table["a7a"][0].strip("*") == f"{last['value'].mean():.2f} ± {last['value'].std():.2f}"
-    for render in (robust_sgd.errors, robust_sgd.clean_errors):
-        tables.save(render(results), [tmp_path / "table.md", tmp_path / "table.html"])
 
 
 def test_redrawn_trials_stand_below_those_of_the_paper():
@@ -114,7 +92,7 @@ def test_redrawn_trials_stand_below_those_of_the_paper():
     assert ours - theirs == pytest.approx(1, abs=0.02)
 
 
-def test_every_loss_is_drawn_for_every_way_of_training(tmp_path):
+def test_every_loss_is_drawn_for_every_way_of_training():
     losses = ("log", "rgomp")
     labels = [f"{loss} {way}" for loss in losses for way in robust_sgd.WAYS]
     rows = [
@@ -124,21 +102,14 @@ def test_every_loss_is_drawn_for_every_way_of_training(tmp_path):
     ]  # fmt: skip
     methods = {label: {"method": "liblinear"} for label in labels}
     changes = {"datasets": ["a7a"], "noise": ["symmetric 0.4"], "methods": methods, "objectives": []}
-    with style.context():
-        figure = robust_sgd.loss_and_optimiser(made("t", rows, **changes))
-        style.save(figure, [tmp_path / "figure.png"])
-    (ax,) = figure.axes
+    (ax,) = robust_sgd.loss_and_optimiser(made("t", rows, **changes)).axes
     assert len(ax.containers) == len(losses)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == list(robust_sgd.WAYS.values())
 
 
 def test_theorem_table():
     where = {"noise": "symmetric 0", "setting": "0.5", "method": "from zero"}
-    means = {"gap": 0.1, "published": 0.2, "corrected": 0.3}
-    rows = [
-        where | {"metric": metric, "value": value + r}
-        for r in (-0.01, 0.01)
-        for metric, value in means.items()
-    ]
+    means = [("gap", 0.1), ("published", 0.2), ("corrected", 0.3)]
+    rows = [where | {"metric": m, "value": value + r} for r in (-0.01, 0.01) for m, value in means]
     table = robust_sgd.theorem_bounds(Results({"theorem1": pd.DataFrame(rows)}, {}))
     assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]
