@@ -104,23 +104,18 @@ def test_the_simulated_room_is_the_sum_of_its_images():
 
 def test_every_room_has_unit_norm_and_its_direct_path_at_tap_5():
     recording = np.concatenate([np.zeros(700), audio.simulated(taps=4000)])
-    for h in (
-        audio.simulated(),
-        audio.simulated(taps=128, reflection=0.0),
-        audio.recorded(recording, 16_000),
-        audio.recorded(audio.resample(recording, 16_000, 44_100), 44_100),
-    ):
+    other = audio.resample(recording, 16_000, 44_100)
+    rooms = audio.simulated(), audio.simulated(taps=128, reflection=0.0), audio.recorded(other, 44_100)
+    for h in (*rooms, audio.recorded(recording, 16_000)):
         assert np.linalg.norm(h) == pytest.approx(1.0)
         assert np.argmax(np.abs(h)) == audio.DIRECT
     assert len(audio.recorded(recording[:800], 16_000, taps=2000)) == 2000  # a short one is filled with zeros
 
 
 def test_a_recorded_room_that_is_simulated_is_the_simulated_room():
-    long = audio.simulated(taps=2000)
-    h = audio.simulated(taps=500)
-    np.testing.assert_allclose(
-        audio.recorded(np.concatenate([np.zeros(99), long]), 16_000, taps=500), h, atol=1e-12
-    )
+    late = np.concatenate([np.zeros(99), audio.simulated(taps=2000)])
+    found = audio.recorded(late, 16_000, taps=500)
+    np.testing.assert_allclose(found, audio.simulated(taps=500), atol=1e-12)
 
 
 def test_simulating_a_room_leaves_the_settings_of_the_library_alone():

@@ -15,11 +15,9 @@ def rte_files(folder, change=lambda pairs, labels: None):
     labels = [[f"a{i}{k}", f"w{(7 * i + k) % 164}", str(1000 - i), str((i + k) % 2), str(i % 2)]
               for i in all_items for k in range(10)]  # fmt: skip
     change(pairs, labels)
-    for name, header, rows in (
-        ("rte1.tsv", "id\tvalue\ttask\ttext\thypothesis", pairs),
-        ("rte.standardized.tsv", HEADER, labels),
-    ):
-        (folder / name).write_text("\n".join([header, *("\t".join(row) for row in rows)]) + "\n")
+    made = {"rte1.tsv": [["id", "value", "task", "text", "hypothesis"], *pairs]}
+    for name, rows in (made | {"rte.standardized.tsv": [[HEADER], *labels]}).items():
+        (folder / name).write_text("".join("\t".join(row) + "\n" for row in rows))
     return {path.name: path for path in folder.iterdir()}
 
 

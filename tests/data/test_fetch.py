@@ -177,10 +177,8 @@ def test_a_mistake_on_the_command_line_is_one_line(checkout):
     run = command(checkout, one_file({"path": "toy"}, body=BODY), "--dataset", "toi")
     done = subprocess.run(**run, check=False)
     assert done.returncode == 1
-    assert done.stderr == (
-        "error: data set 'toi' is not in the registry; did you mean toy? "
-        "(a table of your own would be 'toi.local')\n"
-    )
+    told = "data set 'toi' is not in the registry; did you mean toy?"
+    assert done.stderr == f"error: {told} (a table of your own would be 'toi.local')\n"
 
 
 # shared files

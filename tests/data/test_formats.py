@@ -87,9 +87,8 @@ def write(folder, **arrays):
 
 @pytest.mark.parametrize("y", [SIGNS, SIGNS > 0, SIGNS.astype(float), np.where(SIGNS > 0, "yes", "no")])
 def test_an_npz_gives_the_same_arrays(y, tmp_path):
-    arrays = users_table(
-        write(tmp_path, X=X.astype(np.float32), y=y), positive="yes" if y.dtype.kind == "U" else None
-    )
+    files = write(tmp_path, X=X.astype(np.float32), y=y)
+    arrays = users_table(files, positive="yes" if y.dtype.kind == "U" else None)
     np.testing.assert_array_equal(arrays["X"], X)
     np.testing.assert_array_equal(arrays["y"], SIGNS)
 

@@ -52,7 +52,7 @@ def _svmlight(X, y):
 @pytest.mark.parametrize(("loader", "columns"), [("a7a", 123), ("ijcnn1", 22)])
 def test_official_files_have_a_test_part(loader, columns, tmp_path):
     rng = np.random.default_rng(0)
-    parts = {"": rng.standard_normal((9, columns)), "test": rng.standard_normal((6, columns))}
+    parts = {part: rng.standard_normal((n, columns)) for part, n in (("", 9), ("test", 6))}
     for part, X in parts.items():
         content = _svmlight(X, np.arange(len(X)) % 2 * 2 - 1)
         (tmp_path / f"{loader}{'.t' if part else ''}").write_bytes(content)

@@ -161,10 +161,8 @@ def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_re
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
         prepare(tmp_path)
-    assert str(caught.value) == (
-        f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; "
-        f"remove {tmp_path} and fetch again (src/scripts/fetch.py, or run again)"
-    )
+    told = f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; remove {tmp_path}"
+    assert str(caught.value) == told + " and fetch again (src/scripts/fetch.py, or run again)"
     path.unlink()
     with pytest.raises(DataError, match=r"x\.wav is missing though its record lists it; remove .* and fetch"):
         prepare(tmp_path)

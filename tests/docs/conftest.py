@@ -52,10 +52,8 @@ def newcomer(tmp_path_factory) -> Newcomer:
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
     X = rng.standard_normal((120, 3)) + y[:, None]
-    lines = [
-        f"{a:.3f},{b:.3f},{c:.3f},{'bombay' if label else ['cali', 'seker'][int(a > 0)]}"
-        for (a, b, c), label in zip(X, y, strict=True)
-    ]
+    kinds = np.where(y, "bombay", np.where(X[:, 0] > 0, "seker", "cali"))
+    lines = [f"{a:.3f},{b:.3f},{c:.3f},{kind}" for (a, b, c), kind in zip(X, kinds, strict=True)]
     (someone.home / "mine/beans.csv").write_text("\n".join(["width,length,area,kind", *lines]) + "\n")
     _offline(someone, X, y)
     return someone

@@ -52,11 +52,8 @@ class Inputs:
         return pd.DataFrame(found)[COLUMNS]
 
     def results(self):
-        settings = {
-            each: typed(protocol, self.settings[each]) if protocol else self.settings[each]
-            for each, protocol in self.protocols.items()
-        }
-        return Results(self.tables, settings, self.published)
+        own = {name: typed(p, self.settings[name]) for name, p in self.protocols.items() if p}
+        return Results(self.tables, self.settings | own, self.published)
 
     def draw(self):
         return rendering.find(self.render)(self.results())

@@ -12,13 +12,9 @@ from reproduction.figures import kernels, names, ors
 from reproduction.figures.rendering import find
 from reproduction.protocols import walk
 
-METHODS = {
-    "clean": {"role": "control"},
-    "known only": {"shown": "known"},
-    "mine": {"note": "Mine is new.", "label": "my method"},
-    "noisy": {"role": "reference"},
-    "two_full": {"shown": "tables"},
-}
+METHODS = {"clean": {"role": "control"}, "known only": {"shown": "known"}}
+METHODS |= {"mine": {"note": "Mine is new.", "label": "my method"}}
+METHODS |= {"noisy": {"role": "reference"}, "two_full": {"shown": "tables"}}
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,8 @@ def test_a_run_in_pieces_is_the_same_run():
     noise = {}
 
     def copies(rounds, shift=0):  # the same copies whatever the pieces
-        return np.array(
-            [X[t + shift] * (1 + 0.1 * noise.setdefault(t + shift, rng.normal())) for t in rounds]
-        )
+        rounds = [t + shift for t in rounds]
+        return np.array([X[t] * (1 + 0.1 * noise.setdefault(t, rng.normal())) for t in rounds])
 
     whole, pieces = (AnalyticKernel(kernel, loss, eta, np.random.default_rng(5), p) for _ in range(2))
     run = whole.run(X, copies, y)

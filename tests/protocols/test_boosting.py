@@ -108,9 +108,7 @@ def test_the_distance_of_the_rates_is_their_mean_absolute_error():
 def test_the_loss_is_a_mixture_of_two_exponentials():
     settings = {"largest": 1.0, "points": 5, "gammas": {"rBoost": [0.3, 0]}}
     frame = table("boosting.loss", settings, repetitions=range(1))
-    for setting, expected in (
-        ("label +1", lambda H: 0.7 * np.exp(-H) + 0.3 * np.exp(H)),
-        ("label -1", np.exp),
-    ):
+    mixture = lambda H: 0.7 * np.exp(-H) + 0.3 * np.exp(H)  # noqa: E731
+    for setting, expected in (("label +1", mixture), ("label -1", np.exp)):
         own = frame[frame["setting"] == setting]
         assert own["value"].to_numpy() == pytest.approx(expected(own["x"].to_numpy()))

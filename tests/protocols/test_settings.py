@@ -99,12 +99,9 @@ def test_a_users_class_is_imported_only_when_it_is_checked(tmp_path, monkeypatch
 )
 def test_values_of_parameters_have_the_type_of_the_annotation(given, message):
     def function(
-        a: float = 1.0,
-        word: Literal["one", "two"] = "one",
-        plain=0.5,
-        rows: list[float] | None = None,
-        maybe: "int | None" = None,
-    ) -> None: ...
+        a: float = 1.0, word: Literal["one", "two"] = "one", plain=0.5,
+        rows: list[float] | None = None, maybe: "int | None" = None,
+    ): ...  # fmt: skip
 
     check_keywords(function, {"a": 2, "word": "two", "plain": None, "rows": [1, 2], "maybe": 3})
     with pytest.raises(ValueError, match=r"^" + message.replace("?", r"\?")):
