@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -123,22 +123,13 @@ def _over_rounds(
 ALL = "all: means"
 
 
-@panels.table
-def symmetric(results: Errors) -> pd.DataFrame:
-    """Errors with symmetric flips."""
-    return _errors(results, "symmetric")
+def _flipped(kind: str) -> Callable[[Errors], pd.DataFrame]:
+    """A table of the errors with symmetric or asymmetric flips."""
+    return panels.table(lambda results: _errors(results, kind))
 
 
-@panels.table
-def asymmetric(results: Errors) -> pd.DataFrame:
-    """Errors with flips of one class."""
-    return _errors(results, "asymmetric")
-
-
-@panels.table
-def half(results: Errors) -> pd.DataFrame:
-    """Errors of the first artifact with symmetric flips, beside those printed for the second one."""
-    return _errors(results, "symmetric")
+symmetric = _flipped("symmetric")
+asymmetric = _flipped("asymmetric")
 
 
 def _errors(results: Errors, kind: str) -> pd.DataFrame:
@@ -212,9 +203,8 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
     """f_k against the angle with simulations, and against the margin with its two exponential bounds."""
     settings = results.settings
     titles, y_label = ["against the angle", "against the margin"], ["flip probability", "the same, log scale"]
-    look: style.Looks = {"y_label": y_label, "height": 2.5, "share_y": "none"}
-    figure, axes = panels.grid_of_panels([""], titles, x_label="", **look)
-    left, right = axes[0]
+    x_label = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
+    figure, (left, right) = panels.side_by_side(titles, x_label=x_label, y_label=y_label, height=2.5)
     entries = []
     for number, k in enumerate(settings.ks):
         colour = style.COLOURS[_SHADES[number % len(_SHADES)]]
@@ -233,8 +223,7 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
             for metric, dash in (("gaussian_slack", "dash"), ("sub_gaussian_slack", "dot")):
                 bound = (means["formula", metric] + f)[ahead]
                 right.plot(margin, bound, color=colour, linestyle=style.DASHES[dash], linewidth=1.1)
-    left.set_xlabel("angle / \N{GREEK SMALL LETTER PI}")
-    right.set(xlabel="margin: cosine of the angle", yscale="log", ylim=(1e-8, 2), xlim=(0, 1))
+    right.set(yscale="log", ylim=(1e-8, 2), xlim=(0, 1))
     entries += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
     dashes = {"bound exp(-k margin² / 2)": style.DASHES["dash"], "exp(-k margin² / 8)": style.DASHES["dot"]}
     entries += [panels.plain_handle(label, linestyle=dash) for label, dash in dashes.items()]
@@ -255,23 +244,19 @@ _TERMS = {
 def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
     """The bound, its terms and the test error against k, a panel per data set."""
     sets = results.settings.datasets
-    columns = min(3, len(sets))
     look: style.Looks = {"x_label": "k", "y_label": "error, bound", "height": 1.7, "between": 0.5}
-    figure, axes = panels.grid_of_panels(
-        [""] * -(-len(sets) // columns), [" "] * columns, width=style.WIDTH[columns], share_y="all", **look
-    )
+    figure, axes = panels.wrapped(len(sets), 3, share_y="all", **look)
     looks: dict[str, style.Looks] = {
         metric: {"label": name, "color": style.COLOURS[colour], "linestyle": dash, "marker": marker}
         for metric, (name, colour, dash, marker) in _TERMS.items()
     }
-    for ax, name in zip(axes.flat, sets, strict=False):
+    for ax, name in zip(axes, sets, strict=True):
         ax.set_title(name.replace("_", " "))
         for metric, own in looks.items():
             means = panels.mean_interval(results.select(dataset=name, metric=metric), ["x"]).sort_index()
             panels.curve(ax, means.index, means["mean"], means["half_width"], metric, zorder=2.5, **own)
-    axes[0, 0].set_ylim(0, 1.6)
-    for number, ax in enumerate(axes.flat):
-        ax.set_visible(number < len(sets))
+    axes[0].set_ylim(0, 1.6)
+    for ax in axes:
         panels.log_axis(ax.xaxis)
     panels.shared_legend(figure, [panels.plain_handle(**own) for own in looks.values()])
     return figure

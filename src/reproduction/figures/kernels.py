@@ -46,8 +46,8 @@ def noise_harm(results: Errors) -> Figure:
     means = panels.mean_interval(results.select(**where), ["dataset", "noise"])
     look: style.Looks = {"height": 2.6, "bottom": 0.72, "width": style.WIDTH[3 if len(sets) > 5 else 1]}
     y_label = f"test error of {names.label(methods, method)} / %"
-    figure, axes = panels.grid_of_panels([""], [""], x_label="", y_label=y_label, **look)
-    ax, places, patches = axes[0, 0], np.arange(len(sets)), []
+    figure, (ax,) = panels.side_by_side([""], y_label=y_label, **look)
+    places, patches = np.arange(len(sets)), []
     bars = {"ecolor": "black", "elinewidth": 0.9, "capsize": 1.8}
     for i, noise in enumerate(HARM):
         colour, _, hatch = _look(noise)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisylabels import statistics
-from reproduction.figures import names, panels, style, tables
+from reproduction.figures import panels, style, tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,42 +16,15 @@ if TYPE_CHECKING:
 
     from reproduction.protocols import noisy_online, noisy_online_checks
 
-_LOOKS = {
-    "two_copy": ("vermillion", "solid", "o"),
-    "known_covariance": ("blue", "solid", "D"),
-    "agnostic_step": ("sky", "dash", "^"),
-    "changing_covariance": ("indigo", "dashdot", "v"),
-    "naive": ("black", "dash", "s"),
-    "naive_tuned": ("olive", "short", "X"),
-    "average_of_2": ("green", "dashdot", "P"),
-    "noise_free": ("silver", "solid", ""),
-    "surrogate": ("vermillion", "solid", "o"),
-    "same_copy": ("violet", "dashdot", "^"),
-    "naive_kernel": ("black", "dash", "s"),
-    "naive_kernel_tuned": ("olive", "short", "X"),
-    "analytic": ("vermillion", "solid", "o"),
-    "plug_in": ("black", "dash", "s"),
-    "told_0": ("black", "dash", "s"),
-    "told_4": ("violet", "dashdot", "^"),
-    "constant": ("green", "dot", "P"),
-    "running_mean": ("olive", "short", "X"),
-    "told_truth": ("blue", "solid", "D"),
-}
 THIN: style.Looks = {"linewidth": 0.9, "marker": "", "linestyle": style.DASHES["dot"]}
 """Bounds: the colour of the method, thin and dotted."""
 GREY = style.COLOURS["grey"]
 
 
 def looks(method: str) -> style.Looks:
-    """Colour, dash, marker and readable name of a learner."""
-    if method not in _LOOKS:
-        return {"label": names.method(method)}
-    colour, dash, marker = _LOOKS[method]
-    thin = {"linewidth": 1.0} if method == "noise_free" else {}
-    return {
-        "color": style.COLOURS[colour], "linestyle": style.DASHES[dash], "marker": marker, "markersize": 5,
-        "label": names.method(method),
-    } | thin  # fmt: skip
+    """`style.line` of a learner; the control is thin."""
+    control = {"linewidth": 1.0, "marker": ""} if method == "noise_free" else {}
+    return style.line(method) | {"markersize": 5} | control
 
 
 def entries(methods: Sequence[str], *, bound: bool = True) -> list[Any]:
@@ -130,11 +103,9 @@ def linear(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
     table, own = results.table, results.settings
     methods = [method for method in own.learners if method in set(table["method"])]
-    sets = list(table["dataset"].unique())
-    figure, axes = panels.grid_of_panels(
-        ["" if len(sets) == 1 else each for each in sets], ["regret on the clean data", "regret per round"],
-        x_label="rounds T", y_label="", height=2.9, width=8.6, share_y="none", between=0.45,
-    )  # fmt: skip
+    sets, titles = list(table["dataset"].unique()), ["regret on the clean data", "regret per round"]
+    look: style.Looks = {"x_label": "rounds T", "height": 2.9, "width": 8.6, "between": 0.45}
+    figure, axes = panels.grid_of_panels(sets if len(sets) > 1 else [""], titles, share_y="none", **look)
     for (left, right), each in zip(axes, sets, strict=True):
         rows = table[table["dataset"] == each]
         regret_panel(left, rows, methods)
@@ -152,10 +123,10 @@ def misreported(results: "panels.Results[noisy_online.LinearSettings]") -> "Figu
     table, own = results.table, results.settings
     methods = [m for m in own.learners if m in set(table["method"]) and not m.startswith("told ")]
     titles = ["regret on the clean data", "weights at the end / w*", "regret per round"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="", y_label="", height=2.9, width=10.2, share_y="none"
+    share = "told covariance / true covariance c"
+    figure, (left, middle, right) = panels.side_by_side(
+        titles, x_label=["rounds T", share, share], height=2.9, width=10.2
     )
-    left, middle, right = axes[0]
     regret_panel(left, table, methods)
     told = table[table["method"].str.startswith("told ")]
     last = told[told["x"] == told["x"].max()]
@@ -168,8 +139,6 @@ def misreported(results: "panels.Results[noisy_online.LinearSettings]") -> "Figu
             shade = style.COLOURS["grey" if look else "blue"]
             ax.errorbar(c, means["mean"], means["half_width"], linestyle="none", color=shade, capsize=2,
                         **({"marker": "D", "markersize": 5} | look))  # fmt: skip
-        ax.set(xlabel="told covariance / true covariance c")
-    left.set(xlabel="rounds T")
     right.set_ylim(bottom=0)
     predicted = panels.plain_handle("predicted", marker="_", markersize=10, linestyle="none")
     panels.shared_legend(figure, [*entries(methods), predicted])
@@ -188,10 +157,8 @@ def online_to_batch(results: "panels.Results[noisy_online.LinearSettings]") -> "
     """Excess risk of the mean weights against T, with bound / T and the limit of the naive learner."""
     table, own = results.table, results.settings
     methods = list(own.learners)
-    figure, axes = panels.grid_of_panels(
-        [""], [""], x_label="rounds T", y_label="excess risk of the mean weights", height=3.0, width=4.8
-    )
-    ax = axes[0, 0]
+    y_label = "excess risk of the mean weights"
+    figure, (ax,) = panels.side_by_side([""], x_label="rounds T", y_label=y_label, height=3.0, width=4.8)
     bounds = table[table["metric"] == "bound"]
     scaled = bounds.assign(value=bounds["value"] / bounds["x"])
     curves(ax, scaled, "bound", methods, **THIN)
@@ -208,11 +175,10 @@ def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure
     """Regret per round against the number of averaged copies, and against T."""
     table, own = results.table, results.settings
     horizons = own.horizons
-    figure, axes = panels.grid_of_panels(
-        [""], ["against the copies averaged", "against the rounds"], x_label="",
-        y_label="regret per round", height=3.0, width=8.8, share_y="row",
-    )  # fmt: skip
-    left, right = axes[0]
+    titles = ["against the copies averaged", "against the rounds"]
+    look: style.Looks = {"y_label": "regret per round", "height": 3.0, "width": 8.8, "share_y": "row"}
+    x_label = ["copies averaged m", "rounds T"]
+    figure, (left, right) = panels.side_by_side(titles, x_label=x_label, **look)
     rows = table[table["metric"] == "regret_per_round"]
     shown = sorted({horizons[0], horizons[len(horizons) // 2], horizons[-1]})
     lines = []
@@ -229,8 +195,6 @@ def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure
         lines.append(panels.plain_handle(method.replace("mean of", "naive, mean of"), **looks))
     curves(right, rows, "regret_per_round", ["two_copy"])
     decades(right.xaxis)
-    left.set(xlabel="copies averaged m")
-    right.set(xlabel="rounds T")
     panels.shared_legend(figure, [*lines, *entries(["two_copy"], bound=False)])
     return figure
 
@@ -257,27 +221,34 @@ def _step_title(factor: float) -> str:
 @panels.figure
 def surrogate_kernel(results: "panels.Results[noisy_online.TunedKernelSettings]") -> "Figure":
     """Regret for two steps and against the noise; below, what was learnt."""
-    table, own = results.table, results.settings
+    own = results.settings
     if own.variances is None or own.surface is None:
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")
-    titles = [*map(_step_title, own.factors), f"T = {own.variances.horizon}, growing noise"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="rounds T", y_label="", height=2.7, width=10.0, share_y="none", bottom=3.35,
-    )  # fmt: skip
-    methods = [*own.learners, "naive_kernel_tuned"]
-    for ax, factor in zip(axes[0], own.factors, strict=False):
-        regret_panel(ax, table[table["setting"].isin([f"m = {factor:g}", "tuned"])], methods)
-    axes[0, 0].set_ylabel("regret on the clean data")
-    sweep = results.select(setting="sweep")
-    last = axes[0, -1]
+    figure, last = _steps(
+        results, f"T = {own.variances.horizon}, growing noise", "variance of the noise, σ² = 1", 3.35
+    )
+    methods, sweep = [*own.learners, "naive_kernel_tuned"], results.select(setting="sweep")
     curves(last, sweep, "sweep_bound", ["surrogate"], **THIN)
     curves(last, sweep, "sweep_regret", methods)
     decades(last.yaxis)
-    last.set(xlabel="variance of the noise, σ² = 1")
     _constants_on_top(last, panels.select(sweep, results.artifact, metric="sweep_constant"))
     _surfaces(figure, results.select(metric="surface"), own.surface.side)
     panels.shared_legend(figure, entries(methods))
     return figure
+
+
+def _steps(
+    results: "panels.Results[noisy_online.KernelSettings]", title: str, x_label: str, bottom: float = 0.46
+) -> tuple["Figure", "Axes"]:
+    """A panel of regret for each step, and one more with this title, which is returned."""
+    own, table = results.settings, results.table
+    titles, x_labels = [*map(_step_title, own.factors), title], ["rounds T"] * len(own.factors) + [x_label]
+    figure, axes = panels.side_by_side(titles, x_label=x_labels, height=2.7, width=10.0, bottom=bottom)
+    for ax, factor in zip(axes, own.factors, strict=False):
+        rows = table[table["setting"].isin([f"m = {factor:g}", "tuned"])]
+        regret_panel(ax, rows, [*own.learners, "naive_kernel_tuned"])
+    axes[0].set_ylabel("regret on the clean data")
+    return figure, axes[-1]
 
 
 def _constants_on_top(ax: "Axes", rows: "pd.DataFrame") -> None:
@@ -295,8 +266,8 @@ def _surfaces(figure: "Figure", rows: "pd.DataFrame", side: int) -> None:
     """Three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
     width, height = figure.get_size_inches()
     largest = float(rows["value"].abs().max())
-    names = {"truth": "target f*", "surrogate": "Algorithm 3", "naive_kernel": "naive learner"}
-    for place, (method, title) in enumerate(names.items()):
+    maps = {"truth": "target f*", "surrogate": "Algorithm 3", "naive_kernel": "naive learner"}
+    for place, (method, title) in enumerate(maps.items()):
         values = rows[rows["method"] == method].sort_values("x")["value"].to_numpy().reshape(side, side)
         box = ((0.66 + place * 3.0) / width, 0.5 / height, 2.2 / width, 2.2 / height)
         ax = figure.add_axes(box)
@@ -356,25 +327,16 @@ def _radii(ax: "Axes", table: "pd.DataFrame", balls: list[str]) -> None:
 @panels.figure
 def radial_kernel(results: "panels.Results[noisy_online.KernelSettings]") -> "Figure":
     """Regret for two steps; approximation error and constant of the bound against the truncation."""
-    table, own = results.table, results.settings
-    titles = [*map(_step_title, own.factors), "price of the truncation c"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="rounds T", y_label="", height=2.7, width=10.0, share_y="none"
-    )
-    for ax, factor in zip(axes[0], own.factors, strict=False):
-        regret_panel(ax, results.select(setting=f"m = {factor:g}"), own.learners)
-    axes[0, 0].set_ylabel("regret on the clean data")
-    last = axes[0, -1]
+    figure, last = _steps(results, "price of the truncation c", "truncation c")
     for metric, colour, marker, label in (
         ("bound_over_root_T", "wine", "^", "bound / √T"),
         ("truncation_error", "blue", "o", "largest error of the kernel"),
     ):
-        rows = table[table["metric"] == metric].groupby("x")["value"].first()
+        rows = results.select(metric=metric).groupby("x")["value"].first()
         last.plot(rows.index, rows, color=style.COLOURS[colour], marker=marker, label=label)
     decades(last.yaxis)
-    last.set(xlabel="truncation c")
     last.legend(fontsize=7.5, loc="center left")
-    panels.shared_legend(figure, entries(own.learners))
+    panels.shared_legend(figure, entries(results.settings.learners))
     return figure
 
 
@@ -400,10 +362,8 @@ def losses_and_kernels(results: "panels.Results[noisy_online.AnalyticSettings]")
     own = results.settings
     tasks = list(own.tasks)
     lines = -(-len(tasks) // COLUMNS)
-    figure, axes = panels.grid_of_panels(
-        [""] * lines, [""] * COLUMNS, x_label="", y_label="regret", height=1.75, width=11.0,
-        share_y="none", between=0.62, left=0.8,
-    )  # fmt: skip
+    look: style.Looks = {"height": 1.75, "width": 11.0, "share_y": "none", "between": 0.62, "left": 0.8}
+    figure, axes = panels.grid_of_panels([""] * lines, [""] * COLUMNS, y_label="regret", **look)
     small, large = (f"m = {factor:g}" for factor in (min(own.factors), max(own.factors)))
     for ax, task in zip(axes.flat, tasks, strict=False):
         rows = results.select(noise=task)
@@ -435,38 +395,44 @@ def kernels(results: "panels.Results[noisy_online_checks.CurvesSettings]") -> "F
     """Figure 1: the kernel (solid) and its truncation (dashed) against the distance, a panel for each c."""
     own = results.settings
     cuts = [f"c = {c:g}" for c in own.truncations or []]
-    figure, axes = panels.grid_of_panels(
-        [""], cuts, x_label="distance ||x − x′||", y_label="kernel", height=2.5
-    )
-    looks: dict[str, style.Looks] = {
-        "k": {"color": style.COLOURS["black"], "linestyle": "-", "label": "k = 1 / (1 + ||x − x′||²)"},
-        "k_c": {
-            "color": style.COLOURS["vermillion"], "linestyle": style.DASHES["dash"], "label": "k cut at c",
-        },
-    }  # fmt: skip
-    for ax, cut in zip(axes[0], cuts, strict=True):
-        for method, look in looks.items():
-            rows = results.select(setting=cut, metric="kernel", method=method).sort_values("x")
-            ax.plot(rows["x"], rows["value"], linewidth=1.6, **look)
+    x_label = "distance ||x − x′||"
+    figure, axes = panels.side_by_side(cuts, x_label=x_label, y_label="kernel", height=2.5, share_y="row")
+    looks: dict[str, style.Looks] = {}
+    for method, colour, dash, label in (
+        ("k", "black", "solid", "k = 1 / (1 + ||x − x′||²)"),
+        ("k_c", "vermillion", "dash", "k cut at c"),
+    ):
+        looks[method] = {"color": style.COLOURS[colour], "linestyle": style.DASHES[dash], "label": label}
+    _plain_curves(axes, results, [{"setting": cut, "metric": "kernel"} for cut in cuts], looks, linewidth=1.6)
     panels.shared_legend(figure, [panels.plain_handle(**look) for look in looks.values()])
     return figure
+
+
+def _plain_curves(
+    axes: list["Axes"], results: panels.Results[Any], wheres: list[style.Looks],
+    looks: dict[str, style.Looks], **changes: Any,
+) -> None:  # fmt: skip
+    """Values against x, a panel for each place in the table."""
+    for (ax, where), (method, look) in product(zip(axes, wheres, strict=True), looks.items()):
+        rows = results.select(**where, method=method).sort_values("x")
+        ax.plot(rows["x"], rows["value"], **(look | changes))
 
 
 @panels.figure
 def losses(results: panels.Results[Any]) -> "Figure":
     """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
-    titles = ["absolute loss", "hinge loss"]
-    figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="loss", height=2.6, share_y="none")
+    titles = {"absolute": "absolute loss", "hinge": "hinge loss"}
+    figure, axes = panels.side_by_side(
+        list(titles.values()), x_label=["a − y", "y a"], y_label="loss", height=2.6
+    )
     drawn: dict[str, style.Looks] = {}
     for method in results.select(metric="loss")["method"].unique():
         colour, width = SMOOTHED.get(method, ("grey", 0.9))
         drawn[method] = {"color": style.COLOURS[colour], "linewidth": width, "label": f"smoothed, {method}"}
     drawn["exact"] |= {"linestyle": style.DASHES["dash"], "label": "not smoothed"}
-    for ax, setting, x in zip(axes[0], ("absolute", "hinge"), ("a − y", "y a"), strict=True):
-        for method, look in drawn.items():
-            rows = results.select(setting=setting, metric="loss", method=method).sort_values("x")
-            ax.plot(rows["x"], rows["value"], **look)
-        ax.set(xlabel=x, ylim=(0, None))
+    _plain_curves(axes, results, [{"setting": each, "metric": "loss"} for each in titles], drawn)
+    for ax in axes:
+        ax.set_ylim(0, None)
     panels.shared_legend(figure, [panels.plain_handle(**look) for look in drawn.values()])
     return figure
 
@@ -482,10 +448,7 @@ def parameter_p(results: "panels.Results[noisy_online.ParameterSettings]") -> "F
     """Regret against p at equal rounds with its moment, and per round at equal copies."""
     own = results.settings
     titles = [f"T = {own.rounds} rounds", f"{own.queries} copies in total"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="p", y_label="", height=2.6, width=7.6, share_y="none"
-    )
-    left, right = axes[0]
+    figure, (left, right) = panels.side_by_side(titles, x_label="p", height=2.6, width=7.6)
     rounds = results.select(setting="equal rounds")
     curves(left, rounds, "regret", ["analytic"], label="regret")
     moment = rounds[rounds["metric"] == "log10_nu"].groupby("x")["value"].first()
@@ -508,33 +471,29 @@ def impossibility(results: panels.Results[Any]) -> "Figure":
     """Regret per round of the worse world; both worlds at the end; constants of other losses."""
     table = results.table
     titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="", y_label=["expected regret per round", "in world B", ""],
-        height=2.9, width=10.5, share_y="none",
-    )  # fmt: skip
-    left, middle, right = axes[0]
+    x_label = ["rounds T", "in world A", "unavoidable regret per round"]
+    look: style.Looks = {"y_label": ["expected regret per round", "in world B", ""], "height": 2.9}
+    figure, (left, middle, right) = panels.side_by_side(titles, x_label=x_label, width=10.5, **look)
     floor = (1 - 1 / np.sqrt(5)) ** 2
     curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
     decades(left.yaxis, left.xaxis)
     left.axhline(floor, color=GREY, linewidth=0.9, linestyle=style.DASHES["dash"])
-    left.set(xlabel="rounds T")
     last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]
     means = panels.mean_interval(last, ["method", "noise"])["mean"]
     for method in WORLDS:
-        look = looks(method)
-        middle.plot(max(means[method, "A"], 1e-4), max(means[method, "B"], 1e-4), linestyle="none",
-                    marker=look["marker"], color=look["color"], markersize=7)  # fmt: skip
+        shown = {key: looks(method)[key] for key in ("marker", "color")}
+        place = (max(means[method, world], 1e-4) for world in "AB")
+        middle.plot(*place, linestyle="none", markersize=7, **shown)
     w = np.linspace(0.2, 1, 400)
     middle.plot(5 * (w - 0.2) ** 2, (w - 1) ** 2, color=GREY, linewidth=0.9, zorder=1.1)
     panels.log_axis(middle.yaxis, low=5e-5)
     panels.log_axis(middle.xaxis, low=5e-5)
-    middle.set(xlabel="in world A")
     prices = table[table["metric"] == "unavoidable"].sort_values("value")
     right.barh(range(len(prices)), prices["value"], color=style.COLOURS["sky"], height=0.6)
     for i, (label, value) in enumerate(zip(prices["setting"], prices["value"], strict=True)):
         right.text(value + 0.005, i, f"{label}, {value:.3f}", va="center", fontsize=7.5)
     right.set_yticks([])
-    right.set(xlabel="unavoidable regret per round", xlim=(0, 0.75))
+    right.set_xlim(0, 0.75)
     right.grid(axis="y", visible=False)
     fixed: Any = panels.plain_handle("the best of one copy", linewidth=0.9)
     panels.shared_legend(figure, [*entries(WORLDS, bound=False), fixed])

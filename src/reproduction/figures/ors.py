@@ -63,27 +63,22 @@ def _curves(
     rows: Mapping[str, style.Looks],
     columns: Mapping[str, style.Looks],
     *,
-    x_label: str,
-    y_label: str,
     x_unit: float,
     share_y: str = "row",
+    **options: str,
 ) -> "Figure":
     """Learning curves in a grid: a panel shows the results that fit its row and its column."""
-    figure, axes = panels.grid_of_panels(
-        list(rows), list(columns), x_label=x_label, y_label=y_label, share_y=share_y
-    )
-    pairs = itertools.product(rows.values(), columns.values())
-    drawn: dict[str, None] = {}
-    final = np.inf
-    for ax, (row, column) in zip(axes.flat, pairs, strict=True):
-        where = row | column
-        selected = results.select(metric="mse", **where)
+    figure, cells = panels.facets(
+        results, list(rows.items()), list(columns.items()), table=results.select(metric="mse"),
+        share_y=share_y, **options,
+    )  # fmt: skip
+    for ax, selected in cells:
         panels.learning_curves(ax, selected, x_unit=x_unit)
-        drawn |= dict.fromkeys(where["method"])
-        final = min(final, selected.loc[selected["x"] == selected["x"].max(), "value"].min())
-    for ax in axes.flat if share_y == "none" else axes[:, 0]:
+    final = min(rows.loc[rows["x"] == rows["x"].max(), "value"].min() for _, rows in cells)
+    for ax, _ in cells if share_y == "none" else cells[:: len(columns)]:
         panels.log_axis(ax.yaxis, low=0.6 * final)  # lower values are silence before the first word
-    panels.shared_legend(figure, panels.handles(drawn))
+    lists = [where.get("method", []) for where in (*rows.values(), *columns.values())]
+    panels.shared_legend(figure, panels.handles(dict.fromkeys(itertools.chain.from_iterable(lists))))
     return figure
 
 
@@ -91,22 +86,17 @@ def _curves(
 def label_budgets(results: "panels.Results[ors.BudgetSettings]") -> "Figure":
     """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
     own = results.settings
-    figure, axes = panels.grid_of_panels(
-        [""],
-        [f"{noise} variance" for noise in own.noise],
-        x_label="budget B / labels per round",
-        y_label="MSE, all rounds",
-        height=2.9,
-        share_y="all",
-    )
+    look: style.Looks = {"x_label": "budget B / labels per round", "y_label": "MSE, all rounds"}
+    titles = [f"{noise} variance" for noise in own.noise]
+    figure, axes = panels.side_by_side(titles, height=2.9, share_y="all", **look)
     dashes = {"scaling": "-", "no scaling": style.DASHES["short"]}
-    for ax, noise in zip(axes.flat, own.noise, strict=True):
+    for ax, noise in zip(axes, own.noise, strict=True):
         for setting, dash in dashes.items():
             where = {"noise": noise, "setting": setting, "metric": "mse", "method": own.strategies}
             rows = results.select(**where)
             panels.learning_curves(ax, rows, hollow=setting == "no scaling", linestyle=dash)
         ax.set_xticks(np.arange(1, max(own.budgets) + 1))
-    panels.log_axis(axes[0, 0].yaxis)
+    panels.log_axis(axes[0].yaxis)
     kinds = panels.full_and_hollow("scaling", "no scaling", linestyles=list(dashes.values()))
     panels.shared_legend(figure, panels.handles(own.strategies) + kinds)
     return figure
@@ -117,14 +107,8 @@ def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
     """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
     budget = results.settings.budgets[0]
     where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
-    figure, axes = panels.grid_of_panels(
-        [""],
-        ["", ""],
-        x_label="round t / 1000",
-        y_label=["labels per round so far, b", "threshold a (squared error)"],
-        share_y="none",
-    )
-    spent, threshold = axes.flat
+    y_label = ["labels per round so far, b", "threshold a (squared error)"]
+    figure, (spent, threshold) = panels.side_by_side(["", ""], x_label="round t / 1000", y_label=y_label)
     looks: style.Looks = {"color": style.colour("self_tuned")}
     first, others = looks | {"linewidth": 1.6}, looks | {"linewidth": 0.5, "alpha": 0.4}
     for ax, metric, drawstyle in ((spent, "labels_per_round", "default"), (threshold, "a", "steps-pre")):
@@ -149,18 +133,17 @@ def tuning_modes(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     rules = [rule for rule, spec in methods.items() if spec.shown != "tables"]
     places = {rule: float(place) for place, rule in enumerate(rules)}
     titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results.tables]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="MSE, all rounds", y_label="", height=3.0, left=2.6
-    )
-    for ax, each in zip(axes.flat, results.each(), strict=True):
+    look: style.Looks = {"x_label": "MSE, all rounds", "height": 3.0, "left": 2.6, "share_y": "row"}
+    figure, axes = panels.side_by_side(titles, **look)
+    for ax, each in zip(axes, results.each(), strict=True):
         shown = {rule: place for rule, place in places.items() if rule in each.settings.methods}
         where = {"noise": COMPARED[each.artifact], "metric": "mse", "method": list(shown)}
         for mode in MODES:
             rows = each.select(setting=mode, **where)
             panels.final_dots(ax, rows, shown, along="x", hollow=mode != "shared_r")
         panels.log_axis(ax.xaxis)
-    axes[0, 0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
-    axes[0, 0].invert_yaxis()
+    axes[0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
+    axes[0].invert_yaxis()
     panels.shared_legend(figure, panels.full_and_hollow(*MODES.values()), handle=1)
     return figure
 
@@ -170,16 +153,9 @@ def conditions(results: "panels.Results[ors.ConditionsSettings]") -> "Figure":
     """Final error of every rule under every condition, with the reference as a dashed line."""
     own = results.settings
     wrong_labels = any(condition.labels for condition in own.conditions.values())
-    figure, axes = panels.grid_of_panels(
-        [""],
-        [""],
-        x_label="corruption of the labels" if wrong_labels else "variance told to the rules",
-        y_label="MSE, all rounds",
-        height=3.0,
-        width=style.WIDTH[2],
-        bottom=0.6,
-    )
-    ax = axes[0, 0]
+    x_label = "corruption of the labels" if wrong_labels else "variance told to the rules"
+    look: style.Looks = {"y_label": "MSE, all rounds", "height": 3.0, "width": style.WIDTH[2], "bottom": 0.6}
+    figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
     dashes = names.reference(own.methods)
     dotted = [method for method in own.methods if method != dashes]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
@@ -203,13 +179,9 @@ def vss(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
     """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
     own = results.settings
     rules = list(own.methods)
-    figure, axes = panels.grid_of_panels(
-        list(own.tasks) if len(own.tasks) > 1 else [""],
-        ["learning curves", "errors at the end"],
-        x_label="",
-        y_label="MSE",
-        height=2.8,
-    )
+    tasks, titles = list(own.tasks) if len(own.tasks) > 1 else [""], ["learning curves", "errors at the end"]
+    x_label = ["round t / 1000", "rules, as in the legend"]
+    figure, axes = panels.grid_of_panels(tasks, titles, x_label=x_label, y_label="MSE", height=2.8)
     places = {rule: float(place) for place, rule in enumerate(rules)}
     for (curves, errors), task in zip(axes, own.tasks, strict=True):
         where = {"noise": task, "setting": own.modes[0], "method": rules}
@@ -220,8 +192,6 @@ def vss(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
         panels.final_dots(errors, rows, places, hollow=True)
         errors.set_xticks([])  # the legend names the markers
         panels.log_axis(curves.yaxis)
-    axes[-1, 0].set_xlabel("round t / 1000")
-    axes[-1, 1].set_xlabel("rules, as in the legend")
     kinds = panels.full_and_hollow("all rounds", "last fifth")
     panels.shared_legend(figure, panels.handles(rules) + kinds)
     return figure

@@ -143,8 +143,8 @@ def grid_of_panels(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    x_label: str,
-    y_label: str | Sequence[str],
+    x_label: str | Sequence[str] = "",
+    y_label: str | Sequence[str] = "",
     height: float = 2.1,
     width: float | None = None,
     left: float = 0.66,
@@ -155,7 +155,7 @@ def grid_of_panels(
     """A figure with a panel for each pair of a row and a column, and the array (rows, columns) of axes.
 
     rows, columns : their titles; "" for none.
-    x_label, y_label : below the last row and beside the first column (or one for each column).
+    x_label, y_label : below the last row and beside the first column, or one for each column.
     height, left, bottom, between : of a panel, of the room for the labels of the axes, of that between rows,
     inches.   width : of the figure, inches (default: `style.WIDTH` of the columns).
     share_y : which panels share the y axis, "row", "all" or "none"; the x axis is shared within a column.
@@ -164,6 +164,7 @@ def grid_of_panels(
 
     m, n = len(rows), len(columns)
     width = width or style.WIDTH[min(n, 3)]
+    x_labels = [x_label] * n if isinstance(x_label, str) else x_label
     y_labels = [y_label] + [""] * (n - 1) if isinstance(y_label, str) else list(y_label)
     gap = _GAP + _TICK_LABELS * (share_y == "none") + _LABEL * any(y_labels[1:])
     right, top = _EDGE + _TITLE * any(rows), _EDGE + _TITLE * any(columns)
@@ -182,11 +183,29 @@ def grid_of_panels(
         axes[i, j] = ax
     for j, title in enumerate(columns):
         axes[0, j].set_title(title)
-        axes[-1, j].set_xlabel(x_label)
+        axes[-1, j].set_xlabel(x_labels[j])
     for ax, title in zip(axes[:, -1], rows, strict=True):
         looks = {"rotation": 270, "va": "center", "fontsize": 9.5}
         ax.annotate(title, (1, 0.5), (6, 0), "axes fraction", "offset points", **looks)
     return figure, axes
+
+
+def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any) -> tuple["Figure", Any]:
+    """`grid_of_panels` with one row, and its axes in a list."""
+    figure, axes = grid_of_panels([""], titles, share_y=share_y, **options)
+    return figure, list(axes[0])
+
+
+def wrapped(
+    count: int, most: int, *, x_label: str, between: float, **options: Any
+) -> tuple["Figure", list["Axes"]]:
+    """A figure with ``count`` panels in lines of at most ``most``, with room for titles, and their axes."""
+    columns = min(most, count)
+    titles, lines = [" "] * columns, [""] * -(-count // columns)
+    figure, axes = grid_of_panels(lines, titles, x_label=x_label, between=between, **options)
+    for ax in axes.flat[count:]:
+        ax.set_visible(False)
+    return figure, list(axes.flat[:count])
 
 
 def facets(

@@ -28,14 +28,20 @@ def entries(filters: list[str], named: names.Methods | None = None) -> list[Any]
     return [panels.handles([f], label=label)[0] for f, label in labels.items()]
 
 
-def _against_n(ax: "Axes", rows: "pd.DataFrame") -> None:
-    """Loss against n with intervals, its bound as a thin line."""
-    for metric, looks in (("filtering_bound", THIN), ("filtering_loss", {})):
+def _with_bound(ax: "Axes", rows: "pd.DataFrame", loss: str, bound: str) -> None:
+    """A metric with intervals, its bound as a thin line."""
+    for metric, looks in ((bound, THIN), (loss, {})):
         panels.learning_curves(ax, rows[rows["metric"] == metric], **looks)
+
+
+def _against_n(ax: "Axes", rows: "pd.DataFrame") -> None:
+    """Loss against n with its bound, on log scales."""
+    _with_bound(ax, rows, "filtering_loss", "filtering_bound")
     ax.set_xscale("log", base=2)
     sizes = sorted(rows["x"].unique())
     ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
     ax.minorticks_off()
+    panels.log_axis(ax.yaxis)
 
 
 @panels.figure
@@ -46,15 +52,13 @@ def sparsity(results: "panels.Results[pnorm.SparsitySettings]") -> "Figure":
     tasks = list(settings.comparison.tasks)
     known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
     titles = [*(known.get(t, t) for t in tasks), f"k equal weights, n = {between.n}"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="inputs n", y_label="filtering loss", height=2.9, left=0.8, share_y="none",
-        width=style.WIDTH[3] + 1.0,
-    )  # fmt: skip
-    for ax, task in zip(axes[0], tasks, strict=False):
+    x_label, width = ["inputs n"] * len(tasks) + ["non-zero weights k"], style.WIDTH[3] + 1.0
+    look: style.Looks = {"y_label": "filtering loss", "height": 2.9, "left": 0.8}
+    figure, axes = panels.side_by_side(titles, x_label=x_label, width=width, **look)
+    for ax, task in zip(axes, tasks, strict=False):
         _against_n(ax, results.select(setting=task))
-        panels.log_axis(ax.yaxis)
     losses = results.select(metric="filtering_loss", setting=[f"k={k}" for k in between.ones])
-    _heat_map(axes[0, -1], losses, between.n, between.ones)
+    _heat_map(axes[-1], losses, between.n, between.ones)
     compared = panels.methods_in(results.select(metric="filtering_loss", setting=tasks))
     bound = panels.plain_handle("bound", linewidth=0.8)
     panels.shared_legend(figure, [*entries(compared), bound])
@@ -77,7 +81,6 @@ def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> No
     auto = 2 * math.log(n)
     ax.set_yticks(range(len(values)), ["2 ln n" if abs(p - auto) < 1e-6 else f"{p:g}" for p in means.index])
     ax.set_xticks(range(len(ones)), [str(k) for k in ones])
-    ax.set(xlabel="non-zero weights k")
     ax.set_ylabel("p", labelpad=-8)
     for side in ("left", "bottom"):
         ax.spines[side].set_visible(False)
@@ -108,11 +111,10 @@ def _hadamard_panel(ax: "Axes", rows: "pd.DataFrame", n: int) -> None:
 def hadamard(results: "panels.Results[pnorm.HadamardSettings]") -> "Figure":
     """Error over all rows after k of them; a panel for each n."""
     sizes = results.settings.sizes
-    figure, axes = panels.grid_of_panels(
-        [""], [f"n = {n}" for n in sizes], x_label="rows seen k", y_label="error on all rows", height=2.5,
-        width=style.WIDTH[3], share_y="row",
-    )  # fmt: skip
-    for ax, n in zip(axes[0], sizes, strict=True):
+    look: style.Looks = {"x_label": "rows seen k", "y_label": "error on all rows", "height": 2.5}
+    titles, width = [f"n = {n}" for n in sizes], style.WIDTH[3]
+    figure, axes = panels.side_by_side(titles, width=width, share_y="row", **look)
+    for ax, n in zip(axes, sizes, strict=True):
         _hadamard_panel(ax, results.select(metric="error", setting=f"n={n}"), n)
     compared = panels.methods_in(results.select(metric="error"))
     panels.shared_legend(figure, [*entries(compared), *_hadamard_lines()])
@@ -160,22 +162,19 @@ def overview(results: panels.Results[Any]) -> "Figure":
     """The picture to share: Hadamard rows, a sparse target against n, and a room response from speech."""
     n = max(results.settings_of["hadamard"].sizes)
     place = next(iter(results.settings_of["room"].rooms))
-    titles = [
-        f"error on all {n} Hadamard rows",
-        "filtering loss, sparse target",
-        f"misalignment / dB, {place}",
-    ]
-    figure, axes = panels.grid_of_panels([""], titles, x_label="", y_label="", height=2.7, share_y="none")
-    left, middle, right = axes[0]
+    titles = {
+        f"error on all {n} Hadamard rows": "rows seen k",
+        "filtering loss, sparse target": "inputs n; thin: bounds",
+        f"misalignment / dB, {place}": "speech heard / s",
+    }
+    figure, (left, middle, right) = panels.side_by_side(
+        list(titles), x_label=list(titles.values()), height=2.7
+    )
     errors = panels.select(results.tables["hadamard"], "hadamard", metric="error", setting=f"n={n}")
     _hadamard_panel(left, errors, n)
-    left.set(xlabel="rows seen k")
     sparse = panels.select(results.tables["sparsity"], "sparsity", setting="sparse target")
     _against_n(middle, sparse)
-    panels.log_axis(middle.yaxis)
-    middle.set(xlabel="inputs n; thin: bounds")
     _mean_curves(right, panels.select(results.tables["room"], "room", metric="misalignment", noise=place))
-    right.set(xlabel="speech heard / s")
     losses, named = sparse[sparse["metric"] == "filtering_loss"], results.settings_of["room"].methods
     drawn = dict.fromkeys([*panels.methods_in(errors), *panels.methods_in(losses), *named])
     panels.shared_legend(figure, [*entries(list(drawn), named), *_hadamard_lines()])
@@ -243,8 +242,7 @@ def _histograms(left: "Axes", right: "Axes", results: panels.Results[Any], kinds
 def _prediction(ax: "Axes", rows: "pd.DataFrame", rounds: int) -> None:
     """Prediction loss per round and its bound over alpha."""
     rows = rows.assign(value=rows["value"].where(rows["metric"] == "alpha", rows["value"] / rounds))
-    for metric, looks in (("prediction_bound", THIN), ("prediction_loss", {})):
-        panels.learning_curves(ax, rows[(rows["metric"] == metric) & (rows["setting"] == "grid")], **looks)
+    _with_bound(ax, rows[rows["setting"] == "grid"], "prediction_loss", "prediction_bound")
     for method in rows["method"].unique():
         best = rows.loc[(rows["metric"] == "alpha") & (rows["method"] == method), "value"].mean()
         ax.axvline(best, color=style.colour(method), linewidth=0.9, linestyle=style.DASHES["dot"])
@@ -255,8 +253,7 @@ def _prediction(ax: "Axes", rows: "pd.DataFrame", rounds: int) -> None:
 
 def _expected(ax: "Axes", rows: "pd.DataFrame", eps: float) -> None:
     """Mean filtering loss up to T over the noise, and its bound."""
-    for metric, looks in (("expected_bound", THIN), ("mean_loss", {})):
-        panels.learning_curves(ax, rows[rows["metric"] == metric], **looks)
+    _with_bound(ax, rows, "mean_loss", "expected_bound")
     ax.set_xscale("log")
     panels.log_axis(ax.yaxis)
     ax.axhline(eps, color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
@@ -269,37 +266,34 @@ def hinfinity(results: "panels.Results[pnorm.HInfinitySettings]") -> "Figure":
     """Exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
     own = results.settings
     titles = ["all targets and noise (exact)", "silent adversary", "gradient ascent, p > 2"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="", y_label="ratio", height=2.5, share_y="none"
-    )
-    exact = results.select(setting="worst u and noise")
-    looks = _step_looks(own.steps)
-    for method, line in looks.items():
-        _plain_curve(axes[0, 0], exact[exact["method"] == method], line)
-    axes[0, 0].set(xlabel="rows T", ylim=(0, None))
-    axes[0, 0].legend(loc="lower left", fontsize=7.5, handlelength=2.6)
-    silent = results.select(setting="silent adversary")
-    for method, line in _power_looks(silent["method"].unique()).items():
-        _plain_curve(axes[0, 1], silent[silent["method"] == method], line)
-    axes[0, 1].set(xlabel="rows T")
-    axes[0, 1].legend(loc="lower right", fontsize=7.5, handlelength=2.6)
+    x_label = ["rows T", "rows T", f"best of {own.starts} starts, T = {own.ascent_rounds}"]
+    figure, axes = panels.side_by_side(titles, x_label=x_label, y_label="ratio", height=2.5)
+    left, middle, right = axes
+    exact, silent = (results.select(setting=each) for each in ("worst u and noise", "silent adversary"))
+    for ax, rows, looks, place in (
+        (left, exact, _step_looks(own.steps), "lower left"),
+        (middle, silent, _power_looks(silent["method"].unique()), "lower right"),
+    ):
+        for method, line in looks.items():
+            _plain_curve(ax, rows[rows["method"] == method], line)
+        ax.set_ylim(0, None)
+        ax.legend(loc=place, fontsize=7.5, handlelength=2.6)
     ascent = results.select(setting="ascent")
     filters = panels.methods_in(ascent)
-    for place, (method, line) in enumerate(_power_looks(filters).items()):
+    for i, (method, line) in enumerate(_power_looks(filters).items()):
         values = ascent.loc[ascent["method"] == method, "value"].to_numpy()
-        x = place + np.linspace(-0.18, 0.18, len(values))
+        x = i + np.linspace(-0.18, 0.18, len(values))
         dots: style.Looks = {"linestyle": "none", "marker": line["marker"], "color": line["color"]}
-        axes[0, 2].plot(x, values, markersize=4.2, **dots)
-    axes[0, 2].set(xlabel=f"best of {own.starts} starts, T = {own.ascent_rounds}", ylim=(0, 1.08))
-    axes[0, 2].set_xticks(range(len(filters)), [style.label(each) for each in filters])
-    axes[0, 2].set_xlim(-0.5, len(filters) - 0.5)
-    for ax in axes[0]:
+        right.plot(x, values, markersize=4.2, **dots)
+    right.set_xticks(range(len(filters)), [style.label(each) for each in filters])
+    right.set(xlim=(-0.5, len(filters) - 0.5), ylim=(0, 1.08))
+    for ax in axes:
         ax.axhline(1, color="black", linewidth=0.9, linestyle=style.DASHES["dash"], zorder=1.2)
-    for ax in axes[0, :2]:
+    for ax in (left, middle):
         ax.set_xscale("log")
-    axes[0, 1].set_ylim(0, 1.08)
-    axes[0, 0].set_xticks(own.rounds, [str(t) for t in own.rounds])
-    axes[0, 0].minorticks_off()
+    middle.set_ylim(0, 1.08)
+    left.set_xticks(own.rounds, [str(t) for t in own.rounds])
+    left.minorticks_off()
     return figure
 
 
@@ -342,16 +336,15 @@ def moving_targets(results: "panels.Results[pnorm.MovingSettings]") -> "Figure":
     """Tracking error for jump and drift; loss less noise against the price of the path."""
     table = results.table
     titles = ["jump: tracking error", "drift: tracking error", "1 to 16 jumps: (loss − noise) / 1000"]
-    figure, axes = panels.grid_of_panels(
-        [""], titles, x_label="round t", y_label="", height=2.5, share_y="none"
-    )
+    x_label = ["round t", "round t", "the bound's term for the path / 1000"]
+    figure, axes = panels.side_by_side(titles, x_label=x_label, height=2.5)
     tracking = results.select(metric="tracking_error")
-    for ax, scenario in zip(axes[0], ("jumps 1", "drift"), strict=False):
+    for ax, scenario in zip(axes, ("jumps 1", "drift"), strict=False):
         for setting, looks in (("U=1 eta=0.2", THIN), ("U=1 eta=1", {})):
             rows = panels.select(tracking, results.artifact, noise=scenario, setting=setting)
             panels.learning_curves(ax, rows, **looks)
         panels.log_axis(ax.yaxis)
-    ax = axes[0, 2]
+    ax = axes[2]
     own = table[(table["setting"] == "U=1 eta=1") & table["noise"].str.startswith("jumps")]
     for method in panels.methods_in(own):
         rows = own[own["method"] == method]
@@ -364,8 +357,7 @@ def moving_targets(results: "panels.Results[pnorm.MovingSettings]") -> "Figure":
     limit = ax.get_xlim()[1]
     ax.plot([0, limit], [0, limit], color="black", linewidth=0.9, linestyle=style.DASHES["dash"])
     ax.text(limit * 0.52, limit * 0.56, "slope of the bound", ha="right", fontsize=8)
-    ax.set(xlabel="the bound's term for the path / 1000")
-    for panel in axes[0, :2]:
+    for panel in axes[:2]:
         panel.ticklabel_format(axis="x", useOffset=False)
         panel.tick_params(axis="x", labelrotation=0)
         panel.locator_params(axis="x", nbins=4)

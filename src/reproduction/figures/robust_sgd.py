@@ -30,9 +30,10 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
     from noisylabels.losses.margin import resolve  # compiled: slow to load
 
-    look: style.Looks = {"y_label": ["feature 2", "loss r(z)"], "share_y": "none", "height": 2.6}
-    figure, axes = panels.grid_of_panels([""], ["", ""], x_label="", **look)
-    sketch, curves = axes.flat
+    look: style.Looks = {"y_label": ["feature 2", "loss r(z)"], "height": 2.6}
+    figure, (sketch, curves) = panels.side_by_side(
+        ["", ""], x_label=["feature 1", "margin z = y f(x)"], **look
+    )
     rng = np.random.default_rng(3)  # two classes, a line between them, and A: negative, labelled +1
     for sign, marker, colour in ((1, "o", "blue"), (-1, "s", "vermillion")):
         x, y = rng.normal(0, 0.5, (2, 25)) + sign
@@ -40,13 +41,12 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     sketch.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
     sketch.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
     sketch.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), textcoords="offset points", fontsize=8)
-    sketch.set(xlabel="feature 1", xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
+    sketch.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
     z, shown = np.linspace(-3, 3, 601), ("log", "hinge", "ramp", "smooth_ramp", "rgomp")
     for name in shown:
         curves.plot(z, resolve(name).value(z), **(style.line(name) | {"marker": ""}))
     curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
     curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
-    curves.set_xlabel("margin z = y f(x)")
     panels.shared_legend(figure, panels.handles(shown, marker=""))
     return figure
 
@@ -151,12 +151,10 @@ def variances(results: Errors) -> Figure:
 def _by_noise(results: Errors, y_label: str, *, spread: bool) -> Figure:
     """Log-scale panels against the noise level; the last x of each curve."""
     sets = [(each, name) for each in results.each() for name in each.settings.datasets]
-    columns = min(3, len(sets))
     look: style.Looks = {"left": 0.74, "between": 0.28, "share_y": "none", "y_label": y_label}
-    rows, titles = [""] * -(-len(sets) // columns), [" "] * columns
-    figure, axes = panels.grid_of_panels(rows, titles, x_label="flipped training labels / %", **look)
+    figure, axes = panels.wrapped(len(sets), 3, x_label="flipped training labels / %", **look)
     drawn: dict[str, None] = {}
-    for ax, (each, name) in zip(axes.flat, sets, strict=False):
+    for ax, (each, name) in zip(axes, sets, strict=True):
         table, noises = each.select(dataset=name, metric="error"), each.settings.noise
         shown = names.shown_in(each.settings.methods, "variances" if spread else "errors")
         _noise_curves(ax, table, noises, shown, spread)
@@ -166,8 +164,6 @@ def _by_noise(results: Errors, y_label: str, *, spread: bool) -> Figure:
         else:
             _log_with_inset(ax, table, noises, shown)
         drawn |= dict.fromkeys(shown)
-    for ax in axes.flat[len(sets) :]:
-        ax.set_visible(False)
     panels.shared_legend(figure, panels.handles(drawn))
     return figure
 
