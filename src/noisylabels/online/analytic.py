@@ -58,24 +58,18 @@ class AnalyticKernel(AnalyticParameters):
         """||w||^2, carried along."""
         return float(self._state.numbers[NORM])
 
-    def run(
-        self, X: ArrayLike, copies: Callable[[Ints], Floats], y: ArrayLike, *,
-        targets: Callable[[Ints], Floats] | None = None,
-    ) -> AnalyticRun:  # fmt: skip
+    def run(self, X: ArrayLike, copies: Callable[[Ints], Floats], y: ArrayLike) -> AnalyticRun:
         """T rounds at once, the same numbers as `partial_fit` on the same copies and with the same coin.
 
         X: (T, d) instances to predict, never learnt from.  y: (T,) exact targets.
         copies(rounds): fresh copies (m, d) of the instances of these rounds, numbers from 0 to T - 1.
-        targets(rounds): fresh noisy targets (m,), one per factor of the gradient length, instead of y
-        (regression).
         Raises ValueError: wrong shape, not finite, a label that is not -1 or 1 (classification), divergence.
         """
         clean = real("X", X, (None, None))
         exact = real("y", y, (len(clean),))
         self.loss.check_labels(exact)
-        for name, draw in (("copies", copies), ("targets", targets)):
-            if not (callable(draw) or (name == "targets" and draw is None)):
-                raise ValueError(f"{name}: must be a function, got {shown(draw)}")
+        if not callable(copies):
+            raise ValueError(f"copies: must be a function, got {shown(copies)}")
         self._ready(clean.shape[1])
         block = max(1, int(BLOCK_QUERIES / mean_queries(self.p, gaussian=self.kernel.sigma2 is not None)))
         predictions, queries = np.empty(len(exact)), np.empty(len(exact), np.int64)
@@ -83,25 +77,11 @@ class AnalyticKernel(AnalyticParameters):
             rows = slice(begin, min(begin + block, len(exact)))
             plan = self._plan(rows.stop - begin)
             queries[rows] = np.diff(plan.start[plan.first])
-            t = np.arange(begin, rows.stop)
-            X_noisy = real(
-                "copies", copies(np.repeat(t, queries[rows])), (int(plan.start[-1]), clean.shape[1])
-            )
-            noisy = self._targets(plan, t, exact[rows], targets)
-            self._rounds(plan, clean[rows], X_noisy, noisy, predictions[rows])
+            asked = np.repeat(np.arange(begin, rows.stop), queries[rows])
+            X_noisy = real("copies", copies(asked), (int(plan.start[-1]), clean.shape[1]))
+            targets = np.repeat(exact[rows], np.diff(plan.first))
+            self._rounds(plan, clean[rows], X_noisy, targets, predictions[rows])
         return AnalyticRun(predictions, queries, self.norm)
-
-    def _targets(self, plan: Plan, t: Ints, y: Floats, draw: Callable[[Ints], Floats] | None) -> Floats:
-        """The target of every estimate of the plan."""
-        estimates = np.diff(plan.first)
-        if draw is None:
-            return np.repeat(y, estimates)
-        factors = np.repeat(t, estimates - 1)
-        values = np.zeros(len(plan.points))
-        values[np.delete(np.arange(len(values)), plan.first[:-1])] = real(
-            "targets", draw(factors), factors.shape
-        )
-        return values
 
     def _plan(self, T: int) -> Plan:
         return draw_plan(self.rng, T, math.log(self.p), self.kernel.sigma2 is not None)

@@ -54,11 +54,6 @@ def _one_estimate(p: float, highest: int) -> Floats:
     return np.convolve(single, double)[: highest + 1]
 
 
-def tail(p: float, z: int) -> float:
-    """P(total >= z) = rho^z, rho = p / (p^2 - p + 1), for a dot-product kernel."""
-    return (p / (p * p - p + 1.0)) ** z
-
-
 MANY_QUERIES = 1.05  # below this p a round of Algorithm 4 takes more than 400 queries
 
 
@@ -145,8 +140,3 @@ def feature_moment_bound(kernel: TensorKernel, p: float, B_x: float) -> float:
         return feature_moment(kernel, p, B_x)
     p = number("p", p, above=1)
     return (p / (p - 1.0)) ** 2 * math.exp(2.0 * (math.sqrt(p) + p) * B_x / kernel.sigma2)
-
-
-def u(kernel: TensorKernel, p: float, B_w: float, B_x: float) -> float:
-    """u of Theorems 6, 7, (p - 1) u = p B_w B_psi: Reg_T <= l'_+(sqrt((p-1) u)) sqrt(u T), classification."""
-    return p * B_w * feature_moment_bound(kernel, p, B_x) / (p - 1.0)
