@@ -1,16 +1,18 @@
 """Figures and tables of learning from noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from noisylabels import statistics
 from reproduction.figures import panels, style, tables
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -33,7 +35,7 @@ def entries(methods: Sequence[str], *, bound: bool = True) -> list[Any]:
     return found + [panels.plain_handle("bound", **THIN)] * bound
 
 
-def curves(ax: "Axes", rows: "pd.DataFrame", metric: str, methods: Sequence[str], **changes: Any) -> None:
+def curves(ax: Axes, rows: pd.DataFrame, metric: str, methods: Sequence[str], **changes: Any) -> None:
     """Mean and 95 % interval of a metric against x, for every method that has it."""
     chosen = rows[rows["metric"] == metric]
     for method in methods:
@@ -58,12 +60,12 @@ def decades(*axes: Any) -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
-def _level(ax: "Axes", value: float, width: float = 0.8) -> None:
+def _level(ax: Axes, value: float, width: float = 0.8) -> None:
     """A limit that theory gives, dashed."""
     ax.axhline(value, color=GREY, linewidth=width, linestyle=style.DASHES["dash"], zorder=1.1)
 
 
-def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str]) -> None:
+def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> None:
     """Regret against T on log axes, bounds dotted, and the slopes 1/2 and 1 for reference."""
     curves(ax, rows, "bound", methods, **THIN)
     curves(ax, rows, "regret", methods)
@@ -72,7 +74,7 @@ def regret_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str]) -> No
     _reference_slopes(ax)
 
 
-def _reference_slopes(ax: "Axes") -> None:
+def _reference_slopes(ax: Axes) -> None:
     """Two short grey lines in the lower right corner: growth like T^(1/2) and like T."""
     from matplotlib.lines import Line2D
 
@@ -87,7 +89,7 @@ def _reference_slopes(ax: "Axes") -> None:
                     color=GREY)  # fmt: skip
 
 
-def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str], limits: dict[str, float]) -> None:
+def average_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], limits: dict[str, float]) -> None:
     """Regret per round against T, linear, with the limits that the theory of the naive learner gives."""
     curves(ax, rows, "regret_per_round", methods)
     decades(ax.xaxis)
@@ -99,7 +101,7 @@ def average_panel(ax: "Axes", rows: "pd.DataFrame", methods: Sequence[str], limi
 
 
 @panels.figure
-def linear(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
+def linear(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
     table, own = results.table, results.settings
     methods = [method for method in own.learners if method in set(table["method"])]
@@ -118,7 +120,7 @@ def linear(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
 
 
 @panels.figure
-def misreported(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
+def misreported(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     """Algorithm 2: regret against T; what a wrong covariance does to weights and regret."""
     table, own = results.table, results.settings
     methods = [m for m in own.learners if m in set(table["method"]) and not m.startswith("told ")]
@@ -153,7 +155,7 @@ COUNTS = ("silver", "sky", "teal", "green", "blue", "indigo")
 
 
 @panels.figure
-def online_to_batch(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
+def online_to_batch(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     """Excess risk of the mean weights against T, with bound / T and the limit of the naive learner."""
     table, own = results.table, results.settings
     methods = list(own.learners)
@@ -171,7 +173,7 @@ def online_to_batch(results: "panels.Results[noisy_online.LinearSettings]") -> "
 
 
 @panels.figure
-def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure":
+def averaging(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     """Regret per round against the number of averaged copies, and against T."""
     table, own = results.table, results.settings
     horizons = own.horizons
@@ -199,7 +201,7 @@ def averaging(results: "panels.Results[noisy_online.LinearSettings]") -> "Figure
     return figure
 
 
-def _against_copies(ax: "Axes", rows: "pd.DataFrame", looks: style.Looks) -> None:
+def _against_copies(ax: Axes, rows: pd.DataFrame, looks: style.Looks) -> None:
     """One horizon: dots of the means of m copies, a line for Algorithm 1."""
     means = panels.mean_interval(rows, ["method"])
     naive = means[means.index.str.startswith("mean of")]
@@ -219,7 +221,7 @@ def _step_title(factor: float) -> str:
 
 
 @panels.figure
-def surrogate_kernel(results: "panels.Results[noisy_online.TunedKernelSettings]") -> "Figure":
+def surrogate_kernel(results: panels.Results[noisy_online.TunedKernelSettings]) -> Figure:
     """Regret for two steps and against the noise; below, what was learnt."""
     own = results.settings
     if own.variances is None or own.surface is None:
@@ -238,8 +240,8 @@ def surrogate_kernel(results: "panels.Results[noisy_online.TunedKernelSettings]"
 
 
 def _steps(
-    results: "panels.Results[noisy_online.KernelSettings]", title: str, x_label: str, bottom: float = 0.46
-) -> tuple["Figure", "Axes"]:
+    results: panels.Results[noisy_online.KernelSettings], title: str, x_label: str, bottom: float = 0.46
+) -> tuple[Figure, Axes]:
     """A panel of regret for each step, and one more with this title, which is returned."""
     own, table = results.settings, results.table
     titles, x_labels = [*map(_step_title, own.factors), title], ["rounds T"] * len(own.factors) + [x_label]
@@ -251,7 +253,7 @@ def _steps(
     return figure, axes[-1]
 
 
-def _constants_on_top(ax: "Axes", rows: "pd.DataFrame") -> None:
+def _constants_on_top(ax: Axes, rows: pd.DataFrame) -> None:
     """The constant C of the surrogate kernel at every variance, as labels on the upper axis."""
     constants = rows.groupby("x")["value"].first()
     for x, value in constants.items():
@@ -262,7 +264,7 @@ def _constants_on_top(ax: "Axes", rows: "pd.DataFrame") -> None:
     ax.margins(x=0.12)
 
 
-def _surfaces(figure: "Figure", rows: "pd.DataFrame", side: int) -> None:
+def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
     """Three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
     width, height = figure.get_size_inches()
     largest = float(rows["value"].abs().max())
@@ -286,7 +288,7 @@ def _surfaces(figure: "Figure", rows: "pd.DataFrame", side: int) -> None:
 
 
 @panels.figure
-def diabetes_kernel(results: "panels.Results[noisy_online.KernelSettings]") -> "Figure":
+def diabetes_kernel(results: panels.Results[noisy_online.KernelSettings]) -> Figure:
     """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
     table, own = results.table, results.settings
     balls = list(dict.fromkeys(table.loc[table["metric"] == "cos_alpha", "setting"]))
@@ -307,7 +309,7 @@ def diabetes_kernel(results: "panels.Results[noisy_online.KernelSettings]") -> "
     return figure
 
 
-def _radii(ax: "Axes", table: "pd.DataFrame", balls: list[str]) -> None:
+def _radii(ax: Axes, table: pd.DataFrame, balls: list[str]) -> None:
     """Dots: gamma' K~ gamma and the ball of Theorem 3, for every comparator."""
     for metric, marker, label in (
         ("surrogate_norm", "o", "its own γᵀK̃γ"),
@@ -325,7 +327,7 @@ def _radii(ax: "Axes", table: "pd.DataFrame", balls: list[str]) -> None:
 
 
 @panels.figure
-def radial_kernel(results: "panels.Results[noisy_online.KernelSettings]") -> "Figure":
+def radial_kernel(results: panels.Results[noisy_online.KernelSettings]) -> Figure:
     """Regret for two steps; approximation error and constant of the bound against the truncation."""
     figure, last = _steps(results, "price of the truncation c", "truncation c")
     for metric, colour, marker, label in (
@@ -347,7 +349,7 @@ METHODS = ["analytic", "plug_in"]
 COLUMNS = 4
 
 
-def title(name: str, task: "noisy_online.AnalyticProblem") -> str:
+def title(name: str, task: noisy_online.AnalyticProblem) -> str:
     """Row, kernel and loss of a task."""
     kernel = str(task.kernel)
     if not isinstance(task.kernel, str):
@@ -357,7 +359,7 @@ def title(name: str, task: "noisy_online.AnalyticProblem") -> str:
 
 
 @panels.figure
-def losses_and_kernels(results: "panels.Results[noisy_online.AnalyticSettings]") -> "Figure":
+def losses_and_kernels(results: panels.Results[noisy_online.AnalyticSettings]) -> Figure:
     """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
     own = results.settings
     tasks = list(own.tasks)
@@ -391,7 +393,7 @@ SMOOTHED = {
 
 
 @panels.figure
-def kernels(results: "panels.Results[noisy_online_checks.CurvesSettings]") -> "Figure":
+def kernels(results: panels.Results[noisy_online_checks.CurvesSettings]) -> Figure:
     """Figure 1: the kernel (solid) and its truncation (dashed) against the distance, a panel for each c."""
     own = results.settings
     cuts = [f"c = {c:g}" for c in own.truncations or []]
@@ -409,7 +411,7 @@ def kernels(results: "panels.Results[noisy_online_checks.CurvesSettings]") -> "F
 
 
 def _plain_curves(
-    axes: list["Axes"], results: panels.Results[Any], wheres: list[style.Looks],
+    axes: list[Axes], results: panels.Results[Any], wheres: list[style.Looks],
     looks: dict[str, style.Looks], **changes: Any,
 ) -> None:  # fmt: skip
     """Values against x, a panel for each place in the table."""
@@ -419,7 +421,7 @@ def _plain_curves(
 
 
 @panels.figure
-def losses(results: panels.Results[Any]) -> "Figure":
+def losses(results: panels.Results[Any]) -> Figure:
     """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
     titles = {"absolute": "absolute loss", "hinge": "hinge loss"}
     figure, axes = panels.side_by_side(
@@ -444,7 +446,7 @@ WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth
 
 
 @panels.figure
-def parameter_p(results: "panels.Results[noisy_online.ParameterSettings]") -> "Figure":
+def parameter_p(results: panels.Results[noisy_online.ParameterSettings]) -> Figure:
     """Regret against p at equal rounds with its moment, and per round at equal copies."""
     own = results.settings
     titles = [f"T = {own.rounds} rounds", f"{own.queries} copies in total"]
@@ -467,7 +469,7 @@ def parameter_p(results: "panels.Results[noisy_online.ParameterSettings]") -> "F
 
 
 @panels.figure
-def impossibility(results: panels.Results[Any]) -> "Figure":
+def impossibility(results: panels.Results[Any]) -> Figure:
     """Regret per round of the worse world; both worlds at the end; constants of other losses."""
     table = results.table
     titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
@@ -504,10 +506,8 @@ def impossibility(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.table
-def identities(results: panels.Results[Any]) -> "pd.DataFrame":
+def identities(results: panels.Results[Any]) -> pd.DataFrame:
     """Quantity, predicted, measured, z, and the share of its bound where there is one."""
-    import pandas as pd
-
     table = results.table
     wide = table.pivot_table("value", ["setting", "method"], "metric", sort=False)
     columns = {"predicted": "{:.5g}", "measured": "{:.5g}", "z": "{:.2f}"}
@@ -516,15 +516,12 @@ def identities(results: panels.Results[Any]) -> "pd.DataFrame":
     cells["predicted / bound"] = share.map("{:.3f}".format).where(share.notna(), "")
     frame = pd.DataFrame(cells).rename_axis(["group", "quantity"]).reset_index("quantity")
     largest = table.loc[table["metric"] == "z", "value"].abs().max()
-    frame.attrs["note"] = f"Largest |z| of {len(frame)}: {largest:.2f}."
-    return frame
+    return tables.noted(frame, f"Largest |z| of {len(frame)}: {largest:.2f}.")
 
 
 @panels.table
-def noisy_scoring(results: "panels.Results[noisy_online_checks.ScoringSettings]") -> "pd.DataFrame":
+def noisy_scoring(results: panels.Results[noisy_online_checks.ScoringSettings]) -> pd.DataFrame:
     """Mean loss per round, scored on noisy and on clean inputs, for every variance."""
-    import pandas as pd
-
     table, own = results.table, results.settings
     losses = table[table["metric"] == "mean_loss"]
     methods = {"target": "w* itself", "best_fixed": "best fixed vector", "two_copy": "Algorithm 1"}
@@ -540,22 +537,20 @@ def noisy_scoring(results: "panels.Results[noisy_online_checks.ScoringSettings]"
                 cells[f"scored on {setting} inputs"] = tables.mean_se(mean, se)
             rows.append(cells)
     frame = pd.DataFrame(rows).set_index(["variance", "floor"])
-    frame.attrs["note"] = (
+    return tables.noted(
+        frame,
         "Mean squared loss per round, mean ± standard error over the repetitions. "
-        "floor: what nobody who sees noisy inputs of this variance can fall below."
+        "floor: what nobody who sees noisy inputs of this variance can fall below.",
     )
-    return frame
 
 
 @panels.table
-def vacuous_bounds(results: "panels.Results[noisy_online_checks.MomentsSettings]") -> "pd.DataFrame":
+def vacuous_bounds(results: panels.Results[noisy_online_checks.MomentsSettings]) -> pd.DataFrame:
     """log10 of the rounds from which the bound is below one per round; a column for each sharpness."""
-    import pandas as pd
-
     table, own = results.table, results.settings
     rows = []
 
-    def add(loss: str, found: "pd.DataFrame", form: str, **cells: str) -> None:
+    def add(loss: str, found: pd.DataFrame, form: str, **cells: str) -> None:
         by_s = found.groupby("x")["value"].first()
         cells = {"loss": loss.replace("_", " ")} | cells
         rows.append(cells | {f"s = {s:g}": form.format(by_s[s]) for s in own.sharpness})
@@ -568,18 +563,16 @@ def vacuous_bounds(results: "panels.Results[noisy_online_checks.MomentsSettings]
             found = results.select(metric="log10_rounds", **where)
             add(loss, found, "{:.1f}", kernel=kernel, B=f"{B_w:g}", p=f"{p:g}")
     frame = pd.DataFrame(rows).set_index(["loss", "kernel"])
-    frame.attrs["note"] = (
+    return tables.noted(
+        frame,
         "log10 of the rounds from which the regret bound is below one per round (10: ten thousand million); "
-        "B: radius of the ball, p: parameter of the number of copies, s: sharpness of the loss."
+        "B: radius of the ball, p: parameter of the number of copies, s: sharpness of the loss.",
     )
-    return frame
 
 
 @panels.table
-def losses_summary(results: "panels.Results[noisy_online.AnalyticSettings]") -> "pd.DataFrame":
+def losses_summary(results: panels.Results[noisy_online.AnalyticSettings]) -> pd.DataFrame:
     """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
-    import pandas as pd
-
     table = results.tables["losses_and_kernels"]
     own = results.settings_of["losses_and_kernels"]
     largest = f"m = {max(own.factors):g}"
@@ -607,11 +600,10 @@ def losses_summary(results: "panels.Results[noisy_online.AnalyticSettings]") -> 
             }
         )
     frame = pd.DataFrame(rows)
-    frame.attrs["note"] = f"Step: {max(own.factors):g} times the theorem's. Mean and standard error."
-    return frame
+    return tables.noted(frame, f"Step: {max(own.factors):g} times the theorem's. Mean and standard error.")
 
 
-def _mean_se(values: "pd.Series") -> str:
+def _mean_se(values: pd.Series) -> str:
     """Mean and standard error, large numbers as whole ones."""
     mean, se, _ = statistics.mean_se(values)
     return f"{mean:.0f} ± {se:.0f}" if se > 2 else tables.mean_se(mean, se)

@@ -1,16 +1,18 @@
 """Figures and tables of the ORS paper (Moroshko and Crammer 2017), and of ours beside them."""
 
+from __future__ import annotations
+
 import itertools
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -27,14 +29,14 @@ ROUNDS: style.Looks = {"x_label": "round t / 1000", "y_label": "cumulative MSE",
 
 
 @panels.figure
-def regression_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+def regression_curves(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
     rows = {MODES.get(mode, mode): {"setting": mode} for mode in results.settings.modes}
     return _curves(results, rows, _sides(results.settings.methods), **ROUNDS)
 
 
 @panels.figure
-def equalizer_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+def equalizer_curves(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Fig. 4: cumulative error; rows: told the variance or not, columns: the largest variance M."""
     own = results.settings
     rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own.methods).items()}
@@ -43,7 +45,7 @@ def equalizer_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
 
 
 @panels.figure
-def speech_curves(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+def speech_curves(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
     own = results.settings
     rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
@@ -59,14 +61,14 @@ def _sides(rules: names.Methods) -> dict[str, style.Looks]:
 
 
 def _curves(
-    results: "panels.Results[ors.CurvesSettings]",
+    results: panels.Results[ors.CurvesSettings],
     rows: Mapping[str, style.Looks],
     columns: Mapping[str, style.Looks],
     *,
     x_unit: float,
     share_y: str = "row",
     **options: str,
-) -> "Figure":
+) -> Figure:
     """Learning curves in a grid: a panel shows the results that fit its row and its column."""
     figure, cells = panels.facets(
         results, list(rows.items()), list(columns.items()), table=results.select(metric="mse"),
@@ -83,7 +85,7 @@ def _curves(
 
 
 @panels.figure
-def label_budgets(results: "panels.Results[ors.BudgetSettings]") -> "Figure":
+def label_budgets(results: panels.Results[ors.BudgetSettings]) -> Figure:
     """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
     own = results.settings
     look: style.Looks = {"x_label": "budget B / labels per round", "y_label": "MSE, all rounds"}
@@ -103,7 +105,7 @@ def label_budgets(results: "panels.Results[ors.BudgetSettings]") -> "Figure":
 
 
 @panels.figure
-def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
+def budget_trace(results: panels.Results[ors.TraceSettings]) -> Figure:
     """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
     budget = results.settings.budgets[0]
     where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
@@ -127,7 +129,7 @@ def budget_trace(results: "panels.Results[ors.TraceSettings]") -> "Figure":
 
 
 @panels.figure
-def tuning_modes(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+def tuning_modes(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
     methods = {rule: spec for each in results.each() for rule, spec in each.settings.methods.items()}
     rules = [rule for rule, spec in methods.items() if spec.shown != "tables"]
@@ -149,7 +151,7 @@ def tuning_modes(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
 
 
 @panels.figure
-def conditions(results: "panels.Results[ors.ConditionsSettings]") -> "Figure":
+def conditions(results: panels.Results[ors.ConditionsSettings]) -> Figure:
     """Final error of every rule under every condition, with the reference as a dashed line."""
     own = results.settings
     wrong_labels = any(condition.labels for condition in own.conditions.values())
@@ -175,7 +177,7 @@ def conditions(results: "panels.Results[ors.ConditionsSettings]") -> "Figure":
 
 
 @panels.figure
-def vss(results: "panels.Results[ors.CurvesSettings]") -> "Figure":
+def vss(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
     own = results.settings
     rules = list(own.methods)
@@ -202,7 +204,7 @@ _LINE: style.Looks = {"color": "black", "linewidth": 1.1}
 _RADIUS = 0.13
 
 
-def _box(ax: "Axes", centre: Point, text: str, width: float, colour: str) -> None:
+def _box(ax: Axes, centre: Point, text: str, width: float, colour: str) -> None:
     """A block with round corners around its text."""
     from matplotlib.patches import FancyBboxPatch
 
@@ -212,7 +214,7 @@ def _box(ax: "Axes", centre: Point, text: str, width: float, colour: str) -> Non
     ax.text(*centre, text, fontsize=10, zorder=4, ha="center", va="center")
 
 
-def _sum(ax: "Axes", x: float, y: float) -> None:
+def _sum(ax: Axes, x: float, y: float) -> None:
     """A circle with a cross, where signals are added."""
     from matplotlib.patches import Circle
 
@@ -222,7 +224,7 @@ def _sum(ax: "Axes", x: float, y: float) -> None:
     ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
 
 
-def _arrow(ax: "Axes", *points: Point, **looks: Any) -> None:
+def _arrow(ax: Axes, *points: Point, **looks: Any) -> None:
     """A polyline with a head at its last point."""
     ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **(_LINE | looks))
     head: style.Looks = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
@@ -231,7 +233,7 @@ def _arrow(ax: "Axes", *points: Point, **looks: Any) -> None:
 
 
 @panels.figure
-def scheme(results: panels.Results[Any]) -> "Figure":
+def scheme(results: panels.Results[Any]) -> Figure:
     """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
     from matplotlib.figure import Figure
 
@@ -279,10 +281,8 @@ def scheme(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.table
-def final_errors(results: "panels.Results[ors.CurvesSettings]") -> "pd.DataFrame":
+def final_errors(results: panels.Results[ors.CurvesSettings]) -> pd.DataFrame:
     """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
-    import pandas as pd
-
     rows: list[dict[str, str]] = []
     for each in results.each():
         own = each.settings
@@ -295,14 +295,14 @@ def final_errors(results: "panels.Results[ors.CurvesSettings]") -> "pd.DataFrame
             for rule in own.methods:
                 rows.append(section | {"rule": rule} | {title: text[rule] for title, text in cells.items()})
     frame = pd.DataFrame(rows).set_index(["figure", "task", "tuning"])
-    frame.attrs["note"] = (
+    return tables.noted(
+        frame,
         "Mean squared error against the clean label, mean ± standard error over the repetitions; "
-        "the lowest mean of the rules that see no clean label is bold."
+        "the lowest mean of the rules that see no clean label is bold.",
     )
-    return frame
 
 
-def _errors(rows: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
+def _errors(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Title of a column -> errors (method, repetition); t m_t is the sum of the first t squared errors."""
     wide = rows.pivot(index=["method", "repetition"], columns="x", values="value")
     x = wide.columns.to_numpy(dtype=float)

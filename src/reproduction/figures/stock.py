@@ -1,11 +1,14 @@
 """A figure and a table of any result table, for an artifact that needs no drawing of its own."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from reproduction.figures import panels, tables
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -14,7 +17,7 @@ SECTIONS = ["dataset", "noise", "setting"]
 
 
 @panels.figure
-def curves(results: panels.Results[Any]) -> "Figure":
+def curves(results: panels.Results[Any]) -> Figure:
     """Mean value against x with a 95 % band, a curve for each method; a row for each metric, a column for
     each data set, noise and setting.
     """
@@ -32,10 +35,8 @@ def curves(results: panels.Results[Any]) -> "Figure":
 
 
 @panels.table
-def last_values(results: panels.Results[Any]) -> "pd.DataFrame":
+def last_values(results: panels.Results[Any]) -> pd.DataFrame:
     """Mean ± standard error at the last x of every method; a section for each data set, noise and setting."""
-    import pandas as pd
-
     lines = []
     for table in results.tables.values():
         for keys, part in table.groupby([*SECTIONS, "metric"], sort=False):
@@ -45,10 +46,9 @@ def last_values(results: panels.Results[Any]) -> "pd.DataFrame":
             names = dict(zip([*SECTIONS, "metric"], keys, strict=True))
             lines.append(names | tables.mean_se_cells(values))
     frame = pd.DataFrame(lines).fillna("").set_index([*SECTIONS, "metric"])
-    frame.attrs["note"] = "Mean ± standard error over the repetitions; the lowest mean is bold."
-    return frame
+    return tables.noted(frame, "Mean ± standard error over the repetitions; the lowest mean is bold.")
 
 
-def _name(table: "pd.DataFrame", part: "pd.DataFrame") -> str:
+def _name(table: pd.DataFrame, part: pd.DataFrame) -> str:
     """What tells a part apart from the rest of the table."""
     return ", ".join(str(part[column].iloc[0]) for column in SECTIONS if table[column].nunique() > 1)
