@@ -240,7 +240,7 @@ def surrogate_kernel(results: panels.Results[noisy_online.TunedKernelSettings]) 
 
 
 def _steps(
-    results: panels.Results[noisy_online.KernelSettings], title: str, x_label: str, bottom: float = 0.46
+    results: panels.Results[Any], title: str, x_label: str, bottom: float = 0.46
 ) -> tuple[Figure, Axes]:
     """A panel of regret for each step, and one more with this title, which is returned."""
     own, table = results.settings, results.table
