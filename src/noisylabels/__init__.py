@@ -60,6 +60,7 @@ METHODS = {
 _PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
     "audit": "auditing.audit:audit",
     "chunks": "out_of_core:chunks",
+    "review": "auditing.review:review",
 }
 
 __all__ = sorted(_PUBLIC)

@@ -14,13 +14,25 @@ columns_help = "what to learn from, separated by commas (default: all others); q
 parser.add_argument("--columns", default="", help=columns_help)
 parser.add_argument("--trusted", help="a column with verified labels, empty where there is none")
 parser.add_argument("--out", type=Path, help="folder for the results (default: <name of the file>_audit)")
-rows_help = "rows a model is trained on at most (default: 2000)"
-parser.add_argument("--rows", type=int, default=2000, help=rows_help)
+rows_help = "rows a model is trained on at most (default: all; 2000 for rmklr)"
+parser.add_argument("--rows", type=int, help=rows_help)
+model_help = (
+    "rmklr, robust_logistic, logistic, forest, gradient_boosting, best or package:Class (default: rmklr, "
+)
+parser.add_argument("--model", help=model_help + "above 5000 rows gradient_boosting)")
+parser.add_argument("--probabilities", type=Path, help="a CSV: a column for each class, in place of a model")
+review_help = "rows to draw into review.csv; the same call again reads your answers in its column `true`"
+parser.add_argument("--review", type=int, metavar="ROWS", help=review_help)
+by_help = "draw rows by chance (the best for rates) or by doubt (for --precision, its default)"
+parser.add_argument("--by", choices=("chance", "doubt"), help=by_help)
+precision_help = "ask for the longest list of which at least this share is wrong, with 95 %% confidence"
+parser.add_argument("--precision", type=float, help=precision_help)
 parser.add_argument("--seed", type=int, default=0, help="of every random number (default: 0)")
 given = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.auditing.audit import LARGEST_SEED, of_table  # noqa: E402
+from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
+from noisylabels.auditing.review import NO_LIST, review  # noqa: E402
 from reproduction.site import audit_page  # noqa: E402
 
 
@@ -34,18 +46,32 @@ try:
     file = given.file.expanduser()
     out = given.out or Path(f"{file.stem}_audit")
     columns = [name.strip() for name in next(csv.reader([given.columns])) if name.strip()]
-    if given.rows < tables.FEWEST_ROWS:
+    if given.rows is not None and given.rows < tables.FEWEST_ROWS:
         raise ValueError(f"--rows must be at least {tables.FEWEST_ROWS}, got {given.rows}")
     if not 0 <= given.seed <= LARGEST_SEED:
         raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {given.seed}")
-    table = tables.read(file, given.label, columns=columns, trusted=given.trusted)
+    if given.precision is not None and not 0 < given.precision < 1:
+        raise ValueError(f"--precision must lie between 0 and 1, got {given.precision}")
+    ours = given.probabilities is None
+    table = tables.read(file, given.label, columns=columns, trusted=given.trusted, learn=ours)
+    probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
     audit_page.claim(out, file)  # before the minutes that the audit takes
-    found = of_table(table, most_rows=given.rows, random_state=given.seed, say=say)
+    if probabilities is not None:
+        found = of_probabilities(table, probabilities)
+    else:
+        found = of_table(table, given.model, most_rows=given.rows, random_state=given.seed, say=say)
     print(found.text)
+    reviewed = None
+    if given.review is not None:
+        by = given.by or ("doubt" if given.precision is not None else "chance")
+        options = {"by": by, "random_state": given.seed, "precision": given.precision}
+        reviewed = review(found, out / "review.csv", given.review, **options)
+        print(f"\n{reviewed.text}")
+    elif given.precision is not None:
+        print(f"\n{NO_LIST}")
     command = shlex.join(["./run", "audit", *sys.argv[1:]])
-    audit_page.write(
-        found, out, *map(tables.visible, (f"{file.name}: the labels in {given.label!r}", command))
-    )
+    title, made = map(tables.visible, (f"{file.name}: the labels in {given.label!r}", command))
+    audit_page.write(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
 except (ValueError, OSError, RuntimeError) as error:
     sys.exit(f"audit: {error}")
 except KeyboardInterrupt:

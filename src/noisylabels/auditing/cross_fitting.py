@@ -13,8 +13,9 @@ Array = NDArray[np.float64]
 Classes = NDArray[np.intp]
 
 FEW_ROWS, FOLDS, FOLDS_OF_FEW = 300, 5, 10
-LARGEST = 2000
-"""Rows a model is trained on, by default; of more, a stratified part is drawn."""
+LARGEST, MANY = 2000, 5000
+"""Rows that rMKLR is trained on, by default: of more, a stratified part is drawn. Above 5000 rows an audit
+takes gradient boosting on all of them instead, cross-fitted once."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,15 @@ def cross_fitted(
     random_state: int = 0,
     repetitions: int = 3,
     folds: int | None = None,
-    most_rows: int = LARGEST,
+    most_rows: int | None = None,
+    text: Any = None,
+    say: Callable[[str], None] = lambda sentence: None,
 ) -> CrossFit:
     """Stratified cross-fitting of ``model``, a scikit-learn classifier with ``predict_proba``.
 
     X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the classes. A binary
     model with K > 2 classes is trained one class against the rest; its probabilities are normalised.
+    most_rows : trained on at most, None: all.   text : sparse (n, D), see `with_words`.
 
     Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows, no repetitions.
     """
@@ -80,8 +84,13 @@ def cross_fitted(
         rng = np.random.default_rng([random_state, r])
         cut = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for fold, (train, held) in enumerate(cut.split(X, y)):
-            part = drawn(y, train, most_rows, rng)
-            p[r, held], g[r, held], omega[r, fold] = fitted(model, X[part], y[part], X[held], K)
+            part = drawn(y, train, most_rows or len(y), rng)
+            known, new = X[part], X[held]
+            if text is not None:
+                known, new = with_words(known, text[part], y[part], new, text[held])
+            p[r, held], g[r, held], omega[r, fold] = fitted(model, known, y[part], new, K)
+            if len(y) > MANY:
+                say(f"fold {fold + 1} of {folds}, round {r + 1} of {repetitions}")
     return CrossFit(p, g, omega.mean(axis=1))
 
 
@@ -95,6 +104,20 @@ def drawn(y: Classes, rows: NDArray[Any], most: int, rng: np.random.Generator) -
         members = shuffled[y[shuffled] == label]
         kept.append(members[: max(2, round(most / len(rows) * len(members)))])
     return np.sort(np.concatenate(kept))
+
+
+def with_words(X: Array, text: Any, y: Classes, X_held: Array, text_held: Any) -> tuple[Array, Array]:
+    """Both tables with the log-probabilities that logistic regression on the words gives each class.
+
+    Those of the rows trained on are cross-fitted among themselves, so that none knows its own label.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    linear = LogisticRegression(C=10.0, max_iter=1000)
+    inner = cross_val_predict(linear, text, y, cv=min(5, int(np.bincount(y).min())), method="predict_proba")
+    outer = linear.fit(text, y).predict_proba(text_held)
+    return np.hstack([X, np.log(inner + 1e-6)]), np.hstack([X_held, np.log(outer + 1e-6)])
 
 
 def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
@@ -131,6 +154,31 @@ def normalised(p: Array) -> Array:
 ROBUST = ("rMKLR", "robust logistic")
 PLAIN = ("logistic", "forest", "gradient boosting")
 DEFAULT = "rMKLR"
+
+
+def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
+    """The name and the classifier: one of ours by name, ``package:Class``, or a classifier as it is.
+
+    Raises ValueError : a name or a class that is not there, or that cannot be built without arguments.
+    """
+    if not isinstance(wanted, str):
+        if isinstance(wanted, type) or not hasattr(wanted, "fit"):
+            example = "a classifier such as LogisticRegression() or a name such as 'forest'"
+            raise ValueError(f"model must be {example}, got {wanted!r}")
+        return type(wanted).__name__, wanted
+    names = {name.lower().replace(" ", "_"): name for name in (*ROBUST, *PLAIN)}
+    if wanted.lower().replace(" ", "_") in names:
+        name = names[wanted.lower().replace(" ", "_")]
+        return name, model_of(name, random_state)
+    package, colon, member = wanted.partition(":")
+    if not colon:
+        raise ValueError(f"model: {wanted!r} is none of {', '.join(names)}, best, and no package:Class")
+    import importlib
+
+    try:
+        return member, getattr(importlib.import_module(package), member)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"model {wanted!r}: {error}; give package:Class, built without arguments") from None
 
 
 def model_of(name: str, random_state: int = 0) -> Any:

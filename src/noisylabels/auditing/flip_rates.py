@@ -12,7 +12,7 @@ labels); Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et al., IC
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,22 +26,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SLACK = 1e-6  # a probability this far below a threshold meets it
-LEAST = 0.005  # no class of a row is less probable: models are surer of themselves than they should be
+LEAST = 0.005  # no label is less probable: models are surer of themselves than they should be
 QUANTILE = 0.97
-DRAWS = 200
 SUREST, FEWEST_SURE = 0.2, 30
 TOLERATED = 0.02
 LEVEL = 0.95
 Z = 1.959963984540054  # of 95 %
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure with its 95 % interval: the bootstrap over rows and the spread over the cross-fits."""
-
-    value: Any
-    low: Any
-    high: Any
 
 
 @dataclass(frozen=True)
@@ -52,18 +42,25 @@ class Sureness:
     bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if
     omega_jj is the largest entry of its column. With anchors it is their rate.
     rows, disagree (K,) : how many rows there are, and how many labels disagree.
-    low (K,) : lower limit of the share that disagrees, one-sided, at 95 % over all classes together.
+    low, high (K,) : limits of the share that disagrees, each one-sided, at 95 % over all classes together.
     """
 
     omega: Array
     rows: Classes
     disagree: Classes
     low: Array
+    high: Array
 
     @property
     def evidence(self) -> NDArray[np.bool_]:
         """Classes in which more than 2 % of the surest labels disagree, (K,)."""
         return self.low > TOLERATED
+
+    @property
+    def limit(self) -> Array:
+        """omega with ``high`` for 1 - omega_jj, the other entries of a row in proportion: (K, K)."""
+        off = self.omega * (1 - np.eye(len(self.omega))) + 1e-9 * (1 - np.eye(len(self.omega)))
+        return np.diag(1 - self.high) + self.high[:, None] * off / off.sum(axis=1, keepdims=True)
 
 
 # The confident joint, and the labels that it points at
@@ -133,18 +130,6 @@ def _others(p: Array, y: Classes) -> Array:
     return others
 
 
-def wrongness(p: Array, y: Classes, omega: Array) -> Array:
-    """P(true != y_n | x_n, observed y_n) = 1 - omega_{y y} g_y / sum_j omega_{j y} g_j, g ~ p Omega^-1: (n,).
-
-    g is clipped to [0.005, 1]. Where no class can have the label, 1.
-    """
-    g = np.clip(p @ np.linalg.pinv(omega), LEAST, 1.0)
-    shares = omega.T[y] * g
-    total = shares.sum(axis=1)
-    kept = shares[np.arange(len(y)), y]
-    return 1.0 - kept / np.where(total > 0, total, 1.0)
-
-
 # Estimates of Omega
 
 
@@ -169,37 +154,11 @@ def from_joint(p: Array, y: Classes) -> Array:
     return flip_matrix(joint(p, y))
 
 
-def wrong_share(p: Array, y: Classes) -> float:
-    """P(observed != true) = 1 - trace Q of the confident joint."""
-    return float(1.0 - np.trace(joint(p, y)))
-
-
 def wrong_share_of(omega: Array, y: Classes) -> float:
     """1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1]."""
     observed = np.bincount(y, minlength=len(omega)) / len(y)
     pi = np.clip(np.linalg.lstsq(omega.T, observed, rcond=None)[0], 0.0, None)
     return float(1.0 - (pi / pi.sum()) @ omega.diagonal()) if pi.sum() > 0 else float("nan")
-
-
-def interval(
-    estimate: Callable[[Array, Classes], Any], cross: CrossFit, y: Classes, rng: np.random.Generator
-) -> Interval:
-    """The estimate at the mean p -+ 1.96 sqrt(variance over 200 bootstraps of rows + over cross-fits / R).
-
-    Clipped to [0, 1]. The bias of the model is not in it, nor that of the estimate.
-    """
-    p = cross.mean
-    value = np.asarray(estimate(p, y))
-    draws: list[Any] = []
-    while len(draws) < DRAWS:
-        rows = rng.integers(len(y), size=len(y))
-        if len(np.unique(y[rows])) == len(np.unique(y)):  # every class is among them
-            draws.append(estimate(p[rows], y[rows]))
-    variance = np.var(draws, axis=0, ddof=1)
-    if len(cross.p) > 1:
-        variance = variance + np.var([estimate(each, y) for each in cross.p], axis=0, ddof=1) / len(cross.p)
-    half = Z * np.sqrt(variance)
-    return Interval(value, np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0))
 
 
 def surest(p: Array, y: Classes) -> Sureness:
@@ -215,8 +174,36 @@ def surest(p: Array, y: Classes) -> Sureness:
     omega = np.array([np.bincount(labels, minlength=K) / len(labels) for labels in top])
     disagree = np.array([np.count_nonzero(labels != j) for j, labels in enumerate(top)])
     level = 1.0 - 2.0 * (1.0 - LEVEL) / K
-    low = [share_interval(int(count), int(n), level)[0] for count, n in zip(disagree, rows, strict=True)]
-    return Sureness(omega, rows, disagree, np.array(low))
+    limits = [share_interval(int(count), int(n), level) for count, n in zip(disagree, rows, strict=True)]
+    return Sureness(omega, rows, disagree, *np.array(limits).T)
+
+
+def chance(fits: Mapping[str, CrossFit], y: Classes) -> float:
+    """p-value of H0: no p_k of any model is larger in class k than elsewhere (Mann-Whitney, Bonferroni).
+
+    One-sided. Cross-fitted probabilities of a model without any knowledge lean to the other side: it saw more
+    of the classes that are rarer among the rows held out.
+    """
+    from scipy.stats import mannwhitneyu
+
+    tests = [(fit.mean[:, k], y == k) for fit in fits.values() for k in range(fit.p.shape[2])]
+    pairs = [(p[inside], p[~inside]) for p, inside in tests]
+    least = min(float(mannwhitneyu(*pair, alternative="greater").pvalue) for pair in pairs)
+    return min(1.0, len(pairs) * least)
+
+
+def likelihood(fit: CrossFit, y: Classes) -> float:
+    """Mean of log max(p_y, 0.005) of the observed labels, by models that did not see them."""
+    return float(np.log(np.maximum(fit.mean[np.arange(len(y)), y], LEAST)).mean())
+
+
+def conflicts(X: Array, text: Any, y: Classes) -> list[NDArray[np.intp]]:
+    """The groups of rows that are equal but for their labels, each with at least two different ones."""
+    groups: dict[tuple[bytes, bytes], list[int]] = {}
+    for i, row in enumerate(X):
+        said = b"" if text is None else text[i].indices.tobytes() + text[i].data.tobytes()
+        groups.setdefault((row.tobytes(), said), []).append(i)
+    return [np.array(rows) for rows in groups.values() if len(set(y[rows].tolist())) > 1]
 
 
 def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:

@@ -17,30 +17,48 @@ RARE = 0.1
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
     "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
-    "flexible model takes flips for shape. A few verified labels settle it (a column of "
-    "them: `--trusted`, in Python `trusted`)."
+    "flexible model takes flips for shape. Reviewed rows settle it (`--review 100`, in Python "
+    "`noisylabels.review`), and so does a column of verified labels (`--trusted`)."
 )
 
 
 def lines(found: Audit) -> list[str]:
     """The report, a paragraph a line."""
     notes = [f"The table: {note}." for note in found.notes]
-    told = [headline(found), certainty(found), *rates(found), BIAS, ranking(found)]
+    if not found.informative:
+        return [headline(found), *same(found), *notes]
+    told = [headline(found), certainty(found), *same(found), *rates(found), BIAS, ranking(found)]
     return [*told, *methods(found), *doubts(found), *notes]
 
 
 def headline(found: Audit) -> str:
-    """How many labels are probably wrong, and the range that the data leave open."""
-    low, high = found.interval
-    above = found.wrong.value > found.bounds[1]
-    beyond = ", which is below the estimate: that takes overlap for flips as well" if above else ""
+    """What labels alone can say of how many are wrong."""
+    count, best = found.counts.sum(), found.accuracies.iloc[0]
+    begin = f"{count} labels of {len(found.classes)} classes."
+    if not found.informative:
+        return (
+            f"{begin} These columns say nothing about the label: no model orders the labels better than "
+            f"chance (the best is right for {percent(best['accuracy'])} of them, always saying "
+            f"{found.classes[found.counts.argmax()]} for {percent(found.counts.max() / count)}). So which "
+            "labels are wrong cannot be known from these columns."
+        )
+    first = "There is evidence of wrong labels." if found.evidence.any() else "No evidence of wrong labels."
+    top, guess = found.bounds[1], min(found.guess, found.bounds[1])
     return (
-        f"{found.counts.sum()} labels of {len(found.classes)} classes. About {percent(found.wrong.value)} of "
-        f"them look wrong (95 % interval {percent(low)} to {percent(high)}, for the chance of these rows "
-        "alone). The labels by themselves cannot rule out other readings, from 0 %, if all overlap of the "
-        f"classes is nature, to {percent(found.bounds[1])}, if all labels are wrong "
-        f"as often as those of which {found.model} is surest{beyond}."
+        f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "
+        "(the upper end at 95 % confidence, if flips depend on the class alone). A guess within that range "
+        f"is {percent(guess)}: no interval is known to cover it until rows are reviewed."
     )
+
+
+def same(found: Audit) -> Iterator[str]:
+    """Rows that contradict each other."""
+    if rows := len(found.conflicts):
+        groups = found.conflicts["like"].nunique()
+        many = " So many that the columns lack something the labels depend on." * (
+            rows > found.counts.sum() / 5
+        )
+        yield f"{rows} rows have the contents of another row and a different label ({groups} groups).{many}"
 
 
 def certainty(found: Audit) -> str:
@@ -64,12 +82,17 @@ def certainty(found: Audit) -> str:
 
 def rates(found: Audit) -> Iterator[str]:
     """The most frequent confusion, and what trusted labels say."""
-    off = sorted(off_diagonal(found), key=lambda row: row["estimate"])
-    if off[-1]["estimate"] > 0:
-        yield f"Most frequent: {_told(off[-1], 'estimate', 'low', 'high')}."
+    off = off_diagonal(found)
+    most = max(off, key=lambda row: float(row["anchor"]))
+    yield (
+        f"Perhaps the most frequent: {most['true']} labelled {most['observed']}, {percent(most['anchor'])} "
+        f"of class {most['true']} by the anchor estimate."
+    )
     for row in off:
         if not np.isnan(row.get("trusted", np.nan)):
-            yield f"By trusted labels: {_told(row, 'trusted', 'trusted_low', 'trusted_high')}."
+            between = f"{percent(row['trusted_low'])} to {percent(row['trusted_high'])}"
+            share = f"{percent(row['trusted'])} of class {row['true']} ({between})"
+            yield f"By trusted labels: {row['true']} labelled {row['observed']}, {share}."
 
 
 def ranking(found: Audit) -> str:
@@ -121,10 +144,3 @@ def percent(share: float) -> str:
 def off_diagonal(found: Audit) -> list[dict[Any, Any]]:
     """The flip rates of wrong labels."""
     return [row for row in found.flip_rates.to_dict("records") if row["true"] != row["observed"]]
-
-
-def _told(row: dict[Any, Any], value: str, low: str, high: str) -> str:
-    between = f"{percent(row[low])} to {percent(row[high])}"
-    return (
-        f"{row['true']} labelled {row['observed']}, {percent(row[value])} of class {row['true']} ({between})"
-    )

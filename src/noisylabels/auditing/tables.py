@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import difflib
+import functools
 import io
 import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -57,7 +58,8 @@ class Table:
 
     X (n, d) with the names of its columns; labels (n,), as they are written; rows (n,), numbers of the rows
     from 0; lines (n,), their lines in the file, 0 without one; trusted (n,), verified labels or None;
-    notes, what had to be done to the table.
+    notes, what had to be done to the table; text, None or the hashed words of its texts, sparse (n, 4096);
+    contents, all columns and rows as they were read, the label under the name ``label``.
     """
 
     X: Array
@@ -67,6 +69,9 @@ class Table:
     lines: NDArray[np.intp]
     trusted: list[Any]
     notes: list[str] = field(default_factory=list)
+    text: Any = None
+    contents: Mapping[str, Column] = field(default_factory=dict)
+    label: str = "y"
 
 
 class Encoded(NamedTuple):
@@ -75,6 +80,8 @@ class Encoded(NamedTuple):
     X: Array
     names: list[str]
     notes: list[str]
+    texts: list[str] | None = None
+    """Of a column of texts, in place of X, what it says in each row."""
 
 
 def check_classes(labels: NDArray[Any], where: str) -> None:
@@ -104,11 +111,14 @@ def read(
     columns: Sequence[str] = (),
     trusted: str | None = None,
     check: Callable[[NDArray[Any], str], None] = check_classes,
+    words: bool = True,
+    learn: bool = True,
 ) -> Table:
     """The table of a file: .csv or .tsv with a header line, .parquet, or .npz with the arrays X and y.
 
     label : the column in doubt; of an .npz always "y".   columns : what to learn from, by default all others.
     trusted : a column with verified labels, empty where there is none.   check : refuses labels.
+    words : texts are hashed; False leaves them out.   learn : False where labels come with probabilities.
 
     Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
@@ -127,7 +137,31 @@ def read(
         raise ValueError(f"{file}: column {label!r} is the label; it cannot be {role} too")
     used = {name: found[name] for name in columns or found if name not in (label, trusted)}
     verified = list(found[trusted]) if trusted else None
-    return assembled(used, list(found[label]), verified, file, f"column {label!r}", lines, check)
+    where = f"column {label!r}"
+    table = assembled(used if learn else None, list(found[label]), verified, file, where, lines, check, words)
+    return replace(table, contents=found, label=label)
+
+
+def probabilities(path: Path, table: Table) -> Array:
+    """Probabilities (n, K) of the classes in sorted order, from a file with a column named after each.
+
+    Raises ValueError : a class without a column, another number of rows than the table has, a word.
+    """
+    file = visible(path.name)
+    if not path.is_file() or path.suffix.lower() not in (".csv", ".tsv"):
+        raise ValueError(f"{file}: probabilities are read from a CSV or TSV file")
+    found, lines = _csv(path, file)
+    names, rows = [str(value) for value in np.unique(table.labels)], len(table.contents[table.label])
+    if missing := [name for name in names if name not in found]:
+        raise ValueError(f"{file}: no column for the class {missing[0]!r}; {_near(missing[0], list(found))}")
+    if len(lines or ()) != rows:
+        raise ValueError(
+            f"{file}: {len(lines or ())} rows, the table has {rows}; give one for each, in its order"
+        )
+    columns = [_numbers(name, list(found[name]), lambda i: f"{file}, row {i}")[0] for name in names]
+    if wrong := [name for name, column in zip(names, columns, strict=True) if column is None]:
+        raise ValueError(f"{file}: the column {wrong[0]!r} does not hold numbers")
+    return np.column_stack([column for column in columns if column is not None])[table.rows]
 
 
 def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
@@ -165,17 +199,21 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
         if len(given) != n:
             raise ValueError(f"{name} has {len(given)} labels, X has {n} rows; give one label a row")
     verified = None if trusted is None else list(np.asarray(trusted, dtype=object))
-    return assembled(columns, list(np.asarray(y).tolist()), verified, "X", "y", None)
+    labels = np.asarray(y).tolist()
+    table = assembled(columns, labels, verified, "X", "y", None)
+    name = "y" if "y" not in columns else "y observed"
+    return replace(table, contents={**columns, name: [str(label) for label in labels]}, label=name)
 
 
 def assembled(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, Column] | None,
     labels: list[Any],
     trusted: list[Any] | None,
     file: str,
     where: str,
     lines: list[int] | None,
     check: Callable[[NDArray[Any], str], None] = check_classes,
+    words: bool = True,
 ) -> Table:
     """The `Table` of columns and labels; rows without a label are left out, and the notes say how many.
 
@@ -194,11 +232,12 @@ def assembled(
     notes = [f"the labels: {note}"] if note else []
     if left := len(labels) - len(kept):
         notes = [f"{left} rows without a label were left out", *notes]
-    leaks = [name for name, column in columns.items() if _is_label([column[i] for i in kept], texts)]
+    leaks = [name for name, column in (columns or {}).items() if _is_label([column[i] for i in kept], texts)]
     aside = "is the label in another coding, value for value, and was set aside"
     notes += [f"column {name!r} {aside}" for name in leaks]
-    others = {name: column for name, column in columns.items() if name not in leaks}
-    X, names, notes = encode(others, file, place, notes)
+    others = {name: column for name, column in (columns or {}).items() if name not in leaks}
+    nothing = Encoded(np.empty((len(labels), 0)), [], notes)
+    X, names, notes, said = nothing if columns is None else encode(others, file, place, notes, words)
     known = dict(zip(texts, values.tolist(), strict=True))
 
     def verified(i: int) -> Any:
@@ -214,7 +253,15 @@ def assembled(
 
     sure = [verified(int(i)) for i in kept]
     numbers = np.array(lines, dtype=np.intp)[kept] if lines else np.zeros(len(kept), dtype=np.intp)
-    return Table(X[kept], names, values, kept, numbers, sure, notes)
+    text = None if said is None else hashed([said[i] for i in kept])
+    return Table(X[kept], names, values, kept, numbers, sure, notes, text)
+
+
+def hashed(texts: list[str]) -> Any:
+    """Words of each text and pairs of them in 4096 columns, sparse, rows of length 1."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(n_features=4096, ngram_range=(1, 2)).transform(texts)
 
 
 def class_values(texts: Sequence[str]) -> tuple[NDArray[Any], str]:
@@ -302,33 +349,82 @@ def is_number(text: str) -> bool:
     return "_" not in text  # float() takes it
 
 
-def _days(text: str) -> float | None:
-    """Days from 1970-01-01 to a date in ISO's form, with or without a time; None if it is no date."""
+DATES = ("ISO", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
+DURATION = re.compile(r"(?:(-?[0-9]+) days?,? ?)?(?:([0-9]+):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?))?")
+NAMED_ID = re.compile(r"(^|[ _.-])(id|uuid|guid|key|index)$|[a-z]I[Dd]$", re.IGNORECASE)
+"""Names of columns whose whole numbers, all different, name the rows."""
+
+
+def _days(text: str, form: str) -> float | None:
+    """Days from 1970-01-01 to a date in this form, with or without a time; None if it is no date."""
     try:
-        date = datetime.fromisoformat(text.strip())
+        date = datetime.fromisoformat(text) if form == "ISO" else datetime.strptime(text, form)
     except ValueError:
         return None
     return ((date if date.tzinfo else date.replace(tzinfo=UTC)) - EPOCH) / timedelta(days=1)
 
 
-def encode(columns: Mapping[str, Column], file: str, place: Place, notes: Sequence[str] = ()) -> Encoded:
+def _lasting(text: str) -> float | None:
+    """Days of a duration such as 12:30:00 or 3 days 12:30:00; None if it is none."""
+    found = DURATION.fullmatch(text)
+    if not found or not text:
+        return None
+    days, *clock = (float(part or 0) for part in found.groups())
+    return days + clock[0] / 24 + clock[1] / 1440 + clock[2] / 86400
+
+
+def _dated(texts: Mapping[int, str], words: Sequence[int]) -> tuple[dict[int, float], str]:
+    """Days by row, in the form that reads the most of ``words``, and which form that is."""
+    best: tuple[dict[int, float], str] = {}, ""
+    sample = words[: 1 + len(words) // 10]
+    for form in (*DATES, "duration"):
+        read = _lasting if form == "duration" else functools.partial(_days, form=form)
+        if any(read(texts[i]) is not None for i in sample):
+            found = {i: day for i in words if (day := read(texts[i])) is not None}
+            best = (found, form) if len(found) > len(best[0]) else best
+    return best
+
+
+def encode(
+    columns: Mapping[str, Column], file: str, place: Place, notes: Sequence[str] = (), words: bool = True
+) -> Encoded:
     """X of the columns of a table: numbers as they are, dates as days, words as one 0/1 column per category.
 
     Missing numbers become the median, missing words the most frequent one, and a 0/1 column says where.
-    Constant columns (but for their gaps) and those of more than 50 categories are left out; notes say so.
+    Columns of more than 50 categories are texts, joined row by row, or left out if not ``words``. Constant
+    columns (but for their gaps) and names of the rows are left out. Notes say so.
 
     Raises ValueError : a word among numbers, a number that is not finite, nothing left to learn from.
     """
-    parts = [_encoded(name, column, place) for name, column in columns.items()]
+    parts = [_encoded(name, column, place, words) for name, column in columns.items()]
     names = [name for part in parts for name in part.names]
     notes = [*notes, *(note for part in parts for note in part.notes)]
-    if not names:
+    texts = [part.texts for part in parts if part.texts is not None]
+    if not names and not texts:
         why = f" ({'; '.join(notes[:2])})" if notes else ""
         raise ValueError(f"{file}: no column to learn from beside the label{why}")
-    return Encoded(np.hstack([part.X for part in parts]), names, notes)
+    joined = [" ".join(row) for row in zip(*texts, strict=True)] if texts else None
+    return Encoded(np.hstack([part.X for part in parts]), names, notes, joined)
 
 
-def _encoded(name: str, column: Column, place: Place) -> Encoded:
+def _texts(name: str, words: list[str], different: int, hashing: bool) -> Encoded:
+    """A column of more than 50 texts: the names of the rows, or texts to learn from."""
+    nothing, n = np.empty((len(words), 0)), len(words)
+    if different == n and sum(word.count(" ") for word in words) < n:
+        return Encoded(
+            nothing, [], [f"column {name!r} names the rows ({n} different texts) and is not learnt from"]
+        )
+    why = f"column {name!r} has {different} different texts, more than {MOST_CATEGORIES}"
+    if not hashing:
+        return Encoded(nothing, [], [f"{why}, and was left out"])
+    note = f"{why}; a linear model learns from their words"
+    prefix = re.sub(r"\W", "", name)
+    alone = all(" " not in word for word in words)  # names of places, for instance: one word with its column
+    said = ["" if word in MISSING else prefix + re.sub(r"\W", "_", word) if alone else word for word in words]
+    return Encoded(nothing, [], [note], said)
+
+
+def _encoded(name: str, column: Column, place: Place, hashing: bool) -> Encoded:
     """One column: its numbers, or a 0/1 column for each word (one for two); then one that marks its gaps."""
     numbers, note = (column, "") if isinstance(column, np.ndarray) else _numbers(name, column, place)
     notes, n = [note] * bool(note), len(column)
@@ -338,8 +434,7 @@ def _encoded(name: str, column: Column, place: Place) -> Encoded:
         missing = np.array([word in MISSING for word in words])
         often = Counter(word for word in words if word not in MISSING).most_common()
         if len(often) > MOST_CATEGORIES:
-            why = f"has {len(often)} different texts, more than {MOST_CATEGORIES}, and was left out"
-            return Encoded(nothing, [], [f"column {name!r} {why}"])
+            return _texts(name, words, len(often), hashing)
         levels = sorted(word for word, _ in often)[len(often) == 2 :]
         filled = np.where(missing, often[0][0] if often else "", words)
         X, names = (filled[:, np.newaxis] == np.array(levels)).astype(float), [f"{name}={w}" for w in levels]
@@ -347,6 +442,8 @@ def _encoded(name: str, column: Column, place: Place) -> Encoded:
     else:
         _check_numbers(name, numbers, place)
         missing = np.isnan(numbers)
+        if n > MOST_CATEGORIES and NAMED_ID.search(name) and len(np.unique(numbers)) == n:
+            return Encoded(nothing, [], [f"column {name!r} numbers the rows and is not learnt from"])
         if missing.all():
             return Encoded(nothing, [], [*notes, f"column {name!r} is empty and was left out"])
         filled = np.where(missing, np.median(numbers[~missing]), numbers)
@@ -376,8 +473,11 @@ def _numbers(name: str, column: Sequence[str | None], place: Place) -> tuple[Arr
     if written and len(written) >= MOSTLY * len(words):
         i, how = written[0], "a decimal point, without a comma, a unit or a sign such as % or $"
         raise ValueError(f"{place(i)}: column {name!r} is {texts[i]!r}: write numbers with {how}")
-    values = {i: day for i in words if (day := _days(texts[i])) is not None}
-    kind, note = "a date (such as 2026-01-31)", f"column {name!r} holds dates and is counted in days"
+    values, form = _dated(texts, words)
+    note = f"column {name!r} holds {'durations' if form == 'duration' else 'dates'} and is counted in days"
+    if form[:3] in ("%d/", "%m/"):
+        note += f", read as {'day/month' if form[1] == 'd' else 'month/day'}/year"
+    kind = "a duration (such as 12:30:00)" if form == "duration" else "a date (such as 2026-01-31)"
     if not values or len(values) < MOSTLY * len(texts):
         if len(texts) - len(words) < MOSTLY * len(texts):
             return None, ""

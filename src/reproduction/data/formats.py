@@ -172,7 +172,7 @@ def users_table(
 
     path = only(files)
     where = f"{path.name}: column {label!r}"
-    found = tables.read(path, label, columns=columns, check=lambda *_: None)
+    found = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
     chosen = _positive(np.unique(found.labels).tolist(), positive, where)
     y = np.where(found.labels == chosen, 1, -1).astype(np.int8)
     tables.check_classes(y, where)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 
 from noisylabels.auditing import flip_rates as rates
-from noisylabels.auditing.cross_fitting import Classes, CrossFit, cross_fitted, probabilities
+from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.noise.crowd import majority_vote, subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
@@ -62,8 +62,10 @@ class Audited(NamedTuple):
         """A method on rows X with true and observed labels of 0 and 1; all methods have the same folds."""
         true, observed = (each.astype(int) for each in labels)
         model, state = method.build(), int(at.rng("folds").integers(2**31))
-        often = {"repetitions": settings.cross_fits, "folds": settings.folds}
-        cross = cross_fitted(X, observed, model, random_state=state, **often)
+        often, folds = settings.cross_fits, settings.folds
+        cross = cross_fitted(
+            X, observed, model, random_state=state, repetitions=often, folds=folds, most_rows=LARGEST
+        )
         return cls(at, X, true, observed, cross, model)
 
 

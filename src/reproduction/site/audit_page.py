@@ -5,12 +5,15 @@ from pathlib import Path
 
 from noisylabels.auditing import report
 from noisylabels.auditing.audit import Audit
+from noisylabels.auditing.review import Review, harmless
 from noisylabels.auditing.tables import visible
 from reproduction.site.build import TEMPLATES, templates
 
 MOST_SHOWN = 50
 """Suspicious labels on the page; the file has all of them."""
-TABLES = ("suspicious", "flip_rates", "accuracies")
+MOST_COLUMNS = 12
+"""Columns of the table beside them."""
+TABLES = ("suspicious", "conflicts", "flip_rates", "accuracies")
 REPORT, FIRST = "audit.txt", "noisylabels audit"
 """The findings as text. Its first line says that the folder is an audit's, which another may overwrite."""
 
@@ -35,10 +38,13 @@ def claim(out: Path, source: Path) -> None:
         raise ValueError(f"--out: {out} cannot be written ({error.strerror}); name another folder") from None
 
 
-def write(found: Audit, out: Path, title: str, command: str) -> None:
+def write(
+    found: Audit, out: Path, title: str, command: str, reviewed: Review | None = None, remark: str = ""
+) -> None:
     """``index.html`` in the folder ``out``, with its style, and the tables of the audit as CSV beside it.
 
-    title : what was audited.   command : what makes it again.
+    title : what was audited.   command : what makes it again.   reviewed : adds its findings, the repaired
+    table, and a page to go through the rows.   remark : a sentence more.
     """
     (out / "assets").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(TEMPLATES / "style.css", out / "assets/style.css")
@@ -46,17 +52,29 @@ def write(found: Audit, out: Path, title: str, command: str) -> None:
         table = getattr(found, name).map(harmless)
         table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
     off = report.off_diagonal(found)
-    rates = [row[key] for row in off for key in ("high", "where_surest", "anchor", "own")]
+    rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")]
     what = {"found": found, "title": title, "command": command, "report": report, "most": MOST_SHOWN}
     what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
+    said = reviewed.text if reviewed else remark
+    what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _shown(found)}
     page = templates().get_template("audit.html").render(what)
     (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
-    (out / REPORT).write_text(f"{FIRST} of {title}\n\n{found.text}\n", encoding="utf-8", newline="\n")
+    text = f"{FIRST} of {title}\n\n{found.text}\n" + f"\n{said}\n" * bool(said)
+    (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
+    if reviewed is None:
+        return
+    cells = reviewed.sheet.map(lambda cell: str(harmless(str(cell)))).to_numpy().tolist()
+    classes = [str(value) for value in found.classes]
+    rows = {"header": list(reviewed.sheet.columns), "classes": classes, "rows": cells}
+    page = templates().get_template("review.html").render(title=title, data=rows)
+    (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
+    for name, table in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
+        if reviewed.reviewed and table is not None:
+            table.map(harmless).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
 
 
-RUN = ("=", "+", "-", "@", "\t", "\r", "'")
-
-
-def harmless(cell: object) -> object:
-    """An apostrophe before a text that a spreadsheet would run as a formula, or that begins with one."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(RUN) else cell
+def _shown(found: Audit) -> list[list[str]]:
+    """What the rows of the suspicious labels on the page say."""
+    names = [name for name in found.table.contents if name != found.table.label][:MOST_COLUMNS]
+    rows = found.suspicious["row"].head(MOST_SHOWN).to_list()
+    return [[visible(found.table.contents[name][row]) for name in names] for row in rows]

@@ -1,0 +1,191 @@
+"""Reviewed rows: intervals that cover, bounds that hold, and a file that can only be answered."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import ppi_py
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import noisylabels
+from noisylabels.auditing import intervals
+from noisylabels.statistics import share_interval
+
+
+def population(N=500, rate=0.1, seed=0):
+    """w and a score that predicts it somewhat."""
+    rng = np.random.default_rng(seed)
+    w = np.zeros(N)
+    w[rng.choice(N, round(rate * N), replace=False)] = 1
+    return w, np.clip(0.1 + 0.5 * w + rng.normal(0, 0.1, N), 0, 1)
+
+
+def sample(w, s, seed, n=100):
+    at = np.random.default_rng([seed, 1]).permutation(len(w))[:n]
+    return w[at], s[at], float(s.mean()), np.ones(n), len(w)
+
+
+def test_the_estimate_is_that_of_prediction_powered_inference():
+    w, s = population()
+    given = sample(w, s, 0)
+    found = intervals.powered(*given[:4])
+    low, high = ppi_py.ppi_mean_ci(given[0], given[1], s, alpha=0.05, lam=found.power)
+    half = 1.959963984540054 * (found.power**2 * s.var() / len(s) + np.var(found.residuals) / 100) ** 0.5
+    assert found.value == pytest.approx((low[0] + high[0]) / 2, abs=1e-9)
+    assert half == pytest.approx((high[0] - low[0]) / 2, abs=1e-9)
+    assert found.error() == pytest.approx((np.var(found.residuals, ddof=1) / 100) ** 0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.02, 0.1, 0.3])
+def test_intervals_cover_and_the_bound_on_the_list_holds(rate):
+    w, s = population(rate=rate)
+    rank = np.argsort(np.argsort(-s))
+    covered, plain, false = 0, 0, 0
+    for seed in range(200):
+        at = np.random.default_rng([seed, 1]).permutation(len(w))[:100]
+        given = sample(w, s, seed)
+        found, alone = intervals.rate(*given), intervals.counted(given[0], given[3], len(w))
+        covered += found.low <= rate <= found.high
+        plain += alone.low <= rate <= alone.high
+        length = intervals.longest(given[0], rank[at], given[3], 1.0, 0.6, 0.05)
+        false += length > 0 and w[rank < length].mean() < 0.6
+    assert covered >= 0.95 * 200 - 2 * (200 * 0.05 * 0.95) ** 0.5
+    assert plain >= 0.95 * 200 - 2 * (200 * 0.05 * 0.95) ** 0.5
+    assert false <= 0.05 * 200 + 2 * (200 * 0.05 * 0.95) ** 0.5
+
+
+def test_betting_covers_where_rows_are_drawn_by_their_doubt():
+    w, _ = population(rate=0.1)
+    rng = np.random.default_rng(0)
+    chances = 0.2 / len(w) + 0.8 * (0.2 + w) / (0.2 + w).sum()
+    missed = 0
+    for _ in range(100):
+        at = rng.choice(len(w), 100, p=chances)
+        found = intervals.counted(w[at], 1 / (len(w) * chances[at]), len(w), 5.0)
+        missed += not found.low <= 0.1 <= found.high
+    assert missed <= 5 + 2 * 4.75**0.5
+
+
+def test_limits_in_closed_form():
+    zeros = np.zeros(100)
+    assert intervals.exact(0, 100, 10**6, 0.025)[1] == pytest.approx(1 - 0.025**0.01, abs=1e-4)
+    assert intervals.exact(7, 100, 10**6, 0.025) == pytest.approx(share_interval(7, 100), abs=1e-4)
+    assert intervals.exact(7, 50, 50, 0.025) == (0.14, 0.14)
+    m = intervals.largest_share(zeros, np.ones(100), 1.0, 0.05)
+    assert np.mean((1 + intervals.STAKES * m / (1 - m)) ** 100) == pytest.approx(20, rel=1e-6)
+    assert intervals.rate(zeros, zeros, 0.0, np.ones(100), 1000).high > 1 - 0.05**0.01 - 0.002
+    constant = intervals.powered(np.arange(100) % 2.0, np.full(100, 0.3), 0.3, np.ones(100))
+    assert (constant.value, constant.power) == (0.5, 0.0)
+    w = np.arange(100) % 2.0
+    assert intervals.powered(w, w, 0.5, np.ones(100)).error() == pytest.approx(0, abs=1e-12)
+    assert intervals.longest(np.ones(14), np.arange(14), np.ones(14), 1.0, 0.8, 0.05) == 14
+    assert intervals.longest(np.ones(13), np.arange(13), np.ones(13), 1.0, 0.8, 0.05) == 0
+
+
+@pytest.fixture(scope="module")
+def audited():
+    rng = np.random.default_rng(0)
+    true = np.arange(300) % 2
+    X = rng.normal(size=(300, 2)) + 3 * true[:, None]
+    y = np.where(rng.random(300) < 0.15, 1 - true, true)
+    words = np.array(["ash", "beech"])
+    frame = pd.DataFrame(X.round(3), columns=["width", "length"])
+    found = noisylabels.audit(frame, words[y], model=LogisticRegression(), compare=False, repetitions=1)
+    return found, words[true], np.mean(y != true)
+
+
+def answer(path, true, rows=None, **changed):
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    sheet["true"] = [true[int(row)] if rows is None or i < rows else "" for i, row in enumerate(sheet["row"])]
+    for name, value in changed.items():
+        sheet.loc[3, name.strip("_")] = value
+    sheet.sample(frac=1, random_state=0).to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("by", ["chance", "doubt"])
+def test_a_review_from_the_draw_to_the_repaired_table(audited, by, tmp_path):
+    found, true, share = audited
+    path = tmp_path / "review.csv"
+    first = noisylabels.review(found, path, 120, by=by, precision=0.6)
+    assert (first.reviewed, len(first.sheet)) == (0, len(set(first.sheet["key"])))
+    assert "fill in the column `true`" in first.text
+    assert "Without reviewed rows no list" in first.text
+    answer(path, true)
+    done = noisylabels.review(found, path, 120, by=by, precision=0.6)
+    assert (done.reviewed, done.skipped, done.picked) == (len(first.sheet), 0, 0)
+    assert done.wrong.low <= share <= done.wrong.high
+    assert done.flip_rates.eval("low <= rate <= high").all()
+    right = float(np.mean(found.classes[found.predictions["LogisticRegression"]] == true))
+    assert done.accuracies["low"][0] <= right <= done.accuracies["high"][0]
+    at = done.sheet["row"].to_numpy()
+    assert (done.repaired.loc[at, "y repaired"] == true[at]).all()
+    rest = np.setdiff1d(np.arange(300), at)
+    assert (done.repaired.loc[rest, "y repaired"] == done.repaired.loc[rest, "y"]).all()
+    assert done.left >= np.mean(done.repaired["y"][rest] != true[rest])
+    assert done.after < done.wrong.width
+    more = noisylabels.review(found, path, 150, by=by)  # adds rows and keeps the answers
+    assert more.reviewed == done.reviewed
+    assert more.skipped == len(more.sheet) - len(done.sheet) > 0
+    assert str(more) == more.text
+
+
+def test_rows_skipped_or_chosen_by_the_user_are_no_part_of_the_estimate(audited, tmp_path):
+    found, true, _ = audited
+    path = tmp_path / "review.csv"
+    first = noisylabels.review(found, path, 60)
+    answer(path, true, rows=50)
+    before = noisylabels.review(found, path, 60)
+    other = next(i for i in range(300) if i not in set(first.sheet["row"]))
+    with path.open("a") as file:
+        file.write(f"{other},,,,,{true[other]},,\n")
+    after = noisylabels.review(found, path, 60)
+    assert (after.reviewed, after.skipped, after.picked) == (50, 10, 1)
+    assert after.wrong == before.wrong
+    assert after.repaired.loc[other, "y repaired"] == true[other]
+    assert "10 rows drawn have no answer" in after.text
+    assert "1 rows you chose yourself" in after.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"observed": "oak"}, r"column 'observed' was '\w+' and is 'oak'; restore it"),
+        ({"width": "9.75"}, r"column 'width' was '.*' and is '9.75'; restore it, only `true`"),
+        ({"key": "0123456789ab"}, "with this key is not in the table; restore the line"),
+        ({"true_": "oak"}, "the true label is 'oak', not one of ash, beech; correct it, or leave it empty"),
+    ],
+)
+def test_other_edits_are_refused_by_name(audited, changed, message, tmp_path):
+    found, true, _ = audited
+    noisylabels.review(found, tmp_path / "review.csv", 30)
+    answer(tmp_path / "review.csv", true, **changed)
+    with pytest.raises(ValueError, match=rf"review.csv, line \d+: .*{message}"):
+        noisylabels.review(found, tmp_path / "review.csv", 30)
+
+
+def test_another_plan_or_a_lost_file_is_refused(audited, tmp_path):
+    found, *_ = audited
+    path = tmp_path / "review.csv"
+    for options, message in (({"by": "luck"}, "by must be one"), ({"precision": 2}, "between 0 and 1")):
+        with pytest.raises(ValueError, match=message):
+            noisylabels.review(found, path, 30, **options)
+    noisylabels.review(found, path, 30)
+    with pytest.raises(ValueError, match="drawn with seed 0, now seed is 1; use the same as before"):
+        noisylabels.review(found, path, 30, random_state=1)
+    with path.open() as file:
+        header = next(csv.reader(file))
+    path.write_text(path.read_text().replace("true", "truth", 1))
+    with pytest.raises(ValueError, match="the column 'true' is gone"):
+        noisylabels.review(found, path, 30)
+    assert "true" in header
+    path.unlink()
+    with pytest.raises(ValueError, match=r"review_plan.json is there, but .*review.csv is not"):
+        noisylabels.review(found, path, 30)
+
+
+def test_probabilities_may_come_from_anywhere(audited):
+    found, _, _ = audited
+    again = noisylabels.audit(y=found.table.labels, pred_probs=found.probabilities)
+    pd.testing.assert_frame_equal(again.ranking, found.ranking)
+    assert again.model == "your model"
