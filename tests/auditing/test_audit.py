@@ -110,6 +110,34 @@ def test_small_rare_and_hopeless_tables_are_called_so():
     assert len(hopeless.suspicious) == 0
 
 
+def test_the_best_model_is_the_likeliest_and_many_rows_have_one_model_on_all_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    true = (X[:, 0] * X[:, 1] > 0).astype(int)  # no linear model knows anything of it
+    y = np.where(rng.random(300) < 0.1, 1 - true, true)
+    best = noisylabels.audit(X, y, model="best", compare=False)
+    assert best.model not in ("logistic regression", "robust logistic")
+    assert any("the largest likelihood" in note for note in best.notes)
+    X, y, true = table(n=5200)
+    many = noisylabels.audit(X, y)
+    assert many.model == "gradient boosting"
+    assert len(many.accuracies) == 1
+    assert not many.notes
+    assert np.mean(y[many.ranking["row"][:300]] != true[many.ranking["row"][:300]]) > 0.95
+
+
+def test_texts_are_learnt_from():
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=300)
+    words = [("leaf", "root", "bark"), ("cell", "gene", "acid")]
+    texts = [" ".join([*rng.choice(words[k], 4), *map(str, rng.integers(1000, size=3))]) for k in true]
+    y = np.where(rng.random(300) < 0.1, 1 - true, true)
+    found = audited(pd.DataFrame({"remark": texts, "size": rng.normal(size=300)}), y)
+    assert found.informative
+    wrong = set(np.flatnonzero(y != true))
+    assert len(wrong & set(found.ranking["row"][: len(wrong)])) > 0.9 * len(wrong)
+
+
 def test_three_classes_and_the_own_rates_of_a_binary_model():
     X, y, true = table(K=3)
     found = noisylabels.audit(X, y, compare=False, repetitions=1)
