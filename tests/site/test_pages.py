@@ -16,6 +16,7 @@ from reproduction.results import write_rows
 from reproduction.site import build, charts, pages
 from reproduction.verdicts.agreement import agreement
 from reproduction.verdicts.judge import write
+from reproduction.verdicts.sentences import statements
 
 KEYS = [name.replace("/", "_") for name in NAMES]
 
@@ -140,6 +141,8 @@ def test_a_reduced_run_without_rows_says_so():
     rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
     shown = pages.without_rows(reference.Run("smoke", verdicts=rows)).verdicts
     assert [row["verdict"] for row in shown] == ["no rows", "ran"]
+    checks = [row | {"kind": "claim", "id": "A-1"} for row in shown]
+    assert [row["verdict"] for row in statements(checks)] == ["ran"]
     assert not any(map(pages.judges, shown))
     assert "not part of this scale" in pages.Keys({}, "").evidence(shown[0])
     judged = [{"verdict": "not comparable", "missing": "no row has x = 15"}]

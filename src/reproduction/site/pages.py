@@ -24,7 +24,7 @@ from reproduction.strict_yaml import Content
 from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.claims import VERDICTS
 from reproduction.verdicts.estimates import value
-from reproduction.verdicts.sentences import Sentences, statements, with_control
+from reproduction.verdicts.sentences import NO_ROWS, Sentences, statements, with_control
 
 # Text
 
@@ -74,8 +74,6 @@ TONES = {"good": "confirmed", "open": "undecided", "bad": "contradicted", "none"
 """What the tones mean, in the order of the bars."""
 MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–", "verified": "✓", "ran": "○"}
 """By verdict, else by tone."""
-NO_ROWS = "no rows"
-"""Instead of "ran" where the reduced run had nothing of what is asked."""
 ORDER = sorted(VERDICTS, key=lambda verdict: list(TONES).index(VERDICTS[verdict]))
 """Every verdict in the order of bars and summaries."""
 

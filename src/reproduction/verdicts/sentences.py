@@ -27,7 +27,9 @@ Row = Mapping[Any, Any]
 R = TypeVar("R", bound=Row)
 STATES = ("holds", "verified", "leaning for", "leaning against", "contradicted")
 WEAKEST = ["contradicted", "leaning against", "undecided", "leaning for", "holds", "verified"]
-WEAKEST += [NOT_COMPARABLE, NOT_JUDGED, "ran"]
+NO_ROWS = "no rows"
+"""Instead of "ran" where the reduced run had nothing of what is asked."""
+WEAKEST += [NOT_COMPARABLE, NOT_JUDGED, "ran", NO_ROWS]
 """Of several rows for one statement the first of these counts."""
 CELLS = {"same winner": "rows", "same order": "pairs of methods"}
 """What the share of a whole table counts; other quantities count values."""
