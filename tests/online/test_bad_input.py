@@ -51,7 +51,8 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
     ("name", "make"),
     [
         *((name, lambda v, c=cls, n=name: made(c, **{n: v}))
-          for cls in LEARNERS for name in ("eta", "B_w", "ball") if name in inspect.signature(cls).parameters),
+          for cls in LEARNERS for name in ("eta", "B_w", "ball")
+          if name in inspect.signature(cls).parameters),
         ("s", analytic.smoothed_absolute),
         ("s", analytic.smoothed_hinge),
         ("sigma2", partial(gaussian_pair, variances=[0.0])),
