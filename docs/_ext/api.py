@@ -34,7 +34,7 @@ CONTENTS = {
     "../data/README cluster scaling",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
-    "docs/evidence": "verdicts history reproducibility",
+    "docs/evidence": "verdicts history reproducibility limitations",
     "docs/api/README": " ".join([*ROOMS, *ALONE]),
 }
 

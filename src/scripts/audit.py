@@ -54,6 +54,10 @@ try:
         raise ValueError(f"--precision must lie between 0 and 1, got {given.precision}")
     ours = given.probabilities is None
     table = tables.read(file, given.label, columns=columns, trusted=given.trusted, learn=ours)
+    if given.review is not None and not 1 <= given.review <= len(table.labels):
+        raise ValueError(
+            f"--review must lie in 1..{len(table.labels)}, the labels there are, got {given.review}"
+        )
     probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
     audit_page.claim(out, file)  # before the minutes that the audit takes
     if probabilities is not None:

@@ -332,6 +332,7 @@ def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
     ("arguments", "message"),
     [
         ("beans.csv --label knd", "beans.csv: no column 'knd'; did you mean 'kind'?"),
+        ("beans.csv --label kind --review 0", "--review must lie in 1..40, the labels there are, got 0"),
         ("beans.csv --label kind --out beans.csv", "--out: beans.csv is a file; name a folder"),
         (
             "beans.csv --label kind --out beans.csv/audit",

@@ -1,6 +1,7 @@
 """Reviewed rows: intervals that cover, bounds that hold, and a file that can only be answered."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import noisylabels
 from noisylabels.auditing import intervals
+from noisylabels.auditing.review import harmless
 from noisylabels.statistics import share_interval
 
 
@@ -189,3 +191,14 @@ def test_probabilities_may_come_from_anywhere(audited):
     again = noisylabels.audit(y=found.table.labels, pred_probs=found.probabilities)
     pd.testing.assert_frame_equal(again.ranking, found.ranking)
     assert again.model == "your model"
+
+
+def test_a_repaired_table_can_be_audited_again_and_signs_are_no_formulas(audited, tmp_path):
+    assert [harmless(cell) for cell in ("-0.604", "+1e3", "-a", "=1")] == ["-0.604", "+1e3", "'-a", "'=1"]
+    found = audited[0]
+    name = f"{found.table.label} repaired"
+    contents = found.table.contents | {name: ["mine"] * len(found.table.labels)}
+    again = replace(found, table=replace(found.table, contents=contents))
+    table = noisylabels.review(again, tmp_path / "review.csv", 20).repaired
+    assert set(table[name]) == {"mine"}
+    assert list(table.columns[-2:]) == [name, f"{name} again"]

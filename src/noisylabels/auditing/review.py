@@ -41,8 +41,17 @@ RUN = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def harmless(cell: object) -> object:
-    """An apostrophe before a text that a spreadsheet would run as a formula, or that begins with one."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(RUN) else cell
+    """An apostrophe before a text that a spreadsheet would run as a formula, or that begins with one.
+
+    A number stays as it is, with its sign.
+    """
+    if not (isinstance(cell, str) and cell.startswith(RUN)):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 @dataclass(frozen=True)
@@ -323,9 +332,13 @@ def _estimated(
         places = np.array([rank[int(row)] for row in found.table.rows[rows]], dtype=np.intp)
         listed = found.ranking.head(intervals.longest(w, places, weights, top, precision, TAIL))
     table = pd.DataFrame({name: list(column) for name, column in found.table.contents.items()})
-    table[f"{found.table.label} repaired"] = table[found.table.label].astype(object)
+    name = f"{found.table.label} repaired"
+    while name in table:
+        name += " again"
     changed = np.flatnonzero(repaired != observed)
-    table.iloc[found.table.rows[changed], -1] = found.classes[repaired[changed]].astype(object)
+    labels = table[found.table.label].astype(object).to_numpy(copy=True)
+    labels[found.table.rows[changed]] = found.classes[repaired[changed]].astype(object)
+    table[name] = labels
     return Review(
         reviewed=len(set(rows.tolist())),
         skipped=len(set(plan.draws) - set(answers)),
