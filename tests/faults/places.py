@@ -11,7 +11,10 @@ Prints what each case came to; exits with 1 if one went wrong.
 """
 
 import argparse
+import base64
+import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -25,6 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import soundfile
+import yaml
 from smoke import TARGETS, Smoke
 
 Case = Callable[[Smoke], str]
@@ -77,6 +82,70 @@ def small_disk(size: int) -> Case:
         return told
 
     return case
+
+
+def full_disk(rule: str) -> Case:
+    """A run of which what a rule makes, and later rules, is missing, on a disk without a free byte.
+
+    Logs and Snakemake's records are elsewhere, so that it is the rule's own job that meets the full disk.
+    """
+
+    def case(smoke: Smoke) -> str:
+        plain(smoke)
+        records = [file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file()]
+        made = {os.fsdecode(base64.b64decode(f.name)): json.loads(f.read_bytes())["rule"] for f in records}
+        names = tuple(name for name, maker in made.items() if re.fullmatch(rule, maker))
+        assert names, f"no output of {rule}"
+        for name, maker in made.items():
+            if any(re.fullmatch(later, maker) for later in RULES[RULES.index(rule) :]):
+                (smoke.folder / name).unlink()
+        disk, parts = smoke.folder / "disk", ("data", "results", "figures", "site")
+        disk.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
+        if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+            return "not tried: no right to mount"
+        there = [part for part in parts if (smoke.folder / part).is_dir()]
+        usual, smoke.targets = smoke.targets, names
+        try:
+            for part in there:
+                shutil.move(smoke.folder / part, disk / part)
+                (smoke.folder / part).symlink_to(disk / part)
+            with suppress(OSError), (disk / "fill").open("wb", buffering=0) as fill:
+                while fill.write(bytes(4096)):
+                    pass
+            return plain(smoke) or "a full disk was not noticed: Traceback (most recent call last)"
+        finally:
+            smoke.targets = usual
+            for part in there:
+                (smoke.folder / part).unlink()
+                shutil.move(disk / part, smoke.folder / part)
+            subprocess.run(["umount", str(disk)], check=True)
+            disk.rmdir()
+
+    return case
+
+
+def every_rule(folder: Path) -> Smoke:
+    """Two small papers in which every rule of the workflow has a job."""
+    smoke = Smoke(folder, ("all",))
+    kept = {"noisy_online": ("noisy_scoring", "averaging"), "ors": ("fig5", "vss")}
+    for file in (folder / "config/experiments").glob("*/*.yaml"):
+        if file.stem not in kept.get(file.parent.name, ()):
+            file.unlink()
+    vss = folder / "config/experiments/ors/vss.yaml"
+    content = yaml.safe_load(vss.read_text(encoding="utf-8"))
+    methods = {name: {"method": name} for name in ("nlms", "pnorm_lms")}
+    content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}, "methods": methods}
+    content["settings"]["tasks"]["M=5"]["T"] = 500
+    content |= {"shards": {"by": ["methods"]}, "claims": []}
+    del content["reductions"]
+    vss.write_text(yaml.safe_dump(content), encoding="utf-8")
+    rng = np.random.default_rng(0)
+    for name in ("talk", "room"):
+        soundfile.write(folder / f"{name}.wav", rng.uniform(-0.5, 0.5, 80_000), 16_000)
+    local = "data={offline: true, local: {speech: talk.wav, living_room: room.wav}}"
+    smoke.settings = ["papers=[noisy_online,ors]", "formats=[png]", "seeds=[5]", local]
+    return smoke
 
 
 def two_at_once(smoke: Smoke) -> str:
@@ -148,6 +217,11 @@ def results_that_are_links(smoke: Smoke) -> str:
         (smoke.folder / "results").unlink()
 
 
+RULES = ["fetch", "prepare", "tune", "run", "collect", "experiment", "seeds", "draw_.*", "verdicts", "site"]
+"""Those that write files, none before what it needs; the others only name what is asked for."""
+
+DISKS = {f"a full disk for {rule}": full_disk(rule) for rule in RULES}
+
 CASES: dict[str, Case] = {
     "two runs at once": two_at_once,
     "no temporary folder": with_variables(TMPDIR="/no/such/folder"),
@@ -163,6 +237,7 @@ CASES: dict[str, Case] = {
         f"files of {n} bytes": limited(resource.RLIMIT_FSIZE, n) for n in (0, 100, 1000, 4000, 16_000, 64_000)
     },
     **{f"a disk of {n} bytes": small_disk(n) for n in (4096, 16_384)},
+    **DISKS,
 }
 
 
@@ -212,15 +287,20 @@ def main() -> None:
     arguments = parser.parse_args()
     rng, bad = np.random.default_rng(arguments.seed), 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        smoke = Smoke(Path(scratch) / "checkout", tuple(arguments.targets), arguments.scale)
+        usual = Smoke(Path(scratch) / "checkout", tuple(arguments.targets), arguments.scale)
         cases = {name: CASES[name] for name in arguments.cases or CASES}
-        seconds, expected = undisturbed(smoke)
+        seconds, files = undisturbed(usual)
+        expected = {usual.folder: files}
         kills = arguments.kills if arguments.kills is not None else 0 if arguments.cases else 200
         for number in range(kills):
             after, jobs_too = seconds * rng.random(), bool(rng.random() < 0.5)
             cases[f"kill {number} after {after:.2f} s, {jobs_too=}"] = killed(after, jobs_too)
+        if set(cases) & set(DISKS):
+            complete = every_rule(Path(scratch) / "every_rule")
+            expected[complete.folder] = undisturbed(complete)[1]
         for name, case in cases.items():
-            told, wrong = survive(smoke, expected, case)
+            smoke = complete if name in DISKS else usual
+            told, wrong = survive(smoke, expected[smoke.folder], case)
             bad += bool(wrong)
             print(f"{name}: {told}", *wrong, sep="\n  ", flush=True)
     print(f"{len(cases)} cases, {bad} failures")

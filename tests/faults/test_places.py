@@ -1,7 +1,10 @@
 """Samples of `places.py`: after any disturbance one plain run gives the same bytes."""
 
+import re
+
 import pytest
-from places import CASES, changed, killed, plain, survive
+from checkouts import ROOT
+from places import CASES, RULES, changed, killed, plain, survive
 from places import undisturbed as run_undisturbed
 from smoke import Smoke
 
@@ -24,6 +27,7 @@ def undisturbed(tmp_path_factory):
         ("a temporary folder with a long name", "worked"),
         ("little memory", "refused: run: a process may take 400 MB here (ulimit -v); a run needs 1024"),
         ("files of 100 bytes", "refused: "),
+        ("a full disk for collect", ("refused: why: OSError: [Errno 28] No space", "refused: not tried")),
     ],
 )
 def test_a_state_that_is_not_as_it_should_be_costs_no_result(undisturbed, case, told):
@@ -51,3 +55,11 @@ def test_an_output_whose_record_is_damaged_is_made_again(undisturbed):
     assert plain(smoke) == ""
     assert table.stat().st_mtime_ns > before
     assert changed(smoke, expected) == []
+
+
+def test_every_rule_that_writes_files_meets_a_full_disk_once():
+    text = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "workflow/rules").glob("*.smk"))
+    rules = re.findall(r"^rule (\w+):(.*?)(?=^rule |\Z)", text, re.M | re.S)
+    assert sorted(
+        [*(name for name, body in rules if "output:" in body and name != "unknown"), "draw_.*"]
+    ) == sorted(RULES)
