@@ -202,3 +202,11 @@ def test_a_repaired_table_can_be_audited_again_and_signs_are_no_formulas(audited
     table = noisylabels.review(again, tmp_path / "review.csv", 20).repaired
     assert set(table[name]) == {"mine"}
     assert list(table.columns[-2:]) == [name, f"{name} again"]
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"by": "chance"}'])
+def test_a_damaged_plan_is_named_in_one_line(audited, tmp_path, content):
+    noisylabels.review(audited[0], tmp_path / "review.csv", 20)
+    (tmp_path / "review_plan.json").write_text(content)
+    with pytest.raises(ValueError, match=r"review_plan.json: damaged; start a new folder"):
+        noisylabels.review(audited[0], tmp_path / "review.csv", 20)

@@ -138,7 +138,11 @@ def review(
         )
     plan, answers, repeated = drawn(doubt, rows, by, random_state, digest), dict[int, Any](), path.exists()
     if repeated:
-        plan = _extended(Plan(**json.loads(planned.read_text(encoding="utf-8"))), plan, planned)
+        try:
+            before = Plan(**json.loads(planned.read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            raise ValueError(f"{planned}: damaged; start a new folder, or put the file back") from None
+        plan = _extended(before, plan, planned)
     sheet = _sheet(found, plan, keys, observed)
     if repeated:
         answers = _read(path, sheet, found, keys)
@@ -176,10 +180,10 @@ def _extended(old: Plan, new: Plan, path: Path) -> Plan:
 
 
 def _keys(found: Audit) -> list[str]:
-    """A digest of what each row of the table says."""
+    """A digest of what each row of the table says; the k keeps spreadsheets from reading a number."""
     columns = [found.table.contents[name] for name in found.table.contents]
     lines = ("\x1f".join(str(column[i]) for column in columns) for i in found.table.rows.tolist())
-    return [hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:12] for line in lines]
+    return ["k" + hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:12] for line in lines]
 
 
 def _sheet(found: Audit, plan: Plan, keys: list[str], observed: Classes) -> pd.DataFrame:
