@@ -320,6 +320,7 @@ def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
         env=ENVIRONMENT,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
     )
     assert process.stderr is not None
     assert "cross-fitting" in process.stderr.readline()

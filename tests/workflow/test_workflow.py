@@ -69,7 +69,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert "ors_second" not in jobs(output)
     copy.snakemake(*targets, cores=2)
 
-    copy.edit("src/reproduction/figures/ors.py", "\nfrom ", "\nEDITED = True\nfrom ")
+    copy.edit("src/reproduction/figures/ors.py", "\nMODES = ", "\nEDITED = True\nMODES = ")
     draws = {"draw_ors_first": 1, "draw_ors_second": 1}
     assert jobs(planned()) == draws | {"ors_first": 1, "ors_second": 1}
     copy.snakemake(*targets, cores=2)
