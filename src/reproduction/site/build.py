@@ -20,7 +20,7 @@ from reproduction.plan import Plan
 from reproduction.protocols import walk
 from reproduction.protocols.settings import method_class
 from reproduction.reference import Row, Run, thumbnail
-from reproduction.site import charts, pages
+from reproduction.site import charts, exports, pages
 from reproduction.site.pages import Page
 from reproduction.verdicts.sentences import statements
 
@@ -68,6 +68,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
             render("artifact.html", f"{page.key}.html", page=page, shown=shown, **links, **about)
     render("index.html", "index.html", cards={page.key: _card(page, out) for page in every})
     render("findings.html", "findings.html")
+    exports.write(papers, out, render)
     for source, name in code.files.items():
         render("source.html", f"source/{name}", up="../", title=code.shown(source), body=numbered(source))
     return len(every)

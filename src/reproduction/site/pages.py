@@ -57,7 +57,12 @@ def plain(text: str) -> Markup:
 
 def stripped(text: str) -> str:
     """A caption without its markup: for the search and for what a screen reader says of a figure."""
-    return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text).strip()
+    return unmarked(text).strip()
+
+
+def unmarked(text: str) -> str:
+    """A piece of a caption without its markup."""
+    return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text)
 
 
 # Verdicts
