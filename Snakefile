@@ -21,6 +21,15 @@ onstart:
         PLAN.check_custom(PLAN.asked(workflow.dag_settings.targets))
     except ValueError as error:
         sys.exit(str(error))
+    if SCALE == "smoke" and workflow.local_exec:
+        waiting = [
+            job.wildcards.artifact
+            for job in workflow.dag.needrun_jobs()
+            if job.rule.name == "experiment" and job.threads == 1
+        ]
+        together.offer(
+            Path(LOGS, "together"), {name: PLAN.words(name) for name in waiting}
+        )
     console.SECONDS |= {
         workflow.dag.jobid(job): PLAN.seconds(job.rule.name, job.wildcards_dict)
         for job in workflow.dag.needrun_jobs()

@@ -144,6 +144,15 @@ class Plan:
         about = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
         return json.dumps(about | {"settings": settings})
 
+    def words(self, name: str) -> list[str]:
+        """The words of the one job of a small experiment, for ``job.py``."""
+        folder = f"{self.results}/{name}"
+        options = {"--code": self.code(name), "--job": self.job(name), "--about": self.about(name)}
+        options |= {"--cell": "".join(self.artifact(name).cells), "--repetitions": self.repetitions(name)}
+        options |= {"--table": f"{folder}/table.csv", "--points": f"{folder}/points.npz"}
+        named = [word for pair in options.items() for word in pair]
+        return ["experiment", *named, "--provenance", f"{folder}/provenance.json", "--data", *self.data(name)]
+
     def repetitions(self, name: str, block: int = 0) -> str:
         """Half-open range of the repetitions of a block, ``0:5``."""
         start, stop = self.artifact(name).blocks[block]

@@ -2,13 +2,11 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from reproduction import code_digest, results
-from reproduction.protocols.walk import Job
-from reproduction.results import replacing
-from reproduction.verdicts.per_point_errors import Points, collect
+from reproduction import together
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("what", choices=("tune", "run", "experiment", "collect"))
@@ -25,32 +23,42 @@ parser.add_argument("--out", type=Path, help="for tuned parameters (JSON)")
 parser.add_argument("--table", type=Path, help="for tidy rows (CSV)")
 parser.add_argument("--points", type=Path, help="for what was tested, point by point (.npz)")
 parser.add_argument("--provenance", type=Path)
-given = parser.parse_args()
 
-tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in given.tuned}
-if given.what == "collect":
-    with replacing(given.table) as part:
-        results.concatenate(given.parts, part)
-    with replacing(given.points) as part:
-        collect(given.tested, part)
-else:
-    rows: list[dict[str, Any]] = []
-    points = Points()
-    with code_digest.unchanged(given.code):
-        job = Job.read(given.job, given.data)
-        if given.what != "run" and (found := job.tune()):
-            tuned = {given.cell: found}
-        if given.what != "tune":
-            rows, points = job.run(given.repetitions, next(iter(tuned.values()), {}))
-    if given.what == "tune":
-        with replacing(given.out) as part:
-            text = json.dumps(tuned.get(given.cell, {}), indent=1, sort_keys=True)
-            part.write_text(text + "\n", encoding="utf-8")
-    else:
+
+def compute(given: argparse.Namespace) -> None:
+    """Do the job. Imports are made here: a job that another one computed for it needs none."""
+    from reproduction import code_digest, results
+    from reproduction.protocols.walk import Job
+    from reproduction.results import replacing
+    from reproduction.verdicts.per_point_errors import Points, collect
+
+    tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in given.tuned}
+    if given.what == "collect":
         with replacing(given.table) as part:
-            results.write_rows(rows, part)
+            results.concatenate(given.parts, part)
         with replacing(given.points) as part:
-            points.write(part)
-if given.provenance:
-    with replacing(given.provenance) as part:
-        results.write_provenance(given.about, tuned, given.data, given.table, given.points, part)
+            collect(given.tested, part)
+    else:
+        rows: list[dict[str, Any]] = []
+        points = Points()
+        with code_digest.unchanged(given.code):
+            job = Job.read(given.job, given.data)
+            if given.what != "run" and (found := job.tune()):
+                tuned = {given.cell: found}
+            if given.what != "tune":
+                rows, points = job.run(given.repetitions, next(iter(tuned.values()), {}))
+        if given.what == "tune":
+            with replacing(given.out) as part:
+                text = json.dumps(tuned.get(given.cell, {}), indent=1, sort_keys=True)
+                part.write_text(text + "\n", encoding="utf-8")
+        else:
+            with replacing(given.table) as part:
+                results.write_rows(rows, part)
+            with replacing(given.points) as part:
+                points.write(part)
+    if given.provenance:
+        with replacing(given.provenance) as part:
+            results.write_provenance(given.about, tuned, given.data, given.table, given.points, part)
+
+
+together.run(sys.argv[1:], parser.parse_args, compute)

@@ -12,7 +12,7 @@ ROOT = Path(workflow.basedir)
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction import code_digest, console, plan, results
+from reproduction import code_digest, console, plan, results, together
 from reproduction.data.fetch import VERSION
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).

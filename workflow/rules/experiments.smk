@@ -23,18 +23,13 @@ rule experiment:
         runtime=asked("runtime", "experiment"),
     params:
         packages=NUMERIC,
-        code=lambda wildcards: PLAN.code(wildcards.artifact),
-        job=lambda wildcards: PLAN.job(wildcards.artifact),
-        cell=lambda wildcards: "".join(PLAN.artifact(wildcards.artifact).cells),
+        words=lambda wildcards: PLAN.words(wildcards.artifact),
         repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
-        about=lambda wildcards: PLAN.about(wildcards.artifact),
         environment=ONE_THREAD,
     message:
         "Run {wildcards.artifact}, repetitions {params.repetitions}"
     shell:
-        "env {params.environment} python -P -m scripts.job experiment --code {params.code:q} --job {params.job:q} --cell {params.cell:q}"
-        " --repetitions {params.repetitions:q} --data {input.data:q} --about {params.about:q}"
-        " --table {output.table:q} --points {output.points:q} --provenance {output.provenance:q} > {log:q} 2>&1"
+        "env {params.environment} python -P -m scripts.job {params.words:q} > {log:q} 2>&1"
 
 
 rule tune:
