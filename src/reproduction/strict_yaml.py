@@ -69,9 +69,7 @@ Content = dict[str, Any]
 def check(model: type[M], content: object, where: object) -> M:
     """The content as an instance of the model.
 
-    Raises
-    ------
-    ArtifactError : one line: where, the key, the rule that is broken, the value, near or known words.
+    Raises ArtifactError : one line: where, the key, the rule that is broken, the value, near or known words.
     """
     try:
         return model.model_validate(content)
@@ -174,9 +172,7 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
 
     keys : what the keys of mappings may be.
 
-    Raises
-    ------
-    ArtifactError : one line with the file and the line or key: not UTF-8, not YAML, a key given twice,
+    Raises ArtifactError : one line with the file and the line or key: not UTF-8, not YAML, a key given twice,
     infinity or NaN, a tag, nesting without end, a file that is empty or no mapping.
     """
     try:

@@ -14,28 +14,32 @@ from reproduction.data import ida
 from reproduction.data.prepare import array_digest
 from reproduction.data.registry import load_registry, sources
 
-LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.FACTS}
+LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.TRAIN}
 
 
+REGISTRY = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")
+SHAPES = {name: REGISTRY[f"ida_{name.replace('-', '_')}"].shape for name in ida.TRAIN}
+"""Published sizes, as the registry has them."""
 PATTERNS = {"titanic": 24, "breast-cancer": 263, "flare-solar": 144, "image": 2086, "splice": 2991}
 """Labelled patterns of the sets in which some occur more than once."""
 
 
 def benchmarks(name, seed=0):
     """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some of them."""
-    facts, rng = ida.FACTS[name], np.random.default_rng(seed)
-    n = facts.negative + facts.positive
+    shape, rng = SHAPES[name], np.random.default_rng(seed)
+    n, of_class = shape.rows, [shape.classes[-1], shape.classes[1]]
     count = PATTERNS.get(name, n)
-    negative = max(1, round(count * facts.negative / n)) if count < n else facts.negative
+    negative = max(1, round(count * of_class[0] / n)) if count < n else of_class[0]
     t = np.repeat([-1.0, 1.0], [negative, count - negative])
-    classes = (np.arange(negative), facts.negative), (np.arange(negative, count), facts.positive)
+    classes = zip((np.arange(negative), np.arange(negative, count)), of_class, strict=True)
     often = [np.concatenate([own, rng.choice(own, total - len(own))]) for own, total in classes]
     shuffled = rng.permutation(count)
     named = shuffled[np.concatenate(often)] + 1
-    order = np.array([rng.permutation(named) for _ in range(facts.splits)])
-    x, labels = rng.standard_normal((count, facts.columns)), np.empty(count)
+    order = np.array([rng.permutation(named) for _ in range(ida.REALISATIONS.get(name, 100))])
+    x, labels = rng.standard_normal((count, shape.columns)), np.empty(count)
     labels[shuffled] = t
-    return {"x": x, "t": labels[:, None], "train": order[:, : facts.train], "test": order[:, facts.train :]}
+    train = ida.TRAIN[name]
+    return {"x": x, "t": labels[:, None], "train": order[:, :train], "test": order[:, train:]}
 
 
 def write(path, name, struct):
@@ -44,13 +48,12 @@ def write(path, name, struct):
     return {"benchmarks.mat": path / "benchmarks.mat"}
 
 
-@pytest.mark.parametrize("name", list(ida.FACTS))
+@pytest.mark.parametrize("name", list(ida.TRAIN))
 def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path, name):
-    struct, facts = benchmarks(name), ida.FACTS[name]
+    struct, shape = benchmarks(name), SHAPES[name]
     arrays = LOADERS[name](write(tmp_path, name, struct))
-    n = facts.negative + facts.positive
-    assert arrays["X"].shape == (n, facts.columns)
-    assert (np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1) == np.arange(n)).all()
+    assert arrays["X"].shape == (shape.rows, shape.columns)
+    assert (np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1) == np.arange(shape.rows)).all()
     for part in ("train", "test"):  # every row of every split is the pattern that the file names
         assert np.array_equal(arrays["X"][arrays[part]], struct["x"][struct[part] - 1])
         assert np.array_equal(arrays["y"][arrays[part]], struct["t"].ravel()[struct[part] - 1])
@@ -76,15 +79,15 @@ def test_a_struct_that_is_not_the_set_is_refused(tmp_path):
         ida.banana(write(tmp_path, "thyroid", good))
 
 
-@pytest.mark.parametrize("name", list(ida.FACTS))
+@pytest.mark.parametrize("name", list(ida.TRAIN))
 def test_our_splits_are_partitions_of_the_published_sizes(name):
-    facts = ida.FACTS[name]
-    y = np.repeat(np.array([-1, 1], np.int8), [facts.negative, facts.positive])
+    classes = SHAPES[name].classes
+    y = np.repeat(np.array([-1, 1], np.int8), [classes[-1], classes[1]])
     train, test = ida.splits(name, y)
-    assert train.shape == (facts.splits, facts.train)
+    assert train.shape == (20 if name in ("image", "splice") else 100, ida.TRAIN[name])
     assert (np.sort(np.hstack([train, test]), axis=1) == np.arange(len(y))).all()
     assert all(len(np.unique(y[rows])) == 2 for rows in train)
-    assert len(np.unique(train, axis=0)) == facts.splits
+    assert len(np.unique(train, axis=0)) == len(train)
     again, _ = ida.splits(name, y)
     assert np.array_equal(train, again)
 
@@ -99,13 +102,12 @@ def test_a_training_part_of_one_class_is_redrawn():
 @pytest.mark.parametrize("name", ["ringnorm", "waveform"])
 def test_generated_sets_are_standardised_and_have_the_published_class_counts(name):
     arrays = LOADERS[name]({})
-    facts = ida.FACTS[name]
-    assert arrays["X"].shape == (facts.negative + facts.positive, facts.columns)
-    assert (arrays["y"] == 1).sum() == facts.positive
+    shape = SHAPES[name]
+    assert arrays["X"].shape == (shape.rows, shape.columns)
+    assert (arrays["y"] == 1).sum() == shape.classes[1]
     assert np.allclose(arrays["X"].mean(axis=0), 0, atol=1e-12)
     assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
-    registered = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")[f"ida_{name}"]
-    assert array_digest(arrays) == registered.prepared_sha256["generated"]
+    assert array_digest(arrays) == REGISTRY[f"ida_{name}"].prepared_sha256["generated"]
 
 
 def test_the_generators_follow_breimans_laws():
@@ -143,7 +145,7 @@ RECIPES = {  # set -> labels of the file, those of IDA, standardised?
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_rebuilt_set_is_an_affine_map_of_the_raw_columns(name):
     before, after, standardised = RECIPES[name]
-    X = np.random.default_rng(0).standard_normal((30, ida.FACTS[name.replace("_", "-")].columns)) + 3
+    X = np.random.default_rng(0).standard_normal((30, SHAPES[name.replace("_", "-")].columns)) + 3
     found, y = recipe(name)(X.copy(), np.resize(before, 30))
     assert np.array_equal(y, np.resize(after, 30))
     slope = (found[1] - found[0]) / (X[1] - X[0])

@@ -24,9 +24,8 @@ Signal = NDArray[np.float64]
 def read(path: Path) -> tuple[Signal, int]:
     """Samples (n,) and rate in Hz of an audio file with one channel.
 
-    Raises
-    ------
-    ValueError : not an audio file, empty, too short, silent, a sample that is not finite, several channels.
+    Raises ValueError : not an audio file, empty, too short, silent, a sample that is not finite, several
+    channels.
     """
     try:
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
@@ -101,11 +100,8 @@ def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> S
     up to the order that can still arrive within ``taps``. An echo lies between two samples by a windowed
     sinc of 41 taps.
 
-    Raises
-    ------
-    ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).
-
-    Source: Allen and Berkley 1979, in pyroomacoustics; the geometry is our choice (the ORS paper gives none).
+    Raises ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).  Source: Allen and Berkley
+    1979, in pyroomacoustics; the geometry is our choice (the ORS paper gives none).
     """
     _check(taps, rate)
     if not 0 <= reflection < 1:
@@ -139,9 +135,7 @@ def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> S
 def recorded(h: Signal, rate: int, taps: int = 1024, to_rate: int = RATE) -> Signal:
     """A recorded response at ``to_rate``, its strongest tap (the direct path) moved to tap 5, cut, unit norm.
 
-    Raises
-    ------
-    ValueError : taps <= DIRECT, a rate < 1, or a response that is empty, silent or not finite.
+    Raises ValueError : taps <= DIRECT, a rate < 1, or a response that is empty, silent or not finite.
     """
     _check(taps, min(rate, to_rate))
     h = np.asarray(h, np.float64)

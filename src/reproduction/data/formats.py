@@ -59,9 +59,7 @@ def pack(X: Matrix, y: NDArray[Any], part: str = "") -> Arrays:
 def unpack(arrays: Mapping[str, NDArray[Any]], part: str = "") -> tuple[Matrix, NDArray[np.int8]]:
     """(X, y) of one part of a prepared data set, X dense or CSR, as it was packed.
 
-    Raises
-    ------
-    KeyError : the data set has no such part.
+    Raises KeyError : the data set has no such part.
     """
     suffix = f"_{part}" if part else ""
     if f"X{suffix}" in arrays:
@@ -164,9 +162,7 @@ def users_table(
     positive : the class that becomes +1; without it, the larger of two numbers.
     columns : the columns to learn from; all but the label by default.
 
-    Raises
-    ------
-    ValueError : in one line, the file, the row and the column that are wrong, and what to do.
+    Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
     from noisylabels.auditing import tables
 

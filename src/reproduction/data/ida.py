@@ -12,7 +12,7 @@ z = z-score per column with ddof = 1, as IDA did. Train and test indices are zer
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,31 +26,13 @@ Points = tuple[Floats, NDArray[Any]]
 Splits = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-class Facts(NamedTuple):
-    """Published sizes of one set: columns, rows of the two classes, training rows, number of splits."""
+TRAIN = {"banana": 400, "breast-cancer": 200, "diabetes": 468, "flare-solar": 666, "german": 700}
+TRAIN |= {"heart": 170, "image": 1300, "ringnorm": 400, "splice": 1000, "thyroid": 140, "titanic": 150}
+TRAIN |= {"twonorm": 400, "waveform": 400}
+"""Published numbers of training rows."""
 
-    columns: int
-    negative: int
-    positive: int
-    train: int
-    splits: int = 100
-
-
-FACTS = {
-    "banana": Facts(2, 2924, 2376, 400),
-    "breast-cancer": Facts(9, 196, 81, 200),
-    "diabetes": Facts(8, 500, 268, 468),
-    "flare-solar": Facts(9, 477, 589, 666),
-    "german": Facts(20, 700, 300, 700),
-    "heart": Facts(13, 150, 120, 170),
-    "image": Facts(18, 990, 1320, 1300, 20),
-    "ringnorm": Facts(20, 3736, 3664, 400),
-    "splice": Facts(60, 1648, 1527, 1000, 20),
-    "thyroid": Facts(5, 150, 65, 140),
-    "titanic": Facts(3, 1490, 711, 150),
-    "twonorm": Facts(20, 3697, 3703, 400),
-    "waveform": Facts(21, 3353, 1647, 400),
-}
+REALISATIONS = {"image": 20, "splice": 20}
+"""Published numbers of splits; of the others 100."""
 
 
 def splits(name: str, y: NDArray[np.int8]) -> Splits:
@@ -59,14 +41,14 @@ def splits(name: str, y: NDArray[np.int8]) -> Splits:
     Realisation r is drawn from its stream of the fixed seed 0;
     a training part of one class only is redrawn.
     """
-    facts, seeds = FACTS[name], Seeds(0, "ida-splits", name)
-    order = np.empty((facts.splits, len(y)), np.int32)
-    for r in range(facts.splits):
+    train, seeds = TRAIN[name], Seeds(0, "ida-splits", name)
+    order = np.empty((REALISATIONS.get(name, 100), len(y)), np.int32)
+    for r, row in enumerate(order):
         rng = seeds.generator(r, "split")
-        order[r] = rng.permutation(len(y))
-        while len(np.unique(y[order[r, : facts.train]])) < 2:
-            order[r] = rng.permutation(len(y))
-    return order[:, : facts.train].copy(), order[:, facts.train :].copy()
+        row[:] = rng.permutation(len(y))
+        while len(np.unique(y[row[:train]])) < 2:
+            row[:] = rng.permutation(len(y))
+    return order[:, :train].copy(), order[:, train:].copy()
 
 
 # recipes: the points of a set from a file of a package or a mirror
@@ -151,7 +133,8 @@ def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -
     return _shuffled(rng, mix(other, late, negative), mix(early, middle, positive))
 
 
-GENERATORS = {"ringnorm": generated_ringnorm, "waveform": generated_waveform}
+GENERATORS = {"ringnorm": (generated_ringnorm, 3736, 3664), "waveform": (generated_waveform, 3353, 1647)}
+"""Set -> how it is generated, with its published numbers of rows of class -1 and +1."""
 
 
 # loaders
@@ -170,7 +153,8 @@ def _loader(
             X, y = change(*read(only(files)))
         else:
             rng = Seeds(0, "ida-generated", name).generator(0, "points")
-            X, y = _standardised(*GENERATORS[name](rng, FACTS[name].negative, FACTS[name].positive))
+            generated, negative, positive = GENERATORS[name]
+            X, y = _standardised(*generated(rng, negative, positive))
         arrays = pack(X, y)
         train, test = splits(name, arrays["y"])
         return arrays | {"train": train, "test": test}
@@ -203,7 +187,7 @@ def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int
     ValueError : the struct or a field is missing, or the splits are not all partitions of the same multiset
     of patterns, with a training part of the published size.
     """
-    variables, size = mat(path), FACTS[name].train
+    variables, size = mat(path), TRAIN[name]
     key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the repository's spelling
     where = f"{path.name}: {key}"
     if key not in variables:

@@ -64,12 +64,9 @@ def prepare(raw: Path) -> Dataset:
     Every file must still have the hash that it was fetched with. Files of the user, and those whose hash the
     registry does not know, are read in a process with limits.
 
-    Raises
-    ------
-    FileNotFoundError : there is no ``source.json``; fetch first.
-    DataError : the record was changed; a raw file is missing, has another hash, or cannot be read;
-        the arrays do not have the registered shape or digest.
-    ValueError : there is no such loader.
+    Raises FileNotFoundError : there is no ``source.json``; fetch first.   DataError : the record was changed;
+    a raw file is missing, has another hash, or cannot be read; the arrays do not have the registered shape or
+    digest.   ValueError : there is no such loader.
     """
     record = read_record(raw)
     files = verified(raw, record["files"])
@@ -114,9 +111,7 @@ def rounded(arrays: Arrays, decimals: int | None) -> Arrays:
 def verified(raw: Path, hashes: Mapping[str, str]) -> dict[str, Path]:
     """The paths of the files in ``raw``, by name, each with the SHA-256 that it had when it was fetched.
 
-    Raises
-    ------
-    DataError : a file is missing or has another hash; the message has both, and what to do.
+    Raises DataError : a file is missing or has another hash; the message has both, and what to do.
     """
     remedy = f"remove {raw} and fetch again (src/scripts/fetch.py, or run again)"
     files = {name: raw / name for name in hashes}
@@ -175,11 +170,8 @@ def write_prepared(dataset: Dataset, path: Path) -> None:
 def load_prepared(path: Path | str) -> Dataset:
     """The data set in a prepared file, if its arrays have the digest that was stored with them.
 
-    Raises
-    ------
-    FileNotFoundError : no such file.
-    PermissionError : it may not be read.
-    DataError : not a prepared file, or damaged in whatever way; the message has the path.
+    Raises FileNotFoundError : no such file.   PermissionError : it may not be read.   DataError : not a
+    prepared file, or damaged in whatever way; the message has the path.
     """
     try:
         meta, arrays = read_npz(Path(path))
@@ -201,9 +193,7 @@ def load_prepared(path: Path | str) -> Dataset:
 def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Arrays and a description in an .npz whose bytes depend on its content only (no times, no compression).
 
-    Raises
-    ------
-    ValueError : an array of objects.
+    Raises ValueError : an array of objects.
     """
 
     def member(name: str) -> zipfile.ZipInfo:
@@ -248,10 +238,8 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
 
     ``options`` are passed to the loader by name; they must be what JSON can hold.
 
-    Raises
-    ------
-    DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the message
-        has the folder of the files and the reason.
+    Raises DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the
+    message has the folder of the files and the reason.
     """
     size = sum(path.stat().st_size for path in files.values())
     seconds = math.ceil(SECONDS + SECONDS_PER_BYTE * size)

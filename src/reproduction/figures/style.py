@@ -5,7 +5,7 @@ label gets a look that depends on the label alone: the same in every figure.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,33 +16,13 @@ from reproduction.results import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Colours that stay apart with the common kinds of colour blindness (Okabe and Ito 2008; Tol 2021, "muted").
-COLOURS = {
-    "black": "#000000",
-    "indigo": "#332288",
-    "wine": "#882255",
-    "green": "#117733",
-    "blue": "#0072B2",
-    "violet": "#AA4499",
-    "vermillion": "#D55E00",
-    "olive": "#8A8A1F",
-    "pink": "#CC79A7",
-    "teal": "#44AA99",
-    "sky": "#56B4E9",
-    "orange": "#E69F00",
-    "grey": "#777777",
-    "silver": "#A6A6A6",
-}
+COLOURS: Mapping[str, str] = names.listed("colours")
 Looks = dict[str, Any]
 """Keyword arguments of a matplotlib artist."""
 DASHES: Looks = {
-    "solid": "-",
-    "dash": (0, (5, 1.6)),
-    "dot": (0, (1.1, 1.3)),
-    "dashdot": (0, (5, 1.4, 1.1, 1.4)),
-    "dashdotdot": (0, (5, 1.3, 1.1, 1.3, 1.1, 1.3)),
-    "short": (0, (2.6, 1.3)),
+    name: (0, tuple(lengths)) if lengths else "-" for name, lengths in names.listed("dashes").items()
 }
+STYLE = Path(__file__).with_name("house.mplstyle")
 MARKERS = "osD^vX*<>Phpd8"
 
 
@@ -58,32 +38,6 @@ class Look(NamedTuple):
 WIDTH = {1: 4.6, 2: 7.2, 3: 9.0}
 """Inches, by the number of columns of panels."""
 
-_RC: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same letters everywhere
-    "font.size": 9,
-    "axes.titlesize": 9.5,
-    "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8.5,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.grid.which": "major",
-    "axes.axisbelow": True,
-    "axes.titlepad": 5,
-    "axes.formatter.useoffset": False,
-    "grid.color": "#E4E4E4",
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.5,
-    "lines.solid_capstyle": "round",
-    "legend.frameon": False,
-    "legend.columnspacing": 1.6,
-    "savefig.dpi": 200,
-    "svg.hashsalt": "noisylabels",
-    "path.simplify_threshold": 0.2,
-}
 _METADATA = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -95,13 +49,13 @@ _METADATA = {
 def context() -> Iterator[None]:
     """Fonts, lines and grids of the project, for everything drawn inside the ``with`` block.
 
-    Settings of the user's own matplotlibrc have no effect inside.
+    They are in ``house.mplstyle``; settings of the user's own matplotlibrc have no effect inside.
     """
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_RC)
+        matplotlib.rcParams.update(matplotlib.rc_params_from_file(STYLE, use_default_template=False))
         yield
 
 
