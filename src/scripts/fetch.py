@@ -30,9 +30,12 @@ try:
         own = json.loads(given.local) if given.local.startswith("{") else given.local
         record = fetch_local(dataset, registry, given.out, own)
     else:
-        network = Network(given.offline, memory=given.out.parent / ".cache" / "unreachable.json")
-        record = fetch(dataset, registry, given.out, mirror=given.mirror, network=network)
+        memory = given.out.parent / ".cache" / "unreachable.json"
+        record = fetch(dataset, registry, given.out, Network(given.mirror, given.offline, memory))
 except (FetchError, StorageError, ValueError, OSError) as error:
+    if not sys.stdout.isatty():  # the log of a job, whose last line is shown as the cause
+        lines = str(error).partition("\nWhat helps")[0].splitlines()
+        print(f"{error}\nerror: {'; '.join(line.strip() for line in lines)}")
     sys.exit(f"error: {error}")
 size = sum((given.out / name).stat().st_size for name in record["files"])
 where = f"{record['id']} from {record['source']} ({record['variant']})"

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -61,9 +62,9 @@ def network(fresh_machine, monkeypatch):
 def get(network, tmp_path):
     """Fetch a data set of a registry, "toy" if none is named, into a folder below ``raw``."""
 
-    def get(registry, dataset="toy", at="", **options):
+    def get(registry, dataset="toy", at="", mirror="", network=network):
         out = tmp_path / "raw" / (at or dataset)
-        return fetch(dataset, registry, out, **{"network": network} | options)
+        return fetch(dataset, registry, out, replace(network, mirror=mirror))
 
     return get
 

@@ -181,6 +181,13 @@ def test_a_mistake_on_the_command_line_is_one_line(checkout):
     assert done.stderr == f"error: {told} (a table of your own would be 'toi.local')\n"
 
 
+def test_the_log_of_a_job_ends_with_why_no_source_could_be_used(checkout):
+    run = command(checkout, one_file({"path": "toy"}, body=BODY))
+    done = subprocess.run(**run, check=False)
+    why = "mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)"
+    assert done.stdout.splitlines()[-1] == f"error: toy: no source could be used; {why}"
+
+
 # shared files
 
 

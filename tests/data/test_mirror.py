@@ -27,7 +27,7 @@ pytestmark = [
 
 def prepared(name, folder):
     try:
-        fetch(f"{name}.mirror", REGISTRY, folder / name, mirror=MIRROR, network=Network(offline=True))
+        fetch(f"{name}.mirror", REGISTRY, folder / name, Network(MIRROR, offline=True))
     except FetchError as error:
         pytest.skip(str(error).splitlines()[1].strip())
     return prepare(folder / name)  # checks shape, classes and digest

@@ -28,7 +28,7 @@ from loopback import (
 from reproduction.data import transport
 from reproduction.data.fetch import FetchError
 from reproduction.data.registry import RawFile
-from reproduction.data.transport import Network, Places, SourceError, obtain
+from reproduction.data.transport import Network, SourceError, obtain
 
 FAULTS: dict[str, tuple[Answer, str]] = {
     "404": (good(b"gone", 404), "answers 404"),
@@ -191,7 +191,7 @@ def extract(archive, *wanted):
         for k, (member, size) in enumerate(wanted)
     ]
     for file in raw:
-        obtain(file, out, Places(archive.parent / "cache", str(archive.parent), Network(offline=True)))
+        obtain(file, out, Network(str(archive.parent), offline=True))
     assert files(out) == {file.name for file in raw}
     return {str(file.member): (out / file.name).read_bytes() for file in raw}
 

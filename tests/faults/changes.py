@@ -16,7 +16,7 @@ from mutations import mutation
 from reproduction.data.fetch import RECORD, write_record
 from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
 from reproduction.data.registry import RawFile
-from reproduction.data.transport import DataError, Network, Places, SourceError, obtain, sha256_of
+from reproduction.data.transport import DataError, Network, SourceError, obtain, sha256_of
 
 Check = Callable[[], Any]
 """Reads the data again; what it gives must not depend on a mutation that it does not refuse."""
@@ -69,10 +69,10 @@ def _archive(folder: Path, kind: str) -> tuple[list[Path], Check, type[Exception
     file = RawFile(
         name="x", sha256=sha256_of(folder / "body"), bytes=len(body), path=path.name, member="in/x"
     )
-    places = Places(folder / "cache", str(path.parent), Network(offline=True))
+    mirror = Network(str(path.parent), offline=True)
 
     def check() -> bytes:
-        obtain(file, folder, places)
+        obtain(file, folder, mirror)
         return (folder / "x").read_bytes()
 
     return [path], check, SourceError

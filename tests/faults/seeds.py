@@ -16,7 +16,7 @@ from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
 from reproduction.data.registry import RawFile
-from reproduction.data.transport import Network, Places, obtain
+from reproduction.data.transport import Network, obtain
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _zips() -> tuple[bytes, ...]:
 
 def _obtained(path: Path, *files: RawFile) -> None:
     for file in files:
-        obtain(file, path.with_name("out"), Places(path.parent, str(path.parent), Network(offline=True)))
+        obtain(file, path.with_name("out"), Network(str(path.parent), offline=True))
 
 
 def unpackers() -> dict[str, Case]:
