@@ -1,12 +1,15 @@
 """What a cluster is asked for comes from measured jobs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import yaml
 
 from reproduction import costs
+from reproduction.artifact import Resources
+from reproduction.plan import Plan
 
 ROOT = Path(__file__).parents[1]
 MEASURED = {
@@ -28,7 +31,9 @@ MEASURED = {
     ],
 )
 def test_a_job_asks_for_what_was_measured_with_a_margin(key, declared, attempt, asked):
-    assert tuple(costs.resources(MEASURED, key, declared, attempt).values()) == asked
+    artifact = SimpleNamespace(resources=Resources(**declared))
+    plan = SimpleNamespace(measured=MEASURED, artifact=lambda name: artifact)
+    assert tuple(Plan.resources(plan, *key, attempt).values()) == asked
 
 
 @pytest.mark.parametrize("name", ["slurm", "generic"])

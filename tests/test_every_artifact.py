@@ -11,7 +11,6 @@ from noisylabels.noise.crowd import simulate
 from reproduction import artifact as artifacts
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.data.registry import load_registry
-from reproduction.data_sources import DataSources as Supply
 from reproduction.figures import style, tables
 from reproduction.figures.rendering import render
 from reproduction.plan import Plan
@@ -25,10 +24,9 @@ EXPERIMENTS = ROOT / "config/experiments"
 PAPERS = sorted(folder.name for folder in EXPERIMENTS.iterdir() if folder.is_dir())
 EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "smoke")
 
-SUPPLY = Supply(
-    load_registry(ROOT / "config/datasets.yaml"), {"mirror": "", "source": "", "offline": True, "local": {}}
-)
-PLAN = Plan({"scale": "smoke", "papers": PAPERS, "seed": 1, "formats": ["png"]}, EVERY, SUPPLY)
+DATA = {"mirror": "", "source": "", "offline": True, "local": {}}
+CONFIG = {"scale": "smoke", "papers": PAPERS, "seed": 1, "formats": ["png"], "data": DATA}
+PLAN = Plan(CONFIG, EVERY, load_registry(ROOT / "config/datasets.yaml"))
 
 
 def made_up(dataset):

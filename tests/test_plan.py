@@ -12,7 +12,6 @@ from reproduction import artifact as artifacts
 from reproduction import console, plan
 from reproduction.costs import DEFAULT
 from reproduction.data.registry import load_registry
-from reproduction.data_sources import DataSources as Supply
 from reproduction.protocols.settings import DISPLAY
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,18 +21,15 @@ PAPERS = ["ors", "robust_sgd", "kernel_boost"]
 LOADED = {scale: artifacts.load_all(EXPERIMENTS, PAPERS, scale) for scale in ("smoke", "full")}
 
 
-def supply(**options):
-    return Supply(REGISTRY, {"mirror": "", "source": "", "offline": False, "local": {}} | options)
-
-
 def make(scale="full", **options):
-    config = {"scale": scale, "papers": PAPERS, "seed": 1, "formats": ["pdf", "png"]}
-    return plan.Plan(config, LOADED[scale], supply(**options))
+    data = {"mirror": "", "source": "", "offline": False, "local": {}} | options
+    config = {"scale": scale, "papers": PAPERS, "seed": 1, "formats": ["pdf", "png"], "data": data}
+    return plan.Plan(config, LOADED[scale], REGISTRY)
 
 
 @pytest.fixture
 def no_speech(monkeypatch):
-    monkeypatch.setattr(Supply, "lack", lambda self, name: "no speech" if name.startswith("speech") else "")
+    monkeypatch.setattr(plan.Plan, "lack", lambda _, name: "no speech" if name.startswith("speech") else "")
     return make()
 
 
@@ -126,23 +122,23 @@ def test_what_the_pinned_source_does_not_have_is_left_out_with_its_reason(no_spe
     assert "left out" not in console.summary(no_speech, ["robust_sgd"])
 
 
-def test_a_supply_says_what_it_lacks():
+def test_a_plan_says_what_it_lacks():
     packaged = "rte has no source or variant 'packaged'; it has: "
-    assert supply(source="packaged").lack("rte").startswith(packaged)
-    assert supply().lack("rte") == ""
-    assert supply(source="packaged", local={"rte": "mine.csv"}).lack("rte") == ""
+    assert make(source="packaged").lack("rte").startswith(packaged)
+    assert make().lack("rte") == ""
+    assert make(source="packaged", local={"rte": "mine.csv"}).lack("rte") == ""
     with pytest.raises(ValueError, match="'speach' is not in the registry"):
-        supply().lack("speach")
+        make().lack("speach")
     with pytest.raises(ValueError, match="rte has no source or variant 'nowhere'"):
-        supply().lack("rte.nowhere")
+        make().lack("rte.nowhere")
 
 
 def test_a_fetch_gets_the_options_of_the_configuration():
     options = {"mirror": "/m", "offline": True, "local": {"speech": "talk.wav"}}
-    assert supply(**options).fetch_options("speech") == ["--mirror=/m", "--local", "talk.wav", "--offline"]
-    assert supply().fetch_options("speech") == []
-    assert supply(**options).local("speech.packaged") == ["talk.wav"]
-    assert supply().code("heart").split()[1:] == ["reproduction.data.uci", "scripts/prepare.py"]
+    assert make(**options).fetch_options("speech") == ["--mirror=/m", "--local", "talk.wav", "--offline"]
+    assert make().fetch_options("speech") == []
+    assert make(**options).local("speech.packaged") == ["talk.wav"]
+    assert make().reading_code("heart").split()[1:] == ["reproduction.data.uci", "scripts/prepare.py"]
 
 
 def test_a_paper_that_is_not_listed_has_targets_that_say_so():

@@ -50,30 +50,12 @@ def read(file: Path) -> Measured:
     return found
 
 
-def resources(
-    measured: Measured, key: tuple[str, str, str], declared: Mapping[str, int], attempt: int = 1
-) -> dict[str, int]:
-    """``mem_mb`` and ``runtime`` (minutes): ``declared``, else measured with a margin, else `DEFAULT`.
-
-    A cell that was not measured is asked for like the dearest other one of its artifact; so is an experiment
-    in one job, which the full scale may cut in several. The second attempt asks for twice as much.
-    """
-    artifact, _, job = key
-    near = (c for (a, _, kind), c in measured.items() if a == artifact and job in (kind, "experiment"))
-    cost = measured.get(key) or max(near, default=None)
-    asked = dict(DEFAULT)
-    if cost:
-        seconds, peak = cost
-        asked["mem_mb"] = 100 * math.ceil((peak * MARGIN["mem_mb"] + START["mem_mb"]) / 100)
-        asked["runtime"] = math.ceil(seconds * MARGIN["runtime"] / 60) + START["runtime"]
-    return {name: value * attempt for name, value in (asked | dict(declared)).items()}
-
-
-def expected(measured: Measured, key: tuple[str, str, str], log: Path) -> float:
-    """Seconds of a job: as it last took here, of which ``log`` tells, else as recorded, else `TYPICAL`."""
-    if log.is_file() and log.stat().st_size:
-        return times(log)[0]
-    return measured[key][0] if key in measured else TYPICAL.get(key[2].partition("_")[0], 3.0)
+def asked(cost: tuple[float, float] | None) -> dict[str, int]:
+    """``mem_mb`` and ``runtime`` (minutes) for a job that took so much, with a margin, else `DEFAULT`."""
+    if cost is None:
+        return dict(DEFAULT)
+    megabytes, minutes = cost[1] * MARGIN["mem_mb"] + START["mem_mb"], cost[0] * MARGIN["runtime"] / 60
+    return {"mem_mb": 100 * math.ceil(megabytes / 100), "runtime": math.ceil(minutes) + START["runtime"]}
 
 
 def gathered(logs: Iterable[Path]) -> "pd.DataFrame":

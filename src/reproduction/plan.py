@@ -17,7 +17,7 @@ from typing import Any
 from reproduction import code_digest, configuration, costs
 from reproduction.artifact import NAME, Artifact, load_all, merge
 from reproduction.data import registry
-from reproduction.data_sources import DataSources
+from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
 from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
 from reproduction.strict_yaml import Content, read
@@ -33,7 +33,7 @@ class Plan:
 
     config: Mapping[str, Any]
     artifacts: dict[str, Artifact]
-    supply: DataSources
+    entries: Registry
     measured: costs.Measured = field(default_factory=dict)
 
     # Artifacts
@@ -60,7 +60,7 @@ class Plan:
 
     def _lack(self, artifact: Artifact) -> str:
         for dataset in artifact.data_sets(artifact.settings):
-            if why := self.supply.lack(dataset):
+            if why := self.lack(dataset):
                 return why
         for label, content in artifact.settings.get("methods", {}).items():
             module, _, user = content["method"].partition(":")
@@ -93,7 +93,7 @@ class Plan:
     def data_sets(self) -> list[str]:
         """Data sets that the shown artifacts use, pinned."""
         named = {name for a in self.shown.values() for name in a.data_sets(a.settings)}
-        return sorted({self.supply.pinned(name) for name in named})
+        return sorted({self.pinned(name) for name in named})
 
     def check_custom(self, scopes: Iterable[str]) -> None:
         """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
@@ -102,6 +102,63 @@ class Plan:
                 walk.find(artifact.protocol).settings.model_validate(artifact.settings).check_custom()
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: settings.{error}") from None
+
+    # Data sets, named as in artifacts: ``heart``, ``heart.package``
+
+    def pinned(self, name: str) -> str:
+        """The name with the kind of source that the configuration asks for: ``heart.packaged``.
+
+        Raises ValueError: not in the registry.
+        """
+        dataset = registry.with_source(name, self.config["data"]["source"])
+        registry.find(self.entries, dataset)
+        return dataset
+
+    def lack(self, name: str) -> str:
+        """Why no source of that kind has the data set, in one line; "" if one has it.
+
+        Raises ValueError: not in the registry, or the name itself pins a source that does not exist.
+        """
+        dataset = self.pinned(name)
+        stem, pin, entry = registry.find(self.entries, dataset)
+        if self._users(stem):
+            return ""
+        try:
+            registry.sources(stem, entry, pin)
+        except ValueError as error:
+            if dataset == name and pin not in ("", LOCAL):
+                raise
+            return str(error)
+        return ""
+
+    def prepared(self, names: Iterable[str]) -> list[str]:
+        """The prepared files of data sets."""
+        return [f"data/prepared/{self.pinned(name)}.npz" for name in names]
+
+    def entry(self, dataset: str) -> Entry:
+        """What the registry says of a data set, with a pin or without."""
+        return registry.find(self.entries, dataset)[2]
+
+    def reading_code(self, dataset: str) -> str:
+        """The code that turns the raw files of a data set, from any of its sources, into arrays."""
+        modules = {name.partition(":")[0] for name in registry.loaders(self.entry(dataset))}
+        return code_digest.stamped("scripts/prepare.py", *(f"reproduction.data.{name}" for name in modules))
+
+    def _users(self, dataset: str) -> UserFile | None:
+        spec: UserFile | None = self.config["data"]["local"].get(dataset.partition(".")[0])
+        return spec
+
+    def local(self, dataset: str) -> list[str]:
+        """The user's own file in place of a data set, if there is one."""
+        return [str(registry.users_file(spec))] if (spec := self._users(dataset)) else []
+
+    def fetch_options(self, dataset: str) -> list[str]:
+        """What the configuration says about sources, as options of the script ``fetch.py``."""
+        data = self.config["data"]
+        options = [f"--mirror={data['mirror']}"] if data["mirror"] else []
+        if spec := self._users(dataset):
+            options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)]
+        return options + ["--offline"] * bool(data["offline"])
 
     # Jobs
 
@@ -118,7 +175,7 @@ class Plan:
 
     def data(self, name: str, cell: str = "") -> list[str]:
         """Prepared data files of a cell, or of all."""
-        return self.supply.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
+        return self.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
 
     def code(self, name: str, cell: str = "") -> str:
         """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
@@ -163,18 +220,27 @@ class Plan:
         return int(name.partition("@")[2] or self.config["seed"])
 
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
-        """``mem_mb`` and ``runtime`` (minutes) to ask a cluster for; see `costs.resources`."""
-        declared = self.artifact(name).resources
-        asked = declared.model_dump(exclude_unset=True) if declared else {}
-        return costs.resources(self.measured, (name.partition("@")[0], cell, job), asked, attempt)
+        """``mem_mb`` and ``runtime`` (minutes): declared, else measured with a margin, else `costs.DEFAULT`.
+
+        A cell that was not measured is asked for like the dearest other one of its artifact; so is an
+        experiment in one job, which the full scale may cut in several. The second attempt asks for twice as
+        much.
+        """
+        name, declared = name.partition("@")[0], self.artifact(name).resources
+        near = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
+        asked = costs.asked(self.measured.get((name, cell, job)) or max(near, default=None))
+        asked |= declared.model_dump(exclude_unset=True) if declared else {}
+        return {resource: value * attempt for resource, value in asked.items()}
 
     def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
-        """How long a job of a rule is expected to take; see `costs.expected`. Recorded is the full scale."""
+        """How long a job is expected to take: as it last took here, else as recorded of the full scale."""
         scale, artifact, cell = self.config["scale"], wildcards.get("artifact", ""), wildcards.get("cell", "")
         job = ".".join(filter(None, (cell, wildcards.get("block", rule))))
-        log = Path(f"logs/{scale}/{artifact}/{job}.time.tsv")
-        recorded = self.measured if scale == "full" else {}
-        return costs.expected(recorded, (artifact.partition("@")[0], cell, rule), log)
+        log, key = Path(f"logs/{scale}/{artifact}/{job}.time.tsv"), (artifact.partition("@")[0], cell, rule)
+        if log.is_file() and log.stat().st_size:
+            return costs.times(log)[0]
+        recorded = self.measured.get(key) if scale == "full" else None
+        return recorded[0] if recorded else costs.TYPICAL.get(rule.partition("_")[0], 3.0)
 
     # Results
 
@@ -362,7 +428,7 @@ def planned(root: Path, config: Mapping[str, Any]) -> Plan:
     known = registry.load_registry(root / "config/datasets.yaml")
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
-    return Plan(config, loaded, DataSources(entries, config["data"]), measured)
+    return Plan(config, loaded, entries, measured)
 
 
 def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:

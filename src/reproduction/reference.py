@@ -369,7 +369,7 @@ def _data(made: Plan, name: str, root: Path) -> Content:
     """Data set -> source, variant and files of what the artifact used."""
     artifact, found = made.artifact(name), {}
     for each in artifact.data_sets(artifact.settings):
-        record = json_of(root / "data/raw" / made.supply.pinned(each) / "source.json")
+        record = json_of(root / "data/raw" / made.pinned(each) / "source.json")
         about = {key: record[key] for key in ("source", "variant", "files", "shape") if key in record}
         found[each.partition(".")[0]] = about
     return found

@@ -20,7 +20,7 @@ FOLDER = "NOISYLABELS_TOGETHER"
 """Environment variable with the folder of the jobs that wait; without it every job is alone."""
 
 LONGEST = 30.0
-"""Seconds after which a job starts no other: what waits for its own files should not wait for long."""
+"""Processor seconds after which a job starts no other: what is done shows, and time limits of jobs hold."""
 
 FILES = ("table", "points", "provenance")
 
@@ -39,7 +39,7 @@ def offer(folder: Path, waiting: Mapping[str, list[str]]) -> None:
 
 def run(words: list[str], parse: Callable[[list[str]], Given], compute: Callable[[Given], None]) -> None:
     """Compute a job, or take what another one computed for it; then, in a fork, others of its paper."""
-    folder, given, started = Path(os.environ.get(FOLDER, "-")), parse(words), time.monotonic()
+    folder, given = Path(os.environ.get(FOLDER, "-")), parse(words)
     file = folder / "waiting.json"
     waiting: dict[str, list[str]] = json.loads(file.read_bytes()) if file.is_file() else {}
     own = next((name for name, each in waiting.items() if each == words), "")
@@ -53,7 +53,7 @@ def run(words: list[str], parse: Callable[[list[str]], Given], compute: Callable
     sys.stdout.flush()
     if (child := os.fork()) == 0:  # whatever another one does to its process, this job is done
         for name, each in waiting.items():
-            if name.partition("/")[0] == own.partition("/")[0] and time.monotonic() < started + LONGEST:
+            if name.partition("/")[0] == own.partition("/")[0] and time.process_time() < LONGEST:
                 ahead(folder, name, parse(each), compute)
         os._exit(0)
     os.waitpid(child, 0)

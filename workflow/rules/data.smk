@@ -3,7 +3,7 @@
 
 rule fetch:
     input:
-        local=lambda wildcards: PLAN.supply.local(wildcards.dataset),
+        local=lambda wildcards: PLAN.local(wildcards.dataset),
     output:
         "data/raw/{dataset}/source.json",
     log:
@@ -13,8 +13,8 @@ rule fetch:
     conda:
         ENVIRONMENT
     params:
-        entry=lambda wildcards: PLAN.supply.entry(wildcards.dataset).model_dump_json(),
-        options=lambda wildcards: PLAN.supply.fetch_options(wildcards.dataset),
+        entry=lambda wildcards: PLAN.entry(wildcards.dataset).model_dump_json(),
+        options=lambda wildcards: PLAN.fetch_options(wildcards.dataset),
         registry=os.path.relpath(ROOT / "config/datasets.yaml"),
         record=VERSION,
     message:
@@ -37,7 +37,7 @@ rule prepare:
         ENVIRONMENT
     params:
         packages=NUMERIC,
-        code=lambda wildcards: PLAN.supply.code(wildcards.dataset),
+        code=lambda wildcards: PLAN.reading_code(wildcards.dataset),
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:

@@ -3,7 +3,7 @@
 
 rule data:
     input:
-        PLAN.supply.prepared(PLAN.data_sets()),
+        PLAN.prepared(PLAN.data_sets()),
     localrule: True
     message:
         "All data sets are in data/prepared; with data.offline=true the rest needs no network"

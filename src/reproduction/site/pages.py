@@ -284,10 +284,10 @@ class Page:
         return [self._data_set(name) for name in dict.fromkeys(sets)]
 
     def _data_set(self, name: str) -> DataSet:
-        pinned, id = self.plan.supply.pinned(name), name.partition(".")[0]
+        pinned, id = self.plan.pinned(name), name.partition(".")[0]
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
         kept = self.reference.provenance.get("data", {}).get(id, {})
-        return DataSet(id, self.plan.supply.entry(pinned), here if self.first is self.own else kept or here)
+        return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
 
     def rows(self, kind: str) -> list[Row]:
         """Verdicts of a kind, in the first run."""
