@@ -35,6 +35,7 @@ KINDS = ("statement", "statement, old time", "statement, time of tomorrow", "com
 
 TRACER = """
 import atexit, json, os, sys
+os.environ.pop("NOISYLABELS_TOGETHER", None)  # each job alone: it is what a job reads that counts
 _sources, _folder = os.environ["TRACED_SOURCES"], os.environ["TRACED_FOLDER"]
 _read = set()
 def _audit(event, arguments):
