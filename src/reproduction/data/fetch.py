@@ -205,9 +205,7 @@ def _finish(
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:
     lines = ["What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"]
     pinned = next((s.files for s in chosen if s.files and all(file.sha256 for file in s.files)), ())
-    lines.append(
-        f"or these files put into {out} by hand:" if pinned else f"or a look at {entry.homepage}."
-    )
+    lines.append(f"or these files put into {out} by hand:" if pinned else f"or a look at {entry.homepage}.")
     for file in pinned:
         size = f"{file.bytes} bytes, " if file.bytes else ""
         lines.append(f"  {file.name} ({size}sha256 {file.sha256})")
