@@ -17,6 +17,7 @@ ROOMS = {
     "auditing": "Label audit",
 }
 ALONE = {
+    "crowds": "Crowds",
     "statistics": "Statistics",
     "seeding": "Random numbers",
 }

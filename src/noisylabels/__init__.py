@@ -59,6 +59,11 @@ METHODS = {
 
 _PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
     "audit": "auditing.audit:audit",
+    "CrowdLab": "crowds:CrowdLab",
+    "DawidSkene": "crowds:DawidSkene",
+    "GLAD": "crowds:GLAD",
+    "MajorityVote": "crowds:MajorityVote",
+    "OneCoin": "crowds:OneCoin",
     "chunks": "out_of_core:chunks",
     "review": "auditing.review:review",
 }

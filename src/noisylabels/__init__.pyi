@@ -30,6 +30,11 @@ from noisylabels.classifiers.multi_kernel import (
 )
 from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
+from noisylabels.crowds import GLAD as GLAD
+from noisylabels.crowds import CrowdLab as CrowdLab
+from noisylabels.crowds import DawidSkene as DawidSkene
+from noisylabels.crowds import MajorityVote as MajorityVote
+from noisylabels.crowds import OneCoin as OneCoin
 from noisylabels.filters.lms import INLMS as INLMS
 from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS

@@ -17,7 +17,8 @@ from pydantic import Field, PositiveInt
 
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
-from noisylabels.noise.crowd import majority_vote, subset
+from noisylabels.crowds import MajorityVote, Responses
+from noisylabels.noise.crowd import subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
 
@@ -179,5 +180,6 @@ def observed(
         raise ValueError("settings.datasets: a data set with labels by people is needed, such as rte")
     for m in annotators:
         chosen = subset(arrays["item"], m, at.rng("annotators"))
-        item, response = arrays["item"][chosen], arrays["response"][chosen]
-        yield f"vote of {m}", majority_vote(item, response, len(arrays["y"]), at.rng("ties")) > 0
+        item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
+        labels = Responses.binary(item, worker, response > 0, len(arrays["y"]))
+        yield f"vote of {m}", MajorityVote(random_state=at.rng("ties")).fit(labels).labels_ > 0

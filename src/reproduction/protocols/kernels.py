@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveInt, model_validator
 
 from noisylabels.classifiers.kernel import Fits
+from noisylabels.crowds import DawidSkene, MajorityVote, OneCoin, Responses
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
-from noisylabels.noise.crowd import dawid_skene, majority_vote, subset
+from noisylabels.noise.crowd import subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import (
     At,
@@ -224,7 +225,7 @@ def feature_distances(A: Floats, B: Floats) -> Floats:
 
 LABELLED, NEW, GOLD = "labelled items", "new items", "new items and gold labels"
 MAJORITY = "majority vote"
-EM = {"one-coin EM": 1, "two-coin EM": 2}
+EM = {"one-coin EM": OneCoin, "two-coin EM": DawidSkene}
 
 
 @protocol(AnnotatorsSettings, labels=(LABELLED, NEW, GOLD, MAJORITY, *EM, "accuracy", "gain", "flagged"))
@@ -281,10 +282,10 @@ def aggregated(arrays: Mapping[str, Any], m: int, at: At) -> dict[str, Labels]:
         raise ValueError(f"annotators: {m} labels per item asked, but some item has only {fewest}")
     chosen = subset(item, m, at.rng("annotators"))
     item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
-    found = {MAJORITY: majority_vote(item, response, n, at.rng("ties"))}
-    for name, coins in EM.items():
-        found[name] = dawid_skene(item, worker, response, n, coins=coins).labels(at.rng("ties"))
-    return {name: zero_one(signs) for name, signs in found.items()}
+    crowd = Responses.binary(item, worker, response > 0, n)
+    methods = {MAJORITY: MajorityVote, **EM}
+    found = {name: method(random_state=at.rng("ties")).fit(crowd) for name, method in methods.items()}
+    return {name: zero_one(each.labels_) for name, each in found.items()}
 
 
 def completed(outcome: Outcome, votes: Labels) -> NDArray[np.bool_]:
