@@ -9,6 +9,7 @@ z = z-score per column with ddof = 1, as IDA did. Train and test indices are zer
 (R, n_train) and (R, n_test).
 """
 
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,19 +20,18 @@ from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
 from reproduction.data import uci
-from reproduction.data.formats import Arrays, Files, mat, matrix, only, pack, svmlight
+from reproduction.data.formats import Arrays, Files, fact, mat, matrix, only, pack, svmlight
 
 Floats = NDArray[np.float64]
 Points = tuple[Floats, NDArray[Any]]
 Splits = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
-TRAIN = {"banana": 400, "breast-cancer": 200, "diabetes": 468, "flare-solar": 666, "german": 700}
-TRAIN |= {"heart": 170, "image": 1300, "ringnorm": 400, "splice": 1000, "thyroid": 140, "titanic": 150}
-TRAIN |= {"twonorm": 400, "waveform": 400}
+_FACTS = json.loads(fact("ida.json"))
+TRAIN: dict[str, int] = _FACTS["train"]
 """Published numbers of training rows."""
 
-REALISATIONS = {"image": 20, "splice": 20}
+REALISATIONS: dict[str, int] = _FACTS["realisations"]
 """Published numbers of splits; of the others 100."""
 
 
@@ -72,10 +72,10 @@ def _banana(path: Path) -> Points:
     return X.toarray(), y
 
 
-def _breast_cancer(X: Floats, y: NDArray[Any]) -> Points:
-    slope = [0.99732724, 1.79417818, 0.463923119, 0.757977, 2.3300011, 1.350483, 1.993164, 0.805841, 2.43904]
-    shift = [2.6935114, 2.68471894, 2.18755, 0.459213, 1.76876, 1.488489, 1.018406, 0.982302, 1.9227466]
-    return X * slope - shift, y
+def _scaled(name: str, X: Floats) -> Floats:
+    """The columns as IDA scaled them, times a slope and minus a shift each."""
+    slope, shift = _FACTS["slope_and_shift"][name]
+    return np.asarray(X * slope - shift)
 
 
 def _flare_solar(X: Floats, y: NDArray[Any]) -> Points:
@@ -94,13 +94,6 @@ def _image(X: Floats, y: NDArray[Any]) -> Points:
 def _splice(X: Floats, y: NDArray[Any]) -> Points:
     known = (X > 0).all(axis=1)  # without the 15 rows of ambiguous letters; +1 = EI or IE
     return X[known], _plus(y[known] != 3)
-
-
-def _thyroid(X: Floats, y: NDArray[Any]) -> Points:
-    slope = [0.08668282471557734, 0.2160091459925093, 0.9076916903051858, 0.14581820454549435]
-    shift = [9.481367370321617, 2.1343863719563236, 1.726429596532679, 0.4164567929859075]
-    slope, shift = [*slope, 0.12197008374778771], [*shift, 0.5082493382697804]
-    return X * slope - shift, _plus(y != 1)
 
 
 # generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California, 1996
@@ -163,7 +156,7 @@ def _loader(
 
 
 banana = _loader("banana", _banana, lambda X, y: (X, y))
-breast_cancer = _loader("breast-cancer", uci.breast_cancer, _breast_cancer)
+breast_cancer = _loader("breast-cancer", uci.breast_cancer, lambda X, y: (_scaled("breast-cancer", X), y))
 diabetes = _loader("diabetes", uci.pima_points, _standardised)
 flare_solar = _loader("flare-solar", uci.solar_flare, _flare_solar)
 german = _loader("german", uci.german, _german)
@@ -171,7 +164,7 @@ heart = _loader("heart", uci.heart_points, _standardised)
 image = _loader("image", uci.segment, _image)
 ringnorm = _loader("ringnorm", uci.norm, lambda X, y: (_z(X), -y))
 splice = _loader("splice", uci.splice, _splice)
-thyroid = _loader("thyroid", uci.new_thyroid, _thyroid)
+thyroid = _loader("thyroid", uci.new_thyroid, lambda X, y: (_scaled("thyroid", X), _plus(y != 1)))
 titanic = _loader("titanic", uci.titanic, _standardised)
 twonorm = _loader("twonorm", uci.norm, lambda X, y: (_z(X), -y))
 waveform = _loader("waveform", uci.waveform, lambda X, y: (_z(X), _plus(y == 1)))

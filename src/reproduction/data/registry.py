@@ -314,72 +314,11 @@ TABLE = "<!-- from here on written by src/scripts/generate.py from config/datase
 
 
 def readme(page: str, registry: Registry) -> str:
-    """``data/README.md``: its text up to the table, and what every data set is, as Markdown."""
-    lines = [page.partition(TABLE)[0] + TABLE, ""]
-    lines += ["| id | content | licence | sources | with a package index only |", "|---|---|---|---|---|"]
-    for name, entry in sorted(registry.items()):
-        found = sources(name, entry)
-        kinds = ", ".join(dict.fromkeys(source.name for source in found))
-        without = _without_web(found, entry)
-        lines.append(f"| [`{name}`](#{name}) | {_content(entry)} | {entry.licence} | {kinds} | {without} |")
-    for name, entry in sorted(registry.items()):
-        lines += ["", f"## {name}", "", *_details(entry)]
-    return "\n".join(lines) + "\n"
+    """``data/README.md``: its text up to the table, and what every data set is, by ``README.md.jinja``."""
+    from jinja2 import Environment, PackageLoader
 
-
-def _details(entry: Entry) -> list[str]:
-    lines = [f"{entry.title}. {entry.citation} <{entry.homepage}>. Licence: {entry.licence}."]
-    if entry.note:
-        lines += ["", " ".join(entry.note.split())]
-    lines += ["", "| source | variant | file | bytes | sha256 |", "|---|---|---|---|---|"]
-    for source in entry.sources:
-        unopened = "" if source.opened else " (address not opened by us)"
-        label = source.name + unopened + (f": {' '.join(source.note.split())}" if source.note else "")
-        if not source.files:
-            lines.append(f"| {label} | {source.variant} | generated, seeded | | |")
-        for file in source.files:
-            size = f"{file.bytes:,}" if file.bytes else ""
-            blob = f"Git blob `{file.git_blob}`" if file.git_blob else "recorded at the first download"
-            known = f"`{file.sha256}`" if file.sha256 else blob
-            lines.append(f"| {label} | {source.variant} | {_place(file)} | {size} | {known} |")
-    for variant, digest in entry.prepared_sha256.items():
-        decimals = entry.prepared_decimals.get(variant)
-        rounded = f", rounded to {decimals} decimals (last bits depend on the processor)" if decimals else ""
-        known = "not known, nobody has opened it yet" if digest == UNSEEN else f"`{digest}`"
-        lines += ["", f"Digest of the prepared arrays, {variant}{rounded}: {known}."]
-    if entry.stand_in:
-        note = " ".join(entry.stand_in.note.split())
-        lines += ["", f"Stand-in, only where an artifact allows it: {note}"]
-    return lines
-
-
-def _place(file: RawFile) -> str:
-    inside = f", member `{file.member}`" if file.member else ""
-    if file.package:
-        return f"`{file.name}`: package {file.package.name} {file.package.version}{inside}"
-    if file.path:
-        return f"`{file.name}`: `{file.path}`{inside}"
-    moving = ", a branch that may move" if MOVING.search(str(file.url)) else ""
-    return f"`{file.name}`: <{file.url}>{inside}{moving}"
-
-
-def _content(entry: Entry) -> str:
-    shape, parts = entry.shape, [entry.task.replace("_", " ")]
-    if shape.rows:
-        parts.append(f"{shape.rows:,} x {shape.columns:,}" if shape.columns else f"{shape.rows:,} rows")
-    if shape.classes:
-        parts.append(", ".join(f"{label}: {n:,}" for label, n in shape.classes.items()))
-    if shape.rate:
-        seconds = f"{shape.samples / shape.rate:.1f} s at " if shape.samples else ""
-        parts.append(f"{seconds}{shape.rate:,} Hz")
-    return "; ".join(parts)
-
-
-def _without_web(found: list[Source], entry: Entry) -> str:
-    for source in found:
-        if source.name == "package":
-            same = source.variant == found[0].variant
-            return "the same data" if same else f"variant {source.variant}"
-        if source.name == "generated":
-            return f"generated (variant {source.variant})"
-    return "a stand-in where allowed" if entry.stand_in else "nothing; needs a mirror or the official site"
+    pages = Environment(loader=PackageLoader("reproduction.data", ""), trim_blocks=True, lstrip_blocks=True)
+    pages.tests["moving"] = MOVING.search
+    sets = [(name, entry, sources(name, entry)) for name, entry in sorted(registry.items())]
+    text = pages.get_template("README.md.jinja").render(sets=sets)
+    return f"{page.partition(TABLE)[0]}{TABLE}\n\n{text}"

@@ -26,6 +26,11 @@ def _ordinal(*levels: str, start: int = 0) -> dict[str, int]:
     return {level: code for code, level in enumerate(levels, start)}
 
 
+def _levels(name: str) -> Levels:
+    """The codes that UCI's documentation gives the levels of a set."""
+    return {int(column): levels for column, levels in json.loads(fact("levels.json"))[name].items()}
+
+
 def _points(rows: Fields, classes: Mapping[str, int], levels: Levels | None = None) -> Points:
     """All columns but the last as numbers or codes, and the classes in the last."""
     coded = levels or {}
@@ -44,18 +49,10 @@ def _australian(path: Path) -> Points:
     """Numbers; or Statlog's coding of the Credit Approval set: ordinal codes, no column 4, gaps filled."""
     if path.suffix != ".tab":
         return _numeric(14, ZERO_ONE)(path)
-    names = ("ff", "d", "i", "k", "j", "aa", "m", "c", "w", "e", "q", "r", "cc", "x")
-    levels = {
-        0: {"a": 0, "b": 1, "?": 0},
-        3: {"p": 1, "g": 2, "gg": 3, "?": 2},
-        4: _ordinal(*names, start=1) | {"?": 8},
-        5: {"ff": 1, "dd": 2, "j": 3, "v": 4, "bb": 5, "n": 7, "o": 7, "h": 8, "z": 9, "?": 4},
-        11: {"s": 1, "g": 2, "p": 3},
-    } | {column: {"f": 0, "t": 1} for column in (7, 8, 10)}
     rows = np.delete(table(path, 16), 3, axis=1)
     for column, filler in ((1, "31.57"), (12, "184")):
         rows[rows[:, column] == "?", column] = filler
-    X, y = _points(rows, ZERO_ONE, levels)
+    X, y = _points(rows, ZERO_ONE, _levels("australian"))
     X[:, 13] += 1
     return X, y
 
@@ -64,14 +61,7 @@ def _heart(path: Path) -> Points:
     """Numbers; or the 270 of Cleveland's 303 rows that Statlog took, in its order and with UCI's numbers."""
     if path.suffix != ".tab":
         return _numeric(13, ONE_TWO)(path)
-    levels = {
-        1: {"female": 0, "male": 1},
-        2: {"typical ang": 1, "atypical ang": 2, "non-anginal": 3, "asymptomatic": 4},
-        6: {"normal": 0, "ST-T abnormal": 1, "left vent hypertrophy": 2},
-        10: {"upsloping": 1, "flat": 2, "downsloping": 3},
-        12: {"normal": 3, "fixed defect": 6, "reversable defect": 7},
-    }
-    return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, levels)
+    return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, _levels("heart"))
 
 
 def _parkinsons(path: Path) -> Points:
@@ -118,21 +108,10 @@ waveform = _numeric(21, _ordinal(*"012"))  # Breiman's, 5000 x 21; y = class 0, 
 
 def breast_cancer(path: Path) -> Points:
     """Ljubljana breast cancer, the 277 complete rows of 286 x 9 ordinal codes; +1 = recurrence."""
-    levels = [
-        [f"{low}-{low + 9}" for low in range(20, 80, 10)],
-        ["lt40", "ge40", "premeno"],
-        [f"{low}-{low + 4}" for low in range(0, 60, 5)],
-        [f"{low}-{low + 2}" for low in range(0, 39, 3)],
-        ["yes", "no"],
-        ["1", "2", "3"],
-        ["left", "right"],
-        ["left_up", "left_low", "right_up", "right_low", "central"],
-        ["yes", "no"],
-    ]
     rows = np.roll(table(path, 10), -1, axis=1)
     classes = {"no-recurrence-events": -1, "recurrence-events": 1}
     complete = rows[(rows != "?").all(axis=1)]
-    return _points(complete, classes, {j: _ordinal(*names) for j, names in enumerate(levels)})
+    return _points(complete, classes, _levels("breast_cancer"))
 
 
 def german(path: Path) -> Points:
@@ -146,8 +125,7 @@ def german(path: Path) -> Points:
 def solar_flare(path: Path) -> Points:
     """Solar flares (``flare.data2``), 1066 x 12 ordinal codes; +1 = spot distribution not "O" (open)."""
     rows = table(path, 13)[:, [0, 1, *range(3, 13), 2]]
-    levels = {0: _ordinal(*"ABCDEFH", start=1), 1: _ordinal(*"XRSAHK", start=1)}
-    return _points(rows, {"O": -1, "X": 1, "I": 1, "C": 1}, levels)
+    return _points(rows, {"O": -1, "X": 1, "I": 1, "C": 1}, _levels("solar_flare"))
 
 
 def splice(path: Path) -> Points:
@@ -158,9 +136,4 @@ def splice(path: Path) -> Points:
 
 def titanic(path: Path) -> Points:
     """Delve titanic, 2201 x 3: class (first..third, crew = 0..3), child, male; +1 = survived."""
-    levels = {
-        0: _ordinal("first", "second", "third", "crew"),
-        1: _ordinal("adult", "child"),
-        2: _ordinal("female", "male"),
-    }
-    return _points(table(path, 4), {"no": -1, "yes": 1}, levels)
+    return _points(table(path, 4), {"no": -1, "yes": 1}, _levels("titanic"))

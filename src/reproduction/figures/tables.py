@@ -149,25 +149,6 @@ def _latex(content: _Content) -> str:
     )
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><style>
-body {{ font: 14px/1.35 sans-serif; margin: 1em; }}
-table {{ border-collapse: collapse; }}
-th, td {{ padding: 0.15em 0.6em; text-align: left; white-space: nowrap; font-variant-numeric: tabular-nums; }}
-th {{ border-bottom: 2px solid #444; position: sticky; top: 0; background: white; }}
-tr.section td {{ border-top: 1.5px solid #444; }}
-tr.part td {{ border-top: 1px solid #ccc; }}
-</style></head><body>
-<table>
-<thead><tr>{head}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table>
-{note}</body></html>
-"""
-
-
 def _html(content: _Content) -> str:
     def row(cells: list[str], start: int | None) -> str:
         opening = {None: "<tr>", 0: '<tr class="section">'}.get(start, '<tr class="part">')
@@ -176,7 +157,8 @@ def _html(content: _Content) -> str:
 
     head = "".join(f"<th>{html.escape(c)}</th>" for c in content.header)
     note = f"<p>{html.escape(content.note)}</p>\n" if content.note else ""
-    return _PAGE.format(head=head, body="\n".join(row(*shown) for shown in content.shown()), note=note)
+    page = Path(__file__).with_name("table.html").read_text(encoding="utf-8")
+    return page.format(head=head, body="\n".join(row(*shown) for shown in content.shown()), note=note)
 
 
 _WRITERS = {".csv": _csv, ".md": _markdown, ".tex": _latex, ".html": _html}
