@@ -215,7 +215,7 @@ def test_the_interval_for_new_points_contains_that_for_these(splits, d):
 
 def test_splits_that_do_not_vary_leave_the_error_of_the_points():
     error = pool_error([0.0, 1.0, 0.0, -1.0, 1.0], np.ones(5), 5)
-    assert for_new_points(Estimate(0.2, 0, 9), error) == pytest.approx((0.2, error.se, error.df))
+    assert for_new_points(Estimate(0.2, 0, 9), error) == pytest.approx((0.2, error.se, error.df, 0))
     assert for_new_points(Estimate(0.2, np.nan, 0), error).df == 0  # one realisation
 
 

@@ -1,12 +1,14 @@
 """The reference run that the repository keeps: what it holds, when it is old, how another run compares.
 
 A `Run` is one artifact as it was run, read from finished files. A result table without its repetitions is a
-summary: n, mean, standard error and quantiles of every row key. What is kept is judged again from its
-estimates: another margin, bound, published value or wording needs no run.
+summary: n, mean, standard error and quantiles of every row key. The table itself and the errors by point are
+kept compressed, so that whatever is asked of them is judged again without a run.
 """
 
 import hashlib
+import io
 import json
+import lzma
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,31 +19,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from noisylabels.statistics import Estimate
 from reproduction import costs, results
 from reproduction.plan import Plan, unknown_target
 from reproduction.results import replacing
 from reproduction.strict_yaml import Content
 from reproduction.verdicts import judge
 from reproduction.verdicts.agreement import agreement
-from reproduction.verdicts.claims import NOT_JUDGED, SELECTOR, Asked, MissingRows
-from reproduction.verdicts.estimates import (
-    Cell,
-    Estimates,
-    Measured,
-    digest,
-    of_rows,
-    prepare,
-    rows_of,
-    select,
-    unnamed,
-)
+from reproduction.verdicts.claims import NOT_JUDGED, SELECTOR, Asked
+from reproduction.verdicts.estimates import rows_of
+from reproduction.verdicts.judge import VERDICT_COLUMNS, as_text
+from reproduction.verdicts.per_point_errors import Points
 
 DRAWN = ("svg", "png", "html")
 """Formats that a page can show."""
-JUDGED_BY = ("verdicts", "agreement", "estimates")
-WHOLE, LARGEST = 20_000_000, 2_000_000
+JUDGED_BY = ("verdicts", "agreement")
+WHOLE, LARGEST = 40_000_000, 2_000_000
 """Bytes of the whole reference, and of a file of it."""
+KEPT = ("table.csv", "points.npz")
+"""What is kept compressed beside the summary: the repetitions, and the errors point by point."""
 THUMBNAIL = (520, 320)
 """Largest width and height in pixels."""
 
@@ -61,7 +56,6 @@ class Run:
     scale: str
     verdicts: list[Row] = field(default_factory=list)
     agreement: list[Row] = field(default_factory=list)
-    estimates: list[Row] = field(default_factory=list)
     provenance: Content = field(default_factory=dict)
     cost: dict[str, float] = field(default_factory=dict)
     drawn: Path | None = None
@@ -78,12 +72,11 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
     source : the artifact that the table and its provenance are of, if it is another.
     """
     scale, tables = plan.config["scale"], root / plan.results / (source or name)
-    verdicts, agreement, estimates = (_newest(root / plan.results, name, f"{part}.csv") for part in JUDGED_BY)
+    verdicts, agreement = (_newest(root / plan.results, name, f"{part}.csv") for part in JUDGED_BY)
     return Run(
         scale,
         verdicts,
         agreement,
-        estimates,
         provenance=json_of(tables / "provenance.json"),
         cost=_cost(root / f"logs/{scale}/{name}"),
         drawn=_smallest(root / plan.figures / name),
@@ -96,12 +89,11 @@ def kept(name: str, root: Path, source: str = "") -> Run:
     tables, drawn = root / "results/reference" / (source or name), root / "figures/reference" / name
     folder = root / "results/reference" / name
     provenance = json_of(folder / "provenance.json")
-    verdicts, agreement, estimates = (rows_of(folder / f"{part}.csv") for part in JUDGED_BY)
+    verdicts, agreement = (rows_of(folder / f"{part}.csv") for part in JUDGED_BY)
     return Run(
         "full",
         verdicts,
         agreement,
-        estimates,
         provenance=json_of(tables / "provenance.json") | provenance,
         cost=provenance.get("cost", {}),
         drawn=_smallest(drawn),
@@ -197,73 +189,44 @@ class Judged(NamedTuple):
     agreement: pd.DataFrame
 
 
-def judged(
-    content: Asked, estimates: Sequence[Row], before: Sequence[Row], means: Path | None = None
-) -> Judged:
-    """What follows now from estimates that were kept, and for claims without any from verdicts.
+def again(content: Asked, folder: Path) -> Judged:
+    """What follows now from what a folder of the reference keeps.
 
-    means : the summary of the result table, for published values that were added since.
+    Without its table (kept before tables were) what asks for something else now is `NOT_JUDGED`.
+    Raises ValueError : a kept table that is not the one of its provenance.
     """
-    found = of_rows(estimates)
-    if means and means.is_file():
-        found |= _new_values(content, found, means)
-    frame = judge.decide(content, found, "full", before)
+    before = rows_of(folder / "verdicts.csv")
+    table, points = (_unpacked(folder, name) for name in KEPT)
+    if table:
+        rows = results.read_table(io.BytesIO(table))
+        frame = judge.judge(content, rows, "full", Points.read(io.BytesIO(points)) if points else None)
+    else:
+        frame = judge.unmoved(content, before)
     constant = {row["id"]: row["constant_error"] for row in before if row["kind"] == "published"}
     frame["constant_error"] = [float(constant.get(name) or "nan") for name in frame["id"]]
     return Judged(frame, agreement(frame.assign(paper="", artifact="")))
 
 
-def _new_values(content: Asked, found: Estimates, summary: Path) -> Estimates:
-    """Estimates of the published values that have none and name one row of a summary."""
-    asked = {entry["id"]: {"where": entry["where"]} for entry in content.get("published") or []}
-    known = {(name, each.what) for (name, number), each in found.items() if not number}
-    asked = {name: where for name, where in asked.items() if (name, digest(where)) not in known}
-    if not asked:
-        return {}
-    means, new = read_summary(summary), Estimates()
-    rows = prepare(means.assign(repetition=0).rename(columns={"mean": "value"}))
-    for name, where in asked.items():
-        try:
-            chosen = select(rows, where["where"])
-        except MissingRows as error:
-            new[name, 0] = Measured(digest(where), missing=str(error))
-            continue
-        unnamed(chosen, {"repetition", *where["where"]})
-        if len(chosen) == 1:
-            row = means.loc[chosen.index[0]]
-            estimate = Estimate(float(row["mean"]), float(row["se"]), int(row["n"]) - 1)
-            cell = Cell({}, "mean", int(row["n"]), 0, estimate)
-            new[name, 0] = Measured(digest(where), [[cell]], list(chosen.loc[chosen["stand_in"], "dataset"]))
-    return new
-
-
-def again(content: Asked, folder: Path) -> Judged:
-    """The same of what a folder of the reference keeps."""
-    estimates, before = rows_of(folder / "estimates.csv"), rows_of(folder / "verdicts.csv")
-    return judged(content, estimates, before, folder / "summary.csv")
+def _unpacked(folder: Path, name: str) -> bytes:
+    """A file that `keep` compressed; of none: empty."""
+    file = folder / f"{name}.xz"
+    if not file.is_file():
+        return b""
+    content = lzma.decompress(file.read_bytes())
+    recorded = json_of(folder / "provenance.json").get(f"{name.partition('.')[0]}_sha256")
+    if hashlib.sha256(content).hexdigest() != recorded:
+        raise ValueError(f"{file}: not the one that its provenance.json records; keep the run again")
+    return content
 
 
 def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
-    """(published values and claims whose kept verdict is not what follows now, those that need a run)."""
+    """(published values and claims whose kept row is not what follows now, those that need a run)."""
     before = {row["id"]: row for row in rows_of(folder / "verdicts.csv")}
     now = {row["id"]: row for row in again(content, folder).verdicts.to_dict("records")}
-    keys = ["verdict", "statement", "expected", "reason", "margin", "published"]
-    keys += ["origin", "form_of", "found_after", "n_needed"]
-    changed = [
-        name
-        for name in {**before, **now}
-        if name not in before
-        or name not in now
-        or any(_text(now[name][k]) != before[name].get(k) for k in keys)
-    ]
+    texts = {name: {key: as_text(row[key]) for key in VERDICT_COLUMNS} for name, row in now.items()}
+    was = {name: {key: row.get(key, "") for key in VERDICT_COLUMNS} for name, row in before.items()}
+    changed = [name for name in {**before, **now} if was.get(name) != texts.get(name)]
     return changed, [name for name, row in now.items() if row["verdict"] == NOT_JUDGED]
-
-
-def _text(value: Any) -> str:
-    """A value as `judge.write` writes it."""
-    if isinstance(value, str):
-        return value
-    return "" if value != value else f"{value:.6g}"
 
 
 def _write(found: Judged, name: str, folder: Path) -> None:
@@ -333,16 +296,24 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     ------
     NotFinished : not run, not judged, or run from other settings than those of its file.
     """
-    run, content = own(made, name, root), made.artifact(name).content
+    run = own(made, name, root)
     _examine(made, name, run)
     folder = home / "results/reference" / name
     folder.mkdir(parents=True, exist_ok=True)
+    for outdated in (
+        *(f"{part}.csv" for part in (*JUDGED_BY, "estimates")),
+        *(f"{file}.xz" for file in KEPT),
+    ):
+        (folder / outdated).unlink(missing_ok=True)
     if run.table:
         _keep_summary(run.table, folder / "summary.csv")
-    (folder / "estimates.csv").unlink(missing_ok=True)
-    if run.estimates:
-        judge.write(pd.DataFrame(run.estimates), folder / "estimates.csv")
-    _write(judged(content, run.estimates, run.verdicts), name, folder)
+        for file in KEPT:
+            (folder / f"{file}.xz").write_bytes(
+                lzma.compress(run.table.with_name(file).read_bytes(), preset=9)
+            )
+    for kind, rows in zip(JUDGED_BY, (run.verdicts, run.agreement), strict=True):
+        if rows:
+            judge.write(pd.DataFrame(rows), folder / f"{kind}.csv")
     made_from = {"settings": _settings(made, name), "code": run.provenance.get("code", "")}
     about = run.provenance | {"cost": run.cost, "data": _data(made, name, root), "made_from": made_from}
     with replacing(folder / "provenance.json") as part:
@@ -357,7 +328,7 @@ def _examine(made: Plan, name: str, run: Run) -> None:
     made_as = [run.provenance.get("settings"), run.provenance.get("seed")]
     if artifact.protocol and made_as != [json.loads(json.dumps(artifact.settings)), made.config["seed"]]:
         raise NotFinished(f"{name}: its table comes from other settings or another seed; {remedy}")
-    found = judged(artifact.content, run.estimates, run.verdicts).verdicts
+    found = judge.unmoved(artifact.content, run.verdicts)
     if lacking := list(found.loc[found["verdict"] == NOT_JUDGED, "id"]):
         others = f"are not those of its claims and published values ({lacking[0]})"
         raise NotFinished(f"{name}: its verdicts {others}; {remedy}")

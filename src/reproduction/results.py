@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import psutil
 
@@ -113,7 +113,7 @@ def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
     Path(path).write_text(header + "".join(body), encoding="utf-8", newline="\n")
 
 
-def read_table(path: str | Path) -> "pd.DataFrame":
+def read_table(path: str | Path | IO[bytes]) -> "pd.DataFrame":
     """Read a result table with text columns as text and empty labels as "".
 
     Raises ValueError: columns other than `COLUMNS`.

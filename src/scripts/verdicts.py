@@ -1,4 +1,4 @@
-"""Judge artifacts: their files and result tables in; verdicts, their estimates and agreement out.
+"""Judge artifacts: their files and result tables in; verdicts and agreement out.
 
 With --seeds the tables are of one artifact and of these root seeds; out comes what differs between them.
 """
@@ -13,7 +13,6 @@ parser.add_argument("--scale", required=True, help="full gives verdicts, any oth
 parser.add_argument("--data", nargs="*", type=Path, default=[], help="their prepared data sets (.npz)")
 parser.add_argument("--seeds", nargs="*", type=int, default=[], help="of the tables; the drawn run first")
 parser.add_argument("--csv", type=Path, required=True)
-parser.add_argument("--estimates", type=Path, help="CSV from which the verdicts can be decided again")
 parser.add_argument("--agreement", type=Path, help="agreement of whole tables with the papers, as CSV")
 parser.add_argument("--spread", type=Path, help="means over the seeds, as CSV")
 parser.add_argument("--html", type=Path, help="these and the verdicts, for the page of the artifact")
@@ -30,17 +29,14 @@ tables = dict(zip(given.seeds, given.tables, strict=False))
 try:
     if given.seeds:
         judged = {seed: judge_files(given.artifacts, [table], given.scale) for seed, table in tables.items()}
-        verdicts = agreement.shared({seed: each.verdicts for seed, each in judged.items()})
+        verdicts = agreement.shared(judged)
         spread = agreement.over_seeds({seed: read_table(table) for seed, table in tables.items()})
     else:
-        verdicts, estimates = judge_files(given.artifacts, given.tables, given.scale, given.data)
+        verdicts = judge_files(given.artifacts, given.tables, given.scale, given.data)
 except VerdictError as error:
     parser.exit(1, f"{error}\n")
 with replacing(given.csv) as part:
     write(verdicts, part)
-if given.estimates:
-    with replacing(given.estimates) as part:
-        write(estimates, part, digits=None)
 if given.agreement:
     with replacing(given.agreement) as part:
         write(agreement.agreement(verdicts, given.scale), part)

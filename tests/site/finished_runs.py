@@ -4,13 +4,15 @@ import itertools
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from PIL import Image
 
-from noisylabels.statistics import Estimate
 from reproduction import plan as plans
-from reproduction.results import write_provenance, write_rows
-from reproduction.verdicts.estimates import Cell, Measured, digest, frame_of
-from reproduction.verdicts.judge import VERDICT_COLUMNS, Judged, decide, write
+from reproduction.results import COLUMNS, write_provenance, write_rows
+from reproduction.verdicts import judge
+from reproduction.verdicts.agreement import agreement
+from reproduction.verdicts.claims import listed
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 VERDICTS = ["holds", "contradicted", "leaning for", "verified", "not comparable"]
@@ -31,21 +33,26 @@ def rows(artifact, offset=0.0):
 
 
 def judged(artifact, scale):
-    """Verdicts and estimates: claims with all verdicts in turn, published values at all distances."""
-    words, estimates, kept = itertools.cycle(VERDICTS), {}, []
-    for place, entry in enumerate(artifact.content.get("published", [])):
+    """Claims with all verdicts in turn, published values at all distances; both as text."""
+    words, rows = itertools.cycle(VERDICTS), []
+    content = artifact.content
+    for place, entry in enumerate(content.get("published", [])):
+        labels = {key: listed(wanted) for key, wanted in entry["where"].items() if key != "x"}
         ours = entry["value"] + (place % 9 - 4) * entry["margin"]
-        cell = Cell({}, "mean", 5, 0, Estimate(ours, entry["margin"] / 4, 4))
-        estimates[entry["id"], 0] = Measured(digest({"where": entry["where"]}), [[cell]])
-    for claim in artifact.content.get("claims", []):
-        asked = {key: claim.get(key) for key in ("checks", "theorem", "not_comparable")}
-        row = {"id": claim["id"], "rule": digest(asked), "verdict": next(words)}
-        kept.append(dict.fromkeys(VERDICT_COLUMNS, "") | row | {"check": json.dumps(claim["checks"][0])})
-    frame = decide(artifact.content, estimates, scale, kept)
-    return Judged(*(_named(artifact, part) for part in (frame, frame_of(estimates))))
-
-
-def _named(artifact, frame):
+        spread = entry["margin"] / 2 * np.linspace(-1, 1, 30)
+        combinations = itertools.product(enumerate(ours + spread), *labels.values())
+        rows += [
+            dict.fromkeys(COLUMNS, "-")
+            | {"repetition": r, "x": 1.0, "value": v}
+            | dict(zip(labels, each, strict=True))
+            for (r, v), *each in combinations
+        ]
+    table = pd.DataFrame(rows, columns=COLUMNS).drop_duplicates(COLUMNS[:-1])
+    frame = judge.judge(content | {"claims": []}, table, scale)
+    for row in judge.unmoved(content | {"published": []}, []).to_dict("records"):
+        check = next(each for each in content["claims"] if each["id"] == row["id"])["checks"][0]
+        word = next(words) if scale == "full" else "ran"
+        frame.loc[len(frame)] = row | {"verdict": word, "check": json.dumps(check)}
     return frame.assign(paper=artifact.paper, artifact=artifact.name)
 
 
@@ -62,8 +69,8 @@ def finish(root, plan, names, offset=0.0):
             points.write_bytes(b"")
             write_provenance(plan.about(name), {}, [], table, points, results / "provenance.json")
         found = judged(artifact, plan.config["scale"])
-        write(found.verdicts, results / "verdicts.csv")
-        write(found.estimates, results / "estimates.csv", digits=None)
+        judge.write(found, results / "verdicts.csv")
+        judge.write(agreement(found, plan.config["scale"]), results / "agreement.csv")
         if artifact.content["kind"] == "table":
             for suffix in ("html", "md"):
                 drawn.with_name(f"{drawn.name}.{suffix}").write_text(TABLE)

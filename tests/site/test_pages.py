@@ -9,13 +9,11 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-from finished_runs import CHECKOUT, NAMES, finish, judged, plan_of
+from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
 from reproduction import reference
 from reproduction.results import write_rows
 from reproduction.site import build, charts, pages
-from reproduction.verdicts.agreement import agreement
-from reproduction.verdicts.judge import write
 from reproduction.verdicts.sentences import statements
 
 KEYS = [name.replace("/", "_") for name in NAMES]
@@ -201,8 +199,6 @@ def test_the_agreement_of_a_table_is_told_and_drawn(tmp_path):
     plan = plan_of("full", ["kernel_boost"])
     name = "kernel_boost/bound_table"
     finish(tmp_path, plan, [name])
-    verdicts = judged(plan.artifact(name), "full").verdicts
-    write(agreement(verdicts), tmp_path / "results/full" / name / "agreement.csv")
     build.write(plan, tmp_path, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/kernel_boost_bound_table.html").read_text()
     assert '<svg class="agreement"' in page

@@ -1,14 +1,17 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
+import hashlib
 import json
+import lzma
 import re
 
 import numpy as np
 import pytest
-from finished_runs import CHECKOUT, finish, plan_of
+from finished_runs import finish, plan_of
 
 from reproduction import reference
 from reproduction.results import read_table, write_rows
+from reproduction.verdicts import judge
 
 NAME = "ors/fig2"
 
@@ -23,6 +26,7 @@ def full(plan, tmp_path):
     """A finished full run of one artifact, kept as the reference."""
     finish(tmp_path, plan, [NAME])
     reference.keep(plan, NAME, tmp_path, tmp_path)
+    (tmp_path / "results/reference" / NAME / "table.csv.xz").unlink()  # its claims ask for other rows
     return tmp_path
 
 
@@ -74,7 +78,7 @@ def test_keeping_again_changes_nothing(full, plan):
     files = [file for file in full.rglob("*") if "reference" in file.parts and file.is_file()]
     before = {file: file.read_bytes() for file in files}
     reference.keep(plan, NAME, full, full)
-    assert {file: file.read_bytes() for file in files} == before
+    assert {file: file.read_bytes() for file in before} == before
 
 
 def test_what_is_not_finished_is_not_kept(plan, tmp_path):
@@ -109,50 +113,68 @@ def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, change, mess
         reference.keep(plan, NAME, tmp_path, tmp_path)
 
 
-def test_other_words_margins_and_bounds_are_judged_from_what_is_kept():
-    """The reference of the repository: no run, and only what its estimates cannot answer waits for one."""
-    plan = plan_of("full", ["kernel_boost", "ors"])
-    name, folder = "kernel_boost/rivals", CHECKOUT / "results/reference/kernel_boost/rivals"
-    content = plan.artifact(name).content
-    values = [entry | {"margin": 100 * entry["margin"]} for entry in content["published"]]
-    claims = [claim | {"statement": "in other words"} for claim in content["claims"]]
-    found = reference.again(content | {"published": values, "claims": claims}, folder).verdicts
-    before = reference.again(content, folder).verdicts
-    published = found["kind"] == "published"
-    inside = [(frame.loc[published, "verdict"] == "inside").sum() for frame in (before, found)]
-    assert inside[0] < inside[1] == published.sum()
-    assert set(found.loc[~published, "statement"]) == {"in other words"}
-    assert found.loc[~published, "verdict"].equals(before.loc[~published, "verdict"])
-    assert reference.moved(content, folder) == ([], [])
-    claims = [claim | {"checks": [claim["checks"][0] | {"where": {"x": 1}}]} for claim in content["claims"]]
-    found = reference.again(content | {"claims": claims}, folder).verdicts
-    assert set(found.loc[~published, "verdict"]) == {"not judged"}
-
-
-def test_another_bound_is_judged_from_kept_estimates():
+@pytest.fixture
+def tabled(tmp_path):
+    """A kept run whose table, not only its verdicts, is that of its artifact; and what the artifact asks."""
     plan = plan_of("full", ["ors"])
-    content, folder = plan.artifact("ors/fig6").content, CHECKOUT / "results/reference/ors/fig6"
-    claims = [
-        claim
-        | {"checks": [check | ({"below": -99} if "below" in check else {}) for check in claim["checks"]]}
-        for claim in content["claims"]
+    ours = {"a": {"method": "ours"}, "b": {"method": "theirs"}, "where": {"metric": "error"}}
+    claim = {"id": "c", "statement": "s", "checks": [{"statistic": "difference", **ours, "below": 0}]}
+    value = {"id": "v", "value": 10.0, "se": 0.1, "n": 10, "where": {"method": "ours"} | ours["where"]}
+    content = {"published": [value | {"margin": 0.5, "reason": "r"}], "claims": [claim]}
+    finish(tmp_path, plan, [NAME])
+    table = tmp_path / "results/full" / NAME / "table.csv"
+    means = (("ours", 10.1), ("theirs", 10.4))
+    noise = np.random.default_rng(0).normal(0, 0.1, 40)
+    rows = [
+        {"method": m, "repetition": r, "metric": "error", "value": mean + noise[r] + 0.01 * (r % 2)}
+        for m, mean in means
+        for r in range(40)
     ]
-    before, found = (reference.again(c, folder).verdicts for c in (content, content | {"claims": claims}))
+    write_rows(rows, table)
+    file = table.with_name("provenance.json")
+    file.write_text(
+        json.dumps(
+            json.loads(file.read_text()) | {"table_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}
+        )
+    )
+    found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
+    judge.write(found, table.with_name("verdicts.csv"))
+    plan.artifacts[NAME]._content = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
+    reference.keep(plan, NAME, tmp_path, tmp_path)
+    return content, tmp_path / "results/reference" / NAME
+
+
+def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(tabled):
+    content, folder = tabled
+    (value,), (claim,) = content["published"], content["claims"]
     assert reference.moved(content, folder) == ([], [])
-    assert "not judged" not in set(found["verdict"])
-    assert (found["verdict"] == "contradicted").sum() > (before["verdict"] == "contradicted").sum()
+    for changed, verdicts in (
+        ({"published": [value | {"margin": 0.15}]}, ["undecided", "holds"]),
+        ({"published": [value | {"where": {"method": "theirs"}}]}, ["undecided", "holds"]),
+        ({"claims": [claim | {"checks": [claim["checks"][0] | {"below": -9}]}]}, ["inside", "contradicted"]),
+        ({"claims": [claim | {"statement": "in other words"}]}, ["inside", "holds"]),
+    ):
+        assert reference.again(content | changed, folder).verdicts["verdict"].tolist() == verdicts
+        assert reference.moved(content | changed, folder) == (["v" if "published" in changed else "c"], [])
 
 
-def test_a_new_published_value_is_judged_from_the_means():
-    plan = plan_of("full", ["kernel_boost"])
-    content = plan.artifact("kernel_boost/rivals").content
-    old = content["published"][0]
-    where = old["where"] | {"noise": "independent 0.1"}
-    new = {"id": "new", "value": old["value"], "where": where, "margin": 5.0, "reason": "r"}
-    found = reference.again(
-        {"published": [new]}, CHECKOUT / "results/reference/kernel_boost/rivals"
-    ).verdicts.iloc[0]
-    assert (found["verdict"], found["repetitions"]) == ("inside", 100)
+def test_a_kept_table_that_was_changed_is_named(tabled):
+    content, folder = tabled
+    file = folder / "table.csv.xz"
+    file.write_bytes(lzma.compress(lzma.decompress(file.read_bytes()).replace(b"theirs", b"others")))
+    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the one that its provenance\.json records"):
+        reference.again(content, folder)
+
+
+def test_without_its_table_a_kept_verdict_waits_for_a_run_if_it_is_asked_something_else(tabled):
+    content, folder = tabled
+    (value,), (claim,) = content["published"], content["claims"]
+    (folder / "table.csv.xz").unlink()
+    assert reference.moved(content, folder) == ([], [])
+    words = content | {"claims": [claim | {"statement": "in other words"}]}
+    assert reference.moved(words, folder) == (["c"], [])
+    other = {"published": [value | {"margin": 0.15}], "claims": [claim | {"theorem": True}]}
+    assert reference.moved(other, folder) == (["v", "c"], ["v", "c"])
 
 
 def test_an_unknown_target_is_named(plan):

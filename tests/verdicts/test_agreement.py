@@ -36,7 +36,7 @@ def files(folder, ours, stand_in=(), margin=0.5):
 
 def agreed(folder, ours, scale="full", labels=(), **changes):
     artifacts, tables = files(folder, ours, **changes)
-    frame = agreement(judge_files(artifacts, tables, scale, labels).verdicts, scale)
+    frame = agreement(judge_files(artifacts, tables, scale, labels), scale)
     assert list(frame.columns) == COLUMNS
     controls = frame["control"] + ": " + frame["state"]
     frame["quantity"] = frame["quantity"].where(frame["control"] == "", controls)
@@ -118,7 +118,7 @@ def test_a_reduced_run_measures_and_judges_nothing(tmp_path):
 def test_artifacts_without_printed_values_have_no_rows(tmp_path):
     artifacts, tables = files(tmp_path, PRINTED)
     artifacts[0].write_text("claims: []\n", encoding="utf-8")
-    assert agreement(judge_files(artifacts, tables, "full").verdicts).empty
+    assert agreement(judge_files(artifacts, tables, "full")).empty
 
 
 @pytest.mark.slow

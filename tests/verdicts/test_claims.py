@@ -48,7 +48,7 @@ def test_a_ratio_off_by_five_percent_contradicts_the_claim_of_two_percent():
 def test_large_error_bars_contradict_the_claim_that_they_are_tiny():
     check = {"statistic": "relative_se", "where": {"method": "ours"}, "below": 0.08}
     row = one_verdict(claim(check), table(curve(around(1, sd=0.5))))
-    assert (row["verdict"], row["estimate"]) == ("contradicted", pytest.approx(0.5 / np.sqrt(10)))
+    assert (row["verdict"], row["estimate"]) == ("contradicted", pytest.approx(0.5 / np.sqrt(30)))
     assert one_verdict(claim(check), table(curve(around(1, sd=0.2))))["verdict"] == "holds"
     assert one_verdict(claim(check), table(curve([1.0])))["verdict"] == "undecided"
 

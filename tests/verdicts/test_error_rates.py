@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from synthetic_tables import curve, table
-from verdict_inputs import MARGIN, below, claim, printed, two_methods
+from verdict_inputs import MARGIN, around, below, claim, printed, two_methods
 
 from reproduction.verdicts.judge import judge
+from reproduction.verdicts.sentences import Sentences
 
 
 def rates(entries, make, runs=200):
@@ -83,3 +84,40 @@ def test_at_least_keeps_its_level():
     three, two = ({"claims": [claim(below(for_each=["noise"], at_least=k))]} for k in (3, 2))
     assert rates(three, four_groups, 150).get("holds", 0) <= limit(150)
     assert rates(two, four_groups, 20)["holds"] > 0.9
+
+
+STUCK = {"published": [printed(value=10.0, margin=1.0, se=0.003, n=10, where={"noise": "n0"})]}
+
+
+def one_run_in_ten_gets_stuck(rng, n, curves, mean, sd=0.05, far=10.0):
+    """Runs near a level, and every tenth ``far`` above it, by chance; their expectation is ``mean``."""
+    stuck = far * (rng.random((curves, n)) < 0.1)
+    values = mean - far / 10 + sd * rng.standard_normal((curves, n)) + stuck
+    return table(*(curve(each, noise=f"n{i}") for i, each in enumerate(values)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "curves", "far"),
+    [(10, 1, 10), (10, 8, 10), (10, 8, 0.4), (10, 8, 0.3), (28, 2, 10), (30, 1, 10), (100, 1, 10)],
+)
+def test_runs_that_get_stuck_are_inside_or_outside_wrongly_in_five_percent(n, curves, far):
+    """On the border the plain t-test says "inside" (or "outside" below it) in 35 % at n = 10."""
+    for border, wrong in ((11.0, "inside"), (9.0, "outside")):
+        rng = np.random.default_rng(11)
+        frames = [one_run_in_ten_gets_stuck(rng, n, curves, border, far=far) for _ in range(300)]
+        words = [judge(STUCK, frame, "full").loc[0, "verdict"] for frame in frames]
+        assert words.count(wrong) / 300 <= limit(300), (n, border)
+
+
+def test_far_runs_leave_few_repetitions_undecided_and_many_are_judged_with_their_skewness():
+    rng = np.random.default_rng(3)
+    few, many = (one_run_in_ten_gets_stuck(rng, n, 1, 10.0, far=1.0) for n in (28, 200))
+    row = judge(STUCK, few, "full").iloc[0]
+    assert (row["verdict"], row["remark"], row["n_needed"]) == ("undecided", "far", 29)
+    assert "a run of this method lies far from the others" in Sentences().evidence(row)
+    assert judge(STUCK, many, "full").loc[0, "verdict"] == "inside"
+    alone = table(curve(around(10, n=10), noise="n0"))
+    row = judge(STUCK, alone, "full").iloc[0]
+    assert (row["verdict"], row["remark"]) == ("undecided", "few")
+    assert "too few runs of this method to see one in ten" in Sentences().evidence(row)

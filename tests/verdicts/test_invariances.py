@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, everything, one_verdict, printed
 
-from reproduction.verdicts.estimates import frame_of, measure, of_rows, rows_of
-from reproduction.verdicts.judge import decide, judge, write
+from reproduction.verdicts.judge import judge
 
 
 @given(st.randoms(use_true_random=False))
@@ -52,21 +51,3 @@ def test_verdicts_are_monotone_in_the_shift(shifts, sign):
 def test_the_interval_contains_the_estimate(values):
     row = one_verdict(printed(), table(curve(values)))
     assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None)
-def test_the_written_estimates_give_the_same_verdicts_as_the_table(tmp_path_factory, seed):
-    rng = np.random.default_rng(seed)
-    entries, frame = everything(rng)
-    frame = pd.concat([frame.assign(dataset="a"), everything(rng)[1].assign(dataset="b")])
-    checks = [below(for_each=["dataset"], at_least=1), below(statistic="relative_se", b=None, below=1)]
-    checks[1] |= {"a": {"method": "ours"}, "for_each": ["dataset"]}
-    checks.append({"statistic": "value", "a": {"method": "ours"}, "rows": "every", "above": -9})
-    one = claim(below(where={"dataset": "a"}))
-    entries["claims"] = [one, claim(*checks, id="all"), claim({**checks[2], "above": 1}, id="every")]
-    entries["published"][0]["where"]["dataset"] = ["a", "b"]
-    file = tmp_path_factory.mktemp("estimates") / "estimates.csv"
-    write(frame_of(measure(entries, frame)), file, digits=None)
-    again = decide(entries, of_rows(rows_of(file)), "full")
-    pd.testing.assert_frame_equal(judge(entries, frame, "full"), again, check_exact=True)

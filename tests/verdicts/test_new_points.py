@@ -54,7 +54,7 @@ def judged(tmp_path):
         claims = [{"id": f"C{i}", "statement": "s", "checks": [check]} for i, check in enumerate(checks)]
         (tmp_path / "artifact.yaml").write_text(json.dumps({"claims": claims}))
         before(tmp_path)
-        return judge_files([tmp_path / "artifact.yaml"], [tmp_path / "table.csv"], scale).verdicts
+        return judge_files([tmp_path / "artifact.yaml"], [tmp_path / "table.csv"], scale)
 
     return judged
 

@@ -31,7 +31,7 @@ def test_published_value(ours, verdict):
     row = one_verdict(printed(), table(curve(around(ours))))
     assert row["verdict"] == verdict
     assert (row["estimate"], row["published"], row["margin"], row["n"]) == pytest.approx(
-        (ours, 10, MARGIN, 10)
+        (ours, 10, MARGIN, 30)
     )
 
 
@@ -42,7 +42,7 @@ def test_a_result_three_margins_off_differs():
 
 
 def test_p_values_are_those_of_scipy():
-    values = around(10.3, n=12)
+    values = around(10.4, n=32)
     row = one_verdict(printed(), table(curve(values)))
     p = max(
         stats.ttest_1samp(values, 10 - MARGIN, alternative="greater").pvalue,
@@ -62,7 +62,7 @@ def test_the_printed_error_widens_the_comparison():
 
 
 def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_beside_it():
-    frame = table(*(curve(around(10.27, seed=i), noise=f"n{i}") for i in range(8)))
+    frame = table(*(curve(around(10.4, seed=i), noise=f"n{i}") for i in range(8)))
     entries = [printed(id=f"v{i}", where={"method": "ours", "noise": f"n{i}"}) for i in range(8)]
     alone = one_verdict(entries[0], frame)
     together = judge({"published": entries}, frame, "full")
@@ -77,7 +77,7 @@ def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_
 
 @pytest.mark.parametrize("seed", range(5))
 def test_inside_is_a_90_percent_interval_within_the_margin(seed):
-    ours = around(10.0 + 0.1 * seed, sd=0.5, n=7, seed=seed)
+    ours = around(10.0 + 0.1 * seed, sd=0.5, n=35, seed=seed)
     row = one_verdict(printed(se=0.1, n=10), table(curve(ours)))
     low, high = _welch_interval(ours)
     assert (row["verdict"] == "inside") == (low > -MARGIN and high < MARGIN)
@@ -86,8 +86,8 @@ def test_inside_is_a_90_percent_interval_within_the_margin(seed):
 
 def _welch_interval(ours):
     """The 90 % interval of the difference by Welch's formula, written out."""
-    parts = np.array([ours.var(ddof=1) / 7, 0.01])
-    df = parts.sum() ** 2 / (parts**2 / [6, 9]).sum()
+    parts = np.array([ours.var(ddof=1) / 35, 0.01])
+    df = parts.sum() ** 2 / (parts**2 / [34, 9]).sum()
     half = stats.t.ppf(0.95, df) * np.sqrt(parts.sum())
     return ours.mean() - 10 - half, ours.mean() - 10 + half
 
@@ -109,7 +109,9 @@ def test_equal_repetitions_count_as_one_and_are_compared_exactly():
 
 def test_equal_repetitions_are_tested_against_a_printed_mean_with_an_error():
     one, ten = (one_verdict(printed(se=0.2, n=10), table(curve([10.2] * n))) for n in (2, 10))
-    exact = stats.ttest_1samp(around(9.8, sd=0.2 * np.sqrt(10)), 10 - MARGIN, alternative="greater").pvalue
+    exact = stats.ttest_1samp(
+        around(9.8, sd=0.2 * np.sqrt(10), n=10), 10 - MARGIN, alternative="greater"
+    ).pvalue
     assert one["p_agree"] == ten["p_agree"] == pytest.approx(exact)
     assert (one["n"], ten["n"]) == (1, 1)
 
@@ -117,13 +119,13 @@ def test_equal_repetitions_are_tested_against_a_printed_mean_with_an_error():
 def test_a_listed_selector_is_averaged_within_the_repetition():
     frame = table(curve(around(9), dataset="a"), curve(around(11), dataset="b"))
     row = one_verdict(printed(where={"method": "ours", "dataset": ["a", "b"]}), frame)
-    assert (row["estimate"], row["n"]) == (pytest.approx(10), 10)
+    assert (row["estimate"], row["n"]) == (pytest.approx(10), 30)
 
 
 def test_unequal_repetitions_use_the_common_ones_and_say_so():
-    frame = table(curve(around(9), dataset="a"), curve(around(11, n=30), dataset="b"))
+    frame = table(curve(around(9), dataset="a"), curve(around(11, n=50), dataset="b"))
     row = one_verdict(printed(where={"method": "ours", "dataset": ["a", "b"]}), frame)
-    assert row["n"] == 10
+    assert row["n"] == 30
     assert "20 incomplete repetitions left out" in SAY(row)
 
 

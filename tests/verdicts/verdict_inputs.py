@@ -30,7 +30,7 @@ def one_verdict(entry, frame, scale="full"):
     return judge({kind: [entry]}, frame, scale).iloc[0]
 
 
-def around(mean, sd=0.3, n=10, seed=0):
+def around(mean, sd=0.3, n=30, seed=0):
     """n values whose mean and standard deviation are exactly as asked."""
     z = np.random.default_rng(seed).standard_normal(n)
     return mean + sd * (z - z.mean()) / z.std(ddof=1)

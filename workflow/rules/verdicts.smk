@@ -9,7 +9,6 @@ rule verdicts:
     output:
         csv=f"{RESULTS}/{{scope}}verdicts.csv",
         agreement=f"{RESULTS}/{{scope}}agreement.csv",
-        estimates=f"{RESULTS}/{{scope}}estimates.csv",
     log:
         f"{LOGS}/{{scope}}verdicts.log",
     wildcard_constraints:
@@ -30,5 +29,5 @@ rule verdicts:
         "Judge {wildcards.scope} against what was published and claimed"
     shell:
         "python -P -m scripts.verdicts --artifacts {params.files:q} --tables {input.tables:q}"
-        " --data {input.data:q} --scale {params.scale} --csv {output.csv:q} --estimates {output.estimates:q}"
+        " --data {input.data:q} --scale {params.scale} --csv {output.csv:q}"
         " --agreement {output.agreement:q} > {log:q} 2>&1"

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,7 +209,7 @@ def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[
                 np.lib.format.write_array(stream, np.asarray(arrays[name], order="C"), allow_pickle=False)
 
 
-def read_npz(path: Path) -> tuple[dict[str, Any], Arrays]:
+def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
     """Description and arrays of such a file. A damaged one may raise nearly anything."""
     with np.load(path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}

@@ -533,7 +533,7 @@ def noisy_scoring(results: panels.Results[noisy_online_checks.ScoringSettings]) 
             cells = {"variance": f"{v:g}", "floor": f"{floor:.4f}", "predictor": predictor}
             for setting in ("noisy", "clean"):
                 values = panels.select(at, results.artifact, method=method, setting=setting)["value"]
-                mean, se, _ = statistics.mean_se(values)
+                mean, se, *_ = statistics.mean_se(values)
                 cells[f"scored on {setting} inputs"] = tables.mean_se(mean, se)
             rows.append(cells)
     frame = pd.DataFrame(rows).set_index(["variance", "floor"])
@@ -605,5 +605,5 @@ def losses_summary(results: panels.Results[noisy_online.AnalyticSettings]) -> pd
 
 def _mean_se(values: pd.Series) -> str:
     """Mean and standard error, large numbers as whole ones."""
-    mean, se, _ = statistics.mean_se(values)
+    mean, se, *_ = statistics.mean_se(values)
     return f"{mean:.0f} ± {se:.0f}" if se > 2 else tables.mean_se(mean, se)

@@ -1,32 +1,27 @@
-"""What a result table says where an artifact asks: estimates, whatever the bound, margin or wording.
+"""The rows of a result table that an artifact asks for, and the statistic of each.
 
 A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the ``last`` or
 ``first`` of each curve. A check pairs them and makes a statistic of each pair. A published value asks for one
 group of rows, a check for a group for each entry of ``for_each`` and, in a trend, for each step of it.
-Verdicts are decided from these estimates alone (`judge`), so ``estimates.csv`` can replace the table.
 """
 
 import csv
 import difflib
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import groupby, pairwise
-from math import inf, nan
-from operator import itemgetter
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from noisylabels.statistics import Estimate, mean_se, pool_error, welch
+from noisylabels.statistics import Estimate, pool_error, welch
 from reproduction.results import COLUMNS as TABLE
 from reproduction.strict_yaml import Content
 from reproduction.verdicts.claims import (
-    BOUNDS,
     ENDS,
     INDEX,
     PAIRED,
@@ -40,66 +35,14 @@ from reproduction.verdicts.claims import (
 )
 from reproduction.verdicts.per_point_errors import CURVE, Curve, Points
 
-COLUMNS = ["id", "check", "what", "group", "at", "kind", "repetitions", "left_out", "mean", "se", "df"]
-COLUMNS += ["pool_se", "pool_df", "more", "stand_in", "missing"]
-UNKNOWN = Estimate(nan, nan, 0)
+Groups = list[tuple[Content, pd.DataFrame]]
 ROUNDING = 1e-9
 """Relative difference that counts as none: tables keep ten digits."""
+FAR, SEEN = 12, 29
+"""How many times as far as the median run is far; of so many runs, if one in ten is far, 95 % have one."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What the rows of one group say.
-
-    at : columns and values that its rows share; a step of a trend is a list of two values.
-    kind : ``mean``, ``ratio``, ``every`` or ``relative_se``.   estimate : of the mean over the repetitions.
-    pool : what the choice of the test points adds to it for new points, where they were kept.
-    more : ``a`` and ``b`` by repetition of a ratio; of every row the extremes, where they are, how many rows.
-    """
-
-    at: Content
-    kind: str
-    repetitions: int
-    left_out: int = 0
-    estimate: Estimate = UNKNOWN
-    pool: Estimate | None = None
-    more: Content = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Groups of cells of a published value or a check; ``missing`` says which rows are not there.
-
-    what : digest of what was measured.   stand_in : data sets that substitutes stand for.
-    """
-
-    what: str
-    groups: Sequence[Sequence[Cell]] = ()
-    stand_in: Sequence[str] = ()
-    missing: str = ""
-
-
-Estimates = dict[tuple[str, int], Measured]
-"""(id, number of the check, 0 for a published value) -> what was measured."""
-
-
-def digest(what: Any) -> str:
-    """Twelve hexadecimal digits of a value of JSON."""
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def measured_part(check: Asked) -> Content:
-    """A check without what changes its verdict, not its estimates."""
-    return {key: value for key, value in check.items() if key not in (*BOUNDS[:3], "at_least")}
-
-
-def bound_of(check: Asked) -> Content:
-    """The key and value of a check that bound its statistic; of a trend nothing."""
-    return {key: check[key] for key in BOUNDS[:3] if key in check}
-
-
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """``below``: v < high; ``above``: v > low; ``within``: low <= v <= high."""
 
     kind: str
@@ -308,7 +251,7 @@ def _merged(a: pd.DataFrame, b: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return pairs[[*INDEX, "value_a", "value_b", "stand_in"]].sort_values(keys)
 
 
-def _steps(rows: pd.DataFrame, check: Asked, trend: str) -> list[tuple[Content, pd.DataFrame]]:
+def steps(rows: pd.DataFrame, check: Asked, trend: str) -> list[tuple[Content, pd.DataFrame]]:
     """({column: [previous, next]}, rows) of the differences ``next - previous`` along a trend.
 
     They are taken in the increasing direction. Raises MissingRows : a value without rows or partner.
@@ -349,112 +292,79 @@ def split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[Content, pd.Data
     if not columns:
         return [({}, rows)]
     groups = rows.groupby(columns, dropna=False, sort=True)
-    return [(_place(dict(zip(columns, key, strict=True))), part) for key, part in groups]
+    return [(place_of(dict(zip(columns, key, strict=True))), part) for key, part in groups]
 
 
-def _place(values: Asked) -> Content:
+def place_of(values: Asked) -> Content:
     """Values of some columns as JSON has them, without empty numbers."""
     plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
     return {key: value for key, value in plain.items() if value == value}  # NaN: nothing
 
 
-# Measuring
+# Where it is measured
 
 
-class _Source(NamedTuple):
+class Source(NamedTuple):
     """A prepared table; beside it the curves that were tested point by point, and their index."""
 
     rows: pd.DataFrame
     curves: Sequence[Curve]
     names: pd.DataFrame | None
+    stuck: dict[str, str]
+
+    def skewed(self, asked: Asked) -> str:
+        """What is known of runs that lie far from the others: ``far``, ``few`` runs to see one, or "".
+
+        All runs of the method count, whatever the data set and noise. Far: more than `FAR` times as far from
+        the median of its repetitions as the median run. Equal runs of a method without chance are no few.
+        """
+        where = {column: asked[column] for column in ("setting", "method", "metric", "x") if column in asked}
+        if (key := as_json(where)) not in self.stuck:
+            rows = select(self.rows, where) if where else self.rows
+            of_curve = [column for column in INDEX if column != "repetition"]
+            curve = rows.groupby(of_curve, dropna=False, observed=True).ngroup()
+            gaps = (rows["value"] - rows["value"].groupby(curve).transform("median")).abs()
+            typical = gaps.groupby(curve).transform("median")
+            vary = gaps > ROUNDING * rows["value"].abs()
+            few = "few" if vary.any() and len(rows) < SEEN else ""
+            self.stuck[key] = "far" if (vary & (gaps > FAR * typical)).any() else few
+        return self.stuck[key]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, points: Points | None = None) -> "Source":
+        """table : `results.COLUMNS`. Raises VerdictError : see `prepare`."""
+        curves = points.curves if points else {}
+        index = pd.DataFrame(list(map(Points.columns, curves)), columns=CURVE)
+        index = index.assign(repetition=0, value=np.arange(len(curves)), x=index["x"].astype(float))
+        return cls(prepare(table), list(curves.values()), prepare(index) if curves else None, {})
 
 
-def measure(content: Asked, table: pd.DataFrame, points: Points | None = None) -> Estimates:
-    """The estimates of all published values and claims of an artifact.
-
-    content : mapping with the optional lists ``published`` and ``claims``.   table : `results.COLUMNS`.
+def grouped(source: Source, check: Asked) -> tuple[pd.DataFrame, Groups]:
+    """All rows of a check, and its groups: columns and values that their rows share, and these rows.
 
     Raises
     ------
-    VerdictError : names the value or claim, and what cannot be measured. Missing rows are no error.
+    VerdictError, MissingRows : see `statistic_rows`; rows of a mean that differ where nothing names it.
     """
-    curves = points.curves if points else {}
-    index = pd.DataFrame(list(map(Points.columns, curves)), columns=CURVE)
-    index = index.assign(repetition=0, value=np.arange(len(curves)), x=index["x"].astype(float))
-    source = _Source(prepare(table), list(curves.values()), prepare(index) if curves else None)
-    asked = {(entry["id"], 0): {"where": entry["where"]} for entry in content.get("published") or []}
-    for claim in content.get("claims") or []:
-        asked |= {(claim["id"], number): check for number, check in enumerate(claim["checks"], start=1)}
-    return {key: _measured(key, source, check) for key, check in asked.items()}
-
-
-def _measured(key: tuple[str, int], source: _Source, asked: Asked) -> Measured:
-    what, (name, number) = digest(measured_part(asked)), key
-    try:
-        if number:
-            return _of_check(what, source, asked)
-        rows = select(source.rows, asked["where"])
-        unnamed(rows, {"repetition", *asked["where"]})
-        return Measured(what, [[_mean({}, rows)]], _substituted(rows))
-    except MissingRows as error:
-        return Measured(what, missing=str(error))
-    except VerdictError as error:
-        place = f"claim {name}: check {number}" if number else f"published {name}"
-        raise type(error)(f"{place}: {error}") from None
-
-
-def _substituted(rows: pd.DataFrame) -> list[str]:
-    return sorted(set(rows.loc[rows["stand_in"], "dataset"]))
-
-
-def _of_check(what: str, source: _Source, check: Asked) -> Measured:
     trend, each = trend_of(check), check.get("for_each", [])
     where = {**check.get("where", {}), **(check[trend] if trend else {})}
     rows = statistic_rows(source.rows, {**check, "where": where})
     if check.get("rows") != "every":  # never average over something that the check does not name
         parts = [check.get(key, {}) for key in ("a", "b", "base", "where", *TRENDS)]
         unnamed(rows, {"repetition", *each}.union(*(part for part in parts if isinstance(part, Mapping))))
-    groups = split(rows, each)
-    cells = []
-    for (at, part), pool in zip(groups, _pools(source, check, groups), strict=True):
-        steps = _steps(part, check, trend) if trend else [({}, part)]
-        cells.append([_cell(at | step, of_step, check, pool) for step, of_step in steps])
-    return Measured(what, cells, _substituted(rows))
+    return rows, split(rows, each)
 
 
-def _cell(at: Content, rows: pd.DataFrame, check: Asked, pool: Estimate | None) -> Cell:
-    if check["statistic"] == RATIO_OF_DIFFERENCES:
-        a, left_out = by_repetition(rows)
-        b, _ = by_repetition(rows.assign(value=rows["divisor"]))
-        return Cell(at, "ratio", a.size, left_out, more={"a": a.tolist(), "b": b.tolist()})
-    if check["statistic"] == "relative_se":
-        return replace(_mean(at, rows), kind="relative_se")
-    return _every(at, rows, check) if check.get("rows") == "every" else _mean(at, rows, pool)
-
-
-def _mean(at: Content, rows: pd.DataFrame, pool: Estimate | None = None) -> Cell:
-    values, left_out = by_repetition(rows)
-    return Cell(at, "mean", values.size, left_out, mean_se(values), pool)
-
-
-def _every(at: Content, rows: pd.DataFrame, check: Asked) -> Cell:
-    """The smallest and the largest value, and how many rows violate the bound that is asked now."""
-    values, varying = rows["value"].to_numpy(), varies(rows, INDEX)
-    more: Content = {"rows": int(values.size)}
-    for name, number in (("low", int(np.argmin(values))), ("high", int(np.argmax(values)))):
-        more[name] = float(values[number])
-        more[f"{name}_at"] = _place({column: rows[column].iloc[number] for column in varying})
-    more |= {"violating": int((~Bound.of(check).met(values)).sum()), "bound": bound_of(check)}
-    return Cell(at, "every", int(rows["repetition"].nunique()), more=more)
+def substituted(rows: pd.DataFrame) -> list[str]:
+    """The data sets of the rows that substitutes stand for."""
+    return sorted(set(rows.loc[rows["stand_in"], "dataset"]))
 
 
 # For new points of the same law
 
 
-def _pools(
-    source: _Source, check: Asked, groups: Sequence[tuple[Content, pd.DataFrame]]
-) -> Sequence[Estimate | None]:
-    """For each group what the choice of the pool adds to the error of its mean, where that is known.
+def pools(source: Source, check: Asked, groups: Groups) -> Sequence[Estimate]:
+    """For each group what the choice of the pool adds to the error of its mean; empty where it is not known.
 
     It is for mean differences of errors that jobs kept point by point, tested on the same points.
     """
@@ -469,7 +379,7 @@ def _pools(
                 return [_added(part, source.curves) for _, part in pairs]
         except MissingRows:  # an error that is not kept point by point
             pass
-    return [None] * len(groups)
+    return []
 
 
 def _added(pairs: pd.DataFrame, curves: Sequence[Curve]) -> Estimate:
@@ -492,7 +402,7 @@ def _of_pool(pairs: Sequence[tuple[Curve, Curve]]) -> Estimate:
     return pool_error(100.0 * errors[seen] / tests[seen], tests[seen], pool)
 
 
-# As a file
+# As a cell of a file
 
 
 def as_json(value: Any) -> str:
@@ -511,40 +421,3 @@ def rows_of(file: Path) -> list[dict[str, str]]:
         return []
     with file.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
-
-
-def frame_of(estimates: Estimates) -> pd.DataFrame:
-    """Rows of `COLUMNS`, one for each cell; lists and mappings as JSON."""
-    rows = []
-    for (name, number), found in estimates.items():
-        head = {"id": name, "check": number, "what": found.what, "missing": found.missing}
-        head["stand_in"] = json.dumps(list(found.stand_in)) if found.stand_in else ""
-        cells = [(i, cell) for i, group in enumerate(found.groups) for cell in group]
-        rows += [head | {"group": i} | _row(cell) for i, cell in cells] or [head]
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _row(cell: Cell) -> Content:
-    row = {"kind": cell.kind, "repetitions": cell.repetitions, "left_out": cell.left_out}
-    row |= cell.estimate._asdict()
-    if cell.pool:
-        row |= {"pool_se": cell.pool.se, "pool_df": cell.pool.df}
-    parts = {"at": cell.at, "more": cell.more}
-    return row | {key: json.dumps(part) if part else "" for key, part in parts.items()}
-
-
-def of_rows(rows: Iterable[Mapping[str, str]]) -> Estimates:
-    """The estimates of one artifact from the rows of their file, which are text."""
-    found: Estimates = {}
-    for key, of_key in groupby(rows, lambda row: (row["id"], int(row["check"]))):
-        part = list(of_key)
-        groups = [list(map(_cell_of, cells)) for group, cells in groupby(part, itemgetter("group")) if group]
-        found[key] = Measured(part[0]["what"], groups, list(value(part[0]["stand_in"])), part[0]["missing"])
-    return found
-
-
-def _cell_of(row: Mapping[str, str]) -> Cell:
-    estimate = Estimate(*(float(row[key] or "nan") for key in ("mean", "se", "df")))
-    pool = Estimate(0.0, float(row["pool_se"] or "nan"), float(row["pool_df"])) if row["pool_df"] else None
-    repetitions, left_out = (int(float(row[key])) for key in ("repetitions", "left_out"))
-    return Cell(value(row["at"]), row["kind"], repetitions, left_out, estimate, pool, value(row["more"]))

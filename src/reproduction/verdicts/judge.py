@@ -9,6 +9,8 @@ violated). A group holds when all its cells hold, a check when all its groups ho
 A verdict is a row of `VERDICT_COLUMNS`: numbers, words of the artifact, JSON. See ``docs/verdicts.md``.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from noisylabels.statistics import (
@@ -45,9 +48,11 @@ from reproduction.strict_yaml import Content
 from reproduction.verdicts.claims import (
     CELL,
     CLAIM,
+    INDEX,
     LEANING,
     NOT_COMPARABLE,
     NOT_JUDGED,
+    RATIO_OF_DIFFERENCES,
     VERIFIED,
     Asked,
     Claim,
@@ -55,27 +60,28 @@ from reproduction.verdicts.claims import (
     PublishedValue,
     VerdictError,
     read_published,
+    trend_of,
 )
 from reproduction.verdicts.estimates import (
-    COLUMNS,
     ROUNDING,
+    SEEN,
     Bound,
-    Cell,
-    Estimates,
-    Measured,
+    Source,
     as_json,
-    bound_of,
-    digest,
-    frame_of,
-    measure,
-    measured_part,
+    by_repetition,
+    grouped,
+    place_of,
+    pools,
+    select,
+    steps,
+    substituted,
+    unnamed,
     value,
+    varies,
 )
 from reproduction.verdicts.per_point_errors import Points
 
 T = TypeVar("T")
-Before = Mapping[str, Mapping[str, Any]]
-"""Id -> earlier row of verdicts, as text."""
 
 ALPHA, POWER = 0.05, 0.8
 NO_INTERVAL = (nan, nan)
@@ -89,7 +95,12 @@ rule constant_error origin form_of found_after n_needed
 VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
 WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
 WORDS += " origin form_of found_after"
-TEXT = [*WORDS.split(), "new_points", "new_points_at"]
+TEXT = ["id", "kind", "verdict", *WORDS.split(), "new_points", "new_points_at"]
+BLANK: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
+ASKED = ("kind", "rule", "where", "margin", "published", "published_se", "reason")
+"""Columns that say what is asked: if one changes, another verdict may follow."""
+SAID = ("statement", "expected", "origin", "form_of", "found_after")
+Vector = NDArray[np.float64]
 
 
 def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | None = None) -> pd.DataFrame:
@@ -105,67 +116,78 @@ def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | Non
     ------
     VerdictError : names the published value or claim, the offending key and what is available.
     """
-    return _judged(artifact, table, scale, points)[0]
-
-
-def _judged(
-    artifact: Asked, table: pd.DataFrame, scale: str, points: Points | None
-) -> tuple[pd.DataFrame, Estimates]:
-    try:
-        for entry in artifact.get("claims") or []:
-            strict_yaml.check(Claim, entry, f"claim {entry.get('id', '?')}")
-        for entry in artifact.get("published") or []:
-            strict_yaml.check(PublishedValue, entry, f"published {entry.get('id', '?')}")
-    except strict_yaml.ArtifactError as error:
-        raise VerdictError(str(error)) from None
-    estimates = measure(artifact, table, points)
-    return decide(artifact, estimates, scale), estimates
-
-
-def decide(
-    artifact: Asked, estimates: Estimates, scale: str, kept: Iterable[Mapping[str, Any]] = ()
-) -> pd.DataFrame:
-    """The same from estimates.
-
-    kept : earlier verdicts, rows of text. A claim whose estimates are lacking has the figures of its earlier
-    row if it asks what it asked then; else its verdict is `NOT_JUDGED`, until the artifact has run again.
-    """
-    before = {row["id"]: row for row in kept}
-    done: list[Content] = []
-    for kind, key, find in (("published", "published", _published), ("claim", "claims", _claim)):
-        findings = [
-            _located(f"{kind} {entry['id']}", find, entry, estimates, scale, before)
-            for entry in artifact.get(key) or []
-        ]
+    source, done = Source.of(table, points), list[Content]()
+    for kind, key, model, find in (
+        ("published", "published", PublishedValue, _published),
+        ("claim", "claims", Claim, _claim),
+    ):
+        findings = []
+        for entry in artifact.get(key) or []:
+            try:
+                strict_yaml.check(model, entry, f"{kind} {entry.get('id', '?')}")
+                findings.append(find(_asked(artifact, entry), entry, source, scale))
+            except strict_yaml.ArtifactError as error:
+                raise VerdictError(str(error)) from None
+            except VerdictError as error:
+                raise type(error)(f"{kind} {entry['id']}: {error}") from None
         rows = _decided(findings) if scale == "full" else [_row(f, "ran", f.figures("", 1)) for f in findings]
-        about = [_about(artifact, entry, kind) for entry in artifact.get(key) or []]
         new = _for_new_points(findings, rows, scale)
-        done += [row | told | more for row, told, more in zip(rows, about, new, strict=True)]
+        done += [row | more for row, more in zip(rows, new, strict=True)]
     return pd.DataFrame(done, columns=VERDICT_COLUMNS)
 
 
-def _about(artifact: Asked, entry: Asked, kind: str) -> Content:
-    """Whose it is: a claim says so; an artifact of ours that judges a published value again is ours."""
-    owner = artifact if kind == "published" else entry
-    return {"origin": owner.get("origin", "paper")} | {
-        k: entry.get(k, "") for k in ("form_of", "found_after")
-    }
+def unmoved(artifact: Asked, kept: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+    """The same where the table is gone: as it was judged, if it asks what it asked then, else `NOT_JUDGED`.
+
+    kept : earlier verdicts, rows of text.
+    """
+    before, done = {row["id"]: row for row in kept}, list[Content]()
+    for entry in [*(artifact.get("published") or []), *(artifact.get("claims") or [])]:
+        asked, earlier = BLANK | _asked(artifact, entry), before.get(entry["id"], {})
+        if all(as_text(asked[key]) == earlier.get(key, "") for key in ASKED):
+            cells = {key: earlier.get(key, "") for key in VERDICT_COLUMNS}
+            found = {key: cell if key in TEXT else float(cell or "nan") for key, cell in cells.items()}
+            asked = found | {key: asked[key] for key in SAID}
+        done.append(asked)
+    return pd.DataFrame(done, columns=VERDICT_COLUMNS)
 
 
-def _located(place: object, find: Callable[..., T], *arguments: Any) -> T:
-    try:
-        return find(*arguments)
-    except VerdictError as error:
-        raise type(error)(f"{place}: {error}") from None
+def as_text(cell: Any) -> str:
+    """A cell as `write` writes it."""
+    return cell if isinstance(cell, str) else "" if cell != cell else f"{cell:.6g}"
+
+
+def _asked(artifact: Asked, entry: Asked) -> Content:
+    """What a row says before anything is measured; an artifact of ours makes its published values ours."""
+    row = {key: entry.get(key, "") for key in ("id", "form_of", "found_after", "statement", "expected")}
+    row |= {"reason": entry.get("not_comparable", ""), "verdict": NOT_JUDGED}
+    if "checks" in entry:
+        rule = digest({key: entry.get(key) for key in ("checks", "theorem", "not_comparable")})
+        return row | {"kind": "claim", "origin": entry.get("origin", "paper"), "rule": rule}
+    row |= {"kind": "published", "origin": artifact.get("origin", "paper"), "where": as_json(entry["where"])}
+    se = entry["sd"] / sqrt(entry["n"]) if "sd" in entry else entry.get("se", 0.0)
+    df = entry["n"] - 1 if se > 0 and "n" in entry else nan
+    margin, value = float(entry["margin"]), float(entry["value"])
+    return row | {"margin": margin, "published": value, "published_se": float(se), "published_df": df}
+
+
+def digest(what: Any) -> str:
+    """Twelve hexadecimal digits of a value of JSON."""
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
 
 
 # A cell under the bound of its check, and checks
 
 
 class Weighed(NamedTuple):
-    """A cell under a bound: two p-values, small if it is met (``hold``) or violated (``contra``)."""
+    """A cell under a bound: two p-values, small if it is met (``hold``) or violated (``contra``).
 
-    cell: Cell
+    at : columns and values that its rows share; a step of a trend is a list of two values.
+    """
+
+    at: Content
+    repetitions: int
+    left_out: int
     estimate: float
     interval: tuple[float, float]
     n: int
@@ -177,39 +199,46 @@ class Weighed(NamedTuple):
 
     def columns(self, bound: Bound) -> Content:
         """Its columns in a row of verdicts."""
-        found = {"estimate": self.estimate, "n": self.n, "at": as_json(self.cell.at)} | (self.more or {})
+        found = {"estimate": self.estimate, "n": self.n, "at": as_json(self.at)} | (self.more or {})
         found |= dict(zip(("ci_low", "ci_high"), self.interval, strict=True))
-        return found | {"side": _side(bound, self.estimate)} | _counts(self.cell)
+        counts = {"repetitions": self.repetitions, "left_out": self.left_out or nan}
+        return found | {"side": _side(bound, self.estimate)} | counts
 
 
-def _weighed(cell: Cell, bound: Bound, check: Asked) -> Weighed:
-    if cell.kind == "ratio":
-        return _ratio(cell, bound)
-    if cell.kind == "every":
-        worst = max(("low", "high"), key=lambda end: float(bound.excess(cell.more[end])))
-        same, met = cell.more["bound"] == bound_of(check), bool(bound.met(cell.more[worst]))
-        count = 0 if met else cell.more["violating"] if same else nan
-        at = as_json(cell.more[f"{worst}_at"])
-        more = {"rows": cell.more["rows"], "violating": count, "worst": at}
-        return _untested(cell, bound, cell.more[worst], more)
-    if cell.kind == "relative_se":
-        mean, se, df = cell.estimate
-        unknown = df == 0 or mean == 0
-        more = {"remark": "mean is 0" if unknown and df != 0 else ""}
-        return _untested(cell, bound, nan if unknown else se / abs(mean), more)
-    return _mean(cell, cell.estimate, bound)
+def _weighed(at: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
+    bound = Bound.of(check)
+    if check.get("rows") == "every":
+        return _every(at, rows, bound)
+    values, left_out = by_repetition(rows)
+    if check["statistic"] == RATIO_OF_DIFFERENCES:
+        return _ratio(at, values, by_repetition(rows.assign(value=rows["divisor"]))[0], left_out, bound)
+    mean, se, df, _ = estimate = mean_se(values)
+    if check["statistic"] != "relative_se":
+        return _mean(at, estimate, bound, values.size, left_out)
+    unknown = df == 0 or mean == 0
+    more = {"remark": "mean is 0" if unknown and df != 0 else ""}
+    return _untested(at, bound, nan if unknown else se / abs(mean), (values.size, left_out), more)
 
 
-def _untested(cell: Cell, bound: Bound, estimate: float, more: Content) -> Weighed:
+def _every(at: Content, rows: pd.DataFrame, bound: Bound) -> Weighed:
+    """The value farthest from the bound, where it is, and how many rows violate it."""
+    excess = bound.excess(rows["value"].to_numpy())
+    worst = rows.iloc[int(np.argmax(excess))]
+    more: Content = {"rows": len(rows), "violating": int((~bound.met(rows["value"].to_numpy())).sum())}
+    more["worst"] = as_json(place_of({column: worst[column] for column in varies(rows, INDEX)}))
+    return _untested(at, bound, float(worst["value"]), (int(rows["repetition"].nunique()), 0), more)
+
+
+def _untested(at: Content, bound: Bound, estimate: float, counts: tuple[int, int], more: Content) -> Weighed:
     """A number that meets the bound or does not; NaN shows nothing."""
     if estimate != estimate:
-        return Weighed(cell, nan, NO_INTERVAL, cell.repetitions, 1.0, 1.0, inf, more=more)
+        return Weighed(at, *counts, nan, NO_INTERVAL, counts[0], 1.0, 1.0, inf, more=more)
     met, excess = bool(bound.met(estimate)), float(bound.excess(estimate))
     p = float(not met), float(met)
-    return Weighed(cell, estimate, NO_INTERVAL, cell.repetitions, *p, excess, more=more)
+    return Weighed(at, *counts, estimate, NO_INTERVAL, counts[0], *p, excess, more=more)
 
 
-def _mean(cell: Cell, estimate: Estimate, bound: Bound) -> Weighed:
+def _mean(at: Content, estimate: Estimate, bound: Bound, repetitions: int, left_out: int = 0) -> Weighed:
     """Paired t-test over the repetitions."""
     if bound.kind == "within":
         hold, contra = tost(estimate, bound.low, bound.high), outside(estimate, bound.low, bound.high)
@@ -217,14 +246,13 @@ def _mean(cell: Cell, estimate: Estimate, bound: Bound) -> Weighed:
         hold, contra = t_below(estimate, bound.high), t_above(estimate, bound.high)
     else:
         hold, contra = t_above(estimate, bound.low), t_below(estimate, bound.low)
-    n = 1 if estimate.se == 0 else cell.repetitions
+    n, counts = 1 if estimate.se == 0 else repetitions, (repetitions, left_out)
     excess, tested = float(bound.excess(estimate.mean)), estimate.df > 0 and estimate.se > 0
-    return Weighed(cell, estimate.mean, t_interval(estimate), n, hold, contra, excess, tested)
+    return Weighed(at, *counts, estimate.mean, t_interval(estimate), n, hold, contra, excess, tested)
 
 
-def _ratio(cell: Cell, bound: Bound) -> Weighed:
+def _ratio(at: Content, a: Vector, b: Vector, left_out: int, bound: Bound) -> Weighed:
     """Ratio of two mean differences, tested as Fieller does; Bonferroni over the two ends of an interval."""
-    a, b = np.array(cell.more["a"]), np.array(cell.more["b"])
     ratio = float(a.mean() / b.mean()) if b.mean() != 0 else nan
     holds, ends = [], []
     if bound.low > -inf:
@@ -234,7 +262,8 @@ def _ratio(cell: Cell, bound: Bound) -> Weighed:
     p = max(holds), min(1.0, len(ends) * min(ends))
     excess = float(bound.excess(ratio)) if ratio == ratio else inf
     more = {"remark": "divisor" if t_above(mean_se(b)) >= ALPHA else ""}
-    return Weighed(cell, ratio, ratio_interval(a, b), a.size, *p, excess, a.size > 1, more)
+    interval = ratio_interval(a, b)
+    return Weighed(at, a.size, left_out, ratio, interval, a.size, *p, excess, a.size > 1, more)
 
 
 def _side(bound: Bound, estimate: float) -> str:
@@ -242,10 +271,6 @@ def _side(bound: Bound, estimate: float) -> str:
     if estimate != estimate:
         return ""
     return "inside" if bound.met(estimate) else "below" if estimate <= bound.low else "above"
-
-
-def _counts(cell: Cell) -> Content:
-    return {"repetitions": cell.repetitions, "left_out": cell.left_out or nan}
 
 
 class Result(NamedTuple):
@@ -326,7 +351,7 @@ class Finding:
     def shows(self, agree: float, contra: float) -> str:
         """What these two p-values show: the verdict, or "" if it stays open."""
         verdict = self.verdict(agree, contra)
-        return "" if verdict in (self.words[1], NOT_JUDGED, *LEANING.values()) else verdict
+        return "" if verdict in (self.words[1], *LEANING.values()) else verdict
 
 
 def _absent(finding: Finding, scale: str, missing: str) -> Finding:
@@ -337,49 +362,43 @@ def _absent(finding: Finding, scale: str, missing: str) -> Finding:
     return replace(finding, row=finding.row | {"missing": missing}, tested=False, barred=bool(reason))
 
 
-def _same(found: Measured | None, check: Asked) -> Measured | None:
-    """What was measured, if it is what is asked now."""
-    return found if found and found.what == digest(measured_part(check)) else None
-
-
-def _published(entry: Asked, estimates: Estimates, scale: str, before: Before) -> Finding:
+def _published(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
     """Published mean with its standard error, se or sd/sqrt(n); without an error it counts as exact."""
-    margin, se = float(entry["margin"]), entry.get("se", 0.0)
-    if "sd" in entry:
-        se = entry["sd"] / sqrt(entry["n"])
-    theirs = Estimate(float(entry["value"]), float(se), entry["n"] - 1 if se > 0 and "n" in entry else inf)
-    row: Content = {"id": entry["id"], "kind": "published", "where": as_json(entry["where"])}
-    row |= {"margin": margin, "published": theirs.mean, "published_se": theirs.se}
-    row |= {"published_df": theirs.df if theirs.df < inf else nan, "reason": entry.get("not_comparable", "")}
-    found = _same(estimates.get((entry["id"], 0)), {"where": entry["where"]})
-    if found is None:
-        return Finding(row, CELL, fixed=NOT_JUDGED, tested=False)
-    if found.missing:
-        return _absent(Finding(row, CELL), scale, found.missing)
-    ((cell,),) = found.groups
-    ours, n = cell.estimate, cell.repetitions
+    df = row["published_df"]
+    theirs, margin = Estimate(row["published"], row["published_se"], inf if isnan(df) else df), row["margin"]
+    try:
+        rows = select(source.rows, entry["where"])
+        unnamed(rows, {"repetition", *entry["where"]})
+        values, left_out = by_repetition(rows)
+    except MissingRows as error:
+        return _absent(Finding(row, CELL), scale, str(error))
+    stuck = source.skewed(entry["where"])
+    ours, n = mean_se(values, stuck == "far"), values.size
     if ours.se == 0:
         ours, n = ours._replace(df=inf), 1
     gap = welch(ours, theirs)
     if isclose(ours.mean, theirs.mean, rel_tol=ROUNDING):
         gap = gap._replace(mean=0.0)
-    fixed = CELL[1] if gap.df == 0 else ""
+    unseen = stuck if 1 < n < SEEN else ""
+    fixed = CELL[1] if gap.df == 0 or unseen else ""
     if gap.se == 0 and not fixed:
         fixed = CELL[0] if abs(gap.mean) <= margin else CELL[2]
     names = ("ci_low", "ci_high", "difference_low", "difference_high")
     figures: Content = dict(zip(names, [*t_interval(ours), *t_interval(gap)], strict=True))
-    figures |= _counts(cell) | {"estimate": ours.mean, "n": n, "difference": gap.mean}
+    figures |= {"repetitions": values.size, "left_out": left_out or nan}
+    figures |= {"estimate": ours.mean, "n": n, "difference": gap.mean, "remark": unseen}
     figures |= {"side": _side(Bound("within", -margin, margin), gap.mean)}
-    figures |= {"n_needed": needed(ours, theirs, n, margin)}
+    figures |= {"n_needed": max(needed(ours, theirs, n, margin), SEEN if unseen else 0)}
+    stand_in = as_json(substituted(rows))
     return Finding(
-        row | {"stand_in": as_json(found.stand_in)},
+        row | {"stand_in": stand_in},
         CELL,
         lambda *_: figures,
         agree=tost(gap, -margin, margin),
         contra=outside(gap, -margin, margin),
         tested=not fixed,
         fixed=fixed,
-        barred=bool(found.stand_in or row["reason"]),
+        barred=bool(stand_in or row["reason"]),
     )
 
 
@@ -418,30 +437,28 @@ def decided(gap: Estimate, margin: float) -> float:
     return float(within + ndtr(above) + ndtr(below))
 
 
-def _claim(entry: Asked, estimates: Estimates, scale: str, before: Before) -> Finding:
-    row: Content = {"id": entry["id"], "kind": "claim", "statement": entry["statement"]}
-    row |= {"rule": digest({key: entry.get(key) for key in ("checks", "theorem", "not_comparable")})}
-    row |= {"expected": entry.get("expected", ""), "reason": entry.get("not_comparable", "")}
-    row |= {"checks": len(entry["checks"])}
+def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
+    row = row | {"checks": len(entry["checks"])}
     words = (VERIFIED, *CLAIM[1:]) if entry.get("theorem") else CLAIM
     finding = Finding(row, words, family_wise=True)
     results, new, stand_in = list[Result](), list[Result](), set[str]()
     for number, check in enumerate(entry["checks"], start=1):
-        found = _same(estimates.get((entry["id"], number)), check)
-        if found is None:
-            return _kept(finding, before.get(entry["id"], {}))
-        needed, missing = check.get("at_least", len(found.groups)), found.missing
-        if not missing and needed > len(found.groups):
-            missing = f"at_least: {needed} asked, but there are only {len(found.groups)} groups"
-        if missing:
-            return _absent(finding, scale, f"check {number}: {missing}")
-        stand_in.update(found.stand_in)
-        bound = Bound.of(check)
-        results.append(combine([[_weighed(cell, bound, check) for cell in g] for g in found.groups], needed))
-        pools = [(cell, cell.pool) for group in found.groups for cell in group if cell.pool]
-        if len(pools) == sum(map(len, found.groups)):
-            both = [(cell, for_new_points(cell.estimate, pool)) for cell, pool in pools]
-            new.append(combine([[_mean(cell, estimate, bound)] for cell, estimate in both], needed))
+        try:
+            rows, groups = grouped(source, check)
+            needed = check.get("at_least", len(groups))
+            if needed > len(groups):
+                raise MissingRows(f"at_least: {needed} asked, but there are only {len(groups)} groups")
+            cells = [_cells(at, part, check) for at, part in groups]
+        except MissingRows as error:
+            return _absent(finding, scale, f"check {number}: {error}")
+        except VerdictError as error:
+            raise VerdictError(f"check {number}: {error}") from None
+        stand_in.update(substituted(rows))
+        results.append(combine(cells, needed))
+        if added := pools(source, check, groups):
+            means = [(at, mean_se(by_repetition(part)[0])) for at, part in groups]
+            others = [(at, for_new_points(mean, pool)) for (at, mean), pool in zip(means, added, strict=True)]
+            new.append(combine([[_mean(at, mean, Bound.of(check), 0)] for at, mean in others], needed))
     weak, blamed, contra = together(results)
 
     def figures(verdict: str, factor: int) -> Content:
@@ -465,25 +482,11 @@ def _claim(entry: Asked, estimates: Estimates, scale: str, before: Before) -> Fi
     )
 
 
-def _kept(finding: Finding, row: Mapping[str, Any]) -> Finding:
-    """A claim without estimates: as it was judged, if it asks what it asked then."""
-    if row.get("rule") != finding.row["rule"]:
-        return replace(finding, fixed=NOT_JUDGED, tested=False)
-    words = "id kind verdict statement expected holm bh family p_adjusted origin form_of found_after n_needed"
-    decided = words.split()
-    figures: Content = {key: row[key] for key in VERDICT_COLUMNS if key not in decided}
-    figures |= {key: float(cell or "nan") for key, cell in figures.items() if key not in TEXT}
-    tested = row["p_agree"] != ""
-    agree, contra = (float(row[key]) if tested else 1.0 for key in ("p_agree", "p_contra"))
-    return replace(
-        finding,
-        figures=lambda *_: figures,
-        agree=agree,
-        contra=contra,
-        tested=tested,
-        fixed="" if tested else row["otherwise"] or row["verdict"],
-        barred=row["verdict"] == NOT_COMPARABLE,
-    )
+def _cells(at: Content, rows: pd.DataFrame, check: Asked) -> list[Weighed]:
+    """The cells of a group: its mean, or the steps of a trend."""
+    if trend := trend_of(check):
+        return [_weighed(at | step, part, check) for step, part in steps(rows, check, trend)]
+    return [_weighed(at, rows, check)]
 
 
 # Corrections for multiplicity, and the rows
@@ -517,8 +520,7 @@ def _decided(findings: Sequence[Finding]) -> list[Content]:
 
 
 def _row(finding: Finding, verdict: str, figures: Content) -> Content:
-    blank: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
-    row = blank | finding.row | figures | {"verdict": verdict}
+    row = BLANK | finding.row | figures | {"verdict": verdict}
     return row | {"verdict": _leaning(verdict, row["side"])} if row["kind"] == "claim" else row
 
 
@@ -539,7 +541,7 @@ def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale:
         cell = blamed.accused if word == CLAIM[2] else weak.weakest
         word = _leaning(word, "inside" if cell.excess < 0 else "above")
         says = (word, q if word == CLAIM[2] else p) if scale == "full" else ("ran", nan)
-        figures = (*says, cell.estimate, *cell.interval, as_json(cell.cell.at))
+        figures = (*says, cell.estimate, *cell.interval, as_json(cell.at))
         found.append(dict(zip(NEW_POINTS, figures, strict=True)))
     columns = iter(found)
     return [next(columns) if each else {} for each in offered]
@@ -548,17 +550,10 @@ def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale:
 # Files
 
 
-class Judged(NamedTuple):
-    """Tables of several artifacts, each with the columns paper and artifact first."""
-
-    verdicts: pd.DataFrame
-    estimates: pd.DataFrame
-
-
 def judge_files(
     artifacts: Sequence[Path], tables: Sequence[Path], scale: str, labels: Iterable[Path] = ()
-) -> Judged:
-    """Verdicts of several artifacts, and the estimates behind them.
+) -> pd.DataFrame:
+    """Verdicts of several artifacts, with the columns paper and artifact first.
 
     Parameters
     ----------
@@ -570,31 +565,26 @@ def judge_files(
     ------
     VerdictError : as `judge`; names the file; a table that is not the one of its provenance.
     """
-    constant = constant_errors(labels)
-    verdicts, kept = list[pd.DataFrame](), list[pd.DataFrame]()
+    constant, verdicts = constant_errors(labels), list[pd.DataFrame]()
     for artifact, table in zip(artifacts, tables, strict=True):
         content, points = _content(artifact), table.with_name("points.npz")
         rows = _verified(table, read_table)
         tested = _verified(points, Points.read) if points.is_file() else None
-        frame, estimates = _located(artifact, _judged, content, rows, scale, tested)
+        try:
+            frame = judge(content, rows, scale, tested)
+        except VerdictError as error:
+            raise type(error)(f"{artifact}: {error}") from None
         sets = [str(value(where).get("dataset")) for where in frame["where"]]
         frame["constant_error"] = [constant.get(name, nan) for name in sets]
-        names = artifact.parent.name, artifact.stem
-        verdicts.append(of_artifact(frame, *names))
-        kept.append(of_artifact(frame_of(estimates), *names))
-    return Judged(_joined(verdicts, VERDICT_COLUMNS), _joined(kept, COLUMNS))
+        if len(frame):
+            verdicts.append(of_artifact(frame, artifact.parent.name, artifact.stem))
+    none = pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])
+    return pd.concat(verdicts, ignore_index=True) if verdicts else none
 
 
 def of_artifact(frame: pd.DataFrame, paper: str, artifact: str) -> pd.DataFrame:
     """The rows with the columns paper and artifact first."""
     return frame.assign(paper=paper, artifact=artifact)[["paper", "artifact", *frame]]
-
-
-def _joined(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    filled = [part for part in parts if len(part)]
-    if not filled:
-        return pd.DataFrame(columns=["paper", "artifact", *columns])
-    return pd.concat(filled, ignore_index=True)
 
 
 def constant_errors(files: Iterable[Path]) -> dict[str, float]:
@@ -611,8 +601,8 @@ def constant_errors(files: Iterable[Path]) -> dict[str, float]:
     return errors
 
 
-def write(table: pd.DataFrame, path: str | Path, digits: str | None = "%.6g") -> None:
-    """Write as CSV with six digits (None: all) and "\\n"; the same table gives the same bytes."""
+def write(table: pd.DataFrame, path: str | Path, digits: str = "%.6g") -> None:
+    """Write as CSV with six digits and "\\n"; the same table gives the same bytes."""
     table.to_csv(path, index=False, float_format=digits, lineterminator="\n", encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,11 +101,11 @@ class Points:
         write_npz(path, {"columns": [*CURVE, "pool", "tests"], "curves": curves}, arrays)
 
     @classmethod
-    def read(cls, path: str | Path) -> Points:
+    def read(cls, path: Path | IO[bytes]) -> Points:
         """Curves as `write` left them. Raises ValueError : no file, or one that is cut off or damaged."""
         points = cls()
         try:
-            meta, arrays = read_npz(Path(path))
+            meta, arrays = read_npz(path)
             for number, (*index, pool, tests) in enumerate(meta["curves"]):
                 errors = _narrow(arrays[f"errors{number}"])
                 points.add(json.dumps(index), Curve(_narrow(arrays[tests]), errors, int(pool)))
@@ -115,7 +115,7 @@ class Points:
         return points
 
 
-def collect(parts: Iterable[str | Path], path: Path) -> None:
+def collect(parts: Iterable[Path], path: Path) -> None:
     """Add up the files ``parts`` into one. Raises ValueError : as `Points.read`, `Points.add`."""
     whole = Points()
     for part in parts:

@@ -21,7 +21,7 @@ from reproduction.verdicts.claims import (
     listed,
     trend_of,
 )
-from reproduction.verdicts.estimates import rows_of, value
+from reproduction.verdicts.estimates import SEEN, rows_of, value
 
 Row = Mapping[Any, Any]
 R = TypeVar("R", bound=Row)
@@ -87,6 +87,10 @@ class Sentences:
             f"difference {gap}, margin ±{number(row['margin']):g}",
             *_left_out(row),
         ]
+        if row["remark"]:
+            what = "a run of this method lies far from the others" * (row["remark"] == "far")
+            what = what or "too few runs of this method to see one in ten that lies far from the others"
+            parts.append(f"{what}, and of fewer than {SEEN} repetitions it can be absent")
         if row["verdict"] == CELL[1] and not isnan(number(row["n_needed"])):
             parts.append(self.reason(row))
         if repetitions == 1:
