@@ -128,7 +128,7 @@ def full_disk(rule: str) -> Case:
 def every_rule(folder: Path) -> Smoke:
     """Two small papers in which every rule of the workflow has a job."""
     smoke = Smoke(folder, ("all",))
-    kept = {"noisy_online": ("noisy_scoring", "averaging"), "ors": ("fig5", "vss")}
+    kept = {"noisy_online": ("identities", "averaging"), "ors": ("fig5", "vss")}
     for file in (folder / "config/experiments").glob("*/*.yaml"):
         if file.stem not in kept.get(file.parent.name, ()):
             file.unlink()

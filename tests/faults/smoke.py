@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from checkouts import copy_checkout
 from runs import Run
 
-TARGETS = ("noisy_online_noisy_scoring", "noisy_online_averaging")
+TARGETS = ("noisy_online_identities", "noisy_online_averaging")
 """Small artifacts that need no data; the second is cut into two blocks, which are collected."""
 
 

@@ -14,7 +14,7 @@ from reproduction.console import Progress, clock
 
 pytestmark = pytest.mark.workflow
 
-VERDICTS = [f"results/smoke/noisy_online/{name}/verdicts.csv" for name in ("noisy_scoring", "averaging")]
+VERDICTS = [f"results/smoke/noisy_online/{name}/verdicts.csv" for name in ("identities", "averaging")]
 LINE = re.compile(r"\[\d+/\d+\] \d+:\d\d of about \d+:\d\d  \S.*")
 
 
@@ -49,19 +49,17 @@ def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
 
 def test_a_failed_job_shows_its_cause_and_its_log_and_the_others_go_on(shown):
     shown.clear()
-    restore = edit_job(
-        shown, "import sys; 'noisy_scoring' in str(sys.argv) and sys.exit('error: no such luck')"
-    )
+    restore = edit_job(shown, "import sys; 'identities' in str(sys.argv) and sys.exit('error: no such luck')")
     status, output = shown.run()
     restore()
     assert status == 1
     said = [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
-    log = "logs/smoke/noisy_online/noisy_scoring/experiment.log"
+    log = "logs/smoke/noisy_online/identities/experiment.log"
     assert said == [
-        f"failed: noisy_online/noisy_scoring: no such luck ({log})",
+        f"failed: noisy_online/identities: no such luck ({log})",
         "smoke scale: 1 figure and 0 tables in figures/smoke",
         f"verdicts: 1 ran (a reduced scale judges nothing); see {VERDICTS[1]}",
-        "not made: noisy_online/noisy_scoring; why: logs/smoke",
+        "not made: noisy_online/identities; why: logs/smoke",
         f"why: no such luck ({log})",
     ]
 

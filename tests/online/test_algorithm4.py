@@ -11,9 +11,16 @@ from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
-from noisylabels.online.estimators import AnalyticKernelList, Feature, map_estimate, product, product_with
+from noisylabels.online.estimators import (
+    AnalyticKernelList,
+    Feature,
+    gradient_length,
+    map_estimate,
+    product,
+    product_with,
+)
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
-from noisylabels.theory.estimates import degrees, largest_degree, mean_queries, pmf
+from noisylabels.theory.estimates import degrees, feature_moment, largest_degree, mean_queries, pmf
 
 CASES = {
     "linear, squared": (tensor.linear(), analytic.squared(), 2, 2.0, 0.02),
@@ -202,6 +209,47 @@ def test_map_estimate_takes_disjoint_copies():
     learner = AnalyticKernelList(tensor.linear(), analytic.squared(), 0.1, np.random.default_rng(0), 1.2)
     with pytest.raises(ValueError, match="no further independent copy of its instance"):
         learner.fit(ArrayOracle(np.ones((50, 1, 2)), np.ones(50), exact_targets=True))
+
+
+def fountain(y, rng, x=(0.5, -0.4), variance=0.1):
+    """An oracle that stays in one round: fresh copies of x and exact targets y without end."""
+    oracle = SimulatedOracle([x], [y], FeatureNoise(variances=np.full(2, variance)), rng)
+    oracle.next_round()
+    return oracle
+
+
+def agrees(samples, expected):
+    samples = np.asarray(samples, dtype=float)
+    return abs(samples.mean() - expected) < 4.5 * samples.std() / math.sqrt(len(samples))
+
+
+@pytest.mark.parametrize(
+    "kernel", [tensor.polynomial(2, scale=0.25), tensor.gaussian(4.0)], ids=["(1+a)^2/4", "Gaussian"]
+)
+def test_estimated_features_are_unbiased_and_have_the_derived_moment(kernel):
+    """Equations (9) and (10): <Psi~, Psi(z)>, ||Psi~||^2, and the copies that a feature takes."""
+    rng, p, n, x, z = np.random.default_rng(1), 2.0, 4000, np.array([0.5, -0.4]), np.array([0.3, 0.6])
+    oracle = fountain(0.0, rng)
+    features = [map_estimate(kernel, p, oracle, rng) for _ in range(n)]
+    assert agrees([product_with(kernel, p, f, z) for f in features], kernel.kernel(x[None], z[None])[0, 0])
+    m_2 = ((np.outer(x, x) + 0.1 * np.eye(2)) ** 2).sum()
+    norms = [product(kernel, p, f, f) for f in features]
+    assert agrees(norms, feature_moment(kernel, p, float(x @ x) + 0.2, float(m_2)))
+    assert oracle.queries / n == pytest.approx(3.0 if kernel.sigma2 else 1.0, rel=0.1)
+
+
+@pytest.mark.parametrize(("loss", "y"), [
+    (analytic.squared(), 0.4), (analytic.exponential(), 1.0),
+    (analytic.smoothed_absolute(0.5), 0.4), (analytic.smoothed_hinge(0.5), -1.0),
+], ids=lambda value: getattr(value, "name", value))  # fmt: skip
+def test_the_gradient_length_is_unbiased(loss, y):
+    """Lemma 4: E g~ is the derivative of the clean loss at <w, Psi(x)>; it takes 1/(p-1)^2 copies."""
+    rng, kernel, p, n = np.random.default_rng(2), tensor.polynomial(2, scale=0.25), 2.0, 8000
+    oracle, w = fountain(y, rng), Feature(0.1, np.array([[0.5, -0.5]]))
+    inner = lambda feature: product(kernel, p, w, feature)  # noqa: E731
+    lengths = [gradient_length(loss, kernel, p, inner, oracle, rng) for _ in range(n)]
+    assert agrees(lengths, loss.derivative(product_with(kernel, p, w, np.array([0.5, -0.4])), y))
+    assert oracle.queries / n == pytest.approx(1.0, rel=0.1)
 
 
 @pytest.mark.parametrize("loss", [analytic.squared(), analytic.exponential(), analytic.smoothed_hinge(1.0)])

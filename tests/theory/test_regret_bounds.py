@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noisylabels.kernels import tensor
+from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.theory import regret_bounds
@@ -89,6 +90,36 @@ def test_no_single_copy_learner_avoids_the_worse_world():
     copies = regret_bounds.copies(np.random.default_rng(0), 10_000)
     assert set(np.unique(copies)) == {3.0, -1.0}
     assert copies.mean() == pytest.approx(1.0, abs=0.1)
+
+
+@given(low=st.floats(0.01, 0.44), more=st.floats(1e-3, 0.05), c=st.floats(1.0, 4.5))
+def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c):
+    """Theorems 3 and 5, for the difference of two kernel functions at (0.5, 0.5) and (-0.5, -0.5)."""
+
+    def price(pair):
+        centres, gamma = np.array([[0.5, 0.5], [-0.5, -0.5]]), np.array([1.0, -1.0])
+        K = pair.kernel(centres, centres)
+        ball = regret_bounds.surrogate_ball(gamma @ K @ gamma, regret_bounds.angle(gamma, K), pair.domination)
+        return ball * regret_bounds.surrogate_moment(ball, pair.diagonal, 1.01)
+
+    assert price(gaussian_pair(1.0, [low] * 2)) < price(gaussian_pair(1.0, [low + more] * 2))
+    assert price(rational_pair(c, [0.2] * 2)) < price(rational_pair(c + more, [0.2] * 2))
+    error = [1 - truncated_rational(0.0, each) for each in (c, c + more)]  # the largest error, e^-c
+    assert error == pytest.approx([math.exp(-c), math.exp(-c - more)])
+
+
+@given(
+    w=st.lists(st.floats(-1, 1), min_size=2, max_size=2).filter(lambda w: np.linalg.norm(w) > 0.1),
+    other=st.lists(st.floats(-2, 2), min_size=2, max_size=2),
+    v=st.floats(0.01, 2.0),
+)
+def test_no_vector_is_below_the_floor_of_appendix_a(w, other, v):
+    """E (<v', x + n> - ||w||)^2 = (<v', x> - ||w||)^2 + v ||v'||^2 with x = w / ||w||, n of variance v."""
+    w, other = np.array(w), np.array(other)
+    size, floor = np.linalg.norm(w), regret_bounds.scored_on_noise(w, v)
+    loss = lambda u: (u @ w / size - size) ** 2 + v * (u @ u)  # noqa: E731
+    assert loss(w / (1 + v)) == pytest.approx(floor)
+    assert loss(other) >= floor * (1 - 1e-12)
 
 
 def test_noisy_inputs_cost_what_appendix_a_says():

@@ -15,8 +15,8 @@ def test_a_run_under_an_odd_path(tmp_path):
     copy_checkout(folder)
     run = Run(folder / "it's here", folder)  # elsewhere than the checkout: every path is absolute
     (run.folder / "overlay.yaml").write_text("scale: smoke\npapers: [noisy_online]\nformats: [png]\n")
-    run.snakemake("noisy_online_noisy_scoring")
-    assert (run.folder / "figures/smoke/noisy_online/noisy_scoring.md").is_file()
+    run.snakemake("noisy_online_identities")
+    assert (run.folder / "figures/smoke/noisy_online/identities.md").is_file()
     assert not list(tmp_path.rglob("HACKED"))
 
 

@@ -120,11 +120,6 @@ class Rows(NamedTuple):
             raise ValueError("X: rows need d >= 1 columns")
         return cls(array.ravel(), d, n, d, False)
 
-    def part(self, start: int, stop: int) -> Rows:
-        """Rows start..stop-1."""
-        flat = self.flat[start * self.step : (stop - 1) * self.step + self.d]
-        return Rows(flat, self.step, stop - start, self.d, self.reversed)
-
 
 def _check_squares(rows: Rows) -> None:
     """ValueError if a sum of squares of the rows overflows."""
@@ -147,10 +142,6 @@ class Side(NamedTuple):
         side = cls(**{name: None if x is None else spread(name, x, n) for name, x in given.items()})
         return side if side.v is None else side._replace(v=nonnegative("v", side.v, (n,)))
 
-    def part(self, rows: slice) -> dict[str, ArrayLike | None]:
-        """Keywords of `run` for some of the rows."""
-        return {name: None if x is None else x[rows] for name, x in self._asdict().items()}
-
 
 def known_variance(filter_: Filter, side: Side) -> Floats:
     """side.v, or a ValueError that says who needs it."""
@@ -164,15 +155,14 @@ class Filter:
 
     A subclass sets `name`, keeps each hyperparameter of ``__init__`` under its own name, and implements
     `_learn`; extra state is created in `_start`. `_taps` names the state arrays with an entry for each tap.
-    Parameters go by `get_params` and `set_params`; `learn_one` takes one row, `update` one sample of a
-    signal; over a whole signal `run` is hundreds of times faster.
+    Parameters go by `get_params` and `set_params`; `learn_one` takes one row; over a whole signal `run` is
+    hundreds of times faster.
     """
 
     name: ClassVar[str]
     _taps: ClassVar[tuple[str, ...]] = ()
     w: Floats
     _keys: tuple[Any, ...]  # of a row that is a mapping, in the order of w
-    _line: Floats  # the last samples of `update`, newest first
 
     def _start(self, d: int) -> None:
         """State before the first row of d entries. Overrides call super()._start(d) and add theirs."""
@@ -286,46 +276,6 @@ class Filter:
         self.run(row[np.newaxis], [y], **side)
         self._keys = keys
         return self
-
-    def delay_line(self, taps: int) -> Self:
-        """w = 0 and ``taps`` samples of silence, from where `update` starts."""
-        taps = whole("taps", taps, 1)
-        self._start(taps)
-        self._line = np.zeros(taps)
-        return self
-
-    def update(self, x: float, d: float, **side: float | None) -> float:
-        """Take the next sample x of the input, predict the sample d of the output, learn from it.
-
-        The prediction is returned. A signal, sample by sample, gives what `run` gives on its `Sliding`.
-        side : v, second, clean of `run`, one number each.
-        Raises ValueError : no `delay_line`; see `run`.
-        """
-        if not hasattr(self, "_line"):
-            raise ValueError("update: say how many samples the filter sees, delay_line(taps), first")
-        line = np.append(finite("x", [x], (1,)), self._line[:-1])
-        yhat = self.run(line[np.newaxis], [d], **side)
-        self._line = line
-        return float(yhat[0])
-
-    def history(
-        self, X: ArrayLike | Sliding, y: ArrayLike, *, every: int = 1, **side: ArrayLike | None
-    ) -> tuple[Floats, Floats]:
-        """`run` that also keeps the weights after ``every``, 2 ``every``, ... rows and after the last one.
-
-        Returns yhat (n,) and W (ceil(n / every), d). Memory: 8 d bytes for each row of W.
-        Raises ValueError : every < 1; see `run`. A call that raises leaves the filter as it was.
-        """
-        every = whole("every", every, 1)
-        rows = Rows.of(X)
-        label, given = finite("y", y, (rows.n,)), Side.of(rows.n, **side)
-        yhat, W = np.empty(rows.n), np.empty((-(-rows.n // every), rows.d))
-        with self._unchanged_by_errors():
-            for k, start in enumerate(range(0, rows.n, every)):
-                part = slice(start, min(start + every, rows.n))
-                yhat[part] = self.run(rows.part(start, part.stop), label[part], **given.part(part))
-                W[k] = self.w
-        return yhat, W
 
     def _row(self, x: Mapping[Any, float] | ArrayLike) -> tuple[tuple[Any, ...], Floats]:
         """The names of a row, () if it has none, and the row."""

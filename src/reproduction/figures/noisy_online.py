@@ -507,67 +507,21 @@ def impossibility(results: panels.Results[Any]) -> Figure:
 
 @panels.table
 def identities(results: panels.Results[Any]) -> pd.DataFrame:
-    """Quantity, predicted, measured, z, and the share of its bound where there is one."""
+    """Quantity, predicted, measured, z, and its bound with the share of it where there is one."""
     table = results.table
     wide = table.pivot_table("value", ["setting", "method"], "metric", sort=False)
-    columns = {"predicted": "{:.5g}", "measured": "{:.5g}", "z": "{:.2f}"}
-    cells = {name: wide[name].map(form.format) for name, form in columns.items()}
-    share = wide.get("bound_ratio", pd.Series(np.nan, wide.index))
-    cells["predicted / bound"] = share.map("{:.3f}".format).where(share.notna(), "")
+    columns = {
+        "predicted": "{:.5g}", "measured": "{:.5g}", "z": "{:.2f}",
+        "bound": "{:.5g}", "bound_ratio": "{:.3f}",
+    }  # fmt: skip
+    wide = wide.reindex(columns=list(columns))
+    cells = {
+        name: wide[name].map(form.format).where(wide[name].notna(), "") for name, form in columns.items()
+    }
+    cells["predicted / bound"] = cells.pop("bound_ratio")
     frame = pd.DataFrame(cells).rename_axis(["group", "quantity"]).reset_index("quantity")
     largest = table.loc[table["metric"] == "z", "value"].abs().max()
-    return tables.noted(frame, f"Largest |z| of {len(frame)}: {largest:.2f}.")
-
-
-@panels.table
-def noisy_scoring(results: panels.Results[noisy_online_checks.ScoringSettings]) -> pd.DataFrame:
-    """Mean loss per round, scored on noisy and on clean inputs, for every variance."""
-    table, own = results.table, results.settings
-    losses = table[table["metric"] == "mean_loss"]
-    methods = {"target": "w* itself", "best_fixed": "best fixed vector", "two_copy": "Algorithm 1"}
-    rows = []
-    for v in own.variances:
-        at = losses[losses["x"] == v]
-        floor = at.loc[at["method"] == "floor", "value"].iloc[0]
-        for method, predictor in methods.items():
-            cells = {"variance": f"{v:g}", "floor": f"{floor:.4f}", "predictor": predictor}
-            for setting in ("noisy", "clean"):
-                values = panels.select(at, results.artifact, method=method, setting=setting)["value"]
-                mean, se, *_ = statistics.mean_se(values)
-                cells[f"scored on {setting} inputs"] = tables.mean_se(mean, se)
-            rows.append(cells)
-    frame = pd.DataFrame(rows).set_index(["variance", "floor"])
-    return tables.noted(
-        frame,
-        "Mean squared loss per round, mean ± standard error over the repetitions. "
-        "floor: what nobody who sees noisy inputs of this variance can fall below.",
-    )
-
-
-@panels.table
-def vacuous_bounds(results: panels.Results[noisy_online_checks.MomentsSettings]) -> pd.DataFrame:
-    """log10 of the rounds from which the bound is below one per round; a column for each sharpness."""
-    table, own = results.table, results.settings
-    rows = []
-
-    def add(loss: str, found: pd.DataFrame, form: str, **cells: str) -> None:
-        by_s = found.groupby("x")["value"].first()
-        cells = {"loss": loss.replace("_", " ")} | cells
-        rows.append(cells | {f"s = {s:g}": form.format(by_s[s]) for s in own.sharpness})
-
-    for loss in own.losses:
-        gaps = table[(table["metric"] == "gap") & table["method"].str.startswith(loss)]
-        add(loss, gaps, "{:.3f}", kernel="largest difference from the true loss", B="", p="")
-        for kernel, B_w, p in product(own.kernels, own.balls, own.powers):
-            where = {"setting": kernel, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
-            found = results.select(metric="log10_rounds", **where)
-            add(loss, found, "{:.1f}", kernel=kernel, B=f"{B_w:g}", p=f"{p:g}")
-    frame = pd.DataFrame(rows).set_index(["loss", "kernel"])
-    return tables.noted(
-        frame,
-        "log10 of the rounds from which the regret bound is below one per round (10: ten thousand million); "
-        "B: radius of the ball, p: parameter of the number of copies, s: sharpness of the loss.",
-    )
+    return tables.noted(frame, f"Largest |z| of {wide['z'].count()}: {largest:.2f}.")
 
 
 @panels.table

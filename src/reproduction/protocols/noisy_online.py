@@ -29,8 +29,6 @@ from reproduction.protocols.noisy_online_checks import (
     curves,
     identities,
     impossibility,
-    moments,
-    noisy_scoring,
 )
 from reproduction.protocols.settings import (
     Count,
@@ -45,7 +43,7 @@ from reproduction.protocols.settings import (
 )
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
-__all__ = ["curves", "identities", "impossibility", "moments", "noisy_scoring"]
+__all__ = ["curves", "identities", "impossibility"]
 
 HIGHEST = 40
 """Degree at which explicit features of a Gaussian kernel are cut off, for |x| <= 1."""

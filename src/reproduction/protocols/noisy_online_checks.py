@@ -1,7 +1,7 @@
 """The theorems of noisy_online, checked: identities, laws, lemmas, and what no learner of one copy can do."""
 
 from collections.abc import Callable, Iterator
-from itertools import product as product_of
+from itertools import product
 from typing import Literal, Self
 
 import numpy as np
@@ -10,22 +10,20 @@ from scipy.special import gammaln
 
 from noisylabels.kernels import surrogate, tensor
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss, smoothing_gap
-from noisylabels.noise.features import FeatureNoise, rotation
+from noisylabels.noise.features import rotation
 from noisylabels.online.analytic import AnalyticKernel
-from noisylabels.online.estimators import Feature, gradient_length, map_estimate, product, product_with
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
-from noisylabels.online.oracles import SimulatedOracle
 from noisylabels.theory import estimates, regret_bounds
 from noisylabels.validation import Floats
 from reproduction.protocols import noisy_online_tasks as tasks
-from reproduction.protocols.settings import Count, Distinct, Positive, Repetitions, Settings, Some, Trials
+from reproduction.protocols.settings import Distinct, Positive, Settings, Some, Trials
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 FAMILY = "noisy_online"
 """The module that offers the protocols of this one."""
 
-Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]
-"""Name, samples (n,), their predicted mean, and a bound of it where there is one."""
+Found = tuple[str, Floats | None, float] | tuple[str, Floats | None, float, float]
+"""Name, samples (n,) if it is measured, their predicted mean, and a bound of it where there is one."""
 
 
 # Every identity that the algorithms rest on, measured with the functions that the learners use
@@ -34,15 +32,16 @@ Found = tuple[str, Floats, float] | tuple[str, Floats, float, float]
 class IdentitiesSettings(Trials):
     """Predicted and measured means."""
 
-    groups: Distinct[Literal["gradients", "lemma 1", "surrogate kernels", "features", "copies"]]
+    groups: Distinct[
+        Literal["gradients", "lemma 1", "surrogate kernels", "copies", "scored on noise", "bounds"]
+    ]
     samples: int = Field(ge=2)
-    list_samples: int = Field(ge=2, description="of the features, which are made one by one")
 
 
 NAMES = (
-    "* kernel: *", "* kernel at p = *", "surrogate of the *", "gradient *", "one copy: *", "two copies: *",
-    "known covariance: *", "full covariance: *", "P(copies >= *)", "*copies*", "fourth moment of a copy",
-    "inner product with the second copy", "its second moment*", "estimate of *",
+    "* kernel: *", "* kernel at p = *", "* at v = *", "surrogate of the *", "gradient *", "one copy: *",
+    "two copies: *", "known covariance: *", "full covariance: *", "P(copies >= *)", "*copies*",
+    "fourth moment of a copy", "inner product with the second copy", "its second moment*", "estimate of *",
 )  # fmt: skip
 """Names of identities."""
 
@@ -55,14 +54,16 @@ def identities(settings: IdentitiesSettings, walk: Walk) -> Iterator[Row]:
     """
     measured: dict[str, Callable[[int, np.random.Generator], Iterator[Found]]] = {
         "gradients": gradient_identities, "lemma 1": lemma1_identities,
-        "surrogate kernels": kernel_identities, "features": feature_identities, "copies": copies_identities,
+        "surrogate kernels": kernel_identities, "copies": copies_identities,
+        "scored on noise": scoring_identities, "bounds": moment_identities,
     }  # fmt: skip
     for at in walk.trials():
         for group in settings.groups:
-            n = settings.list_samples if group == "features" else settings.samples
-            for name, samples, predicted, *bound in measured[group](n, at.rng(group)):
-                mean, se = float(samples.mean()), float(samples.std(ddof=1)) / np.sqrt(len(samples))
-                values = {"predicted": predicted, "measured": mean, "se": se, "z": (mean - predicted) / se}
+            for name, samples, predicted, *bound in measured[group](settings.samples, at.rng(group)):
+                values = {"predicted": predicted}
+                if samples is not None:
+                    mean, se = float(samples.mean()), float(samples.std(ddof=1)) / np.sqrt(len(samples))
+                    values |= {"measured": mean, "se": se, "z": (mean - predicted) / se}
                 values |= {"bound": bound[0], "bound_ratio": predicted / bound[0]} if bound else {}
                 yield from at.rows(values, setting=group, method=name)
 
@@ -210,51 +211,41 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     yield "gradient times gap: one copy twice", same, biased
 
 
-FEATURE_X, FEATURE_Z = np.array([0.5, -0.4]), np.array([0.3, 0.6])
-VARIANCE, P = 0.1, 2.0
+def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
+    """log10 of the rounds nu B_w before which the bounds of Theorems 6 and 7, sqrt(B_w nu T), exceed T.
 
-
-def feature_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Equations (9) and (10): mean, squared norm and copies of MapEstimate; Lemma 4 for four losses."""
-
-    def fountain(y: float) -> SimulatedOracle:
-        """An oracle that stays in one round: fresh copies of x and exact targets y without end."""
-        noise = FeatureNoise(variances=np.full(2, VARIANCE))
-        oracle = SimulatedOracle(FEATURE_X[None, :], np.array([y]), noise, rng)
-        oracle.next_round()
-        return oracle
-
-    B_x = float(FEATURE_X @ FEATURE_X) + 2 * VARIANCE
-    m_2 = float(((np.outer(FEATURE_X, FEATURE_X) + VARIANCE * np.eye(2)) ** 2).sum())
-    kernels = {"polynomial": tensor.polynomial(2, scale=0.25), "Gaussian": tensor.gaussian(4.0)}
-    for name, kernel in kernels.items():
-        oracle, values, norms, asked = fountain(0.0), np.empty(n), np.empty(n), np.zeros(n + 1)
-        for i in range(n):
-            feature = map_estimate(kernel, P, oracle, rng)
-            asked[i + 1] = oracle.queries
-            values[i] = product_with(kernel, P, feature, FEATURE_Z)
-            norms[i] = product(kernel, P, feature, feature)
-        exact = float(kernel.kernel(FEATURE_X[None], FEATURE_Z[None])[0, 0])
-        moment = estimates.feature_moment(kernel, P, B_x, m_2)
-        yield f"{name} kernel: feature times Psi(z)", values, exact
-        yield f"{name} kernel: squared norm of a feature", norms, moment
-        yield f"{name} kernel: copies of a feature", np.diff(asked), (3.0 if kernel.sigma2 else 1.0) / (P - 1)
-    polynomial, w = kernels["polynomial"], Feature(0.1, np.array([[0.5, -0.5]]))  # one stored estimate
-    truth = product_with(polynomial, P, w, FEATURE_X)
-    losses = {
-        "squared": (None, 0.4), "exponential": (None, 1.0),
-        "smoothed_absolute": (0.5, 0.4), "smoothed_hinge": (0.5, -1.0),
+    Copies of mean squared length 1.2, B_w = 1, p = 1.5: with the exact moments and, as the bound, those of
+    the theorems. Computed, without samples.
+    """
+    kernels = {
+        "linear": tensor.linear(), "polynomial": tensor.polynomial(2, scale=0.25),
+        "Gaussian": tensor.gaussian(4.0),
     }  # fmt: skip
-    for name, (s, y) in losses.items():
-        loss, oracle = analytic_loss(name, s), fountain(y)
-        inner = lambda feature: product(polynomial, P, w, feature)  # noqa: E731
-        lengths = np.array([gradient_length(loss, polynomial, P, inner, oracle, rng) for _ in range(n)])
-        yield f"gradient length: {name.replace('_', ' ')}", lengths, float(loss.derivative(truth, y))
-    oracle, squares, asked = fountain(0.4), analytic_loss("squared"), np.zeros(n + 1)
-    for i in range(n):  # the round less the stored feature
-        gradient_length(squares, polynomial, P, lambda feature: 0.0, oracle, rng)
-        asked[i + 1] = oracle.queries
-    yield "copies of a gradient length", np.diff(asked), 1 / (P - 1) ** 2
+    for (name, kernel), loss, s in product(kernels.items(), ("absolute", "hinge"), (0.25, 0.5, 1.0, 2.0)):
+        smooth = analytic_loss(f"smoothed_{loss}", s)
+        tight, loose = (
+            regret_bounds.log_gradient_moment(smooth, 1.5, 1.0, moment(kernel, 1.5, 1.2), tight=tight)
+            / np.log(10)
+            for moment, tight in ((estimates.feature_moment, True), (estimates.feature_moment_bound, False))
+        )
+        yield f"{name} kernel and smoothed {loss} s = {s:g}: log10 of the rounds", None, tight, loose
+
+
+def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
+    """Appendix A: losses of x = w*/||w*||, y = ||w*||, scored on inputs with noise of variance v.
+
+    w* itself loses ||w*||^2 v, the best fixed vector ||w*||^2 v / (1 + v), Algorithm 1 more than that floor.
+    """
+    w = tasks.target([0.6, -0.5, 0.4], 0.9)
+    length = float(np.linalg.norm(w))
+    for v in (0.1, 0.25, 1.0):
+        first, second = (w / length + np.sqrt(v) * rng.standard_normal((n, 3)) for _ in range(2))
+        floor, y = regret_bounds.scored_on_noise(w, v), np.full(n, length)
+        yield f"w* itself at v = {v:g}", (first @ w - y) ** 2, length**2 * v
+        yield f"best fixed vector at v = {v:g}", (first @ w / (1 + v) - y) ** 2, floor
+        step = regret_bounds.best_step(1.0, regret_bounds.two_copy_moment(1.0, 1 + 3 * v, length**2), n)
+        played = TwoCopy(step, 1.0).run(first, first.copy(), second, y).predictions
+        yield f"floor beside Algorithm 1 at v = {v:g}", None, floor, float(((played - y) ** 2).mean())
 
 
 # The two figures of the paper: a radial kernel beside its truncation, losses beside their smoothings
@@ -307,87 +298,6 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
             yield from here.curve("loss", zip(x, above, strict=True))
             yield here.row("gap_error", excess.max() - smoothing_gap(s, hinge=setting == "hinge"))
             yield here.row("smallest_excess", excess.min())
-
-
-# The price nu of the noise in Theorems 6 and 7, E ||g~ Psi~||^2 <= nu: where the bounds say nothing
-
-
-class MomentsSettings(Settings):
-    """Kernels, balls, powers and losses."""
-
-    repetitions: Repetitions = 1
-    kernels: dict[str, tasks.Tensor] = Field(min_length=1)
-    balls: Distinct[tasks.Ball]
-    powers: tasks.Powers
-    losses: Distinct[Literal["smoothed_absolute", "smoothed_hinge"]]
-    sharpness: Distinct[Positive] = Field(description="s")
-    B_x: Positive = Field(description="bound of the mean squared length of a copy")
-
-
-@protocol(MomentsSettings, labels=("B = *", "* p = *", "log10_rounds", "gap"))
-def moments(settings: MomentsSettings, walk: Walk) -> Iterator[Row]:
-    """Rows; setting = kernel, noise = "B = ..", method = "loss p = ..", x = s: log10 of the rounds nu B_w.
-
-    A bound sqrt(B_w nu T) is below T only after nu B_w rounds. gap : largest excess of the smoothed loss.
-    """
-    cases = product_of(settings.kernels.items(), settings.balls, settings.powers, settings.losses)
-    for (name, kernel), B_w, p, loss in cases:
-        B_psi = estimates.feature_moment(tasks.tensor_kernel(kernel), p, settings.B_x)
-        columns: Row = {"setting": name, "noise": f"B = {B_w:g}", "method": f"{loss} p = {p:g}"}
-        at = At(walk.seeds, 0, columns | {"repetition": 0})
-        for s in settings.sharpness:
-            log_nu = regret_bounds.log_gradient_moment(analytic_loss(loss, s), p, B_w, B_psi, tight=True)
-            rounds = float((log_nu + np.log(B_w)) / np.log(10))
-            gap = smoothing_gap(s, hinge=loss == "smoothed_hinge")
-            yield from at.rows({"log10_rounds": rounds, "gap": gap}, x=s)
-
-
-# Another regret: the learner scored on noisy inputs against the best clean predictor. It cannot be small
-
-
-class ScoringSettings(Trials):
-    """x_t = w*/||w*||, y_t = ||w*||, isotropic noise of variance v."""
-
-    direction: list[float] = Field(min_length=1, description="of the target")
-    length: Positive = Field(description="of the target")
-    rounds: Count
-    variances: Distinct[Positive] = Field(description="of the noise on each input")
-
-
-@protocol(
-    ScoringSettings,
-    labels=("two_copy", "target", "best_fixed", "floor", "noisy", "clean", "mean_loss", "floor_ratio"),
-)
-def noisy_scoring(settings: ScoringSettings, walk: Walk) -> Iterator[Row]:
-    """Rows; x = v, setting = noisy or clean inputs: mean loss of the best fixed vector, w*, Algorithm 1.
-
-    Even w known, the best fixed vector loses ||w*||^2 v / (1 + v) a round (Appendix A; the example is ours).
-    """
-    length, d, T = settings.length, len(settings.direction), settings.rounds
-    w = tasks.target(settings.direction, length)
-    clean, y = np.tile(w / length, (T, 1)), np.full(T, length)
-    for trial in walk.trials():
-        for v in settings.variances:
-            at, rng = trial.on(x=v), trial.rng(f"copies {v:g}")
-            X1, X2 = (clean + np.sqrt(v) * rng.standard_normal((T, d)) for _ in range(2))
-            G = regret_bounds.two_copy_moment(1.0, 1 + d * v, length**2)
-            learner = TwoCopy(regret_bounds.best_step(1.0, G, T), 1.0)
-            played = {
-                "two_copy": {
-                    "noisy": learner.run(X1, X1.copy(), X2, y).predictions,
-                    "clean": TwoCopy(learner.eta, 1.0).run(clean, X1, X2, y).predictions,
-                },
-                "target": {"noisy": X1 @ w, "clean": clean @ w},
-                "best_fixed": {"noisy": X1 @ w / (1 + v), "clean": clean @ w / (1 + v)},
-            }
-            floor = regret_bounds.scored_on_noise(w, v)
-            for method, guesses in played.items():
-                for setting, guess in guesses.items():
-                    loss = float(((guess - y) ** 2).mean())
-                    yield at.row("mean_loss", loss, method=method, setting=setting)
-                    if setting == "noisy":
-                        yield at.row("floor_ratio", loss / floor, method=method, setting=setting)
-            yield at.row("mean_loss", floor, method="floor")
 
 
 # Two worlds that one noisy copy cannot tell apart (Theorems 8 and 9): who can be good in both?
