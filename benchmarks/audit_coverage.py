@@ -11,10 +11,12 @@ and the range that is given without any review, are false.
 """
 
 import argparse
+import functools
 import itertools
 import time
 import zlib
 
+import joblib
 import numpy as np
 import pandas as pd
 from sklearn import datasets
@@ -22,7 +24,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from noisylabels.auditing import flip_rates, intervals
 from noisylabels.auditing.cross_fitting import cross_fitted
-from noisylabels.auditing.review import TAIL, UNIFORM, drawn
+from noisylabels.auditing.review import TAIL, drawn
+
+intervals.exact = functools.cache(intervals.exact)
 
 MOST = 1000
 
@@ -82,35 +86,46 @@ BY_CLASS = KINDS[:4]
 """Flips that depend on nothing but the class."""
 
 
-def cell(name, kind, rate, draws, rows):
-    """One row of results for each way to draw."""
+def population(name, kind, rate):
+    """Wrong labels, doubts, whether the model says otherwise, and places in the ranking (N,); and whether the
+    range without review is true.
+    """
     X, y = SETS[name]()
     rng = np.random.default_rng([zlib.crc32(name.encode()), zlib.crc32(kind.encode()), round(1000 * rate)])
     if len(y) > MOST:
         part = rng.choice(len(y), MOST, replace=False)
         X, y = X[part], y[part]
     observed = flipped(y, X, kind, rate, rng)
-    fit = cross_fitted(X, observed, RandomForestClassifier(random_state=0), repetitions=1)
-    p, N = fit.mean, len(y)
-    wrong = (observed != y).astype(float)
-    truth, doubt = wrong.mean(), 1 - p[np.arange(N), observed]
-    rank = np.argsort(np.argsort(flip_rates.margins(p, observed), kind="stable"))
+    p = cross_fitted(X, observed, RandomForestClassifier(random_state=0), repetitions=1).mean
+    wrong, doubt = (observed != y).astype(float), 1 - p[np.arange(len(y)), observed]
+    margins = flip_rates.margins(p, observed)
+    rank = np.argsort(np.argsort(margins, kind="stable"))
     top = flip_rates.wrong_share_of(flip_rates.surest(p, observed).limit, observed)
-    about = {"set": name, "kind": kind, "rate": rate, "truth": truth, "N": N, "range": top >= truth}
+    return wrong, doubt, margins < 0, rank, top >= wrong.mean()
+
+
+def cell(name, kind, rate, draws, rows, of=population):
+    """One row of results for each way to draw."""
+    wrong, doubt, doubted, rank, within = of(name, kind, rate)
+    truth, N = wrong.mean(), len(wrong)
+    about = {"set": name, "kind": kind, "rate": rate, "truth": truth, "N": N, "range": within}
     for by in ("chance", "doubt"):
-        found = []
+        halves = [np.arange(N)] if by == "chance" else [np.flatnonzero(each) for each in (doubted, ~doubted)]
+        strata = [each for each in halves if len(each)]
+        shares, found = [len(each) / N for each in strata], []
         for seed in range(draws):
-            plan = drawn(doubt, min(rows, N // 2), by, seed, "")
-            at = np.array(plan.draws)
-            chance = by == "chance"
-            weights = np.ones(len(at)) if chance else 1 / (N * np.array(plan.probabilities))
-            most = 1.0 if chance else 1 / UNIFORM
+            at = np.array(drawn(doubted, min(rows, N // 2), by, seed))
+            parts = [(at[np.isin(at, each)], each) for each in strata]
             w = wrong[at]
-            got = intervals.rate(w, doubt[at], doubt.mean(), weights, N, most)
-            alone = wrong[drawn(doubt, len(at), "chance", seed, "").draws]
-            plain = intervals.counted(alone, np.ones(len(at)), N)
-            limit = intervals.counted(w, weights, N, most, TAIL).high
-            length = intervals.longest(w, rank[at], weights, most, 0.8, TAIL)
+            rates = [
+                intervals.rate(wrong[part], doubt[part], doubt[each].mean(), len(each))
+                for part, each in parts
+            ]
+            got = intervals.combined(rates, shares)
+            plain = intervals.counted(wrong[drawn(doubted, len(at), "chance", seed)], N)
+            limits = [intervals.counted(wrong[part], len(each), TAIL) for part, each in parts]
+            limit = intervals.combined(limits, shares).high
+            length = intervals.longest(w, rank[at], 0.8, TAIL, len(strata[0]))
             false = length > 0 and wrong[rank < length].mean() < 0.8
             covers = [r.low - 1e-9 <= truth <= r.high + 1e-9 for r in (got, plain)]
             found.append([*covers, got.width / plain.width, got.width, limit + 1e-9 < truth, false, length])
@@ -130,11 +145,13 @@ def main():
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--rates", nargs="*", type=float, default=[0, 0.005, 0.02, 0.1, 0.3])
     parser.add_argument("--out")
+    parser.add_argument("--cache", help="a folder that keeps the doubts, which take most of the time")
     given = parser.parse_args()
     start, cells = time.process_time(), []
+    of = joblib.Memory(given.cache, verbose=0).cache(population)
     for place in itertools.product(given.sets, given.kinds, given.rates):
         if place[2] > 0 or place[1] == KINDS[0]:  # without flips all kinds are the same
-            cells += cell(*place, given.draws, given.rows)
+            cells += cell(*place, given.draws, given.rows, of)
         if given.out:
             pd.DataFrame(cells).to_csv(given.out, index=False)
     table = pd.DataFrame(cells)

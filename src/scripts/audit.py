@@ -23,7 +23,7 @@ parser.add_argument("--model", help=model_help + "above 5000 rows gradient_boost
 parser.add_argument("--probabilities", type=Path, help="a CSV: a column for each class, in place of a model")
 review_help = "rows to draw into review.csv; the same call again reads your answers in its column `true`"
 parser.add_argument("--review", type=int, metavar="ROWS", help=review_help)
-by_help = "draw rows by chance (the best for rates) or by doubt (for --precision, its default)"
+by_help = "draw rows by chance (the best for rates) or by doubt (for --precision, its default there)"
 parser.add_argument("--by", choices=("chance", "doubt"), help=by_help)
 precision_help = "ask for the longest list of which at least this share is wrong, with 95 %% confidence"
 parser.add_argument("--precision", type=float, help=precision_help)
@@ -32,7 +32,7 @@ given = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
-from noisylabels.auditing.review import NO_LIST, review  # noqa: E402
+from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
 from reproduction.site import audit_page  # noqa: E402
 
 
@@ -59,7 +59,9 @@ try:
             f"--review must lie in 1..{len(table.labels)}, the labels there are, got {given.review}"
         )
     probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
-    audit_page.claim(out, file)  # before the minutes that the audit takes
+    if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit
+        recorded(out / "review.csv", table, given.by, given.seed)
+    audit_page.claim(out, file)
     if probabilities is not None:
         found = of_probabilities(table, probabilities)
     else:
@@ -67,8 +69,7 @@ try:
     print(found.text)
     reviewed = None
     if given.review is not None:
-        by = given.by or ("doubt" if given.precision is not None else "chance")
-        options = {"by": by, "random_state": given.seed, "precision": given.precision}
+        options = {"by": given.by, "random_state": given.seed, "precision": given.precision}
         reviewed = review(found, out / "review.csv", given.review, **options)
         print(f"\n{reviewed.text}")
     elif given.precision is not None:

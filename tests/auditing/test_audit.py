@@ -265,6 +265,19 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     repaired = pd.read_csv(tmp_path / "beans_audit/repaired.csv")
     at = sheet["row"].astype(int)
     assert (repaired["kind repaired"][at] == true[at]).all()
+    folder = tmp_path / "beans_audit"
+    page, said = (folder / "index.html").read_text(), (folder / "audit.txt").read_text()
+    assert "listed.csv" in page
+    assert "`" not in page.split("<script")[0]
+    sheet.assign(true="oak").to_csv(folder / "review.csv", index=False)
+    code, out, err = run(tmp_path, *arguments)
+    assert (code, out) == (1, "")  # said before the audit, and what was found stays
+    assert "the true label is 'oak', not one of ash, beech" in err
+    assert (folder / "audit.txt").read_text() == said
+    assert run(tmp_path, *arguments[:5])[0] == 0  # no review: what came of it is not there any more
+    assert {"review.csv", "review_plan.json"} == {
+        each.name for each in folder.iterdir() if each.stem in ("repaired", "listed", "review", "review_plan")
+    }
     pd.DataFrame({"beech": [0.5] * 80, "ash": [0.5] * 80}).to_csv(tmp_path / "p.csv", index=False)
     code, out, err = run(tmp_path, "beans.csv", "--label", "kind", "--probabilities", "p.csv", "--out", "q")
     assert (code, "These columns say nothing" in out) == (0, True)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import noisylabels
 from noisylabels.auditing import intervals
-from noisylabels.auditing.review import harmless
+from noisylabels.auditing.review import drawn, harmless
 from noisylabels.statistics import share_interval
 
 
@@ -25,13 +25,13 @@ def population(N=500, rate=0.1, seed=0):
 
 def sample(w, s, seed, n=100):
     at = np.random.default_rng([seed, 1]).permutation(len(w))[:n]
-    return w[at], s[at], float(s.mean()), np.ones(n), len(w)
+    return w[at], s[at], float(s.mean()), len(w)
 
 
 def test_the_estimate_is_that_of_prediction_powered_inference():
     w, s = population()
     given = sample(w, s, 0)
-    found = intervals.powered(*given[:4])
+    found = intervals.powered(*given[:3])
     low, high = ppi_py.ppi_mean_ci(given[0], given[1], s, alpha=0.05, lam=found.power)
     half = 1.959963984540054 * (found.power**2 * s.var() / len(s) + np.var(found.residuals) / 100) ** 0.5
     assert found.value == pytest.approx((low[0] + high[0]) / 2, abs=1e-9)
@@ -47,26 +47,38 @@ def test_intervals_cover_and_the_bound_on_the_list_holds(rate):
     for seed in range(200):
         at = np.random.default_rng([seed, 1]).permutation(len(w))[:100]
         given = sample(w, s, seed)
-        found, alone = intervals.rate(*given), intervals.counted(given[0], given[3], len(w))
+        found, alone = intervals.rate(*given), intervals.counted(given[0], len(w))
         covered += found.low <= rate <= found.high
         plain += alone.low <= rate <= alone.high
-        length = intervals.longest(given[0], rank[at], given[3], 1.0, 0.6, 0.05)
+        length = intervals.longest(given[0], rank[at], 0.6, 0.05, len(w))
         false += length > 0 and w[rank < length].mean() < 0.6
     assert covered >= 0.95 * 200 - 2 * (200 * 0.05 * 0.95) ** 0.5
     assert plain >= 0.95 * 200 - 2 * (200 * 0.05 * 0.95) ** 0.5
     assert false <= 0.05 * 200 + 2 * (200 * 0.05 * 0.95) ** 0.5
 
 
-def test_betting_covers_where_rows_are_drawn_by_their_doubt():
-    w, _ = population(rate=0.1)
-    rng = np.random.default_rng(0)
-    chances = 0.2 / len(w) + 0.8 * (0.2 + w) / (0.2 + w).sum()
-    missed = 0
-    for _ in range(100):
-        at = rng.choice(len(w), 100, p=chances)
-        found = intervals.counted(w[at], 1 / (len(w) * chances[at]), len(w), 5.0)
-        missed += not found.low <= 0.1 <= found.high
-    assert missed <= 5 + 2 * 4.75**0.5
+@pytest.mark.parametrize("rate", [0.0, 0.02, 0.3])
+def test_two_strata_cover_and_lists_hold(rate):
+    w, s = population(rate=rate, seed=1)
+    doubted, rank = s > 0.35, np.argsort(np.argsort(-s))
+    strata = [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
+    covered, left, false, listed = 0, 0, 0, 0
+    for seed in range(200):
+        at = np.array(drawn(doubted, 100, "doubt", seed))
+        parts = [(at[np.isin(at, each)], each) for each in strata]
+        assert abs(len(parts[0][0]) - min(50, doubted.sum())) <= 1
+        sampled = [(w[part], s[part], s[each].mean(), len(each)) for part, each in parts]
+        shares = [len(each) / len(w) for each in strata]
+        found = intervals.combined([intervals.rate(*part) for part in sampled], shares)
+        limits = [intervals.counted(part, N, 0.05) for part, *_, N in sampled]
+        covered += found.low <= rate <= found.high
+        left += intervals.combined(limits, shares).high < rate
+        length = intervals.longest(w[at], rank[at], 0.8, 0.05, doubted.sum())
+        false += length > 0 and w[rank < length].mean() < 0.8
+        listed += length > 0
+    allowed = 0.05 * 200 + 2 * (200 * 0.05 * 0.95) ** 0.5
+    assert (200 - covered <= allowed, left <= allowed, false <= allowed) == (True, True, True)
+    assert (listed > 150) == (rate > 0)
 
 
 def test_limits_in_closed_form():
@@ -74,15 +86,18 @@ def test_limits_in_closed_form():
     assert intervals.exact(0, 100, 10**6, 0.025)[1] == pytest.approx(1 - 0.025**0.01, abs=1e-4)
     assert intervals.exact(7, 100, 10**6, 0.025) == pytest.approx(share_interval(7, 100), abs=1e-4)
     assert intervals.exact(7, 50, 50, 0.025) == (0.14, 0.14)
-    m = intervals.largest_share(zeros, np.ones(100), 1.0, 0.05)
-    assert np.mean((1 + intervals.STAKES * m / (1 - m)) ** 100) == pytest.approx(20, rel=1e-6)
-    assert intervals.rate(zeros, zeros, 0.0, np.ones(100), 1000).high > 1 - 0.05**0.01 - 0.002
-    constant = intervals.powered(np.arange(100) % 2.0, np.full(100, 0.3), 0.3, np.ones(100))
+    assert intervals.rate(zeros, zeros, 0.0, 1000).high > 1 - 0.05**0.01 - 0.002
+    constant = intervals.powered(np.arange(100) % 2.0, np.full(100, 0.3), 0.3)
     assert (constant.value, constant.power) == (0.5, 0.0)
     w = np.arange(100) % 2.0
-    assert intervals.powered(w, w, 0.5, np.ones(100)).error() == pytest.approx(0, abs=1e-12)
-    assert intervals.longest(np.ones(14), np.arange(14), np.ones(14), 1.0, 0.8, 0.05) == 14
-    assert intervals.longest(np.ones(13), np.arange(13), np.ones(13), 1.0, 0.8, 0.05) == 0
+    assert intervals.powered(w, w, 0.5).error() == pytest.approx(0, abs=1e-12)
+    parts = [intervals.Rate(0.2, 0.1, 0.6), intervals.Rate(0.5, 0.5, 0.5)]  # the second is known
+    assert intervals.combined(parts, [0.5, 0.5]) == pytest.approx((0.35, 0.3, 0.55))
+    places, few = 50 * np.arange(1, 20) - 1, int(np.ceil(np.log(0.025) / np.log(0.8)))
+    for n, length in ((few + 1, places[few]), (few - 1, -1)):  # of 17 draws from 850 rows all wrong will do
+        assert intervals.longest(np.ones(n), places[:n], 0.8, 0.05, 1000) == length + 1
+    every = np.arange(100) < 80
+    assert intervals.longest(every, np.arange(100), 0.8, 0.05, 100) == 99  # all reviewed: 80 of 99 are more
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +168,6 @@ def test_rows_skipped_or_chosen_by_the_user_are_no_part_of_the_estimate(audited,
     ("changed", "message"),
     [
         ({"observed": "oak"}, r"column 'observed' was '\w+' and is 'oak'; restore it"),
-        ({"width": "9.75"}, r"column 'width' was '.*' and is '9.75'; restore it, only `true`"),
         ({"key": "0123456789ab"}, "with this key is not in the table; restore the line"),
         ({"true_": "oak"}, "the true label is 'oak', not one of ash, beech; correct it, or leave it empty"),
     ],
@@ -164,6 +178,96 @@ def test_other_edits_are_refused_by_name(audited, changed, message, tmp_path):
     answer(tmp_path / "review.csv", true, **changed)
     with pytest.raises(ValueError, match=rf"review.csv, line \d+: .*{message}"):
         noisylabels.review(found, tmp_path / "review.csv", 30)
+
+
+SPREADSHEETS = {  # how they save a CSV: separator, encoding, numbers
+    "German Excel": (";", "utf-8-sig", lambda cell: cell.replace(".", ",")),
+    "old Excel": (";", "cp1252", lambda cell: cell.replace(".", ",")),
+    "Unicode text": ("\t", "utf-16", str),
+    "rounded": (",", "utf-8", lambda cell: f"{float(cell):.1f}" if "." in cell else cell),
+    "capitals": (",", "utf-8", str.upper),
+}
+
+
+@pytest.mark.parametrize(("mark", "encoding", "cell"), SPREADSHEETS.values(), ids=SPREADSHEETS)
+def test_a_sheet_that_a_spreadsheet_saved_is_read(tmp_path, mark, encoding, cell):
+    rng = np.random.default_rng(0)
+    true = np.array([0.5, 1.5])[np.arange(60) % 2]
+    frame = pd.DataFrame({"width": rng.normal(true).round(3), "kürzel": ["größe"] * 30 + ["maß"] * 30})
+    found = noisylabels.audit(frame, true, model=LogisticRegression(), compare=False, repetitions=1)
+    path = tmp_path / "review.csv"
+    noisylabels.review(found, path, 20)
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    sheet["true"] = [str(true[int(row)]) for row in sheet["row"]]
+    for name in ("observed", "true", "why", "width", "kürzel"):
+        sheet[name] = sheet[name].map(cell)
+    sheet.to_csv(path, sep=mark, encoding=encoding, index=False)
+    assert noisylabels.review(found, path, 20).reviewed == 20
+
+
+def test_answers_may_be_in_other_letters_unless_classes_differ_in_them(audited, tmp_path):
+    found, true, _ = audited
+    path = tmp_path / "review.csv"
+    noisylabels.review(found, path, 20)
+    answer(path, np.char.upper(true))
+    assert noisylabels.review(found, path, 20).reviewed == 20
+    two = np.array(["Beech", "beech"])
+    table = replace(found.table, labels=two[(found.table.labels == "ash").astype(int)])
+    both, path = replace(found, table=table, classes=two), tmp_path / "both" / "review.csv"
+    path.parent.mkdir()
+    noisylabels.review(both, path, 20)
+    answer(path, np.full(300, "BEECH"))
+    with pytest.raises(ValueError, match="the true label is 'BEECH', not one of Beech, beech"):
+        noisylabels.review(both, path, 20)
+
+
+def test_another_model_after_the_draw_is_refused(audited, tmp_path):
+    found, *_ = audited
+    noisylabels.review(found, tmp_path / "review.csv", 20)
+    other = replace(found, probabilities=0.9 * found.probabilities + 0.05)
+    with pytest.raises(ValueError, match=r"review_plan.json: drawn with another model or other prob"):
+        noisylabels.review(other, tmp_path / "review.csv", 30)
+
+
+def test_columns_and_rows_of_the_user_stay_when_rows_are_added(audited, tmp_path):
+    found, true, _ = audited
+    path = tmp_path / "review.csv"
+    first = noisylabels.review(found, path, 20)
+    other = next(i for i in range(300) if i not in set(first.sheet["row"]))
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    sheet["remark"] = [f"seen {row}" for row in sheet["row"]]
+    sheet.loc[20] = {"row": str(other), "true": true[other], "remark": "mine"}
+    sheet.fillna("").to_csv(path, index=False)
+    alone = noisylabels.review(found, path, 20)
+    assert (alone.reviewed, alone.picked) == (0, 1)  # no row drawn is answered, and yet one is repaired
+    assert alone.repaired.loc[other, "y repaired"] == true[other]
+    assert "1 rows you chose yourself are repaired" in alone.text
+    assert alone.sheet.iloc[-1][["row", "why", "remark"]].to_list() == [other, "chosen by you", "mine"]
+    noisylabels.review(found, path, 30)
+    again = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("row")
+    assert len(again) == 31
+    assert again.loc[str(other), ["true", "remark"]].to_list() == [true[other], "mine"]
+    assert (again.loc[sheet["row"][:20], "remark"] == sheet["remark"].to_numpy()[:20]).all()
+
+
+def test_a_precision_asked_for_later_takes_the_rows_that_were_drawn(audited, tmp_path):
+    found, *_ = audited
+    first = noisylabels.review(found, tmp_path / "review.csv", 60)
+    assert "60 rows were drawn" in first.text
+    later = noisylabels.review(found, tmp_path / "review.csv", 60, precision=0.8)
+    assert list(later.sheet["row"]) == list(first.sheet["row"])
+    assert set(later.sheet["why"]) == {"by chance, as likely as any row"}
+
+
+EMPTY = {"": "no rows; ", "row,key,observed,true\n": "no rows under the header; "}
+
+
+@pytest.mark.parametrize(("content", "what"), EMPTY.items())
+def test_a_sheet_without_rows_is_named(audited, content, what, tmp_path):
+    noisylabels.review(audited[0], tmp_path / "review.csv", 20)
+    (tmp_path / "review.csv").write_text(content)
+    with pytest.raises(ValueError, match=f"review.csv: {what}delete it and review_plan.json to draw"):
+        noisylabels.review(audited[0], tmp_path / "review.csv", 20)
 
 
 def test_another_plan_or_a_lost_file_is_refused(audited, tmp_path):

@@ -4,14 +4,14 @@ w_i = 1 where the label of row i is wrong, known on the reviewed rows; s_i a sco
 all rows and made without the review. The score has to predict w_i, not to be right about it.
 
 Sources: Angelopoulos et al., Science 382, 2023 (prediction-powered inference); Angelopoulos, Duchi and
-Zrnic, arXiv 2311.01453 (the factor lambda); Zrnic and Candes, ICML 2024 (rows chosen by their score);
-Waudby-Smith and Ramdas, JRSS B 2024 (betting); Angelopoulos et al., arXiv 2110.01052 (testing in a fixed
-sequence).
+Zrnic, arXiv 2311.01453 (the factor lambda); Zou and Donner, Statistics in Medicine 27, 2008 (limits of a
+sum from those of its parts); Angelopoulos et al., arXiv 2110.01052 (testing in a fixed sequence).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +25,8 @@ FEW = 5
 UNSEEN = 1.0
 """Rows that contradict the score and were not drawn: one is added to the squares, or a good score would seem
 perfect because none of its few mistakes is among the reviewed rows."""
-STAKES = np.geomspace(0.01, 0.99, 20)
-"""Shares of the largest possible bet; the capital is the mean over all."""
+STARTS = 2
+"""Lists from which longer ones are tested, each with its part of the level."""
 
 
 class Rate(NamedTuple):
@@ -43,7 +43,7 @@ class Rate(NamedTuple):
 
 
 class Powered(NamedTuple):
-    """theta = lambda mean(s) + mean(residuals), residuals v_i (w_i - lambda s_i) of the n draws."""
+    """theta = lambda mean(s) + mean(residuals), residuals w_i - lambda s_i of the n draws."""
 
     value: float
     residuals: Array
@@ -55,14 +55,14 @@ class Powered(NamedTuple):
         return float(((squares + unseen) / (n - 1) / n) ** 0.5)
 
 
-def powered(w: Array, s: Array, everywhere: float, weights: Array) -> Powered:
-    """w, s (n,) of the draws; everywhere: mean of s over all N rows; weights v_i = 1 / (N P(draw i)).
+def powered(w: Array, s: Array, everywhere: float) -> Powered:
+    """w, s (n,) of the draws; everywhere: mean of s over all N rows.
 
-    lambda = cov(v w, v s) / var(v s) >= 0 makes the residuals vary least; 0 for a score that is constant.
+    lambda = cov(w, s) / var(s) >= 0 makes the residuals vary least; 0 for a score that is constant.
     """
-    (_, both), (_, spread) = np.cov(weights * w, weights * s)
+    (_, both), (_, spread) = np.cov(w, s)
     power = max(0.0, float(both / spread)) if spread > 1e-18 else 0.0
-    residuals = weights * (w - power * s)
+    residuals = w - power * s
     return Powered(power * everywhere + float(residuals.mean()), residuals, power)
 
 
@@ -71,36 +71,39 @@ def finite(n: int, N: int) -> float:
     return float(max(0.0, 1.0 - n / N) ** 0.5)
 
 
-def rate(w: Array, s: Array, everywhere: float, weights: Array, N: int, top: float = 1.0) -> Rate:
+def rate(w: Array, s: Array, everywhere: float, N: int) -> Rate:
     """The share of w_i = 1 among N rows: theta -+ t_{n-2} error, or `counted` if that is wider.
 
-    The second only with fewer than 5 w_i of either kind. top : the largest weight of any row; 1 for draws
-    without replacement, all rows alike.
+    The second only with fewer than 5 w_i of either kind.
     """
     from scipy.special import stdtrit
 
     n, hits = len(w), int(np.count_nonzero(w))
-    sure = counted(w, weights, N, top)
+    sure = counted(w, N)
     if n < 3:
         return sure
-    found = powered(w, s, everywhere, weights)
-    error = found.error(UNSEEN * float(np.mean(weights**2))) * (finite(n, N) if top == 1.0 else 1.0)
-    half = float(stdtrit(n - 2, (1 + LEVEL) / 2)) * error
+    found = powered(w, s, everywhere)
+    half = float(stdtrit(n - 2, (1 + LEVEL) / 2)) * found.error(UNSEEN) * finite(n, N)
     low, value, high = np.clip([found.value - half, found.value, found.value + half], 0.0, 1.0).tolist()
     if min(hits, n - hits) < FEW and sure.width > high - low:
         return Rate(min(max(value, sure.low), sure.high), sure.low, sure.high)
     return Rate(value, low, high)
 
 
-def counted(w: Array, weights: Array, N: int, top: float = 1.0, tail: float = (1 - LEVEL) / 2) -> Rate:
-    """The share of w_i = 1 without a score: exact for rows drawn without replacement, else by betting."""
+def counted(w: Array, N: int, tail: float = (1 - LEVEL) / 2) -> Rate:
+    """The share of w_i = 1 among N rows of which n were drawn without replacement, without a score: exact."""
     if not len(w):
-        return Rate(float("nan"), 0.0, 1.0)
-    value = float(np.mean(weights * w))
-    if top == 1.0:
-        return Rate(value, *exact(int(np.count_nonzero(w)), len(w), N, tail))
-    high, low = (largest_share(x, np.ones(len(w)), top, tail) for x in (weights * w, top - weights * w))
-    return Rate(min(value, 1.0), max(top - low, 0.0), min(high, 1.0))
+        return Rate(0.5, 0.0, 1.0)
+    hits = int(np.count_nonzero(w))
+    return Rate(hits / len(w), *exact(hits, len(w), N, tail))
+
+
+def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
+    """sum_h c_h theta_h and its limits: the distances of theta_h to its limits add up as errors do."""
+    value, low, high = np.array(parts).T
+    c, at = np.array(shares), float(np.dot(shares, value))
+    below, above = (float(((c * gap) ** 2).sum() ** 0.5) for gap in (value - low, high - value))
+    return Rate(at, max(0.0, at - below), min(1.0, at + above))
 
 
 def exact(hits: int, n: int, N: int, tail: float) -> tuple[float, float]:
@@ -116,46 +119,24 @@ def exact(hits: int, n: int, N: int, tail: float) -> tuple[float, float]:
     return among[low] / N, among[high] / N
 
 
-def capital(z: Array, worst: float) -> float:
-    """Mean over stakes g of prod_i (1 + (g / worst) z_i), z_i >= -worst: at most 1 in expectation if E z <=
-    0.
+def longest(w: Array, places: NDArray[np.intp], share: float, tail: float, most: int) -> int:
+    """The largest L <= most such that more than ``share`` of the first L places are wrong, with 1 - tail.
 
-    So P(capital >= 1 / tail) <= tail, also without replacement (Hoeffding 1963, Theorem 4: the product is
-    convex in the sum of the logarithms).
+    places (n,) : of the draws in the list, from 0, any place up to ``most`` as likely as any other. 0 if
+    there is none. Candidates are the lists that end at a draw. Chains start where the i-th part of the draws
+    ends, i = 1, 2, and go to longer lists until one fails; a chain has tail / 2, its order costs nothing.
     """
-    return float(np.mean(np.exp(np.log1p(np.outer(STAKES / worst, z)).sum(axis=1))))
+    from scipy.stats import hypergeom
 
-
-def largest_share(x: Array, base: Array, top: float, tail: float) -> float:
-    """The largest m = E x / E base that betting against it leaves open, 0 <= x <= top."""
-    below, above = float(x.sum() / base.sum()), top
-    for _ in range(40):
-        middle = (below + above) / 2
-        rejected = capital(middle * base - x, max(top - middle, 1e-12)) >= 1.0 / tail
-        below, above = (below, middle) if rejected else (middle, above)
-    return above
-
-
-def longest(w: Array, places: NDArray[np.intp], weights: Array, top: float, share: float, tail: float) -> int:
-    """The largest L such that more than ``share`` of the first L places are wrong, with confidence 1 - tail.
-
-    places (n,) : of the draws in the list, from 0.   top : the largest weight.   0 if there is none.
-    Candidates are the lists that end at a draw, from the first on that all draws being wrong could show;
-    they are tested from the shortest on, until one fails: no level is spent on the order.
-    """
-    from scipy.special import bdtrc
-
-    def shown(hits: Array, inside: Array) -> bool:
-        if top == 1.0:  # exact: at least so many hits in as many draws
-            return bool(bdtrc(hits.sum() - 1, len(hits), share) <= tail) if hits.any() else False
-        return capital(inside * (hits - share), share * top) >= 1.0 / tail
-
+    order = np.argsort(places)
+    ends, hits = places[order] + 1, np.cumsum(w[order])
+    ends, hits = ends[ends <= most], hits[ends <= most]
+    drawn = np.arange(1, len(ends) + 1)
+    p = np.asarray(hypergeom.sf(hits - 1, ends, np.floor(share * ends).astype(int), drawn))
     length = 0
-    for place in np.unique(places):
-        hits, inside = w[places <= place], weights[places <= place]
-        if not shown(np.ones(len(hits)), inside):
-            continue  # known before the review: even without a right label it would say nothing
-        if not shown(hits, inside):
-            break
-        length = int(place) + 1
+    for i in range(1, STARTS + 1):
+        for at in range(len(ends) * i // STARTS - 1, len(ends)):
+            if at < 0 or p[at] > tail / STARTS:
+                break
+            length = max(length, int(ends[at]))
     return length

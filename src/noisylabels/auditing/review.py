@@ -1,15 +1,16 @@
 """Rows that a person reviews: drawn before the first answer, written, read back, and what follows from them.
 
 `review` is called twice with the same arguments. The first call draws rows and writes ``review.csv`` with
-an empty column ``true``, and beside it ``review_plan.json`` with the seed, the rows and their
-probabilities. The second reads what was filled in. A row that is skipped, or added by the user, is no part
-of an estimate.
+an empty column ``true``, and beside it ``review_plan.json`` with the seed, the rows and the model's doubts
+about them. The second reads what was filled in. A row that is skipped, or added by the user, is no part of
+an estimate.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing import intervals, report
-from noisylabels.auditing.cross_fitting import Array, Classes
+from noisylabels.auditing import flip_rates, intervals, report
+from noisylabels.auditing.cross_fitting import Classes
 from noisylabels.auditing.intervals import Rate
-from noisylabels.auditing.tables import exact, is_missing, visible
+from noisylabels.auditing.tables import Table, exact, is_missing, visible
 from noisylabels.statistics import share_interval
 from noisylabels.validation import whole
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from noisylabels.auditing.audit import Audit
 
 PLAN = "review_plan.json"
-UNIFORM = 0.2
-"""Share of the draws by doubt that every row gets alike: no weight is above 1 / 0.2."""
 NEXT = 50
 TAIL = 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
@@ -58,7 +57,7 @@ def harmless(cell: object) -> object:
 class Review:
     """What is known from reviewed rows.
 
-    reviewed, skipped, picked : rows drawn and answered, drawn and not answered, answered and not drawn.
+    drawn, reviewed, skipped, picked : rows drawn; of these answered, and not; answered but not drawn.
     wrong : share of wrong labels among all.   plain : the same from the reviewed rows alone, without a model.
     left : upper limit of the share of wrong labels among those not reviewed.   after : expected width of
     ``wrong`` with 50 more rows.   flip_rates : true, observed, rate, low, high.   accuracies : method,
@@ -67,6 +66,7 @@ class Review:
     review.csv.
     """
 
+    drawn: int
     reviewed: int
     skipped: int
     picked: int
@@ -92,14 +92,25 @@ class Review:
 
 
 class Plan(NamedTuple):
-    """Draws (n,) of rows, counted as in the audit's table, and their probabilities; least of any row."""
+    """Rows of the audit's table in the order of the draws, and the doubts (6 decimals) of the model then."""
 
     by: str
     seed: int
     table: str
     draws: list[int]
-    probabilities: list[float]
-    least: float
+    doubts: list[float]
+
+
+class Answers(NamedTuple):
+    """What review.csv says of rows of the audit's table.
+
+    true : class by row, where it was filled in.   own : columns that the user added, cell by row.   there :
+    all rows of the file.
+    """
+
+    true: dict[int, Any]
+    own: dict[str, dict[int, str]]
+    there: list[int]
 
 
 def review(
@@ -107,176 +118,171 @@ def review(
     path: str | Path = "review.csv",
     rows: int = 100,
     *,
-    by: str = "chance",
+    by: str | None = None,
     random_state: int = 0,
     precision: float | None = None,
 ) -> Review:
     """Draw ``rows`` and write them to ``path``, or read the answers in it; more rows than before are added.
 
-    by : "chance", all rows alike, the best for rates; "doubt", rows that the model is unsure of more often
-    (probability 0.2 / N + 0.8 times the share of sqrt(p_y (1 - p_y))), the better for a list; some come
-    twice. precision : asks for the longest list of which at least this share is wrong, with 95 % confidence.
+    by : "chance", all rows alike, the best for rates; "doubt", half of them among those that the model would
+    label otherwise, half among the others, the better for a list. None: as the rows there were drawn; else by
+    doubt with a precision, by chance without.   precision : asks for the longest list of which at least this
+    share is wrong, with 95 % confidence.
 
-    Raises ValueError : an argument, a file that was changed in other columns than ``true``, or that belongs
-    to another table, in one line.
+    Raises ValueError : an argument, or a file that was changed where it must not be, or that belongs to
+    another table, model or seed, in one line.
     """
     path, N = Path(path), len(found.table.labels)
     whole("rows", rows, 1, N)
-    if by not in DESIGNS:
+    if by not in (None, *DESIGNS):
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision must lie between 0 and 1, got {precision}")
     observed = np.searchsorted(found.classes, found.table.labels)
-    doubt = 1.0 - found.probabilities[np.arange(N), observed]
-    keys = _keys(found)
-    digest = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
+    doubted = flip_rates.margins(found.probabilities, observed) < 0
+    before = recorded(path, found.table, by, random_state)
+    plan, answers = before or (None, Answers({}, {}, []))
+    by = plan.by if plan else by or ("chance" if precision is None else "doubt")
+    draws = drawn(doubted, max(rows, len(plan.draws) if plan else 0), by, random_state)
+    doubts = (1.0 - found.probabilities[draws, observed[draws]]).round(6).tolist()
+    planned = path.with_name(PLAN)
+    if plan:
+        n = len(plan.draws)
+        if draws[:n] != plan.draws or not np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6):
+            how = "drawn with another model or other probabilities; audit as before, or start a new folder"
+            raise ValueError(f"{planned}: {how}")
+    sheet = _sheet(found, by, draws, answers, observed)
+    if not set(draws) <= set(answers.there):
+        plan = Plan(by, random_state, _digest(found.table), draws, doubts)
+        planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
+        new = path.with_name(path.name + ".new")  # beside the old file first, then in its place
+        cells = sheet.map(lambda cell: harmless(str(cell)))
+        cells.to_csv(new, index=False, lineterminator="\n", encoding="utf-8-sig")
+        new.replace(path)
+    strata = [np.arange(N)] if by == "chance" else [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
+    return _estimated(found, draws, answers.true, observed, [each for each in strata if len(each)], {
+        "precision": precision, "sheet": sheet, "path": path, "drawn": len(draws),
+    })  # fmt: skip
+
+
+def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int]:
+    """The first ``rows`` of a random order; by doubt, rows of both kinds take turns until one is used up."""
+    rng = np.random.default_rng([seed, 20])
+    if by == "chance":
+        return [int(i) for i in rng.permutation(len(doubted))[:rows]]
+    halves = [rng.permutation(np.flatnonzero(doubted == kind)) for kind in (True, False)]
+    turns = np.concatenate([2 * np.arange(len(half)) + k for k, half in enumerate(halves)])
+    return [int(i) for i in np.concatenate(halves)[np.argsort(turns)[:rows]]]
+
+
+def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> tuple[Plan, Answers] | None:
+    """The plan and the answers of a review that was begun, None without one; needs no model.
+
+    Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or table.
+    """
     planned = path.with_name(PLAN)
     if path.exists() != planned.exists():
         there, gone = (path, planned) if path.exists() else (planned, path)
-        raise ValueError(
-            f"{there} is there, but {gone} is not; restore it, or name a new place for the review"
-        )
-    plan, answers, repeated = drawn(doubt, rows, by, random_state, digest), dict[int, Any](), path.exists()
-    if repeated:
-        try:
-            before = Plan(**json.loads(planned.read_text(encoding="utf-8")))
-        except (ValueError, TypeError):
-            raise ValueError(f"{planned}: damaged; start a new folder, or put the file back") from None
-        plan = _extended(before, plan, planned)
-    sheet = _sheet(found, plan, keys, observed)
-    if repeated:
-        answers = _read(path, sheet, found, keys)
-    sheet["true"] = [str(answers.get(i, "")) for i in dict.fromkeys(plan.draws)]
-    if not repeated or len(set(plan.draws)) > _count(path):
-        planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
-        added = [i for i in answers if i not in set(plan.draws)]
-        _write(path, sheet, [[found.table.rows[i], str(answers[i])] for i in added])
-    return _estimated(found, plan, answers, observed, precision, sheet, path)
+        how = "restore it, or name a new place for the review"
+        raise ValueError(f"{there} is there, but {gone} is not; {how}")
+    if not path.exists():
+        return None
+    try:
+        plan = Plan(**json.loads(planned.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        raise ValueError(f"{planned}: damaged; start a new folder, or put the file back") from None
+    now = {"by": by or plan.by, "seed": seed, "table": _digest(table)}
+    for key, is_ in now.items():
+        if is_ != (was := getattr(plan, key)):
+            how = f"drawn with {key} {was}, now {key} is {is_}; use the same as before, or a new folder"
+            raise ValueError(f"{planned}: {how}")
+    return plan, _read(path, table)
 
 
-def drawn(doubt: Array, rows: int, by: str, seed: int, table: str) -> Plan:
-    """The first ``rows`` draws of this seed: by chance without replacement, by doubt with it."""
-    N, rng = len(doubt), np.random.default_rng([seed, 20])
-    if by == "chance":
-        return Plan(by, seed, table, rng.permutation(N)[:rows].tolist(), [1.0 / N] * rows, 1.0 / N)
-    spread = np.sqrt(doubt * (1.0 - doubt)) + 1e-9
-    chances = UNIFORM / N + (1 - UNIFORM) * spread / spread.sum()
-    draws = np.searchsorted(np.cumsum(chances)[:-1], rng.random(rows), side="right")
-    return Plan(by, seed, table, draws.tolist(), chances[draws].tolist(), UNIFORM / N)
-
-
-def _extended(old: Plan, new: Plan, path: Path) -> Plan:
-    """The draws of ``old``, and of ``new`` what goes beyond them."""
-    for key, is_, was in zip(("by", "seed", "table"), new[:3], old[:3], strict=True):
-        if is_ != was:
-            raise ValueError(
-                f"{path}: drawn with {key} {was}, now {key} is {is_}; use the same as before, or a new folder"
-            )
-    n = len(old.draws)
-    more = len(new.draws) > n
-    if more and (new.draws[:n] != old.draws or not np.allclose(new.probabilities[:n], old.probabilities)):
-        raise ValueError(f"{path}: another model draws other rows; audit as before, or start a new folder")
-    return new if more else old
-
-
-def _keys(found: Audit) -> list[str]:
+def _keys(table: Table) -> list[str]:
     """A digest of what each row of the table says; the k keeps spreadsheets from reading a number."""
-    columns = [found.table.contents[name] for name in found.table.contents]
-    lines = ("\x1f".join(str(column[i]) for column in columns) for i in found.table.rows.tolist())
+    columns = list(table.contents.values())
+    lines = ("\x1f".join(str(column[i]) for column in columns) for i in table.rows.tolist())
     return ["k" + hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:12] for line in lines]
 
 
-def _sheet(found: Audit, plan: Plan, keys: list[str], observed: Classes) -> pd.DataFrame:
-    """What a person needs to decide, a line for each row drawn, in the order of the draws."""
+def _digest(table: Table) -> str:
+    return hashlib.sha256("".join(_keys(table)).encode()).hexdigest()[:16]
+
+
+def _sheet(found: Audit, by: str, draws: list[int], answers: Answers, observed: Classes) -> pd.DataFrame:
+    """What a person needs to decide, a line for each row drawn, in their order; then rows the user added."""
     import pandas as pd
 
-    unique = list(dict.fromkeys(plan.draws))
-    rest = found.probabilities.copy()
-    rest[np.arange(len(rest)), observed] = -1
-    why = {"chance": "by chance, as likely as any row", "doubt": "by doubt, with probability {:.2g} a draw"}
-    chances = dict(zip(plan.draws, plan.probabilities, strict=True))
+    at, keys = list(dict.fromkeys([*draws, *answers.there])), _keys(found.table)
+    suggested = found.classes[flip_rates.suggested(found.probabilities, observed)]
+    agrees = flip_rates.margins(found.probabilities, observed) >= 0
+    why = [f"by doubt: the model {'agrees' if agrees[i] else 'would label it otherwise'}" for i in draws]
+    why = why if by == "doubt" else ["by chance, as likely as any row"] * len(draws)
     first = {
-        "row": found.table.rows[unique],
-        "key": [keys[i] for i in unique],
-        "observed": found.classes[observed[unique]],
-        "suggestion": found.classes[rest.argmax(axis=1)[unique]],
-        "why": [why[plan.by].format(chances[i]) for i in unique],
-        "true": "",
+        "row": found.table.rows[at],
+        "key": [keys[i] for i in at],
+        "observed": found.classes[observed[at]],
+        "suggestion": suggested[at],
+        "why": why + ["chosen by you"] * (len(at) - len(draws)),
+        "true": [str(answers.true.get(i, "")) for i in at],
     }
     shown = {
         name if name not in first else f"{name} (table)": [
-            visible(column[i]) for i in found.table.rows[unique].tolist()
+            visible(column[i]) for i in found.table.rows[at].tolist()
         ]
         for name, column in found.table.contents.items()
         if name != found.table.label
     }
-    return pd.DataFrame(first | shown)
+    own = {name: [cells.get(i, "") for i in at] for name, cells in answers.own.items() if name not in shown}
+    return pd.DataFrame(first | shown | own)
 
 
-def _write(path: Path, sheet: pd.DataFrame, added: list[list[Any]]) -> None:
-    """Beside the old file first, then in its place."""
-    new = path.with_name(path.name + ".new")
-    width, at = len(sheet.columns), list(sheet.columns).index("true")
-    with new.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(sheet.columns)
-        writer.writerows([[harmless(str(cell)) for cell in row] for row in sheet.itertuples(index=False)])
-        for row, true in added:
-            writer.writerow([row, *[""] * (at - 1), harmless(true), *[""] * (width - at - 1)])
-    new.replace(path)
+def _read(path: Path, table: Table) -> Answers:
+    """The answers. Rows are matched by number and key, in any order; what the model says is not read.
 
+    As spreadsheets save it: separated by , ; or tabs, numbers in their own way, in UTF-8 or Windows' code.
 
-def _lines(path: Path) -> list[list[str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            text = file.read()
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: not UTF-8 text; save it as CSV in UTF-8") from None
-    mark = max(",;\t", key=text.partition("\n")[0].count)
-    return [line for line in csv.reader(text.splitlines(keepends=True), delimiter=mark) if any(line)]
-
-
-def _count(path: Path) -> int:
-    """Rows of the file that were drawn: those with a key."""
-    header, *lines = _lines(path)
-    return sum(bool(line[header.index("key")]) for line in lines)
-
-
-def _read(path: Path, sheet: pd.DataFrame, found: Audit, keys: list[str]) -> dict[int, Any]:
-    """The true class by row of the audit's table. Rows are matched by key, in any order.
-
-    Raises ValueError : a changed cell, a row that is not there or there twice, a label that is no class.
+    Raises ValueError : a row that is not in the table or whose label is another, an answer that is no class.
     """
-    header, *lines = _lines(path) or [[]]
-    if missing := [name for name in sheet.columns if name not in header]:
-        raise ValueError(
-            f"{path}: the column {missing[0]!r} is gone; restore it, only `true` is to be filled in"
-        )
-    cells = sheet.astype(str).itertuples(index=False)
-    written = {str(row.key): dict(zip(sheet.columns, row, strict=True)) for row in cells}
-    places = {int(row): i for i, row in enumerate(found.table.rows)}
-    classes, answers = {str(value): value for value in found.classes}, dict[int, Any]()
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", "replace")
+    mark = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    header, *lines = [line for line in reader if any(line)] or [[]]
+    if not lines:
+        how = f"delete it and {PLAN} to draw the same rows again, or put back what you had saved"
+        raise ValueError(f"{path}: no rows{' under the header' * bool(header)}; {how}")
+    needed, only = ("row", "key", "observed", "true"), "only `true` is to be filled in"
+    if missing := [name for name in needed if name not in header]:
+        raise ValueError(f"{path}: the column {missing[0]!r} is gone; restore it, {only}")
+    known = (*needed, "suggestion", "why", *table.contents, *(f"{name} (table)" for name in needed))
+    keys, places = _keys(table), {int(row): i for i, row in enumerate(table.rows)}
+    classes = {str(value): value for value in np.unique(table.labels)}
+    answers = Answers({}, {name: {} for name in header if name and name not in known}, [])
     for number, line in enumerate(lines, start=2):
-        at, row = f"{path}, line {number}", dict(zip(header, map(_plain, line), strict=False))
-        place = places.get(int(row["row"])) if row.get("row", "").isdecimal() else None
-        if place is None or (row["key"] and row["key"] != keys[place]):
-            raise ValueError(
-                f"{at}: row {row.get('row')!r} with this key is not in the table; restore the line"
-            )
-        for name, was in written.get(row["key"], {}).items():
-            if name != "true" and not _same(row.get(name, ""), was):
-                change = f"column {name!r} was {was!r} and is {row.get(name, '')!r}"
-                raise ValueError(f"{at}: {change}; restore it, only `true` is to be filled in")
-        if is_missing(row["true"]):
+        row, at = dict(zip(header, map(_plain, line), strict=False)), f"{path}, line {number}"
+        place = places.get(int(row["row"])) if row["row"].isdecimal() else None
+        if place is None or row.get("key") not in ("", None, keys[place]):
+            raise ValueError(f"{at}: row {row['row']!r} with this key is not in the table; restore the line")
+        was, now = str(table.labels[place]), row.get("observed", "")
+        if now and not _same(now.casefold(), was.casefold()):
+            raise ValueError(f"{at}: column 'observed' was {was!r} and is {now!r}; restore it, {only}")
+        answers.there.append(place)
+        for name, cells in answers.own.items():
+            cells[place] = row.get(name, "")
+        true = row.get("true", "")
+        if is_missing(true) and true not in classes:
             continue
-        true = [value for text, value in classes.items() if _same(row["true"], text)]
-        if len(true) != 1 or answers.setdefault(place, true[0]) != true[0]:
-            known = ", ".join(classes)
-            wrong = (
-                "is answered twice, differently"
-                if len(true) == 1
-                else f"is {row['true']!r}, not one of {known}"
-            )
+        told = [value for text, value in classes.items() if _same(true, text)]
+        told = told or [value for text, value in classes.items() if true.casefold() == text.casefold()]
+        wrong = "" if len(told) == 1 else f"is {true!r}, not one of {', '.join(classes)}"
+        if not wrong and answers.true.setdefault(place, told[0]) != told[0]:
+            wrong = "is answered twice, differently"
+        if wrong:
             raise ValueError(f"{at}: the true label {wrong}; correct it, or leave it empty")
     return answers
 
@@ -286,139 +292,130 @@ def _plain(cell: str) -> str:
 
 
 def _same(now: str, was: str) -> bool:
-    """Equal as texts, or as numbers, which spreadsheets write in their own way."""
-    number = exact(now)
-    return now == _plain(was) or now == was.strip() or (number is not None and number == exact(was))
+    """Equal as texts, or as numbers, which spreadsheets write in their own way: 1,50 for 1.5."""
+    number = exact(now.replace(",", "."))
+    return now in (_plain(was), was.strip()) or (number is not None and number == exact(was))
 
 
 def _estimated(
     found: Audit,
-    plan: Plan,
+    draws: list[int],
     answers: dict[int, Any],
     observed: Classes,
-    precision: float | None,
-    sheet: pd.DataFrame,
-    path: Path,
+    strata: list[NDArray[np.intp]],
+    about: dict[str, Any],
 ) -> Review:
     import pandas as pd
 
     N, p = len(observed), found.probabilities
-    kept = [k for k, i in enumerate(plan.draws) if i in answers]
-    rows = np.array([plan.draws[k] for k in kept], dtype=np.intp)
-    weights = 1.0 / (N * np.array([plan.probabilities[k] for k in kept])) if kept else np.empty(0)
-    weights = np.ones(len(rows)) if plan.by == "chance" else weights
-    top = 1.0 if plan.by == "chance" else 1.0 / (N * plan.least)
-    true = np.array([np.searchsorted(found.classes, answers[i]) for i in rows.tolist()], dtype=np.intp)
+    rows = np.array([i for i in draws if i in answers], dtype=np.intp)
+    codes = {i: int(np.searchsorted(found.classes, value)) for i, value in answers.items()}
+    true = np.array([codes[int(i)] for i in rows], dtype=np.intp)
+    sampled = [(np.isin(rows, stratum), stratum) for stratum in strata]
+    shares = [len(stratum) / N for stratum in strata]
 
     def share(predicted: Classes) -> Rate:
         """Of the rows whose true class is another one."""
-        score = 1.0 - p[np.arange(N), predicted]
-        wrong = (true != predicted[rows]).astype(float)
-        return intervals.rate(wrong, score[rows], float(score.mean()), weights, N, top)
+        score, wrong = 1.0 - p[np.arange(N), predicted], (true != predicted[rows]).astype(float)
+        parts = [(wrong[at], score[rows[at]], score[all_].mean(), len(all_)) for at, all_ in sampled]
+        return intervals.combined([intervals.rate(*part) for part in parts], shares)
 
-    w, n = (true != observed[rows]).astype(float), len(rows)
-    wrong = share(observed)
+    w, n, wrong = (true != observed[rows]).astype(float), len(rows), share(observed)
+
+    def plain(tail: float) -> Rate:
+        return intervals.combined([intervals.counted(w[at], len(all_), tail) for at, all_ in sampled], shares)
+
     errors = {name: share(predicted) for name, predicted in found.predictions.items()}
     accuracies = [[name, 1 - rate.value, 1 - rate.high, 1 - rate.low] for name, rate in errors.items()]
-    repaired, fixed = observed.copy(), np.array(list(answers), dtype=np.intp)
-    repaired[fixed] = (
-        np.searchsorted(found.classes, np.array([answers[i] for i in fixed.tolist()])) if n else 0
-    )
-    most = N * intervals.counted(w, weights, N, top, TAIL).high
-    most = max(0.0, most - np.count_nonzero(repaired != observed))
-    rates = _flip_rates(w, true, observed, rows, p, weights, top, found) if n > 2 else np.empty((0, 5))
+    repaired = observed.copy()
+    repaired[list(codes)] = list(codes.values())
+    changed = np.flatnonzero(repaired != observed)
+    enough = min(int(at.sum()) for at, _ in sampled) > 2
+    rates = _flip_rates(true, observed, rows, sampled, found) if enough else []
     ahead = (n / (n + NEXT)) ** 0.5 if n else float("nan")
-    if plan.by == "chance" and n < N:
+    if len(strata) == 1 and n < N:
         ahead *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
-    listed = None
+    listed, precision = None, about["precision"]
     if precision is not None:
-        rank = {int(row): place for place, row in enumerate(found.ranking["row"])}
-        places = np.array([rank[int(row)] for row in found.table.rows[rows]], dtype=np.intp)
-        listed = found.ranking.head(intervals.longest(w, places, weights, top, precision, TAIL))
+        rank = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
+        most = len(strata[0])  # by doubt: the rows doubted, which the ranking begins with
+        listed = found.ranking.head(intervals.longest(w, rank[rows], precision, TAIL, most))
     table = pd.DataFrame({name: list(column) for name, column in found.table.contents.items()})
     name = f"{found.table.label} repaired"
     while name in table:
         name += " again"
-    changed = np.flatnonzero(repaired != observed)
     labels = table[found.table.label].astype(object).to_numpy(copy=True)
     labels[found.table.rows[changed]] = found.classes[repaired[changed]].astype(object)
     table[name] = labels
     return Review(
-        reviewed=len(set(rows.tolist())),
-        skipped=len(set(plan.draws) - set(answers)),
-        picked=len(set(answers) - set(plan.draws)),
+        reviewed=n,
+        skipped=len(draws) - n,
+        picked=len(answers) - n,
         wrong=wrong,
-        plain=intervals.counted(w, weights, N, top),
-        left=min(1.0, most / (N - len(answers))) if len(answers) < N else 0.0,
+        plain=plain(TAIL / 2),
+        left=min(1.0, max(0.0, N * plain(TAIL).high - len(changed)) / max(N - len(answers), 1)),
         after=wrong.width * ahead,
         flip_rates=pd.DataFrame(rates, columns=["true", "observed", "rate", "low", "high"]),
         accuracies=pd.DataFrame(accuracies, columns=["method", "accuracy", "low", "high"]),
-        precision=precision,
         listed=listed,
         repaired=table,
-        sheet=sheet,
-        path=path,
+        **about,
     )
 
 
 def _flip_rates(
-    w: Array,
     true: Classes,
     observed: Classes,
     rows: NDArray[np.intp],
-    p: Array,
-    weights: Array,
-    top: float,
+    sampled: list[tuple[NDArray[np.bool_], NDArray[np.intp]]],
     found: Audit,
 ) -> list[list[Any]]:
-    """omega_jk = theta_jk / theta_j, each prediction-powered, by the delta method; few rows: see `rate`."""
+    """omega_jk = theta_jk / theta_j, each prediction-powered, by the delta method.
+
+    Where fewer than 5 rows of a stratum are, or are not, in the cell: Clopper and Pearson's limits, combined
+    with the strata's shares of theta_j, if they are wider.
+    """
     from scipy.special import stdtrit
 
-    N, n, K, table = len(observed), len(rows), len(found.classes), []
-    for j in range(K):
-        base = (true == j).astype(float)
-        whole_ = intervals.powered(base, p[rows, j], float(p[:, j].mean()), weights)
-        for k in range(K):
-            cell, score = base * (observed[rows] == k), p[:, j] * (observed == k)
-            part = intervals.powered(cell, score[rows], float(score.mean()), weights)
-            hits, members = int(cell.sum()), int(base.sum())
-            value = (
-                min(max(part.value / whole_.value, 0.0), 1.0)
-                if whole_.value > 0 and members
-                else float("nan")
-            )
-            limits = (0.0, 1.0)
-            if members:
-                ratio = (part.residuals - value * whole_.residuals) / max(whole_.value, 1e-9)
-                unseen = intervals.UNSEEN * float(np.mean(weights**2)) / max(whole_.value, 1e-9) ** 2
-                error = intervals.Powered(value, ratio, 1.0).error(unseen)
-                half = (
-                    float(stdtrit(n - 2, 1 - TAIL / 2))
-                    * error
-                    * (intervals.finite(n, N) if top == 1 else 1.0)
-                )
-                limits = max(value - half, 0.0), min(value + half, 1.0)
-                if min(hits, members - hits) < intervals.FEW:
-                    sure = share_interval(hits, members)
-                    if top > 1.0:
-                        v = weights * base
-                        up, down = (
-                            intervals.largest_share(v * x, v, top, TAIL / 2) for x in (cell, 1 - cell)
-                        )
-                        sure = (max(0.0, 1 - down), min(1.0, up))
-                    limits = sure if sure[1] - sure[0] > limits[1] - limits[0] else limits
-            value = min(max(value, limits[0]), limits[1])
-            table.append([found.classes[j], found.classes[k], value, *limits])
+    N, K, p, table = len(observed), len(found.classes), found.probabilities, []
+    quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
+    for j, k in np.ndindex(K, K):
+        base, score = (true == j).astype(float), p[:, j] * (observed == k)
+        cell = base * (observed[rows] == k)
+        parts = []
+        for at, all_ in sampled:
+            of_class = intervals.powered(base[at], p[rows[at], j], p[all_, j].mean())
+            of_cell = intervals.powered(cell[at], score[rows[at]], score[all_].mean())
+            hits, members = int(cell[at].sum()), int(base[at].sum())
+            alone = (hits / members, *share_interval(hits, members)) if members else (0.5, 0.0, 1.0)
+            few, factor = min(hits, members - hits) < intervals.FEW, intervals.finite(at.sum(), len(all_))
+            parts.append((len(all_) / N, of_class, of_cell, Rate(*alone), few, factor))
+        whole_ = sum(c * of_class.value for c, of_class, *_ in parts)
+        if not base.any() or whole_ <= 0:
+            table.append([found.classes[j], found.classes[k], float("nan"), 0.0, 1.0])
+            continue
+        value = min(max(sum(c * of_cell.value for c, _, of_cell, *_ in parts) / whole_, 0.0), 1.0)
+        square = 0.0
+        for c, of_class, of_cell, _, _, factor in parts:
+            residuals = (of_cell.residuals - value * of_class.residuals) / whole_
+            error = intervals.Powered(value, residuals, 1.0).error(intervals.UNSEEN / whole_**2)
+            square += (c * error * factor) ** 2
+        half = quantile * square**0.5
+        limits = max(value - half, 0.0), min(value + half, 1.0)
+        if any(few for *_, few, _ in parts):
+            weights = np.array([max(c * of_class.value, 0.0) for c, of_class, *_ in parts])
+            sure = intervals.combined([alone for *_, alone, _, _ in parts], weights / weights.sum())
+            limits = (sure.low, sure.high) if sure.width > limits[1] - limits[0] else limits
+        table.append([found.classes[j], found.classes[k], min(max(value, limits[0]), limits[1]), *limits])
     return table
 
 
 def _sentences(found: Review) -> list[str]:
     percent = report.percent
-    drawn_rows = len(found.sheet)
     told = []
     if not found.reviewed:
         told.append(
-            f"{drawn_rows} rows were drawn: fill in the column `true` of {found.path} and give the same "
+            f"{found.drawn} rows were drawn: fill in the column `true` of {found.path} and give the same "
             "command again. The order is that of the draws, so you may stop early."
         )
     else:
@@ -445,8 +442,8 @@ def _sentences(found: Review) -> list[str]:
                 f"{found.skipped} rows drawn have no answer and are no part of this: the figures hold if "
                 "whether a row was answered has nothing to do with its label being wrong."
             )
-        if found.picked:
-            told.append(f"{found.picked} rows you chose yourself are repaired, and no part of the estimates.")
+    if found.picked:
+        told.append(f"{found.picked} rows you chose yourself are repaired, and no part of the estimates.")
     if found.precision is not None and found.listed is not None:
         share = percent(found.precision)
         if not found.reviewed:

@@ -33,7 +33,9 @@ def claim(out: Path, source: Path) -> None:
         if source.resolve().parent == out.resolve():
             raise ValueError(f"--out: {out} holds the table itself; name another folder")
         out.mkdir(parents=True, exist_ok=True)
-        (out / REPORT).write_text(f"{FIRST}, not finished\n", encoding="utf-8")
+        if not ours:  # the findings of an earlier audit stay until there are others
+            (out / REPORT).write_text(f"{FIRST}, not finished\n", encoding="utf-8")
+        (out / REPORT).open("a").close()
     except OSError as error:
         raise ValueError(f"--out: {out} cannot be written ({error.strerror}); name another folder") from None
 
@@ -61,6 +63,8 @@ def write(
     (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
     text = f"{FIRST} of {title}\n\n{found.text}\n" + f"\n{said}\n" * bool(said)
     (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
+    for name in ("repaired.csv", "listed.csv", "review.html"):  # of an earlier call
+        (out / name).unlink(missing_ok=True)
     if reviewed is None:
         return
     cells = reviewed.sheet.map(lambda cell: str(harmless(str(cell)))).to_numpy().tolist()
@@ -69,7 +73,7 @@ def write(
     page = templates().get_template("review.html").render(title=title, data=rows)
     (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
     for name, table in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
-        if reviewed.reviewed and table is not None:
+        if reviewed.reviewed + reviewed.picked and table is not None:
             table.map(harmless).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
 
 
