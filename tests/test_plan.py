@@ -43,6 +43,13 @@ def test_an_experiment_is_one_job_or_several_but_never_both(scale):
         assert not found[0] or len(here.parts(name)) == 1
 
 
+def test_one_experiment_of_each_paper_starts_before_all_others_that_of_a_large_one_first():
+    here = make("smoke")
+    leads = {name: lead for name, a in here.artifacts.items() if a.protocol and (lead := here.lead(name))}
+    assert [name.partition("/")[0] for name in leads] == PAPERS
+    assert max(leads, key=lambda name: leads[name]).startswith("kernel_boost/")
+
+
 def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters():
     here, name = make(source="packaged"), "robust_sgd/table1"
     cell = next(cell for cell in here.artifact(name).cells if "a7a" in cell)

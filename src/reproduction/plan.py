@@ -242,6 +242,14 @@ class Plan:
         recorded = self.measured.get(key) if scale == "full" else None
         return recorded[0] if recorded else costs.TYPICAL.get(rule.partition("_")[0], 3.0)
 
+    def lead(self, name: str) -> int:
+        """How early an experiment starts that is the first of its paper: 1000, more in a larger paper; else 0.
+
+        Two that start side by side would compile the same kernels.
+        """
+        paper = [each for each in self.below(f"{name.partition('/')[0]}/") if self.artifacts[each].protocol]
+        return (1000 + len(paper)) * (name == paper[0])
+
     # Results
 
     def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
