@@ -67,6 +67,10 @@ def test_what_was_computed_from_older_data_is_not_taken(start, tmp_path):
 
 
 def test_a_job_that_was_not_offered_or_is_alone_only_computes_itself(start, tmp_path, monkeypatch):
-    together.offer(tmp_path / "together", {"p/one": []})
+    monkeypatch.setenv(together.FOLDER, "")
     assert start("p/one") == "p/one"
-    assert not (tmp_path / "together").exists()
+    assert start("p/two") == "p/two"
+    (tmp_path / "together/99999999").mkdir()  # of a run that was killed
+    together.offer(tmp_path / "together", {"p/one": []})
+    assert os.environ[together.FOLDER] == ""
+    assert [left.name for left in (tmp_path / "together").iterdir()] == [str(os.getpid())]

@@ -243,7 +243,7 @@ class Plan:
         return recorded[0] if recorded else costs.TYPICAL.get(rule.partition("_")[0], 3.0)
 
     def lead(self, name: str) -> int:
-        """How early an experiment starts that is the first of its paper: 1000, more in a larger paper; else 0.
+        """How early the first experiment of a paper starts: 1000, more in a larger paper; of others 0.
 
         Two that start side by side would compile the same kernels.
         """

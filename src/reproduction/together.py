@@ -5,6 +5,7 @@ starts, it only puts its files in place. One that failed there, or whose data ar
 if there had been no other: nothing but time depends on what is here.
 """
 
+import atexit
 import fcntl
 import json
 import os
@@ -29,12 +30,18 @@ Given = Any
 
 
 def offer(folder: Path, waiting: Mapping[str, list[str]]) -> None:
-    """Let the jobs of this run, and of no earlier one, know the words of all that wait, by their names."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Let the jobs of this run know the words of all that wait, by their names, below a folder of its own."""
+    import psutil  # here, as every job imports this module
+
+    for left in folder.glob("*"):
+        if not psutil.pid_exists(int(left.name)):
+            shutil.rmtree(left, ignore_errors=True)
     if len(waiting) > 1:
-        folder.mkdir(parents=True)
-        (folder / "waiting.json").write_text(json.dumps(waiting), encoding="utf-8")
-        os.environ[FOLDER] = str(folder.absolute())
+        own = folder / str(os.getpid())
+        own.mkdir(parents=True)
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        (own / "waiting.json").write_text(json.dumps(waiting), encoding="utf-8")
+        os.environ[FOLDER] = str(own.absolute())
 
 
 def run(words: list[str], parse: Callable[[list[str]], Given], compute: Callable[[Given], None]) -> None:
