@@ -14,7 +14,11 @@ from reproduction.console import Progress, clock
 
 pytestmark = pytest.mark.workflow
 
-VERDICTS = [f"results/smoke/noisy_online/{name}/verdicts.csv" for name in ("identities", "averaging")]
+VERDICTS = [
+    f"verdicts: {claims} ran (a reduced scale judges nothing); "
+    f"see results/smoke/noisy_online/{name}/verdicts.csv"
+    for name, claims in (("identities", 5), ("averaging", 1))
+]
 LINE = re.compile(r"\[\d+/\d+\] \d+:\d\d of about \d+:\d\d  \S.*")
 
 
@@ -39,7 +43,7 @@ def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
     assert status == 0, output
     assert [line for line in output.splitlines() if not LINE.fullmatch(line)][1:] == [
         "smoke scale: 1 figure and 1 table in figures/smoke",
-        *(f"verdicts: 1 ran (a reduced scale judges nothing); see {file}" for file in VERDICTS),
+        *VERDICTS,
     ]
     (log,) = (shown.folder / ".snakemake/log").glob("*.log")
     assert "Reason: Missing output files: results/smoke/noisy_online/averaging/" in log.read_text()
@@ -58,7 +62,7 @@ def test_a_failed_job_shows_its_cause_and_its_log_and_the_others_go_on(shown):
     assert said == [
         f"failed: noisy_online/identities: no such luck ({log})",
         "smoke scale: 1 figure and 0 tables in figures/smoke",
-        f"verdicts: 1 ran (a reduced scale judges nothing); see {VERDICTS[1]}",
+        VERDICTS[1],
         "not made: noisy_online/identities; why: logs/smoke",
         f"why: no such luck ({log})",
     ]
