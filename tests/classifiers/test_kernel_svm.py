@@ -47,6 +47,20 @@ def violation(K, y, beta, C):
     return residual[grows].max() - residual[shrinks].min()
 
 
+@pytest.mark.parametrize("width", [0.3, 1.0, 4.0])
+def test_a_gap_bounds_the_distance_to_the_best_objective(width):
+    X, y = two_moons(150, 2)
+    K, signs = gram(X, X, width).K, 2.0 * noisy_columns(y, ("independent 0.3",))[:, 0] - 1
+    exact = svm_path.path(svm_path.padded(K), signs, GRID, 1e-6, 10**6)
+    rough = svm_path.path(svm_path.padded(K), signs, GRID, 1e-6, 10**6, 1e-2)
+    assert rough[2].all()
+    assert rough[3].sum() < exact[3].sum()
+    for C, beta, b, best in zip(GRID, rough[0], rough[1], exact[0], strict=True):
+        primal = beta @ K @ beta / 2 + C * np.maximum(0.0, 1.0 - signs * (K @ beta + b)).sum()
+        assert dual(K, signs, beta) >= dual(K, signs, best) - 1e-2 * len(X) * C
+        assert primal <= dual(K, signs, best) + 2e-2 * len(X) * C
+
+
 def test_repeated_points_with_contradicting_labels():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (80, 3)).astype(float)  # 8 distinct points: a singular kernel

@@ -96,6 +96,27 @@ def test_the_choice_is_that_of_a_plain_search(kind, problem):
     assert [chosen[k][:2] for k in range(3)] == [slow_choice(kind, *problem, k) for k in range(3)]
 
 
+def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
+    fits = []
+
+    class Counting(KernelLogisticRegression):
+        @classmethod
+        def fit_many(cls, gram, labels, grid, *, wanted):
+            fits.append(int(wanted.sum()))
+            return super().fit_many(gram, labels, grid, wanted=wanted)
+
+    for complete in (True, False):
+        method = dataclasses.replace(candidate("trusted", Counting), complete=complete)
+        folds = kernels.validation("trusted", problem[0].clean, problem[1], TYPED, here())
+        found = kernels.select([method], squared_distances(problem[0].X), problem[1], folds, "sigma2")["m"]
+        assert found == select(problem)
+    every, fewer = fits[:9], fits[9:]  # 3 widths x 3 folds, 3 conditions x 2 parameters
+    assert every == [6] * 9
+    assert fewer[:3] == [6, 6, 6]
+    assert sum(fewer) < 54
+    assert 0 not in fewer
+
+
 def test_folds_are_a_partition_and_trusted_rows_are_never_trained_on(problem):
     split, noisy = problem
     n, trusted = len(split.clean), np.repeat(split.clean[:, None], 3, axis=1)

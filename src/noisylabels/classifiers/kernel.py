@@ -118,6 +118,7 @@ class KernelSVMClassifier(FitFlags, KernelClassifier):
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale".
     C : > 0.
     tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
+    gap : a duality gap of at most gap n C ends the descent as well; 0: it does not. liquidSVM's rule is 1e-3.
 
     Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_,
     flags_ (not_converged) and flagged_.
@@ -134,13 +135,14 @@ class KernelSVMClassifier(FitFlags, KernelClassifier):
     parametrisation: Parametrisation = "sigma2"
     tolerance: float = 1e-3
     max_steps: int = 100_000
+    gap: float = 0.0
 
     def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
         """Fit to X (n, d) and the labels y (n,)."""
         Cs = np.array([number("C", self.C, above=0)])
         X, labels = self._checked(X, y)
         K = padded(self._kernel(X))
-        beta, b, converged = self._path(K, labels, Cs, self.tolerance, self.max_steps)
+        beta, b, converged = self._path(K, labels, Cs, self.tolerance, self.max_steps, self.gap)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
         self._flag(not_converged=not self.converged_)
         return self
@@ -157,26 +159,33 @@ class KernelSVMClassifier(FitFlags, KernelClassifier):
         *,
         tolerance: float = 1e-3,
         max_steps: int = 100_000,
+        gap: float = 0.0,
+        wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per C in grid (G,), all on one kernel.
 
-        A column with one class only is that class everywhere, flagged; so is what has not converged after
-        ``max_steps``. Raises ValueError: C <= 0.
+        A column with one class only is that class everywhere, flagged, and so is every C above the largest
+        that is ``wanted`` (L, G); flagged is also what has not converged after ``max_steps``.
+        Raises ValueError: C <= 0.
         """
         y, Cs = np.asarray(labels, dtype=float).T, numbers("C", grid, above=0)
         order = np.argsort(Cs, kind="stable")
         fits, K = Fits.constant(y, len(Cs), len(gram.K_out)), padded(gram.K)
         for k, column in enumerate(y):
-            if column.min() < column.max():
-                beta, b, converged = cls._path(K, column, Cs[order], tolerance, max_steps)
-                fits.scores[k, order] = beta @ gram.K_out.T + b[:, np.newaxis]
-                fits.flagged[k, order] = ~converged
+            here = order
+            if wanted is not None:
+                here = order[: np.max(np.flatnonzero(wanted[k, order]), initial=-1) + 1]
+            if len(here) and column.min() < column.max():
+                beta, b, converged = cls._path(K, column, Cs[here], tolerance, max_steps, gap)
+                fits.scores[k, here] = beta @ gram.K_out.T + b[:, np.newaxis]
+                fits.flagged[k, here] = ~converged
         return fits
 
     @staticmethod
     def _path(
-        K: Floats, labels: Floats, Cs: Floats, tolerance: float, max_steps: int
+        K: Floats, labels: Floats, Cs: Floats, tolerance: float, max_steps: int, gap: float
     ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         number("tolerance", tolerance, above=0)
         whole("max_steps", max_steps, 1)
-        return path(K, 2 * labels - 1, Cs, tolerance, max_steps)[:3]
+        number("gap", gap, least=0)
+        return path(K, 2 * labels - 1, Cs, tolerance, max_steps, gap)[:3]

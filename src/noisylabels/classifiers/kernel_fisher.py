@@ -207,17 +207,21 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         *,
         rounds: int = ROUNDS,
         threshold: Threshold = "posterior",
+        wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per mu in grid (G,), all on one kernel.
 
         A column with one class only, or a fit that loses a class, is a constant, flagged; also flagged:
-        classes swapped. Fits that the rounds stop are not: EM is slow on wide kernels.
+        classes swapped, and the constant of what is not ``wanted`` (L, G). Fits that the rounds stop are not:
+        EM is slow on wide kernels.
         Raises ValueError: mu <= 0, wrong rounds or threshold.
         """
         y, mu = np.asarray(labels, dtype=float).T, ridges(gram.K, grid)
-        rows, ridge = np.repeat(y, len(mu), axis=0), np.tile(mu, len(y))
-        models = expectation_maximisation(gram.basis, rows, ridge, rounds, threshold)
-        scores = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
-        shape = (len(y), len(mu))
-        rates = models.omega01.reshape(shape), models.omega10.reshape(shape)
-        return Fits(scores.reshape(*shape, -1), *rates, (models.lost | models.swapped).reshape(shape))
+        fits = Fits.constant(y, len(mu), len(gram.K_out))
+        left = np.flatnonzero(fits.flagged if wanted is None else wanted)
+        at = column, g = divmod(left, len(mu))
+        models = expectation_maximisation(gram.basis, y[column], mu[g], rounds, threshold)
+        fits.scores[at] = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
+        fits.omega01[at], fits.omega10[at] = models.omega01, models.omega10
+        fits.flagged[at] = models.lost | models.swapped
+        return fits

@@ -181,28 +181,29 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         *,
         bias: Bias = "none",
         penalty: Penalty = "weights",
+        wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per zeta in grid (G,), all on one kernel.
 
-        A column with one class only gets f = +-1 everywhere, flagged. Also flagged: not converged, f = 0 at
-        all held-out points (there the more frequent observed class is predicted), classes swapped.
+        A column with one class only gets f = +-1 everywhere, flagged; so does what is not ``wanted`` (L, G).
+        Also flagged: not converged, f = 0 at all held-out points (there the more frequent observed class is
+        predicted), classes swapped.
         Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias or penalty.
         """
         zeta = numbers("zeta", grid, least=SMALLEST_ZETA)
         check_variant(bias, penalty)
         y = label_columns(labels, len(gram.K))
-        G, fits = len(zeta), Fits.constant(y, len(zeta), len(gram.K_out))
-        mixed = np.flatnonzero((y.min(axis=1) == 0.0) & (y.max(axis=1) == 1.0))
-        if len(mixed):
-            column, zetas = np.repeat(mixed, G), np.tile(zeta, len(mixed))
-            batch = fit_batch(gram.basis, y, column, zetas, cls.robust, bias=bias, penalty=penalty)
+        fits = Fits.constant(y, len(zeta), len(gram.K_out))
+        mixed = ((y.min(axis=1) == 0.0) & (y.max(axis=1) == 1.0))[:, np.newaxis]
+        left = mixed & (np.ones(len(zeta), bool) if wanted is None else wanted)
+        at = column, g = divmod(np.flatnonzero(left), len(zeta))
+        if len(column):
+            batch = fit_batch(gram.basis, y, column, zeta[g], cls.robust, bias=bias, penalty=penalty)
             f = batch.v @ gram.Z_out.T + batch.bias[:, np.newaxis]
-            fits.scores[mixed] = with_majority(f, y[column]).reshape(len(mixed), G, -1)
-            swap = batch.omega01 + batch.omega10 >= 1.0
-            fits.flagged[mixed] = (~batch.converged | swap | silent(f)).reshape(-1, G)
+            fits.scores[at] = with_majority(f, y[column])
+            fits.flagged[at] = ~batch.converged | (batch.omega01 + batch.omega10 >= 1.0) | silent(f)
             if cls.robust:
-                fits.omega01[mixed] = batch.omega01.reshape(-1, G)
-                fits.omega10[mixed] = batch.omega10.reshape(-1, G)
+                fits.omega01[at], fits.omega10[at] = batch.omega01, batch.omega10
         return fits
 
 

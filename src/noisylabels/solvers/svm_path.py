@@ -15,12 +15,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.fixed_order import put
 from noisylabels.validation import Floats
 
 BLOCK = 32  # rows are padded to a multiple of it
 SMALLEST_CURVATURE = 1e-12
 RIDGE = 1e-10  # of the Newton system
+LOOK = 16  # steps between two looks at the duality gap
 NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0  # cost of a Newton step on m variables, in n SMO steps on n
 FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
@@ -33,91 +33,87 @@ def padded(K: Floats) -> Floats:
     return wide
 
 
-@njit(cache=True, error_model="numpy")
 def path(
-    K: Floats, y: Floats, Cs: Floats, tolerance: float, max_steps: int
+    K: Floats, y: Floats, Cs: Floats, tolerance: float, max_steps: int, gap: float = 0.0
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int64]]:
     """Solutions for all of Cs, ascending; K (n, p) `padded`, y (n,) of -1.0 and +1.0 with both classes.
 
+    gap : a duality gap of at most gap n C is near enough as well; 0: only the tolerance is.
     Returns beta (len(Cs), n), b, converged and the number of SMO steps, (len(Cs),) each. Once no beta is at
     the bound C, the solution is that of every larger C.
     """
     n, p = K.shape
-    beta, r = np.zeros(p), np.zeros(p)
-    put(r[:n], y)
-    lower, upper = np.zeros(p), np.zeros(p)
+    beta, r, diagonal, signs = (np.zeros(p) for _ in range(4))
+    r[:n], diagonal[:n], signs[:n] = y, K.diagonal(), y
     betas, intercepts = np.zeros((len(Cs), n)), np.zeros(len(Cs))
     converged, steps = np.ones(len(Cs), np.bool_), np.zeros(len(Cs), np.int64)
-    for k in range(len(Cs)):
-        C = Cs[k]
+    for k, C in enumerate(Cs):
         if k == 0 or np.abs(beta).max() >= Cs[k - 1]:
             if k > 0:
-                stretch(beta, r, y, C / Cs[k - 1])
-            for i in range(n):
-                lower[i], upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
-            steps[k], converged[k] = descend(K, beta, r, lower, upper, n, tolerance, max_steps)
-            intercepts[k] = intercept(beta, r, lower, upper, n)
+                stretch(beta, r, signs, C / Cs[k - 1])
+            lower, upper = np.minimum(0.0, C * signs), np.maximum(0.0, C * signs)
+            due = True
+            while due:
+                left = max_steps - int(steps[k])
+                taken, converged[k], due = descend(
+                    K, beta, r, lower, upper, diagonal, tolerance, gap * n * C, left
+                )
+                steps[k] += taken
+                if due:
+                    newton_step(K, beta, r, lower, upper)
+                    due = steps[k] < max_steps
+            intercepts[k] = intercept(beta[:n], r[:n], lower[:n], upper[:n])
         else:
             intercepts[k], converged[k] = intercepts[k - 1], converged[k - 1]
-        put(betas[k], beta[:n])
+        betas[k] = beta[:n]
     return betas, intercepts, converged, steps
 
 
-@njit(cache=True, error_model="numpy")
 def stretch(beta: Floats, r: Floats, y: Floats, factor: float) -> None:
     """beta <- factor beta if the dual is larger there; exact while a whole class is at the bound."""
-    n = len(y)
-    linear, square = 0.0, 0.0
-    for i in range(n):
-        linear += y[i] * beta[i]
-        square += beta[i] * (y[i] - r[i])
-    if (factor - 1.0) * linear > 0.5 * (factor**2 - 1.0) * square:
-        for i in range(n):
-            beta[i] *= factor
-            r[i] = y[i] - factor * (y[i] - r[i])
+    if (factor - 1.0) * (y @ beta) > 0.5 * (factor**2 - 1.0) * (beta @ (y - r)):
+        beta *= factor
+        r[:] = y - factor * (y - r)
 
 
-@njit(cache=True, error_model="numpy")
-def intercept(beta: Floats, r: Floats, lower: Floats, upper: Floats, n: int) -> float:
+def intercept(beta: Floats, r: Floats, lower: Floats, upper: Floats) -> float:
     """b: the mean residual of the free variables, without any the middle of what the others allow."""
-    total, free = 0.0, 0
-    most, least = -np.inf, np.inf
-    for i in range(n):
-        if lower[i] < beta[i] < upper[i]:
-            total += r[i]
-            free += 1
-        elif beta[i] < upper[i]:
-            most = max(most, r[i])
-        else:
-            least = min(least, r[i])
-    return total / free if free else 0.5 * (most + least)
+    free = (lower < beta) & (beta < upper)
+    if free.any():
+        return float(r[free].mean())
+    return float(0.5 * (r[beta < upper].max() + r[beta > lower].min()))
 
 
 @njit(cache=True, error_model="numpy")
 def descend(
-    K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats, n: int, tolerance: float, max_steps: int
-) -> tuple[int, bool]:
-    """SMO until optimal or ``max_steps``, a Newton step whenever SMO has cost as much; changes beta and r."""
-    p = len(r)
+    K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats, diagonal: Floats, tolerance: float,
+    allowed: float, most: int,
+) -> tuple[int, bool, bool]:  # fmt: skip
+    """SMO until optimal, or ``most`` steps, or it has cost as much as a Newton step; changes beta and r.
+
+    allowed : duality gap that is near enough.   Returns the steps, whether it is optimal, and whether a
+    Newton step is due. The last entries of the arrays, beyond the rows of K, are padding.
+    """
+    n, p = K.shape
     grow, shrink = np.empty(p), np.empty(p)  # 0 where beta may grow (shrink), else -inf
-    above, below, gain, diagonal = np.empty(p), np.empty(p), np.empty(p), np.zeros(p)
-    for i in range(n):
-        diagonal[i] = K[i, i]
-    steps, since = 0, -1
-    while steps < max_steps:
-        if since < 0:
-            for i in range(p):
-                grow[i] = 0.0 if beta[i] < upper[i] else -np.inf
-                shrink[i] = 0.0 if beta[i] > lower[i] else -np.inf
-            move(r, K[0], K[0], 0.0, grow, shrink, above, below)
-            since = 0
-        for _ in range(2 * n):
+    above, below, gain = np.empty(p), np.empty(p), np.empty(p)
+    for i in range(p):
+        grow[i] = 0.0 if beta[i] < upper[i] else -np.inf
+        shrink[i] = 0.0 if beta[i] > lower[i] else -np.inf
+    move(r, K[0], K[0], 0.0, grow, shrink, above, below)
+    steps = 0
+    while steps < most:
+        for k in range(2 * n):
             i = largest(above)
             top = above[i]
             gains(top, below, K[i], diagonal[i], diagonal, gain)
             j = largest(gain)
             if top + below[j] <= tolerance and top + below[largest(below)] <= tolerance:
-                return steps, True
+                return steps, True, False
+            if k % LOOK == 0 and allowed > 0.0:
+                middle = 0.5 * (top - below[largest(below)])
+                if duality_gap(beta, r, lower, upper, middle) <= allowed:
+                    return steps, True, False
             curvature = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], SMALLEST_CURVATURE)
             step = min((top - r[j]) / curvature, upper[i] - beta[i], beta[j] - lower[j])
             beta[i] = upper[i] if step == upper[i] - beta[i] else beta[i] + step
@@ -127,65 +123,58 @@ def descend(
                 shrink[t] = 0.0 if beta[t] > lower[t] else -np.inf
             move(r, K[i], K[j], step, grow, shrink, above, below)
             steps += 1
-        since += 2 * n
-        free = np.array([i for i in range(n) if lower[i] < beta[i] < upper[i]])
-        m = len(free)
-        if m >= 2 and NEWTON_CUBIC * m**3 + NEWTON_SQUARE * m**2 <= since * n:
-            newton_step(K, beta, r, lower, upper, free)
-            since = -1
-    return steps, False
+        m = 0
+        for i in range(n):
+            m += lower[i] < beta[i] < upper[i]
+        if m >= 2 and NEWTON_CUBIC * m**3 + NEWTON_SQUARE * m**2 <= steps * n:
+            return steps, False, True
+    return steps, False, False
 
 
-@njit(cache=True, error_model="numpy")
-def newton_step(
-    K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats, free: NDArray[np.int64]
-) -> None:
+def newton_step(K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats) -> None:
     """Towards the solution for the free variables at fixed sum; one that reaches a bound stays there.
 
     The step d solves [[K_FF, 1], [1, 0]] [d, b] = [r_F, 0]. Without variable h the rest of it is
     d - G_h d_h / G_hh, G the inverse of the matrix, and G loses a rank.
     """
-    n, m = len(K), len(free)
-    system, right = np.ones((m + 1, m + 1)), np.zeros(m + 1)
+    free = np.flatnonzero((lower < beta) & (beta < upper))
+    m, low, high, start = len(free), lower[free], upper[free], beta[free]
+    system = np.ones((m + 1, m + 1))
+    system[:m, :m] = K[np.ix_(free, free)]
+    system[np.diag_indices(m)] += RIDGE
     system[m, m] = 0.0
-    for a in range(m):
-        right[a] = r[free[a]]
-        for c in range(m):
-            system[a, c] = K[free[a], free[c]]
-        system[a, a] += RIDGE
     G = np.linalg.inv(system)
-    d = G @ right
-    inside = np.ones(m)
-    total = np.zeros(m)
+    d = G[:, :m] @ r[free]
+    inside, total = np.ones(m, bool), np.zeros(m)
     for _ in range(m):
-        # rounding must not change the sum of beta
-        put(d[:m], d[:m] - inside * (np.sum(d[:m]) / np.sum(inside)))
-        t, hit = 1.0, -1
-        for a in range(m):
-            if inside[a] == 1.0:
-                i = free[a]
-                room = (upper[i] if d[a] > 0 else lower[i]) - beta[i] - total[a]
-                if room / d[a] < t:
-                    t, hit = room / d[a], a
+        d[:m] -= inside * (d[:m].sum() / inside.sum())  # rounding must not change the sum of beta
+        room = np.where(d[:m] > 0.0, high, low) - start
+        share = np.full(m, np.inf)
+        np.divide(room - total, d[:m], out=share, where=inside & (d[:m] != 0.0))
+        hit = int(share.argmin())
+        t = min(1.0, share[hit])
         total += t * d[:m]
-        if hit < 0:
+        if t == 1.0:
             break
-        i = free[hit]
-        total[hit] = (upper[i] if d[hit] > 0 else lower[i]) - beta[i]
-        inside[hit] = 0.0
-        if np.sum(inside) < 2:
+        total[hit], inside[hit] = room[hit], False
+        if inside.sum() < 2:
             break
         d = (1.0 - t) * (d - G[hit] * (d[hit] / G[hit, hit]))
         d[hit] = 0.0
         G -= np.outer(G[:, hit] / G[hit, hit], G[hit])
         G[hit, hit] = 1.0
-    for a in range(m):
-        i = free[a]
-        if inside[a] == 1.0:
-            beta[i] = min(max(beta[i] + total[a], lower[i]), upper[i])
-        else:
-            beta[i] = upper[i] if total[a] > 0 else lower[i]
-        put(r[:n], r[:n] - total[a] * K[i, :n])
+    beta[free] = np.where(inside, np.clip(start + total, low, high), np.where(total > 0.0, high, low))
+    r -= total @ K[free]
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
+    """Primal minus dual: sum_i C max(0, y_i (r_i - b)) - beta_i (r_i - b), no term of which is negative."""
+    total = 0.0
+    for t in range(len(r)):
+        u = r[t] - b
+        total += max(upper[t] * u, lower[t] * u) - beta[t] * u
+    return total
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)

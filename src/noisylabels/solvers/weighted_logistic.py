@@ -106,18 +106,37 @@ def _evaluate(
 
 
 @njit(cache=True, error_model="numpy")
+def _advance(x: Floats, t: float, step: Floats, out: Floats) -> float:
+    """out = x + t step; returns the largest |out|."""
+    largest = 0.0
+    for i in range(len(x)):
+        out[i] = x[i] + t * step[i]
+        largest = max(largest, abs(out[i]))
+    return largest
+
+
+@njit(cache=True, error_model="numpy")
+def _square(theta: Floats, t: float, step: Floats) -> float:
+    """sum_{j > 0} (theta_j + t step_j)^2."""
+    total = 0.0
+    for j in range(1, len(theta)):
+        total += (theta[j] + t * step[j]) ** 2
+    return total
+
+
+@njit(cache=True, error_model="numpy")
 def _newton(
     ZT: Floats, y: Floats, a: Floats, theta: Floats, lam: float, omega: Floats, learn_omega: bool, steps: int
 ) -> int:
     """Maximise from theta (r,) and omega = (omega01, omega10), changed in place; returns the steps taken."""
     r, n = ZT.shape
-    f, along, trial = np.empty(n), np.empty(n), np.empty(n)
-    slope, curvature = np.empty(n), np.empty(n)
+    work = np.empty((5, n))
+    f, along, trial, slope, curvature = work[0], work[1], work[2], work[3], work[4]
     hessian, direction = np.empty((r, r)), np.empty(r)
     scores(ZT, theta, f)
     found = _evaluate(f, y, a, omega[0], omega[1], slope, curvature)
     for taken in range(steps):
-        old = found[0] - lam * (theta[1:] ** 2).sum()
+        old = found[0] - lam * _square(theta, 0.0, theta)
         normal_equations(ZT, slope, curvature, hessian, direction)
         for j in range(1, r):
             hessian[j, j] += 2.0 * lam
@@ -125,22 +144,21 @@ def _newton(
         solve(hessian, direction)
         scores(ZT, direction, along)
         t = 1.0
-        for _ in range(HALVINGS):
-            put(trial, f + t * along)
+        for k in range(HALVINGS + 1):
+            if k == HALVINGS:
+                t = 0.0
+            _advance(f, t, along, trial)
             found = _evaluate(trial, y, a, omega[0], omega[1], slope, curvature)
-            if found[0] - lam * ((theta[1:] + t * direction[1:]) ** 2).sum() >= old:
+            if t == 0.0 or found[0] - lam * _square(theta, t, direction) >= old:
                 break
             t *= 0.5
-        else:
-            t = 0.0
-            found = _evaluate(f, y, a, omega[0], omega[1], slope, curvature)
-        theta += t * direction
-        f += t * along
+        _advance(theta, t, direction, theta)
+        size, change = _advance(f, t, along, f), _advance(along, 0.0, along, trial)
         moved = 0.0
         if learn_omega:
             moved = _update(omega, found)
             found = _evaluate(f, y, a, omega[0], omega[1], slope, curvature)
-        if t * np.abs(along).max() <= TOLERANCE * (1.0 + np.abs(f).max()) and moved <= TOLERANCE:
+        if t * change <= TOLERANCE * (1.0 + size) and moved <= TOLERANCE:
             return taken + 1
     return steps
 
@@ -158,7 +176,6 @@ def _update(omega: Floats, found: tuple[float, float, float, float, float]) -> f
     return max(abs(omega[0] - up), abs(omega[1] - down))
 
 
-@njit(cache=True, error_model="numpy")
 def fit(
     ZT: Floats, s: Floats, a: Floats, theta: Floats, lam: float, omega: Floats, learn_omega: bool, steps: int
 ) -> int:
@@ -169,13 +186,13 @@ def fit(
     Where one class has all the weight, theta is the constant of that class. Returns the Newton steps taken.
     """
     used = np.flatnonzero(a > 0.0)
-    positive = (s[used] > 0.0).sum()
-    if positive == 0 or positive == len(used):
+    y = (s.take(used) + 1.0) * 0.5
+    positive = y.sum()
+    if positive in (0, len(y)):
         theta[:] = 0.0
         theta[0] = 1.0 if positive else -1.0
         return 0
-    y = (s[used] + 1.0) * 0.5
-    return _newton(ZT[:, used], y, a[used], theta, lam, omega, learn_omega, steps)
+    return int(_newton(ZT.take(used, axis=1), y, a.take(used), theta, lam, omega, learn_omega, steps))
 
 
 @njit(cache=True, error_model="numpy")

@@ -162,7 +162,8 @@ SIGNATURES = {
 """Member that experiments ask for -> what a class implements.
 
 fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,), on the
-    kernel of a `noisylabels.kernels.gaussian.Gram`; a class with GRID needs no grid in the settings.
+    kernel of a `noisylabels.kernels.gaussian.Gram`; a class with GRID needs no grid in the settings; with a
+    keyword ``wanted`` (L, G) it may leave out the others, which can no longer be chosen.
 fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose among kernels
     of widths (S,) themselves.   fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
 fit_epochs : `fit` that yields the estimator after each epoch, ready to predict.
