@@ -1,6 +1,5 @@
 """Aggregated labels of a crowd: known truths, crowd-kit and cleanlab as oracles, and what cannot be told."""
 
-import doctest
 import json
 from pathlib import Path
 
@@ -38,10 +37,6 @@ def wide(table):
     array = np.full((max(table["item"]) + 1, max(table["annotator"]) + 1), np.nan)
     array[table["item"], table["annotator"]] = table["label"]
     return array
-
-
-def test_the_example_of_the_page():
-    assert doctest.testmod(crowds).failed == 0
 
 
 # Oracles

@@ -15,7 +15,13 @@ from noisylabels import METHODS
 SOURCES = Path(noisylabels.__file__).parents[1]
 LIBRARY = {"noisylabels", "numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib", "threadpoolctl"}
 CROWDS = [f"crowds:{name}" for name in ("CrowdLab", "DawidSkene", "GLAD", "MajorityVote", "OneCoin")]
-FURTHER = [*CROWDS, "auditing.audit:audit", "auditing.review:review", "out_of_core:chunks"]
+FURTHER = [
+    *CROWDS,
+    "auditing.corrected:CorrectedClassifier",
+    "auditing.audit:audit",
+    "auditing.review:review",
+    "out_of_core:chunks",
+]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
 LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}}
 """What some rooms of the library import only when they are used, for tables in files."""

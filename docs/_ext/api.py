@@ -2,8 +2,11 @@
 
 import pkgutil
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
+
+from sklearn.base import ClassifierMixin
 
 ROOMS = {
     "filters": "Adaptive filters",
@@ -31,7 +34,7 @@ TREE = """
 """
 CONTENTS = {
     "README": "docs/guides docs/papers/README docs/evidence docs/api/README CONTRIBUTING CHANGELOG SECURITY",
-    "docs/guides": "installation audit extending figures ../config/README ../config/settings data "
+    "docs/guides": "installation features audit extending figures ../config/README ../config/settings data "
     "../data/README cluster scaling",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
@@ -73,8 +76,50 @@ def write(app: Any) -> None:
             page.write_text(text, encoding="utf-8")
 
 
+FEATURES = "<!-- the table of features is made when this page is built -->"
+
+
+def features() -> str:
+    """A row for every public class: what its methods and its scikit-learn tags say, with default settings."""
+    import noisylabels
+
+    heads = [
+        "",
+        "more than two classes",
+        "`sample_weight`",
+        "sparse X",
+        "`predict_proba`",
+        "`partial_fit`",
+        "learns flips",
+    ]
+    rows = [heads, ["---"] * len(heads)]
+    for name in noisylabels.__all__:
+        if isinstance(cls := getattr(noisylabels, name), type):
+            marks = ["yes" if able else "" for able in _abilities(cls)]
+            rows.append([f"`{name}`", *marks])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _abilities(cls: type) -> list[bool]:
+    try:
+        made = cls()
+    except TypeError:  # a filter or a learner that needs a step size
+        made = None
+    tags = made.__sklearn_tags__() if isinstance(made, ClassifierMixin) else None
+    crowd, page = cls.__module__ == "noisylabels.crowds", cls.__doc__ or ""
+    return [
+        crowd or bool(tags and tags.classifier_tags.multi_class),
+        "sample_weight" in signature(getattr(cls, "fit", cls)).parameters,
+        bool(tags and tags.input_tags.sparse),
+        hasattr(made, "predict_proba"),
+        hasattr(cls, "partial_fit"),
+        crowd or hasattr(cls, "true_label_posterior") or "flip_matrix_" in page,
+    ]
+
+
 def contents(app: Any, docname: str, source: list[str]) -> None:
-    """A page that leads to others is followed by their tree."""
+    """A page that leads to others is followed by their tree; the table of features stands at its mark."""
+    source[0] = source[0].replace(FEATURES, features()) if docname == "docs/features" else source[0]
     here = (Path(app.srcdir) / docname).parent
     pages = [page for page in CONTENTS.get(docname, "").split() if (here / f"{page}.md").is_file()]
     if pages:

@@ -59,6 +59,7 @@ METHODS = {
 
 _PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
     "audit": "auditing.audit:audit",
+    "CorrectedClassifier": "auditing.corrected:CorrectedClassifier",
     "CrowdLab": "crowds:CrowdLab",
     "DawidSkene": "crowds:DawidSkene",
     "GLAD": "crowds:GLAD",

@@ -1,6 +1,7 @@
 """The public names, for editors and type checkers; at run time each is imported when first used."""
 
 from noisylabels.auditing.audit import audit as audit
+from noisylabels.auditing.corrected import CorrectedClassifier as CorrectedClassifier
 from noisylabels.auditing.review import review as review
 from noisylabels.classifiers.boosting import AdaBoostClassifier as AdaBoostClassifier
 from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoostClassifier

@@ -4,11 +4,6 @@ Labels come as an array (n items, W annotators) with gaps (NaN, None, masked), o
 or a data frame with the columns item, annotator and label. Classes, items and annotators have any names.
 Given the true class of an item its labels are taken to be independent; and the annotators to be right more
 often than wrong, which is what gives the classes their names.
-
->>> votes = [["cat", "cat", None], ["dog", "cat", "dog"], ["dog", "dog", "dog"], ["cat", "cat", "dog"]]
->>> found = OneCoin().fit(votes)
->>> [str(name) for name in found.labels_], found.relabel_next(1).tolist()
-(['cat', 'dog', 'dog', 'cat'], [1])
 """
 
 from __future__ import annotations
@@ -46,19 +41,11 @@ class Responses:
     classes: NDArray[Any]
 
     @classmethod
-    def binary(cls, item: NDArray[Any], annotator: NDArray[Any], label: NDArray[Any], n: int) -> Self:
-        """Labels 0 and 1 of items 0..n-1 by annotators 0, 1, ..., each (L,)."""
-        names = np.arange(n), np.arange(int(annotator.max()) + 1), np.arange(2)
-        return cls(item.astype(np.intp), annotator.astype(np.intp), label.astype(np.intp), *names)
-
-    @classmethod
     def of(cls, labels: Any, classes: Any = None) -> Self:
-        """From an array (n, W) with gaps, a long table, or as they are; classes: all, if some never occur.
+        """From an array (n, W) with gaps, or a long table; classes: all of them, if some never occur.
 
         Raises ValueError : other shapes, a label outside ``classes``, fewer than two classes.
         """
-        if isinstance(labels, cls):
-            return labels
         columns = getattr(labels, "columns", labels if isinstance(labels, Mapping) else ())
         if set(COLUMNS) <= set(columns):
             long = [np.asarray(labels[name]) for name in COLUMNS]

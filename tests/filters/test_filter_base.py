@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from layouts import check_layouts
 from reference import as_rows, sequence, told
 from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from noisylabels import METHODS
 from noisylabels.filters.base import NoisySequence, Sliding
@@ -184,7 +186,9 @@ ERRORS = {
     "X: expected shape (*, *), got (5,); reshape one row to (1, n)": lambda: NLMS().run(Y, Y),
     "X: rows have 3 entries, the filter has 2": lambda: NLMS().fit(X, Y).partial_fit(np.ones((5, 3)), Y),
     "X: rows need d >= 1": lambda: NLMS().run(np.ones((5, 0)), Y),
-    "v: variant 'one' needs the noise variance of every row": lambda: ORS("one").run(X, Y),
+    "v: variant 'one' needs the noise variance of every row; pass v=, one number or one per row": lambda: ORS(
+        "one"
+    ).run(X, Y),
     "second: variant 'two_u' needs the second label of every row": lambda: ORS("two_u").run(X, Y),
     "clean: variant 'clean' needs the clean label of every row": lambda: ORS("clean").run(X, Y),
     "labels: variant 'two' needs a second column": lambda: ORS.losses(
@@ -277,6 +281,23 @@ def test_parameters_go_round(cls):
     assert f.set_params(**parameters) is f
     with pytest.raises(ValueError, match=rf"bogus: {cls.__name__} has the parameters"):
         f.set_params(bogus=1)
+
+
+@each_class
+def test_a_representation_makes_the_same_filter(cls):
+    assert eval(repr(cls()), {cls.__name__: cls}).get_params() == cls().get_params()
+
+
+def test_a_search_over_a_stream_cut_by_time_finds_the_step():
+    data = sequence(600, 5)
+    search = GridSearchCV(NLMS(), {"mu": [1e-4, 0.05, 1.9]}, cv=TimeSeriesSplit(3), error_score="raise")
+    assert search.fit(data.x, data.labels[:, 0]).best_params_ == {"mu": 0.05}
+    best = search.best_estimator_
+    assert best.score(data.x, data.y) == pytest.approx(r2_score(data.y, best.predict(data.x)))
+    searched = GridSearchCV(ORS(), {"r": [0.1, 10.0]}, cv=TimeSeriesSplit(3), error_score="raise")
+    assert searched.fit(data.x, data.labels[:, 0], v=data.v).best_score_ > 0
+    with pytest.raises(ValueError, match="needs labels that differ"):
+        best.score(data.x[:1], [1.0])
 
 
 def test_a_new_parameter_is_checked_and_keeps_the_weights():

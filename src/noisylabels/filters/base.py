@@ -143,10 +143,13 @@ class Side(NamedTuple):
         return side if side.v is None else side._replace(v=nonnegative("v", side.v, (n,)))
 
 
+PASS = "pass v=, one number or one per row, to run, fit or partial_fit"
+
+
 def known_variance(filter_: Filter, side: Side) -> Floats:
     """side.v, or a ValueError that says who needs it."""
     if side.v is None:
-        raise ValueError(f"v: {filter_.name} needs the noise variance of every row")
+        raise ValueError(f"v: {filter_.name} needs the noise variance of every row; {PASS}")
     return side.v
 
 
@@ -183,6 +186,17 @@ class Filter:
         array = finite("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
         self._ready(array.shape[-1])
         return array @ self.w
+
+    def score(self, X: ArrayLike | Sliding, y: ArrayLike) -> float:
+        """R^2 = 1 - sum (y - X.w)^2 / sum (y - mean y)^2, no learning; for searches over streams cut by time.
+
+        X (n, d) or `Sliding`, y (n,), n >= 2. Raises ValueError: other shapes, not finite, a constant y.
+        """
+        label = finite("y", y, (len(np.atleast_1d(self.predict(X))),))
+        spread_of_y = float(((label - label.mean()) ** 2).sum())
+        if not spread_of_y > 0:
+            raise ValueError("y: R^2 needs labels that differ")
+        return 1.0 - float(((label - self.predict(X)) ** 2).sum()) / spread_of_y
 
     def run(
         self, X: ArrayLike | Sliding | Rows, y: ArrayLike, *, v: ArrayLike | None = None,
@@ -248,6 +262,14 @@ class Filter:
             self._start(d)
         elif len(self.w) != d:
             raise ValueError(f"X: rows have {d} entries, the filter has {len(self.w)}; use fit to restart")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.base import BaseEstimator, RegressorMixin
+
+        return type("Tagged", (RegressorMixin, BaseEstimator), {})().__sklearn_tags__()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The hyperparameters by name; ``deep`` changes nothing."""

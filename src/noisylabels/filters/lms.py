@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from noisylabels.filters.base import Filter, Rows, Side, known_variance
+from noisylabels.filters.base import PASS, Filter, Rows, Side, known_variance
 from noisylabels.fixed_order import add, bits, dot, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
 
@@ -357,7 +357,7 @@ class RLS(Filter):
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         if side.v is None and self.noise == 0:
-            raise ValueError("v: rls needs the noise variance of every row, or noise > 0")
+            raise ValueError("v: rls needs the noise variance of every row, or noise > 0; " + PASS)
         variance = np.full(rows.n, self.noise) if side.v is None else side.v + self.noise
         _rls(rows.flat, rows.step, w, y, yhat, variance, self.P, self.drift)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, window_starts
+from noisylabels.filters.base import PASS, Filter, NoisySequence, Rows, Side, window_starts
 from noisylabels.fixed_order import LANES, add, dot, energy, fma, fold, load, put, ratio, splat, spread, store
 from noisylabels.validation import Floats, Ints, choice, number
 
@@ -135,7 +135,8 @@ class ORS(Filter):
         for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
             value = getattr(side, name) if name in VARIANTS[self.variant].needs else zero
             if value is None:
-                raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row")
+                how = PASS.replace("v=", f"{name}=")
+                raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row; {how}")
             values.append(value)
         return values[0], y, values[1], values[2]
 

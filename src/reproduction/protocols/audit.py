@@ -17,7 +17,7 @@ from pydantic import Field, PositiveInt
 
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
-from noisylabels.crowds import MajorityVote, Responses
+from noisylabels.crowds import MajorityVote
 from noisylabels.noise.crowd import subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
@@ -181,5 +181,5 @@ def observed(
     for m in annotators:
         chosen = subset(arrays["item"], m, at.rng("annotators"))
         item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
-        labels = Responses.binary(item, worker, response > 0, len(arrays["y"]))
+        labels = {"item": item, "annotator": worker, "label": response}
         yield f"vote of {m}", MajorityVote(random_state=at.rng("ties")).fit(labels).labels_ > 0

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveInt, model_validator
 
 from noisylabels.classifiers.kernel import Fits
-from noisylabels.crowds import DawidSkene, MajorityVote, OneCoin, Responses
+from noisylabels.crowds import DawidSkene, MajorityVote, OneCoin
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
@@ -286,7 +286,7 @@ def aggregated(arrays: Mapping[str, Any], m: int, at: At) -> dict[str, Labels]:
         raise ValueError(f"annotators: {m} labels per item asked, but some item has only {fewest}")
     chosen = subset(item, m, at.rng("annotators"))
     item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
-    crowd = Responses.binary(item, worker, response > 0, n)
+    crowd = {"item": item, "annotator": worker, "label": response}
     methods = {MAJORITY: MajorityVote, **EM}
     found = {name: method(random_state=at.rng("ties")).fit(crowd) for name, method in methods.items()}
     return {name: zero_one(each.labels_) for name, each in found.items()}

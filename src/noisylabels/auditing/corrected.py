@@ -1,0 +1,205 @@
+"""Any classifier made robust to flipped labels: rows weighted, relabelled or left out, then it is trained."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+
+from noisylabels.auditing import flip_rates
+from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
+from noisylabels.classifiers.base import FitFlags, classes_of, generator
+from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+from noisylabels.noise import flip_matrix
+from noisylabels.validation import choice, whole
+
+METHODS = ("prune", "importance", "forward", "backward", "likelihood")
+ESTIMATES = {"joint": flip_rates.from_joint, "anchor": flip_rates.anchor}
+LEAST = 1e-3  # a probability that a weight is divided by
+
+
+class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """min_f sum_n sum_j W_nj loss(f(x_n), j): the classifier trained on row n as class j with weight W_nj.
+
+    p_nk = P(observed k | x_n) by cross-fitting, Omega the flip matrix, rows = true classes, y_n observed, and
+    g = p Omega^-1, clipped and normalised, the probabilities of the true classes.
+
+    method : how W follows from the observed labels,
+        "prune"       0 for labels that confident learning finds wrong, else 1 / omega_yy for j = y_n
+                      (Northcutt, Jiang and Chuang, JAIR 2021),
+        "importance"  g_ny / p_ny for j = y_n (Liu and Tao, IEEE TPAMI 2016, eq. 8),
+        "forward"     P(true j | x_n, y_n) = omega_jy g_nj / sum_i omega_iy g_ni, with g by the classifier of
+                      the round before: EM for -log sum_j omega_jy g_nj (Patrini et al., CVPR 2017, Thm 2),
+        "backward"    (Omega^-1)_yj, partly negative, unbiased for the loss on true labels; for
+                      LogisticRegression, whose corrected loss stays convex (Natarajan et al., NIPS 2013),
+        "likelihood"  1 for j = y_n; `RobustLogisticRegression` on log p then takes the flips out of it
+                      (its likelihood, ECML PKDD 2012), and keeps learning an Omega that is estimated.
+    estimator : any classifier with ``predict_proba``, by default LogisticRegression(). One that takes no
+        ``sample_weight`` is trained on n rows drawn in proportion to W.
+    flips : Omega (K, K); or "joint", "anchor": estimated from p. Trusted rows, if there are any, replace it.
+    folds : of the cross-fitting; None: 5, or 10 below 300 rows; 1: p and g are those of the rows that were
+        trained on, for classifiers that cannot learn rows by heart.
+    rounds : of "forward".   random_state : of folds and draws.
+
+    Fitted: ``estimator_``, ``classes_`` (K,), ``flip_matrix_`` (K, K), ``weights_`` W (n, K), ``flags_``:
+    flips_shrunk, where an estimate of Omega was drawn to the identity until it named the classes and could
+    be inverted.
+    """
+
+    def __init__(
+        self, estimator: Any = None, method: str = "prune", *, flips: Any = "joint", folds: int | None = None,
+        rounds: int = 5, random_state: Any = 0,
+    ) -> None:  # fmt: skip
+        self.estimator, self.method, self.flips = estimator, method, flips
+        self.folds, self.rounds, self.random_state = folds, rounds, random_state
+
+    def fit(self, X: Any, y: ArrayLike, trusted: ArrayLike | None = None) -> Self:
+        """Train on X (n, ...), whatever the estimator takes, and the observed labels y (n,).
+
+        trusted : (n,) true labels, gaps (NaN, None) where they are not known. Omega is counted on these rows,
+            and their true labels are trained on.
+        Raises ValueError : wrong parameters, one class only, a class of y without a trusted row, an Omega
+            that permutes the classes or has a condition number above 20.
+        """
+        choice("method", self.method, METHODS)
+        X, y = indexable(X, y)
+        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
+        observed = column_or_1d(y, warn=True)
+        self.classes_ = classes_of(observed)
+        labels, K = np.searchsorted(self.classes_, observed), len(self.classes_)
+        rng = generator(self.random_state)
+        folds = folds_for(labels) if self.folds is None else whole("folds", self.folds, 1)
+        known, true = self._checked(trusted, len(labels))
+        if not hasattr(self._base(), "predict_proba"):
+            how = "wrap it in sklearn's CalibratedClassifierCV"
+            raise ValueError(f"estimator: {type(self._base()).__name__} has no predict_proba; {how}")
+        p = self._probabilities(X, np.eye(K)[labels], labels, folds, rng)
+        omega = self._flips(p, labels, known, true)
+        g = normalised(np.clip(p @ np.linalg.inv(omega), 0.0, None))
+        for _ in range(whole("rounds", self.rounds, 1) if self.method == "forward" else 1):
+            W = self._weights(p, g, labels, omega)
+            W[known] = np.eye(K)[true]
+            if self.method == "forward":
+                g = self._probabilities(X, W, labels, folds, rng)
+        if not (kept := np.abs(W).sum(axis=0) > 0).all():
+            lost = self.classes_[~kept][0]
+            raise ValueError(f"method: {self.method!r} leaves no row of class {lost!s}; take another method")
+        self.weights_, self.flip_matrix_ = W, omega
+        self.estimator_ = self._trained(X, W, rng)
+        if self.method == "likelihood":
+            learn = isinstance(self.flips, str) and trusted is None
+            head = RobustLogisticRegression(omega=omega, learn_omega=learn)
+            self.head_ = head.fit(_log(p), observed)
+            self.flip_matrix_ = self.head_.flip_matrix_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X (n, ...)."""
+        check_is_fitted(self)
+        if self.method == "likelihood":
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return np.asarray(self.estimator_.predict(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(true class j | x) per row of X (n, ...): (n, K)."""
+        check_is_fitted(self)
+        p = np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(self.head_.predict_proba(_log(p))) if self.method == "likelihood" else p
+
+    def _weights(self, p: Array, g: Array, y: Classes, omega: Array) -> Array:
+        """W (n, K), see the class."""
+        at, own = np.arange(len(y)), np.eye(len(omega))[y]
+        if self.method == "prune":
+            wrong = flip_rates.likely_wrong(p, y, flip_rates.joint(p, y))
+            return np.asarray(own * (~wrong / np.maximum(omega[y, y], LEAST))[:, np.newaxis])
+        if self.method == "importance":
+            return np.asarray(own * (g[at, y] / np.maximum(p[at, y], LEAST))[:, np.newaxis])
+        if self.method == "forward":
+            return np.asarray(normalised(omega.T[y] * g))
+        return np.asarray(np.linalg.inv(omega)[y]) if self.method == "backward" else own
+
+    def _flips(self, p: Array, y: Classes, known: NDArray[np.intp], true: Classes) -> Array:
+        K, most = p.shape[1], flip_rates.LARGEST_CONDITION
+        if len(missing := np.setdiff1d(np.arange(K), true)) and len(known):
+            raise ValueError(f"trusted: no row with the true class {self.classes_[missing[0]]!s}")
+        given = flip_rates.counted(y[known], true, K)[0] if len(known) else self.flips
+        if isinstance(given, str):
+            estimate = ESTIMATES[choice("flips", given, ESTIMATES)](p, y)
+            shrunk = [(1 - share) * estimate + share * np.eye(K) for share in np.linspace(0.0, 1.0, 21)]
+            fit = [not flip_matrix.permuted(each) and bool(np.linalg.cond(each) <= most) for each in shrunk]
+            self._flag(flips_shrunk=not fit[0])
+            return np.asarray(shrunk[fit.index(True)])
+        self._flag()
+        omega = flip_matrix.checked(given, K)
+        if not np.linalg.cond(omega) <= most:
+            raise ValueError(f"flips: the condition number of Omega is above {most:g}: labels say too little")
+        return omega
+
+    def _checked(self, trusted: ArrayLike | None, n: int) -> tuple[NDArray[np.intp], Classes]:
+        """The rows with a trusted label, and its place among the classes."""
+        if trusted is None:
+            return np.zeros(0, np.intp), np.zeros(0, np.intp)
+        values = np.asarray(trusted, dtype=object)
+        if values.shape != (n,):
+            raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
+        known = np.flatnonzero([v is not None and v == v for v in values])
+        places = {name: j for j, name in enumerate(self.classes_.tolist())}
+        if unknown := [v for v in values[known].tolist() if v not in places]:
+            raise ValueError(f"trusted: {unknown[0]!s} is no class of y, {self.classes_.tolist()}")
+        return known, np.array([places[v] for v in values[known].tolist()], dtype=np.intp)
+
+    def _probabilities(self, X: Any, W: Array, y: Classes, folds: int, rng: np.random.Generator) -> Array:
+        """Probabilities of the classes by the estimator trained on the other folds, (n, K)."""
+        if folds == 1:
+            return np.asarray(self._trained(X, W, rng).predict_proba(X), dtype=float)
+        p = np.zeros(W.shape)
+        cut = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for train, held in cut.split(np.zeros(len(W)), y):
+            model = self._trained(_rows(X, train), W[train], rng)
+            columns = np.searchsorted(self.classes_, model.classes_)
+            p[np.ix_(held, columns)] = model.predict_proba(_rows(X, held))
+        return p
+
+    def _trained(self, X: Any, W: Array, rng: np.random.Generator) -> Any:
+        """The estimator fitted to row n as class j with weight W_nj."""
+        model, (rows, columns) = clone(self._base()), np.nonzero(W)
+        weights, y = W[rows, columns], self.classes_[columns]
+        step = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+        last = model[-1] if step else model
+        if self.method == "backward" and not isinstance(last, LogisticRegression):
+            raise ValueError("method: 'backward' is for LogisticRegression only; take another, as 'forward'")
+        if np.allclose(weights, weights[0]):
+            return model.fit(_rows(X, rows), y)
+        if has_fit_parameter(last, "sample_weight"):
+            return model.fit(_rows(X, rows), y, **{f"{step}sample_weight": weights})
+        steps = (np.arange(len(W)) + rng.random()) / len(W)  # systematic: a row's share, rounded up or down
+        drawn = np.searchsorted(np.cumsum(weights) / weights.sum(), steps).clip(max=len(weights) - 1)
+        return model.fit(_rows(X, rows[drawn]), y[drawn])
+
+    def _base(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags, base = super().__sklearn_tags__(), get_tags(self._base())
+        tags.input_tags = base.input_tags
+        tags.classifier_tags.multi_class = base.classifier_tags is None or base.classifier_tags.multi_class
+        return tags
+
+
+def _rows(X: Any, at: NDArray[Any]) -> Any:
+    return X.iloc[at] if hasattr(X, "iloc") else X[at]
+
+
+def _log(p: Array) -> Array:
+    """Features of the robust logistic regression, (n, K): log p, that of the last class subtracted."""
+    log = np.log(np.maximum(p, LEAST))
+    return np.asarray(log[:, :-1] - log[:, -1:])

@@ -1,0 +1,220 @@
+"""Any classifier corrected for flipped labels: identities of the methods, and that they help."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from noisylabels import CorrectedClassifier, RobustLogisticRegression
+from noisylabels.auditing import corrected, flip_rates
+
+METHODS = list(corrected.METHODS)
+OMEGA = {
+    2: np.array([[0.65, 0.35], [0.05, 0.95]]),
+    3: np.array([[0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0, 0, 1]]),
+}
+
+
+def flipped(K=2, n=1500, seed=0, distance=1.5):
+    """Gaussian classes X (n, 3), their true classes, and those observed after flips by OMEGA[K]."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(K, size=n)
+    X = rng.standard_normal((n, 3))
+    X[:, :2] += distance * np.column_stack([np.cos(2 * np.pi * y / K), np.sin(2 * np.pi * y / K)])
+    observed = (np.cumsum(OMEGA[K][y], axis=1)[:, :-1] < rng.random((n, 1))).sum(axis=1)
+    return X, y, observed
+
+
+@parametrize_with_checks([CorrectedClassifier(method=method) for method in ("importance", "likelihood")])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+# What each method is
+
+
+@pytest.mark.parametrize("method", ["importance", "forward", "backward"])
+def test_without_flips_it_is_the_plain_classifier(method):
+    X, y, _ = flipped(K=3)
+    found = CorrectedClassifier(method=method, flips=np.eye(3)).fit(X, y)
+    np.testing.assert_allclose(
+        found.predict_proba(X), LogisticRegression().fit(X, y).predict_proba(X), atol=1e-4
+    )
+
+
+def test_forward_maximises_the_robust_likelihood():
+    X, _, observed = flipped()
+    em = CorrectedClassifier(
+        LogisticRegression(C=5.0, tol=1e-10, max_iter=1000), "forward", flips=OMEGA[2], folds=1, rounds=150
+    ).fit(X, observed)
+    direct = RobustLogisticRegression(0.1, omega=OMEGA[2], learn_omega=False).fit(X, observed)
+    np.testing.assert_allclose(em.estimator_.coef_, direct.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_backward_weights_are_unbiased_and_lead_to_the_fit_on_true_labels(K):
+    X, y, observed = flipped(K=K, n=20_000)
+    found = CorrectedClassifier(method="backward", flips=OMEGA[K]).fit(X, observed)
+    weights = np.array([found.weights_[observed == k][0] for k in range(K)])
+    np.testing.assert_allclose(OMEGA[K] @ weights, np.eye(K), atol=1e-12)  # mean over the flips of each class
+    clean, plain = (LogisticRegression().fit(X, labels).predict_proba(X) for labels in (y, observed))
+    mine = found.predict_proba(X)
+    assert np.abs(mine - clean).mean() < 0.2 * np.abs(plain - clean).mean()
+
+
+def test_importance_weights_are_those_of_liu_and_tao():
+    X, _, observed = flipped()
+    found = CorrectedClassifier(method="importance", flips=OMEGA[2], folds=1).fit(X, observed)
+    p = LogisticRegression().fit(X, observed).predict_proba(X)[np.arange(len(X)), observed]
+    other = np.array([OMEGA[2][1, 0], OMEGA[2][0, 1]])[observed]  # P(this label | the other class)
+    beta = np.clip((p - other) / (1 - 0.35 - 0.05) / p, 0, None)
+    inside = (beta > 0) & (beta < 1 / p)
+    assert inside.sum() > 500
+    np.testing.assert_allclose(found.weights_.max(axis=1)[inside], beta[inside], rtol=1e-9)
+
+
+def test_pruned_rows_are_those_of_confident_learning():
+    X, y, observed = flipped(K=3)
+    found = CorrectedClassifier(method="prune", folds=1).fit(X, observed)
+    p = LogisticRegression().fit(X, observed).predict_proba(X)
+    Q = flip_rates.joint(p, observed)
+    wrong = flip_rates.likely_wrong(p, observed, Q)
+    assert np.array_equal(found.weights_.sum(axis=1) == 0, wrong)
+    np.testing.assert_allclose(found.flip_matrix_, flip_rates.flip_matrix(Q))
+    assert np.mean(y[wrong] != observed[wrong]) > 2 * np.mean(y != observed)
+
+
+def test_the_likelihood_learns_the_flips_of_a_model_that_follows_them():
+    X, y, observed = flipped(n=6000, distance=2.0)
+    found = CorrectedClassifier(GaussianNB(), "likelihood").fit(X, observed)
+    np.testing.assert_allclose(found.flip_matrix_, OMEGA[2], atol=0.06)
+    assert found.score(X, y) > GaussianNB().fit(X, observed).score(X, y)
+
+
+# That they help, with any classifier
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("flips", ["given", "joint"])
+def test_errors_on_true_labels_fall(method, K, flips):
+    gains = []
+    for seed in range(3):
+        X, _, observed = flipped(K=K, seed=seed)
+        new, truth, _ = flipped(K=K, n=3000, seed=100 + seed)
+        given = OMEGA[K] if flips == "given" else flips
+        base = LogisticRegression()
+        found = CorrectedClassifier(base, method, flips=given).fit(X, observed)
+        gains.append(found.score(new, truth) - base.fit(X, observed).score(new, truth))
+    assert np.mean(gains) > 0.01
+
+
+@pytest.mark.parametrize(
+    "base", [KNeighborsClassifier(15), RandomForestClassifier(15, min_samples_leaf=5, random_state=0)]
+)
+@pytest.mark.parametrize("method", ["prune", "importance", "forward"])
+def test_classifiers_with_and_without_weights_are_helped(base, method):
+    X, _, observed = flipped(K=3)
+    new, truth, _ = flipped(K=3, n=2000, seed=9)
+    found = CorrectedClassifier(base, method, flips=OMEGA[3], rounds=2).fit(X, observed)
+    assert found.score(new, truth) > base.fit(X, observed).score(new, truth)
+
+
+def test_without_weights_rows_are_drawn_in_proportion():
+    class Remembers(KNeighborsClassifier):
+        def fit(self, X, y):
+            self.seen = np.bincount(X[:, 0].astype(int), minlength=1500)
+            return super().fit(X, y)
+
+    X, _, observed = flipped()
+    X = np.column_stack([np.arange(len(X)), X])
+    found = CorrectedClassifier(Remembers(), "importance", flips=OMEGA[2]).fit(X, observed)
+    share = found.weights_.sum(axis=1) / found.weights_.sum() * len(X)
+    assert found.estimator_.seen.sum() == len(X)
+    assert (np.abs(found.estimator_.seen - share) < 1).all()
+
+
+# Where the flips come from
+
+
+def test_trusted_rows_give_the_flips_and_are_believed():
+    X, y, observed = flipped(K=3, n=3000)
+    names = np.array(["a", "b", "c"])
+    trusted = np.where(np.arange(len(X)) < 900, names[y], None)
+    found = CorrectedClassifier(method="forward").fit(X, names[observed], trusted=trusted)
+    np.testing.assert_allclose(found.flip_matrix_, OMEGA[3], atol=4 * (0.25 / 250) ** 0.5)
+    assert np.array_equal(found.weights_[:900], np.eye(3)[y[:900]])
+    assert found.score(X, names[y]) > LogisticRegression().fit(X, observed).score(X, y)
+
+
+def test_flips_that_cannot_be_inverted_are_shrunk_and_flagged():
+    X, y = np.zeros((80, 2)), np.arange(80) % 2  # p = 1/2 everywhere: the classes are exchanged half the time
+    found = CorrectedClassifier(DummyClassifier(), "importance", flips="anchor").fit(X, y)
+    assert found.flags_ == ("flips_shrunk",)
+    assert np.linalg.cond(found.flip_matrix_) <= 20
+
+
+# In scikit-learn
+
+
+def test_pipelines_searches_tables_and_routed_trusted_rows():
+    X, y, observed = flipped()
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=np.where(X[:, 0] > 0, "up", "down"))
+    columns = make_column_transformer((OneHotEncoder(), ["word"]), (StandardScaler(), ["a", "b"]))
+    inner = make_pipeline(columns, LogisticRegression())
+    found = CorrectedClassifier(inner, "forward", flips=OMEGA[2]).fit(table, observed)
+    assert found.feature_names_in_.tolist() == ["a", "b", "c", "word"]
+    clean, plain = (inner.fit(table, labels).predict_proba(table) for labels in (y, observed))
+    assert np.abs(found.predict_proba(table) - clean).mean() < 0.5 * np.abs(plain - clean).mean()
+    outer = make_pipeline(StandardScaler(), CorrectedClassifier(LogisticRegression()))
+    grid = {
+        "correctedclassifier__method": ["prune", "forward"],
+        "correctedclassifier__estimator__C": [0.1, 1.0],
+    }
+    assert len(GridSearchCV(outer, grid, cv=3).fit(X, observed).cv_results_["params"]) == 4
+    trusted = np.where(np.arange(len(X)) < 300, y, np.nan)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = CorrectedClassifier().set_fit_request(trusted=True)
+        model = make_pipeline(StandardScaler(), routed).fit(X, observed, trusted=trusted)
+    counted = flip_rates.counted(observed[:300], y[:300], 2)[0]
+    np.testing.assert_allclose(model[-1].flip_matrix_, counted)
+
+
+@pytest.mark.parametrize(
+    ("made", "trusted", "message"),
+    [
+        (CorrectedClassifier(method="erase"), None, "method: 'erase' is unknown; known: prune, importance"),
+        (CorrectedClassifier(flips="guess"), None, "flips: 'guess' is unknown; known: joint, anchor"),
+        (CorrectedClassifier(flips=[[0.4, 0.6], [0.6, 0.4]]), None, "flip rates .* must be less than 1"),
+        (
+            CorrectedClassifier(flips=[[0.51, 0.49], [0.49, 0.51]]),
+            None,
+            "condition number of Omega is above 20",
+        ),
+        (
+            CorrectedClassifier(RandomForestClassifier(5), "backward"),
+            None,
+            "'backward' is for LogisticRegression",
+        ),
+        (CorrectedClassifier(LinearSVC()), None, "LinearSVC has no predict_proba; wrap it"),
+        (CorrectedClassifier(rounds=0, method="forward"), None, "rounds: must be"),
+        (CorrectedClassifier(), [0], "trusted: one entry for each of the 60 rows"),
+        (CorrectedClassifier(), [7] + [None] * 59, r"trusted: 7 is no class of y, \[0, 1\]"),
+        (CorrectedClassifier(), [0] + [None] * 59, "trusted: no row with the true class 1"),
+    ],
+)
+def test_wrong_input_is_named(made, trusted, message):
+    X, _, observed = flipped(n=60)
+    with pytest.raises(ValueError, match=message):
+        made.fit(X, observed, trusted=trusted)
