@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import assert_all_finite, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from noisylabels.auditing import flip_rates
@@ -71,6 +71,7 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         X, y = indexable(X, y)
         X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
         observed = column_or_1d(y, warn=True)
+        assert_all_finite(observed, input_name="y")
         self.classes_ = classes_of(observed)
         labels, K = np.searchsorted(self.classes_, observed), len(self.classes_)
         rng = generator(self.random_state)
