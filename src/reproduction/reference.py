@@ -208,14 +208,15 @@ def again(content: Asked, folder: Path) -> Judged:
 
 
 def _unpacked(folder: Path, name: str) -> bytes:
-    """A file that `keep` compressed; of none: empty."""
-    file = folder / f"{name}.xz"
-    if not file.is_file():
+    """A file that `keep` compressed, in numbered parts if it is large; of none: empty."""
+    numbers = ["", *(f".{number}" for number in range(1, 1 + WHOLE // LARGEST))]
+    parts = [file for number in numbers if (file := folder / f"{name}{number}.xz").is_file()]
+    if not parts:
         return b""
-    content = lzma.decompress(file.read_bytes())
+    content = lzma.decompress(b"".join(file.read_bytes() for file in parts))
     recorded = json_of(folder / "provenance.json").get(f"{name.partition('.')[0]}_sha256")
     if hashlib.sha256(content).hexdigest() != recorded:
-        raise ValueError(f"{file}: not the one that its provenance.json records; keep the run again")
+        raise ValueError(f"{parts[0]}: not the one that its provenance.json records; keep the run again")
     return content
 
 
@@ -300,17 +301,12 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     _examine(made, name, run)
     folder = home / "results/reference" / name
     folder.mkdir(parents=True, exist_ok=True)
-    for outdated in (
-        *(f"{part}.csv" for part in (*JUDGED_BY, "estimates")),
-        *(f"{file}.xz" for file in KEPT),
-    ):
-        (folder / outdated).unlink(missing_ok=True)
+    for outdated in (*folder.glob("*.xz"), *(folder / f"{kind}.csv" for kind in (*JUDGED_BY, "estimates"))):
+        outdated.unlink(missing_ok=True)
     if run.table:
         _keep_summary(run.table, folder / "summary.csv")
         for file in KEPT:
-            (folder / f"{file}.xz").write_bytes(
-                lzma.compress(run.table.with_name(file).read_bytes(), preset=9)
-            )
+            write_parts(folder, file, lzma.compress(run.table.with_name(file).read_bytes(), preset=9))
     for kind, rows in zip(JUDGED_BY, (run.verdicts, run.agreement), strict=True):
         if rows:
             judge.write(pd.DataFrame(rows), folder / f"{kind}.csv")
@@ -319,6 +315,13 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     with replacing(folder / "provenance.json") as part:
         part.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     _keep_drawing(run, home / "figures/reference" / name)
+
+
+def write_parts(folder: Path, name: str, packed: bytes) -> None:
+    """Write ``<name>.xz``, or ``<name>.1.xz`` and so on if it is larger than `LARGEST`."""
+    for start in range(0, len(packed), LARGEST):
+        number = f".{start // LARGEST + 1}" * (len(packed) > LARGEST)
+        (folder / f"{name}{number}.xz").write_bytes(packed[start : start + LARGEST])
 
 
 def _examine(made: Plan, name: str, run: Run) -> None:

@@ -158,6 +158,16 @@ def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(t
         assert reference.moved(content | changed, folder) == (["v" if "published" in changed else "c"], [])
 
 
+def test_a_large_table_is_kept_in_parts(tabled, monkeypatch):
+    content, folder = tabled
+    monkeypatch.setattr(reference, "LARGEST", 500)
+    packed = (folder / "table.csv.xz").read_bytes()
+    (folder / "table.csv.xz").unlink()
+    reference.write_parts(folder, "table.csv", packed)
+    assert len(list(folder.glob("table.csv.*.xz"))) > 1
+    assert reference.moved(content, folder) == ([], [])
+
+
 def test_a_kept_table_that_was_changed_is_named(tabled):
     content, folder = tabled
     file = folder / "table.csv.xz"
