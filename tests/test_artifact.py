@@ -112,7 +112,7 @@ MISTAKES = [
     ),
     (KERNELS, {"methods.rmklr.selection": "cv"}, r"rmklr: .* has no fit_many"),
     (KERNELS, {"methods.svm.method": "kernel_svn"}, r"did you mean kernel_svm"),
-    (SPEECH, {"/datasets": ["speach"]}, r"'speech' .*did you mean speach"),
+    (SPEECH, {"/datasets": ["speach"]}, r"'speach' is not in the registry; did you mean speech"),
     (FLIPS, {"datasets": ["a7a", "mnist83"]}, r"datasets: 'mnist83' is not among .*mnist38"),
     (FLIPS, {"official": ["nope"]}, r"official: 'nope' is unknown here; known: a7a"),
     (FLIPS, {"objectives": ["nope"]}, r"objectives: 'nope' is unknown here; known"),
@@ -174,7 +174,7 @@ def test_what_goes_with_what_in_a_paper(write):
     for change, message in [
         ({"/uses": ["fig99"]}, "uses: ors has no artifact 'fig99'"),
         ({"/uses": ["fig6"]}, "uses: 'fig6' is this one"),
-        ({}, "TITLE: no title of the paper can be read"),
+        ({}, "TITLE: is missing; it holds one line, the title of the paper"),
     ]:
         write(BUDGETS, change)
         with pytest.raises(ArtifactError, match=message):

@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -89,8 +90,9 @@ class Artifact(Model):
     caption: str = Field(description="reStructuredText, shown on its page")
     protocol: str = Field(
         default="",
-        pattern=r"^[a-z0-9_.]+$",
-        description="`<module>.<function>` below `src/reproduction/protocols/` that computes the rows",
+        pattern=r"^[a-z0-9_.]+(:[a-z0-9_]+)?$",
+        description="`<module>.<function>` below `src/reproduction/protocols/` that computes the rows; "
+        "your own: `<package>.<module>:<function>`",
     )
     datasets: Distinct[str] = Field(
         default=[],
@@ -119,8 +121,9 @@ class Artifact(Model):
     )
     uses: Distinct[str] = Field(default=[], description="other artifacts of the paper whose tables are drawn")
     render: str = Field(
-        pattern="^[a-z_0-9]+:[a-z_0-9]+$",
-        description="`<module>:<function>` below `src/reproduction/figures/` that draws it; "
+        pattern="^[a-z_0-9.]+:[a-z_0-9]+$",
+        description="`<module>:<function>` below `src/reproduction/figures/`, or your own "
+        "`<package>.<module>:<function>`, that draws it; "
         "`stock:curves` and `stock:last_values` draw any result table",
     )
     published: PublishedRule | None = Field(
@@ -250,6 +253,8 @@ def load(path: Path, scale: str) -> Artifact:
     for name in artifact.datasets:
         check_name("data set", name, path)
     with _located(f"{path}: "):
+        for name in artifact.datasets:
+            registry.find(registry.listed()["datasets"], name)
         rendering.find(artifact.render)
     with _located():
         content |= {"published": artifact.values} if artifact.published else {}
@@ -376,26 +381,53 @@ def _check_shards(artifact: Artifact) -> None:
         _ = artifact.cells
 
 
-def load_all(folder: Path, papers: Iterable[str], scale: str) -> dict[str, Artifact]:
-    """All artifacts of the papers by their names ``<paper>/<artifact>``.
+def own_papers(project: str) -> dict[str, Path]:
+    """Paper -> its folder, for all folders with a ``TITLE`` in the user's project, which is importable then.
+
+    Raises ArtifactError: the project is no folder, or has no paper.
+    """
+    home = Path(project).expanduser().absolute()
+    found = {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))} if project else {}
+    if project and not found:
+        why = "has no folder with a TITLE" if home.is_dir() else "is not a folder"
+        raise ArtifactError(f"project: {home} {why}; ./run new-paper {home}/NAME makes one")
+    if project and str(home) not in sys.path:
+        sys.path.append(str(home))
+    return found
+
+
+def load_all(folder: Path, papers: Iterable[str], scale: str, project: str = "") -> dict[str, Artifact]:
+    """All artifacts of the papers, and of those in a user's project, by their names ``<paper>/<artifact>``.
 
     Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
     names of one target of the workflow.
     """
     found: dict[str, Artifact] = {}
-    papers = list(papers)
+    own = own_papers(project)
+    if twice := sorted(name for name in own if (folder / name).is_dir()):
+        raise ArtifactError(
+            f"project: {own[twice[0]]}: the repository has a paper of this name; rename the folder"
+        )
+    papers = list(dict.fromkeys([*papers, *own]))
     for paper in papers:
         check_name("paper", paper, "papers")
-        loaded = {file.stem: load(file, scale) for file in artifact_files(folder, paper)}
+        home = own[paper].parent if paper in own else folder
+        loaded = {file.stem: load(file, scale) for file in artifact_files(home, paper)}
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
             with _located(f"{artifact.file}: "):
                 _check_uses(artifact, loaded)
-        file = folder / paper / "TITLE"
+        file = home / paper / "TITLE"
         try:
             title = file.read_bytes().decode("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise ArtifactError(f"{file}: no title of the paper can be read: {error}") from None
+            missing = isinstance(error, FileNotFoundError)
+            why = (
+                "is missing; it holds one line, the title of the paper"
+                if missing
+                else f"cannot be read: {error}"
+            )
+            raise ArtifactError(f"{file}: {why}") from None
         if not title:
             raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
     targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}

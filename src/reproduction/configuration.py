@@ -70,6 +70,11 @@ class Config(Model):
         " scales never overwrite each other"
     )
     papers: Distinct[str] = Field(description="folders of `experiments/` to run")
+    project: str = Field(
+        default="",
+        description="a folder of your own: every folder in it with a `TITLE` is a paper, and its modules can "
+        "be named in artifacts ([extending.md](../docs/extending.md))",
+    )
     seed: NonNegativeInt = Field(description="root of every random number")
     seeds: list[NonNegativeInt] = Field(
         default=[],

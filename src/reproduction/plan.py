@@ -18,12 +18,24 @@ from reproduction import code_digest, configuration, costs
 from reproduction.artifact import NAME, Artifact, load_all, merge
 from reproduction.data import registry
 from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
+from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
 from reproduction.strict_yaml import Content, read
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
-COMMANDS = ("audit", "compare", "docs", "help", "reference", "site", "test")
+COMMANDS = (
+    "audit",
+    "compare",
+    "help",
+    "lint",
+    "new-artifact",
+    "new-method",
+    "new-paper",
+    "reference",
+    "site",
+    "test",
+)
 """What `./run` does beside making targets."""
 
 
@@ -187,7 +199,8 @@ class Plan:
 
     def _computing(self, name: str, cell: str = "") -> list[str]:
         used = self.cell(name, cell).get("methods", {}).values()
-        return [_protocol_module(self.artifact(name)), *(method_module(spec["method"]) for spec in used)]
+        own = walk.module_of(self.artifact(name).protocol)
+        return [own, *(method_module(spec["method"]) for spec in used)]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
@@ -285,8 +298,9 @@ class Plan:
     def drawing_code(self, names: Iterable[str]) -> str:
         """The code that draws some artifacts: it knows the models of the settings that are shown."""
         drawn = [self.artifact(name) for name in names]
-        modules = [f"reproduction.figures.{artifact.render.partition(':')[0]}" for artifact in drawn]
-        modules += [_protocol_module(self.artifacts[source]) for a in drawn for source in self._sources(a)]
+        modules = [rendering.module_of(artifact.render) for artifact in drawn]
+        used = (self.artifacts[source].protocol for a in drawn for source in self._sources(a))
+        modules += [walk.module_of(protocol) for protocol in used]
         return code_digest.stamped("scripts/draw.py", *modules)
 
     def settings_shown(self, name: str) -> dict[str, Content]:
@@ -412,10 +426,6 @@ def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
-def _protocol_module(artifact: Artifact) -> str:
-    return f"reproduction.protocols.{artifact.protocol.rpartition('.')[0]}"
-
-
 def unknown_target(name: str, known: Iterable[str]) -> str:
     """The message for a name that is not a target, with the nearest ones."""
     commands = [f"the command ./run {near}" for near in difflib.get_close_matches(name, COMMANDS, n=1)]
@@ -432,7 +442,9 @@ def configured(root: Path, scale: str) -> Content:
 
 def planned(root: Path, config: Mapping[str, Any]) -> Plan:
     """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line."""
-    loaded = load_all(root / "config/experiments", config["papers"], config["scale"])
+    loaded = load_all(
+        root / "config/experiments", config["papers"], config["scale"], config.get("project", "")
+    )
     known = registry.load_registry(root / "config/datasets.yaml")
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")

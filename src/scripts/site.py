@@ -10,6 +10,7 @@ from pathlib import Path
 parser = argparse.ArgumentParser(prog="./run site", description=__doc__)
 parser.add_argument("scales", nargs="*", help="by default those with results; without any, the reference")
 parser.add_argument("--config", type=json.loads, help="configuration as JSON, in place of config/")
+parser.add_argument("--project", default="", help="your own folder of papers, to be shown beside ours")
 parser.add_argument("--out", type=Path, default=Path("site"), help="folder with a folder for each scale")
 given = parser.parse_args()
 
@@ -24,7 +25,8 @@ if unknown := [scale for scale in given.scales if scale not in SCALES]:
 finished = [scale for scale in SCALES if Path("results", scale).is_dir()]
 try:
     scales = given.scales or finished or ["full"]
-    for config in [given.config] if given.config else [configured(CHECKOUT, scale) for scale in scales]:
+    configs = [configured(CHECKOUT, scale) | {"project": given.project} for scale in scales]
+    for config in [given.config] if given.config else configs:
         out = given.out / config["scale"]
         part = out.with_name(f".part.{os.getpid()}.{out.name}")  # the pages appear when all are written
         try:

@@ -19,6 +19,11 @@ MADE = {
     ],
     "Your experiment": ["figures/smoke/ors/growing_noise.png"],
     "Your figure": ["figures/smoke/ors/last_errors.png"],
+    "Your paper in a folder of your own": [
+        "figures/full/natarajan/table1.png",
+        "figures/full/natarajan/table2.png",
+        "results/full/natarajan/verdicts.csv",
+    ],
     "Your paper in three files": ["figures/full/tukey/median.png", "results/full/tukey/median/verdicts.csv"],
 }
 """Recipe -> what its commands leave behind."""

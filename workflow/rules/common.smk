@@ -25,8 +25,9 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba" / code_digest.kernel_digest()),
 }
+OWN = [str(Path(config["project"]).expanduser().absolute())] if config.get("project") else []
 for variable, folder in {
-    "PYTHONPATH": ROOT / "src",
+    "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *OWN]),
     "PATH": Path(sys.executable).parent,
 }.items():
     others = [path for path in [os.environ.get(variable)] if path]

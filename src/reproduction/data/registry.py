@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, StringConstraints, model_validator
 
-from reproduction.strict_yaml import Model, check, read
+from reproduction.strict_yaml import Content, Model, check, read
 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
@@ -187,9 +187,14 @@ def load_registry(path: Path) -> Registry:
 
 
 @cache
+def listed() -> Content:
+    """``config/datasets.yaml`` as it is."""
+    return read(REGISTRY, keys=str | int)
+
+
 def groups() -> dict[str, list[str]]:
-    """Name -> ids of the data sets that artifacts may name together, from ``config/datasets.yaml``."""
-    found: dict[str, list[str]] = read(REGISTRY, keys=str | int).get("groups", {})
+    """Name -> ids of the data sets that artifacts may name together."""
+    found: dict[str, list[str]] = listed().get("groups", {})
     return found
 
 

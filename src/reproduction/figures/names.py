@@ -44,14 +44,18 @@ def data_set(key: str) -> str:
 
 
 def flips(noise: str) -> str:
-    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``."""
-    law, rate = noise.split()
-    return f"{100 * float(rate):g} % {KINDS[law]}" if float(rate) else "clean labels"
+    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed."""
+    law, *rates = noise.split()
+    if law == "class_conditional":
+        positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
+        return f"{positive} of class +, {negative} of class −"
+    if law not in KINDS:
+        return str(listed("noise").get(noise, noise))
+    return f"{100 * float(rates[0]):g} % {KINDS[law]}" if float(rates[0]) else "clean labels"
 
 
-def noise(key: str) -> str:
-    """The name of a kind of noise."""
-    return flips(key) if key.partition(" ")[0] in KINDS else str(listed("noise").get(key, key))
+noise = flips
+"""The name of any kind of noise."""
 
 
 def setting(key: str) -> str:

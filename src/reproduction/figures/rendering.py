@@ -2,12 +2,13 @@
 
 import difflib
 import importlib
+import re
 from collections.abc import Callable, Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+from reproduction.code_digest import module_file
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, Results, add_room
 from reproduction.results import read_table, verify
@@ -19,19 +20,26 @@ if TYPE_CHECKING:
 PACKAGE = "reproduction.figures"
 
 
+def module_of(name: str) -> str:
+    """The module of a render name: of this package, or with a dot in its name one of one's own."""
+    module = name.partition(":")[0]
+    return module if "." in module else f"{PACKAGE}.{module}"
+
+
 def find(name: str) -> Callable[[Results[Any]], Any]:
     """The function that a render name stands for: one with ``@figure`` or ``@table``.
 
     Raises RenderError : not of the form module:function, no such module or function (with close names).
     """
     module_name, colon, function = name.partition(":")
-    if not (colon and module_name.isidentifier() and function.isidentifier()):
+    if not (colon and re.fullmatch(r"[a-z_0-9]+(\.[a-z_0-9]+)*", module_name) and function.isidentifier()):
         raise RenderError(f"render: {name!r} is not of the form module:function")
-    if find_spec(f"{PACKAGE}.{module_name}") is None:
+    place = module_of(name)
+    if module_file(place) is None:
         modules = [found.name for found in iter_modules(importlib.import_module(PACKAGE).__path__)]
         nearest = near(module_name, modules)
         raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
-    module = importlib.import_module(f"{PACKAGE}.{module_name}")
+    module = importlib.import_module(place)
     offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}
     if function not in offered:
         close = difflib.get_close_matches(function, offered) or sorted(offered)

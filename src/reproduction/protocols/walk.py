@@ -294,19 +294,26 @@ def protocol(
 
     def declared(run: Run[S]) -> Run[S]:
         module = run.__globals__.get("FAMILY", run.__module__.removeprefix("reproduction.protocols."))
-        run.protocol = Protocol(f"{module}.{run.__name__}", settings, run, tune, labels)  # type: ignore[attr-defined]
+        ours = run.__module__.startswith("reproduction.")
+        name = f"{module}{'.' if ours else ':'}{run.__name__}"
+        run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 
     return declared
 
 
+def module_of(name: str) -> str:
+    """The module of a protocol ``module.function`` of this project or ``package.module:function``."""
+    return name.partition(":")[0] if ":" in name else f"reproduction.protocols.{name.rpartition('.')[0]}"
+
+
 def find(name: str) -> Protocol:
-    """The protocol ``module.function``.
+    """The protocol ``module.function``, or ``package.module:function`` of one's own.
 
     Raises ValueError : no such module, or no protocol of that name in it; with the nearest names.
     """
-    module_name, _, function = name.rpartition(".")
-    place = f"reproduction.protocols.{module_name}"
+    module_name, _, function = name.rpartition(":" if ":" in name else ".")
+    place = module_of(name)
     try:
         module = importlib.import_module(place)
     except ModuleNotFoundError as error:

@@ -56,6 +56,10 @@ class MissingRows(VerdictError):
     """The table lacks rows that a selector asks for (at a reduced scale they may have been left out)."""
 
 
+class NeverTogether(MissingRows):
+    """Labels that the table has, but in no row together: no scale will have such a row."""
+
+
 # Claims
 
 Text = Annotated[str, Field(min_length=1)]
@@ -276,9 +280,19 @@ class MarginException(Model):
         return self
 
 
+PRINTED = {"value": (0, 1), "100 - value": (100, -1), "1 - value": (1, -1)}
+PRINTED |= {"100 * value": (0, 100), "100 - 100 * value": (100, -100)}
+"""What a printed number stands for -> offset and factor that make it the metric of the table."""
+
+
 class PublishedRule(Model):
     """The rule for the values in ``<artifact>.published.csv``."""
 
+    printed: Literal["value", "100 - value", "1 - value", "100 * value", "100 - 100 * value"] = Field(
+        default="value",
+        alias="as",
+        description="what of the printed value is compared: of an accuracy in % it is `100 - value`",
+    )
     margin: Positive | Share = Field(description="largest difference that counts as inside")
     reason: Text = Field(description="why this margin")
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
@@ -340,6 +354,12 @@ def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
     where = {key: _label(place, key, cell) for key, cell in row.items() if key in SELECTOR and cell}
     if "value" in numbers:
         given["margin"] = _margin(row["value"], given["margin"])
+    if (printed := rule.get("as", "value")) != "value":
+        offset, factor = PRINTED[printed]
+        digits = len(row["value"].partition(".")[2]) + 2
+        numbers["value"] = round(offset + factor * numbers["value"], digits)
+        numbers |= {key: abs(factor) * numbers[key] for key in ("se", "sd") if key in numbers}
+        given["reason"] += f"; printed is {row['value']}, compared is {printed}"
     entry = {"id": row["id"], **numbers, "where": where, **given}
     check(PublishedValue, entry, place)
     return entry

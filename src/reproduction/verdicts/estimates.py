@@ -29,6 +29,7 @@ from reproduction.verdicts.claims import (
     TRENDS,
     Asked,
     MissingRows,
+    NeverTogether,
     VerdictError,
     listed,
     trend_of,
@@ -115,7 +116,9 @@ def select(table: pd.DataFrame, selector: Asked) -> pd.DataFrame:
         for wanted, mask in masks.items():
             if not mask.any():
                 among = f" among the rows with {', '.join(chosen)}" if chosen else ""
-                raise MissingRows(f"no row has {column} = {wanted}{among}; {_offer(rows[column], wanted)}")
+                apart = column not in ("x", "repetition") and _matches(table[column], wanted).any()
+                why = f"no row has {column} = {wanted}{among}; {_offer(rows[column], wanted)}"
+                raise NeverTogether(why) if apart else MissingRows(why)
         rows = rows[np.logical_or.reduce(list(masks.values()))]
         chosen.append(f"{column} = {', '.join(masks)}")
     if rows.empty:

@@ -57,6 +57,7 @@ from reproduction.verdicts.claims import (
     Asked,
     Claim,
     MissingRows,
+    NeverTogether,
     PublishedValue,
     VerdictError,
     read_published,
@@ -354,12 +355,12 @@ class Finding:
         return "" if verdict in (self.words[1], *LEANING.values()) else verdict
 
 
-def _absent(finding: Finding, scale: str, missing: str) -> Finding:
-    """Missing rows are an error at full scale, unless the entry is declared not comparable."""
+def _absent(finding: Finding, scale: str, error: MissingRows) -> Finding:
+    """Missing rows are an error at full scale, or if no scale has them; not of what is not comparable."""
     reason = finding.row["reason"]
-    if scale == "full" and not reason:
-        raise MissingRows(missing)
-    return replace(finding, row=finding.row | {"missing": missing}, tested=False, barred=bool(reason))
+    if not reason and (scale == "full" or isinstance(error, NeverTogether)):
+        raise error
+    return replace(finding, row=finding.row | {"missing": str(error)}, tested=False, barred=bool(reason))
 
 
 def _published(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
@@ -371,7 +372,7 @@ def _published(row: Content, entry: Asked, source: Source, scale: str) -> Findin
         unnamed(rows, {"repetition", *entry["where"]})
         values, left_out = by_repetition(rows)
     except MissingRows as error:
-        return _absent(Finding(row, CELL), scale, str(error))
+        return _absent(Finding(row, CELL), scale, error)
     stuck = source.skewed(entry["where"])
     ours, n = mean_se(values, stuck == "far"), values.size
     if ours.se == 0:
@@ -450,7 +451,7 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
                 raise MissingRows(f"at_least: {needed} asked, but there are only {len(groups)} groups")
             cells = [_cells(at, part, check) for at, part in groups]
         except MissingRows as error:
-            return _absent(finding, scale, f"check {number}: {error}")
+            return _absent(finding, scale, type(error)(f"check {number}: {error}"))
         except VerdictError as error:
             raise VerdictError(f"check {number}: {error}") from None
         stand_in.update(substituted(rows))

@@ -1,0 +1,55 @@
+"""Write a working paper, artifact or method of your own into a folder of yours, to be changed from there."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+EXAMPLE = CONFIG / "example_paper"
+
+parser = argparse.ArgumentParser(prog="./run", description=__doc__)
+parser.add_argument("what", choices=("new-paper", "new-artifact", "new-method"))
+parser.add_argument("place", type=Path, help="new-paper PROJECT/PAPER, then new-artifact PROJECT/PAPER/NAME")
+given = parser.parse_args()
+place: Path = given.place.expanduser().absolute()
+paper = place if given.what == "new-paper" else place.parent
+
+
+def written(source: str, target: Path) -> None:
+    """Copy a file of the example, with the names of this paper in the place of its own."""
+    text = (EXAMPLE / source).read_text(encoding="utf-8")
+    names = {"example": paper.name, "Example": paper.name.capitalize(), "table1": target.stem}
+    names |= {"PROJECT": str(paper.parent), "HERE": str(paper), "EX": target.name.partition(".")[0].upper()}
+    if source in ("code.py", "README.md", "test_code.py", "TITLE"):
+        names.pop("table1")
+    text = re.sub(r"\b(example|Example|table1|PROJECT|HERE|EX)\b", lambda m: names.get(m[0], m[0]), text)
+    target.write_text(text, encoding="utf-8")
+
+
+if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
+    sys.exit(
+        f"{given.what}: {place.name!r} is no name for a module of Python; use small letters, digits and _"
+    )
+if (CONFIG / "experiments" / paper.name).is_dir():
+    sys.exit(f"{given.what}: the repository has a paper {paper.name}; choose another name for the folder")
+if given.what != "new-paper" and not (paper / "TITLE").is_file():
+    sys.exit(f"{given.what}: {paper} is no paper: it has no TITLE; ./run new-paper {paper} makes one")
+suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[given.what]
+if (target := place.with_name(place.name + suffix)).exists():
+    sys.exit(f"{given.what}: {target} is there already, and is left as it is")
+try:
+    if given.what == "new-paper":
+        place.mkdir(parents=True)
+        for name in ("TITLE", "README.md", "code.py", "test_code.py", "table1.yaml", "table1.published.csv"):
+            written(name, place / name)
+    elif given.what == "new-artifact":
+        written("table1.yaml", target)
+        written("table1.published.csv", target.with_suffix(".published.csv"))
+    else:
+        written("method.py", target)
+except OSError as error:
+    sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
+print(
+    f"{target}\nTry it: ./run --config project={paper.parent} --configfile config/smoke.yaml -- {paper.name}"
+)

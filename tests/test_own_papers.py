@@ -1,0 +1,144 @@
+"""A paper in a folder of the user's own: written by one command, planned beside ours; its mistakes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reproduction import plan
+from reproduction.results import read_table
+from reproduction.verdicts.claims import NeverTogether, VerdictError
+from reproduction.verdicts.judge import judge_files
+
+ROOT = Path(__file__).parents[1]
+
+
+def new(*words):
+    command = [sys.executable, ROOT / "src/scripts/new.py", *words]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture
+def paper(tmp_path, request, monkeypatch):
+    """A new paper, named after the test: Python imports a module once."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    name = re.sub(r"\W+", "_", request.node.name).lower()[:40].strip("_")
+    assert new("new-paper", tmp_path / name).returncode == 0
+    return tmp_path / name
+
+
+def planned(paper, scale="smoke"):
+    config = plan.configured(ROOT, scale) | {"papers": ["pnorm"], "project": str(paper.parent)}
+    found = plan.planned(ROOT, config)
+    _ = found.left_out
+    return found
+
+
+def change(file, old, new):
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_new_paper_is_planned_beside_ours_and_its_own_code_is_read(paper):
+    assert new("new-artifact", paper / "table2").returncode == 0
+    found = planned(paper)
+    assert {f"{paper.name}/table1", f"{paper.name}/table2", "pnorm/bounds"} <= found.artifacts.keys()
+    stamp = found.code(f"{paper.name}/table1")
+    assert f"{paper.name}.code" in stamp.split()
+    assert f"{paper.name}.code" in found.drawing_code([f"{paper.name}/table1"]).split()
+    values = found.artifacts[f"{paper.name}/table1"].values
+    assert [(v["value"], v["sd"]) for v in values] == [(18.0, 3.0)]
+    assert values[0]["reason"].endswith("printed is 82.0, compared is 100 - value")
+
+
+def test_its_test_passes(paper):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", paper]
+    path = {"PYTHONPATH": f"{paper.parent}:{ROOT / 'src'}", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(command, cwd=paper, env=path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_path):
+    assert new("new-method", paper / "other").stdout.startswith(str(paper / "other.py"))
+    for words, message in (
+        (("new-method", paper / "other"), "other.py is there already, and is left as it is"),
+        (("new-paper", paper), "is there already"),
+        (("new-paper", tmp_path / "Han 2016"), "is no name for a module"),
+        (("new-paper", tmp_path / "ors"), "the repository has a paper ors"),
+        (("new-artifact", tmp_path / "empty/table2"), "has no TITLE"),
+        (("new-paper", paper / "TITLE/x"), "cannot write"),
+    ):
+        done = new(*words)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+        assert message in done.stderr
+
+
+MISTAKES = [
+    ("table1.yaml", "code:NearestMean", "code:NearesMean", "no class 'NearesMean'; did you mean NearestMean"),
+    ("table1.yaml", "robust_logistic}", "robust_logstic}", "did you mean robust_logistic"),
+    (
+        "table1.yaml",
+        "statistic: difference, a: {method",
+        "statistic: difference, a: {methd",
+        "did you mean method",
+    ),
+    ("table1.yaml", "a: {method: nearest_mean}", "a: {method: nearest_maen}", "did you mean nearest_mean"),
+    (
+        "table1.yaml",
+        "datasets: [ida_heart]",
+        "datasets: [ida_hart]",
+        "'ida_hart' is not in the registry; did you mean ida_heart",
+    ),
+    ("table1.yaml", "code:errors", "code:erors", "has errors"),
+    ("table1.yaml", "code:bars", "code:bar", "close names: bars"),
+    ("table1.yaml", "0.3 0.1]", "0.3]", "class_conditional"),
+    ("table1.yaml", "{shrinkage: 0.1}", "{shrinkage: [1]}", "shrinkage"),
+    ("table1.yaml", "{shrinkage: 0.1}", "{shrinkag: 0.1}", "did you mean shrinkage"),
+    ("table1.yaml", "as: 100 - value", "as: 100 minus value", "published.as"),
+    ("table1.published.csv", "ida_heart", "ida_hart", "ida_hart"),
+    ("table1.published.csv", ",20\n", "\n", "not as many cells as columns"),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "wrong", "message"), MISTAKES)
+def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, message):
+    change(paper / file, old, wrong)
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+        planned(paper).check_custom([f"{paper.name}/"])
+    assert str(paper / file.replace(".published.csv", ".")) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_folder_without_a_paper_or_a_title_is_named(paper, tmp_path):
+    (paper / "TITLE").unlink()
+    with pytest.raises(ValueError, match="has no folder with a TITLE"):
+        planned(paper)
+    with pytest.raises(ValueError, match="nowhere is not a folder"):
+        planned(tmp_path / "nowhere/x")
+    (paper / "TITLE").write_text("", encoding="utf-8")
+    with pytest.raises(ValueError, match="is empty; it holds the title"):
+        planned(paper)
+
+
+def test_labels_that_are_in_no_row_together_fail_at_the_smallest_scale(paper, tmp_path):
+    """They were "ran" at smoke, and an error after the whole computation at full scale."""
+    file = planned(paper).artifacts[f"{paper.name}/table1"].file
+    rows = ["dataset,source,noise,setting,method,repetition,metric,x,value"]
+    for setting, method in (("cv", "nearest_mean"), ("", "logistic")):
+        rows += [f"ida_heart,,independent 0.2,{setting},{method},{r},error,,{r + 1}" for r in range(2)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert len(read_table(table)) == 4
+    judged = judge_files([file], [table], "smoke")
+    assert list(judged["verdict"]) == ["ran", "ran"]
+    change(file, "b: {method: logistic}", "b: {method: logistic, setting: cv}")
+    with pytest.raises(NeverTogether, match="claim TABLE1-1: check 1: no row has method = logistic among"):
+        judge_files([file], [table], "smoke")
+    change(file, "b: {method: logistic, setting: cv}", "b: {method: logistic}")
+    change(file, "noise: independent 0.2, metric", "noise: independent 0, metric")
+    assert list(judge_files([file], [table], "smoke")["missing"].astype(bool)) == [False, True]
+    assert issubclass(NeverTogether, VerdictError)
