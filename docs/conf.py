@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "src")]
 
+import answers  # noqa: E402
 import api  # noqa: E402
 import docstrings  # noqa: E402
 import formulas  # noqa: E402
@@ -59,6 +60,7 @@ autodoc_default_options = {"members": True}
 
 def setup(app):  # noqa: D103
     app.connect("builder-inited", api.write)
+    app.connect("source-read", answers.read)
     app.connect("source-read", api.contents)
     app.connect("doctree-read", formulas.display)
     app.connect("build-finished", api.front)

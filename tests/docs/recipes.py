@@ -1,4 +1,4 @@
-"""A page of recipes as a script: the files that its blocks write, and the commands to run."""
+"""The pages of recipes as a script: the files that its blocks write, and the commands to run."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+PAGE = "\n".join((ROOT / f"docs/{page}.md").read_text("utf-8") for page in ("extending", "tutorials/paper"))
 HEADER = re.compile(
     r"# (?P<file>\S+?)(?P<end>, at the end)?(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n"
 )

@@ -1,4 +1,4 @@
-"""The recipes of docs/extending.md work as they are written."""
+"""The recipes of docs/extending.md and of the tutorial on papers work as they are written."""
 
 import csv
 import re
@@ -8,6 +8,7 @@ import pytest
 import yaml
 from recipes import PAGE, ROOT, recipe, titles, write
 
+VERDICTS = "results/full/tukey/efficiency/verdicts.csv"
 MADE = {
     "Your classifier in a table": ["figures/smoke/kernel_boost/mine.md"],
     "Your filter": ["figures/smoke/ors/mine.png"],
@@ -25,6 +26,7 @@ MADE = {
         "results/full/natarajan/verdicts.csv",
     ],
     "Your paper in three files": ["figures/full/tukey/median.png", "results/full/tukey/median/verdicts.csv"],
+    "Judge printed numbers": ["figures/full/tukey/efficiency.png", VERDICTS],
 }
 """Recipe -> what its commands leave behind."""
 
@@ -56,6 +58,11 @@ def test_a_recipe_works_as_written(title, newcomer):
             newcomer.run(LOAD.format(file=file))
     for made in MADE[title]:
         assert (newcomer.checkout / made).stat().st_size > 100
+        if made == VERDICTS:
+            with (newcomer.checkout / made).open(encoding="utf-8") as rows:
+                verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(rows)}
+            wrong = {"median_wrong": "outside"}
+            assert verdicts == dict.fromkeys(verdicts, "inside") | wrong
     for file in artifacts:
         only_its_methods_ran(file, newcomer.checkout)
 

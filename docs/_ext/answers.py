@@ -1,0 +1,261 @@
+"""What pages quote from the kept results: the method chooser, the gallery and the entries to cite.
+
+A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``. ``python docs/_ext/answers.py`` writes what
+belongs between, as does the build of the documentation; a test fails while a page says something else. In the
+built pages a link to kept numbers or figures leads to the page of the artifact.
+"""
+
+import csv
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Mapping
+from math import exp, isnan
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "src"))
+
+from noisylabels.statistics import Estimate, mean_se, t_interval, welch  # noqa: E402
+from reproduction.figures import names  # noqa: E402
+from reproduction.verdicts.sentences import Sentences, number  # noqa: E402
+
+PAGES = ("choose", "gallery", "cite")
+PAPERS = {
+    "ors": "Moroshko and Crammer (2017)",
+    "pnorm": "Kivinen, Warmuth and Hassibi (2006)",
+    "robust_sgd": "Han, Tsang and Chen (2016)",
+    "kernel_boost": "Kabán and Bootkrajang (2017)",
+    "noisy_online": "Cesa-Bianchi, Shalev-Shwartz and Shamir (2011)",
+    "audit": "Our own study",
+}
+_MARK = re.compile(r"(<!-- answer: (\w+) ?(.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_KEPT = re.compile(
+    r"(?<!!)\[(!\[[^\]]*\]\([^)]*\)|[^\[\]]+)\]"
+    r"\((?:\.\./)*(?:results|figures)/reference/(\w+)/(\w+)(?:\.(?:svg|png|html|md)|/[\w.]+)\)"
+)
+_NAMES = {
+    "dataset": names.data_set,
+    "method": names.method,
+    "noise": names.noise,
+    "setting": names.setting,
+    "metric": names.metric,
+}
+_SENTENCES = Sentences(lambda column, key: _NAMES.get(column, str)(key))
+Means = dict[str, dict[str, float]]
+"""Method -> data set -> mean."""
+
+
+def filled(text: str) -> str:
+    """The page with the answers of today's reference."""
+    return _MARK.sub(lambda found: f"{found[1]}\n{KINDS[found[2]](*found[3].split())}\n\n{found[4]}", text)
+
+
+def _table(head: str, rows: list[tuple[str, ...]]) -> str:
+    columns = head.split(" | ")
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _summary(name: str, metric: str) -> list[dict[str, str]]:
+    with (ROOT / "results/reference" / name / "summary.csv").open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["metric"] == metric]
+
+
+def _against(others: list[tuple[str, Estimate]], low_wins: bool) -> tuple[str, str]:
+    """The methods clearly behind the best, and those whose interval of the difference holds 0."""
+    groups: tuple[list[str], list[str]] = ([], [])
+    for name, gap in others:
+        low, high = t_interval(gap)
+        clear = low > 0 if low_wins else high < 0
+        digits = 1 if low_wins else 2
+        figures = f"{gap.mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]".replace("-", "−")
+        groups[not clear].append(f"{name} {figures}")
+    behind, close = ("; ".join(group) or "none" for group in groups)
+    return behind, close
+
+
+def _row(label: str, means: Means, low_wins: bool = True) -> tuple[str, ...]:
+    """The best method on average over data sets, and the others by their paired differences to it."""
+    average = {method: mean_se(list(of.values())).mean for method, of in means.items()}
+    ranked = sorted(average, key=lambda method: average[method] if low_wins else -average[method])
+    best = means[ranked[0]]
+    gaps = [(m, mean_se([means[m][name] - best[name] for name in best])) for m in ranked[1:]]
+    shown = f"{average[ranked[0]]:.1f} %" if low_wins else f"{average[ranked[0]]:.2f}"
+    return (label, f"**{ranked[0]}** {shown}", *_against(gaps, low_wins))
+
+
+def _rows_of(data_set: str) -> int:
+    """Training rows of a data set of IDA, as its title in the registry says."""
+    registry = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]
+    found = re.search(r"splits (\d+) \+", registry[data_set]["title"])
+    assert found is not None, f"config/datasets.yaml: {data_set}: title: names no training rows"
+    return int(found[1])
+
+
+def kernels(least: str, most: str) -> str:
+    """Kernel classifiers on the data sets of IDA that have so many training rows."""
+    rows = [r for n in ("klr_vs_rklr", "rivals") for r in _summary(f"kernel_boost/{n}", "error")]
+    sets = {name for name in {row["dataset"] for row in rows} if int(least) <= _rows_of(name) <= int(most)}
+    found: dict[str, Means] = {}
+    for row in rows:
+        if row["dataset"] in sets:
+            means = found.setdefault(row["noise"], {}).setdefault(names.method(row["method"]), {})
+            means[row["dataset"]] = float(row["mean"])
+    table = [(*_row(names.noise(noise), found[noise]), _missing(found, noise)) for noise in sorted(found)]
+    head = "flips | lowest mean error | clearly behind | no clear difference | not measured"
+    listed = ", ".join(f"{names.data_set(name)} {_rows_of(name)}" for name in sorted(sets))
+    return f"{len(sets)} data sets (training rows): {listed}.\n\n{_table(head, table)}"
+
+
+def _missing(found: Mapping[str, Means], noise: str) -> str:
+    everyone = {method for means in found.values() for method in means}
+    return ", ".join(sorted(everyone - set(found[noise]))) or "–"
+
+
+def sets(name: str, metric: str, *wanted: str) -> str:
+    """Methods on the data sets of an artifact, for every kind of noise; ``wanted`` are settings."""
+    found: dict[str, Means] = {}
+    for row in _summary(name, metric):
+        if wanted and row["setting"] not in " ".join(wanted).split("_"):
+            continue
+        method = " · ".join(filter(None, [names.method(row["method"]), names.setting(row["setting"])]))
+        means = found.setdefault(row["noise"], {}).setdefault(method, {})
+        means[row["dataset"]] = float(row["mean"]) * (100 if metric == "absolute_error" else 1)
+    low_wins = metric in ("error", "absolute_error")
+    best = {"error": "lowest mean error", "absolute_error": "lowest mean distance, in points"}
+    head = f"noise | {best.get(metric, 'best')} | clearly behind | no clear difference"
+    return _table(head, [_row(names.noise(noise), found[noise], low_wins) for noise in sorted(found)])
+
+
+def runs(name: str, metric: str, decimals: str = "1") -> str:
+    """Methods on each data set of an artifact, by the spread over its repetitions (of unpaired means)."""
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in _summary(name, metric):  # the last x of a method stands
+        estimate = Estimate(float(row["mean"]), float(row["se"] or "nan"), int(row["n"]) - 1)
+        found.setdefault((row["dataset"], row["noise"]), {})[names.method(row["method"])] = estimate
+    table = []
+    for (data_set, noise), methods in found.items():
+        low_wins = metric.endswith("error")
+        ranked = sorted(methods, key=lambda m, of=methods, sign=1 if low_wins else -1: sign * of[m].mean)
+        best = methods[ranked[0]]
+        where = f"{names.data_set(data_set)}, {_noise(noise)}"
+        shown = f"**{ranked[0]}** {best.mean:.{decimals}f}{' %' if low_wins else ''}"
+        gaps = [(method, welch(methods[method], best)) for method in ranked[1:]]
+        if low_wins and best.mean > 50:
+            table.append(
+                (where, "none", f"every method is worse than guessing ({best.mean:.0f} % or more)", "–")
+            )
+        elif best.df > 0:
+            table.append((where, shown, *_against(gaps, low_wins)))
+        else:
+            rest = "; ".join(f"{method} {gap.mean:+.2f}".replace("-", "−") for method, gap in gaps)
+            table.append((where, shown, "one realisation, no interval", rest))
+    best_of = "lowest mean error" if metric.endswith("error") else "best"
+    return _table(f"data set and noise | {best_of} | clearly behind | no clear difference", table)
+
+
+def _noise(key: str) -> str:
+    """A symmetric rate as it reads elsewhere on the page."""
+    found = re.fullmatch(r"symmetric ([\d.]+)", key)
+    return f"{100 * float(found[1]):g} % symmetric" if found else names.noise(key)
+
+
+def claims(name: str, *ids: str) -> str:
+    """Statements with verdict, the estimate that decides and its interval, and where they were judged."""
+    with (ROOT / "results/reference" / name / "verdicts.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file) if row["kind"] == "claim"}
+    return "\n".join(f"- {_claim(name, rows[key])}" for key in ids)
+
+
+def _claim(name: str, row: dict[str, str]) -> str:
+    check = json.loads(row["check"])
+    numbers = [number(row[key]) for key in ("estimate", "ci_low", "ci_high")]
+    if check["statistic"] == "log_ratio":
+        check, numbers = check | {"statistic": "ratio"}, [exp(each) for each in numbers]
+    estimate, low, high = numbers
+    interval = "" if isnan(low) else f" [{low:.3g}, {high:.3g}]"
+    at = _SENTENCES.place(json.loads(row["at"] or "{}"))
+    decides = f"; {row['groups']} groups, decided by {at}" if number(row["groups"]) > 1 and at else ""
+    figures = f"{estimate:.3g}{interval}".replace("-", "−")
+    evidence = f"{_SENTENCES.quantity(check)} = {figures}, n = {row['n']}{decides}"
+    link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
+    return f"{row['statement']}: **{row['verdict']}** ({link}). {evidence}."
+
+
+def gallery(paper: str) -> str:
+    """Every kept figure of a paper: its picture, title and the first sentence of its caption."""
+    parts = []
+    for thumb in sorted((ROOT / "figures/reference" / paper).glob("*.thumb.webp")):
+        artifact = thumb.name.partition(".")[0]
+        file = ROOT / f"config/experiments/{paper}/{artifact}.yaml"
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        caption = re.split(r"(?<=[.?!])\s+(?=[A-Z])", " ".join(content["caption"].split()))[0]
+        picture = next(f for f in thumb.parent.glob(f"{artifact}.*") if f.suffix in (".svg", ".png"))
+        link = f"../figures/reference/{paper}/{picture.name}"
+        image = f"[![{content['title']}](../figures/reference/{paper}/{thumb.name})]({link})"
+        caption = re.sub(r":math:`(.+?)`", r"$\1$", caption)
+        parts.append(f"{image}\n**[{content['title']}]({link})** {caption}")
+    return '<div class="gallery">\n\n' + "\n\n".join(parts) + "\n\n</div>"
+
+
+def bibtex() -> str:
+    """The software and the papers of CITATION.cff as entries of BibTeX."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    software = cited | {"year": str(cited["date-released"])[:4], "key": "noisylabels"}
+    return "\n\n".join(_entry(each) for each in [software, *cited["references"]])
+
+
+def _entry(of: dict[str, Any]) -> str:
+    kinds = {"software": "software", "article": "article", "conference-paper": "inproceedings"}
+    people = [f"{a['family-names']}, {a['given-names']}" if "family-names" in a else f"{{{a['name']}}}"
+              for a in of["authors"]]  # fmt: skip
+    pages = f"{of['start']}--{of['end']}" if "start" in of else None
+    fields = {
+        "title": f"{{{of['title']}}}",
+        "author": " and ".join(people),
+        "journal": of.get("journal"),
+        "booktitle": of.get("collection-title"),
+        "volume": of.get("volume"),
+        "number": of.get("issue"),
+        "pages": pages,
+        "year": of["year"],
+        "version": of.get("version"),
+        "doi": of.get("doi"),
+        "note": of.get("notes"),
+    }
+    key = of.get("key") or f"{of['authors'][0]['family-names'].lower()}{of['year']}"
+    key = re.sub(r"[^a-z0-9]", "", unicodedata.normalize("NFKD", key))  # BibTeX wants plain letters
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value is not None]
+    return "\n".join(["```bibtex", f"@{kinds.get(of['type'], 'misc')}{{{key},", *lines, "}", "```"])
+
+
+KINDS = {
+    "kernels": kernels,
+    "sets": sets,
+    "runs": runs,
+    "claims": claims,
+    "gallery": gallery,
+    "bibtex": bibtex,
+}
+
+
+def read(app: Any, docname: str, source: list[str]) -> None:
+    """Hook of Sphinx: today's answers, and links from kept numbers and figures to the pages of results."""
+    up = "../" * (docname.count("/") + 1)
+    source[0] = _KEPT.sub(rf'<a href="{up}\2_\3.html">\1</a>', filled(source[0]))
+
+
+def pages() -> list[Path]:
+    """The pages that hold answers."""
+    return [ROOT / f"docs/{page}.md" for page in PAGES]
+
+
+if __name__ == "__main__":
+    for page in pages():
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

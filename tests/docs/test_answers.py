@@ -1,0 +1,86 @@
+"""The chooser, gallery and citations quote what is kept; the prose of the chooser holds on its rows."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy import stats
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs/_ext"))
+
+import answers  # noqa: E402
+
+
+def rows(kind, *words):
+    """The cells of an answer by the first of each row."""
+    lines = [
+        line.strip("| ").split(" | ") for line in answers.KINDS[kind](*words).splitlines() if "|" in line
+    ]
+    return {line[0]: line[1:] for line in lines}
+
+
+@pytest.mark.parametrize("page", answers.pages(), ids=lambda page: page.stem)
+def test_a_page_quotes_the_kept_results(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<!-- answer: ") == text.count("<!-- end -->") > 0
+    assert text == answers.filled(text), "run: python docs/_ext/answers.py"
+
+
+def test_what_the_chooser_says_in_words_holds_on_its_rows():
+    flips = rows("kernels", "140", "700")
+    for rate in (20, 30, 40):
+        lowest, behind, close, _ = flips[f"{rate} % asymmetric"]
+        assert behind.count("KLR") == behind.count("rMKLR") + 1, "plain KLR is behind, rKLR is not"
+        assert "rKLR" in lowest + close
+    lowest, _, close, missing = flips["20 % symmetric"]
+    assert (lowest[:7], close[:4], missing) == ("**KLR**", "rKLR", "SVM, rKFD, rMKLR")
+    beyond_half = [
+        cells
+        for where, cells in rows("runs", "robust_sgd/table1", "redrawn_error").items()
+        if "60 %" in where
+    ]
+    assert [cells[0] for cells in beyond_half] == ["none", "none"]
+
+
+def test_a_row_ranks_by_the_mean_and_takes_paired_intervals(tmp_path, monkeypatch):
+    folder = tmp_path / "results/reference/paper/table"
+    folder.mkdir(parents=True)
+    errors = {"svm": [10.0, 20, 30], "klr": [11.0, 21.5, 31.2], "rklr": [9.0, 25, 27]}
+    lines = [f"set{i},independent 0.2,,{m},error,{e}" for m, of in errors.items() for i, e in enumerate(of)]
+    (folder / "summary.csv").write_text("\n".join(["dataset,noise,setting,method,metric,mean", *lines]))
+    monkeypatch.setattr(answers, "ROOT", tmp_path)
+    lowest, behind, close = rows("sets", "paper/table", "error")["20 % symmetric"]
+    low, high = stats.ttest_1samp(np.subtract(errors["klr"], errors["svm"]), 0).confidence_interval()
+    assert lowest == "**SVM** 20.0 %"
+    assert behind == f"KLR +1.2 [+{low:.1f}, +{high:.1f}]"
+    assert close.startswith("rKLR +0.3 [−")
+
+
+def test_links_to_kept_files_lead_to_pages_of_results_and_pictures_stay():
+    text = "![a](../figures/reference/ors/fig2.png) [![b](x.webp)](../figures/reference/ors/fig2.png)"
+    source = [f"{text} [c](../../results/reference/ors/fig5/summary.csv)"]
+    answers.read(None, "docs/papers/ors", source)
+    page = '<a href="../../../ors_{}.html">{}</a>'
+    assert (
+        source[0]
+        == f"{text.partition(' ')[0]} {page.format('fig2', '![b](x.webp)')} {page.format('fig5', 'c')}"
+    )
+
+
+def test_every_work_of_the_citation_file_has_an_entry_and_every_paper_a_gallery():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    entries = answers.bibtex()
+    keys = re.findall(r"^@\w+\{([a-z0-9]+),$", entries, re.MULTILINE)
+    assert len(set(keys)) == len(keys) == 1 + len(cited["references"]) == 6
+    for work in [cited, *cited["references"]]:
+        assert f"title = {{{{{work['title']}}}}}" in entries
+        assert all(author.get("family-names", author.get("name")) in entries for author in work["authors"])
+        assert work.get("doi", "") in entries
+    page = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    kept = [file.relative_to(ROOT) for file in (ROOT / "figures/reference").glob("*/*.thumb.webp")]
+    assert len(kept) > 50
+    assert all(f"(../{file})" in page for file in kept)
