@@ -10,9 +10,9 @@ from typing import Any
 
 import formulas
 
-_NAMED = re.compile(r"^([\w*][\w*,. ]*?) : (.*)$")
+_NAMED = re.compile(r"^([\w*][\w*,. ]*?) : (.*)$|^((?!Sources?:|Raises:)\w+(?:, \w+)*): (.*)$")
 _MARKED = re.compile(r"``(?P<code>.+?)``|`(?P<name>.+?)`|(?<![\w*])\*(?P<stress>[\w ]+)\*(?![\w*])")
-_SEVERAL = re.compile(r"(?<=[.;])  ?(?=[a-z]\w* : )")
+_SEVERAL = re.compile(r"(?<=[.;]) +(?=[a-z]\w* : )|(?<=[.;,])  +(?=\w+(?: \([^()]*\))? ?: )")
 _TABLE = re.compile(r"^=+( +=+)+$")
 _UNDERLINE = re.compile(r"^-{3,}$")
 
@@ -76,7 +76,8 @@ def _block(block: list[str]) -> Iterator[str]:
         return
     for line in (part for item in _joined(block) for part in _SEVERAL.split(item)):
         if named := _NAMED.match(line):
-            yield from ["", f"**{_escape(named.group(1))}**", f"    {inline(named.group(2))}", ""]
+            name, meaning = filter(None, named.groups())
+            yield from ["", f"**{_escape(name)}**", f"    {inline(meaning)}", ""]
         else:
             yield inline(line)
 

@@ -17,12 +17,14 @@ _SIGN = re.compile("|".join(map(re.escape, SIGNS)))
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|\(([^()]*)\)|([+\-−]?[A-Za-z0-9Α-ω*∞]+))")
 _WORD = re.compile(rf"(?<![A-Za-z])({'|'.join([LETTERS, *SPECIAL])})(?=[^A-Za-z]|$)")
 _LETTER = re.compile(r"(?<![\w&;])([A-Zb-hj-zα-ωΑ-Ω])(?![\w;'’])")
+_CODE = re.compile(rf"``([^`]+)``|`([^`]+)`|(?<!\w)((?!(?:{LETTERS}|{'|'.join(SPECIAL)})_)[a-z]{{3,}}_\w*)")
+"""Code between backticks, and names such as ``flip_matrix_`` without."""
 _FORMULA = re.compile(r"[_^=<>≤≥]|\|\|| -> ")
 
 
 def looks_like(text: str) -> bool:
     """Does a line hold a formula, and not words alone?"""
-    return bool(_FORMULA.search(text))
+    return bool(_FORMULA.search(_CODE.sub("", text)))
 
 
 def _greek(match: re.Match[str]) -> str:
@@ -44,6 +46,15 @@ def _script(match: re.Match[str]) -> str:
 
 def render(text: str) -> str:
     """The line as HTML; what is no formula in it stays as it is."""
+    parts, start = [], 0
+    for code in _CODE.finditer(text):
+        name = html.escape(next(filter(None, code.groups())), quote=False)
+        parts += [_rendered(text[start : code.start()]), f"<code>{name}</code>"]
+        start = code.end()
+    return "".join([*parts, _rendered(text[start:])])
+
+
+def _rendered(text: str) -> str:
     marked = html.escape(_SIGN.sub(lambda found: SIGNS[found.group()], text), quote=False)
     marked = _WORD.sub(_greek, marked)
     for _ in range(3):  # scripts within scripts

@@ -21,18 +21,30 @@ import formulas
         ("x^{t-1}", "<i>x</i><sup><i>t</i>-1</sup>"),
         ("a < b & c", "a &lt; <i>b</i> &amp; <i>c</i>"),
         ("Lambda, sigma(f)", "<i>Λ</i>, <i>σ</i>(<i>f</i>)"),
+        ("alpha_t of flip_matrix_", "<i>α</i><sub><i>t</i></sub> of <code>flip_matrix_</code>"),
     ],
 )
 def test_a_formula_gets_indices_powers_and_greek_letters(text, html):
     assert formulas.render(text) == html
     assert formulas.render("One label is known") == "One label is known"
-    assert not formulas.looks_like("One label is known")
+    assert not formulas.looks_like("One label is known, as ``random_state`` is and flip_matrix_ is not")
 
 
 def test_names_of_parameters_become_a_list_and_nothing_else_is_markup():
     lines = ["eta : step, > 0.  p : norm of `w`,", "    at least 2"]
     lines = ["Text.", "", *lines, "", "Raises ValueError: flip_matrix_ of *no* use."]
+    lines += [
+        "",
+        "rounds : T.   weighting : 'resample' or not.",
+        "",
+        "eta: step.  B_w: radius.",
+        "",
+        "Source: a book.",
+    ]
     text = "\n".join(docstrings.convert(lines))
+    for name in ("rounds", "weighting", "eta", "B\\_w"):
+        assert f"\n**{name}**\n" in text
+    assert "**Source" not in text
     assert "**eta**\n    \\ step, \\> 0." in text
     assert "**p**\n    \\ norm of \\ ``w``\\ , at least 2" in text
     assert "flip\\_matrix\\_ of \\ *no*\\  use" in text
