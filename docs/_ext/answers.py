@@ -1,6 +1,6 @@
 """What pages quote from the kept results: the method chooser, the gallery and the entries to cite.
 
-A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``. ``python docs/_ext/answers.py`` writes what
+A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``. ``src/scripts/generate.py`` writes what
 belongs between, as does the build of the documentation; a test fails while a page says something else. In the
 built pages a link to kept numbers or figures leads to the page of the artifact.
 """
@@ -174,6 +174,10 @@ def claims(name: str, *ids: str) -> str:
 
 
 def _claim(name: str, row: dict[str, str]) -> str:
+    link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
+    said = f"{row['statement']}: **{row['verdict']}** ({link})."
+    if not row["check"]:  # it has no numbers: not judged since it was changed, for instance
+        return f"{said} {_SENTENCES.evidence(row)}."
     check = json.loads(row["check"])
     numbers = [number(row[key]) for key in ("estimate", "ci_low", "ci_high")]
     if check["statistic"] == "log_ratio":
@@ -184,8 +188,7 @@ def _claim(name: str, row: dict[str, str]) -> str:
     decides = f"; {row['groups']} groups, decided by {at}" if number(row["groups"]) > 1 and at else ""
     figures = f"{estimate:.3g}{interval}".replace("-", "−")
     evidence = f"{_SENTENCES.quantity(check)} = {figures}, n = {row['n']}{decides}"
-    link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
-    return f"{row['statement']}: **{row['verdict']}** ({link}). {evidence}."
+    return f"{said} {evidence}."
 
 
 def gallery(paper: str) -> str:

@@ -1,6 +1,7 @@
-"""Write what pages quote: keys of config/, data/README.md; counts, means and distances of the reference."""
+"""Write what pages quote: keys of config/, data/README.md; counts, means and answers of the reference."""
 
 import argparse
+import runpy
 import sys
 from pathlib import Path
 
@@ -40,3 +41,4 @@ else:
         pages[page] = filled(page.read_text(encoding="utf-8"), ROOT / "results/reference")
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8", newline="\n")
+    runpy.run_path(str(ROOT / "docs/_ext/answers.py"), run_name="__main__")

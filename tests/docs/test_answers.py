@@ -27,7 +27,7 @@ def rows(kind, *words):
 def test_a_page_quotes_the_kept_results(page):
     text = page.read_text(encoding="utf-8")
     assert text.count("<!-- answer: ") == text.count("<!-- end -->") > 0
-    assert text == answers.filled(text), "run: python docs/_ext/answers.py"
+    assert text == answers.filled(text), "run: python src/scripts/generate.py"
 
 
 def test_what_the_chooser_says_in_words_holds_on_its_rows():
