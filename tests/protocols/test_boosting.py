@@ -81,6 +81,16 @@ def test_the_last_round_of_a_curve_is_the_error(errors):
     assert np.array_equal(np.sort(learned), np.sort(values(errors, metric="gamma01")))
 
 
+def test_errors_after_some_rounds_of_a_run_are_those_of_shorter_runs(errors):
+    longer = {name: {**METHODS[name], "parameters": {"rounds": 9}} for name in BOOSTERS}
+    longer |= {"tree": {"method": "gentle_boost", "parameters": {"rounds": 9}}}
+    grid = run("errors", methods=longer, rounds=[ROUNDS, 9])
+    short = {"tree": {"method": "gentle_boost", "parameters": {"rounds": ROUNDS}}}
+    for method, own in [*((m, errors) for m in BOOSTERS), ("tree", run("errors", methods=short))]:
+        where = {"metric": "error", "method": method}
+        assert np.array_equal(values(grid, x=ROUNDS, **where), values(own, **where))
+
+
 @pytest.mark.parametrize(
     ("path", "first"), [([50, 30, 11, 10, 10], 3), ([20, 20, 20], 1), ([20, 25, 10], 3), ([7], 1)]
 )

@@ -162,6 +162,39 @@ def _errors(results: Errors, kind: str) -> pd.DataFrame:
     return tables.noted(frame, *notes)
 
 
+@panels.table
+def grid(results: Errors) -> pd.DataFrame:
+    """Mean distance of our errors to the printed ones for each noise and number of rounds.
+
+    *chosen on*: AdaBoost/LR on all sets and all methods on Image; the lowest of the symmetric rows is bold.
+    Then the mean over all other cells, and each method without Image.
+    """
+    printed = {
+        (KINDS[e["where"]["noise"].split()[0]], e["where"]["dataset"], e["where"]["method"]): e["value"]
+        for e in results.published_of["boosters"] if isinstance(e["where"]["dataset"], str)
+    }  # fmt: skip
+    methods, cells = list(results.settings.methods), ["noise", "x", "dataset", "method"]
+    means = results.select(metric="error", method=methods).groupby(cells, sort=False)["value"].mean()
+    far = means.reset_index(name="far")
+    kinds = far["noise"].str.split().str[0].map(KINDS)
+    keys = zip(kinds, far["dataset"], far["method"], strict=True)
+    far["far"] = (far["far"] - [printed.get(key, np.nan) for key in keys]).abs()
+    far["choosing"] = (far["method"] == methods[0]) | (far["dataset"] == "ida_image")
+    by = far.groupby(["noise", "x"], sort=False)
+    made = pd.DataFrame({
+        "chosen on": by.apply(lambda own: own.loc[own["choosing"], "far"].mean()),
+        "all others": by.apply(lambda own: own.loc[~own["choosing"], "far"].mean()),
+    })  # fmt: skip
+    rest = far[far["dataset"] != "ida_image"]
+    made = made.join(rest.pivot_table(index=["noise", "x"], columns="method", values="far")[methods])
+    chosen = made["chosen on"][[KINDS[noise.split()[0]] == "symmetric" for noise, _ in made.index]].idxmin()
+    text = made.map("{:.2f}".format)
+    text.loc[[chosen]] = "**" + text.loc[[chosen]] + "**"
+    text.index = pd.MultiIndex.from_tuples([(flips(n), f"{x:g}") for n, x in text.index])
+    text.index.names = ["flips", "rounds"]
+    return tables.noted(text.reset_index("rounds"), splits(results.table, results.settings.datasets))
+
+
 def _beside_printed(
     values: pd.DataFrame, places: Mapping[str, Mapping[str, object]], methods: list[str],
     published: Sequence[Any], digits: int, marks: Mapping[tuple[str, str], str],

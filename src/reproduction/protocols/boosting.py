@@ -45,6 +45,9 @@ class ErrorsSettings(keys.SplitSettings):
 
     noise: Annotated[keys.Flips, keys.only(*keys.COINS)]
     methods: keys.Methods[Booster]
+    rounds: list[PositiveInt] = Field(
+        [], description="of `errors`: rounds after which boosters are tested, of one run; none: the last one"
+    )
 
 
 class Shown(keys.Model):
@@ -89,13 +92,19 @@ LEARNED = ("gamma01", "gamma10", "flagged")
 
 @protocol(ErrorsSettings, labels=("error", *LEARNED))
 def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
-    """Metrics: error, wrong test labels in %; gamma01, gamma10; flagged, 1 where the fit is doubtful.
+    """Metrics: error, wrong test labels in %, after the rounds x where they are set; gamma01, gamma10;
+    flagged, 1 where the fit is doubtful.
 
     Source: the two tables of rBoost.
     """
     for at, split, observed, noise, booster in walk.fits(settings, settings.methods):
         model = booster.model(noise, at).fit(split.X, observed)
-        yield at.row("error", split.scored(model.predict(split.X_test)))
+        if settings.rounds:
+            stages = list(model.staged_predict(split.X_test))  # fewer where the points ran out of weight
+            for count in settings.rounds:
+                yield at.row("error", split.scored(stages[min(count, len(stages)) - 1]), x=count)
+        else:
+            yield at.row("error", split.scored(model.predict(split.X_test)))
         yield from at.rows(learned(model) | {"flagged": _flagged(model)})
 
 
