@@ -93,7 +93,7 @@ def _rows(protocol, s):
         for dataset, noise, method, metric in itertools.product(*axes):
             row = {"dataset": dataset, "method": method, "metric": metric}
             row |= {"noise": noise} if noise else {}
-            yield from ({**row, "x": x} for x in x_of.get(protocol, [np.nan]))
+            yield from ({**row, "x": x} for x in s.get("rounds") or x_of.get(protocol, [np.nan]))
             if protocol == "boosting.errors" and method.startswith("rBoost/"):
                 yield from (row | {"metric": gamma} for gamma in ("gamma01", "gamma10"))
     elif protocol == "boosting.loss":

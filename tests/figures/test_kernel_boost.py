@@ -170,6 +170,27 @@ def test_the_last_rows_are_means_over_the_sets_beside_the_published_ones():
     assert cell.strip("*")[:4] == f"{ours(other, 'boosters', **where)['value'].mean():.2f}"
 
 
+def test_the_choice_of_rounds_and_flips_is_the_symmetric_row_nearest_on_the_choosing_cells():
+    inputs = Inputs("boosters_grid")
+    table, printed = inputs.tables["boosters_grid"], {}
+    for entry in inputs.published["boosters"]:
+        where = entry["where"]
+        if isinstance(where["dataset"], str):
+            printed[where["noise"], where["dataset"], where["method"]] = entry["value"]
+    assert len(printed) == 2 * 7 * 8
+    flips = table["noise"].where(table["noise"] == "negative_only 0.3", "independent 0.3")
+    keys = zip(flips, table["dataset"], table["method"], strict=True)
+    choosing = (table["method"] == "AdaBoost/LR") | (table["dataset"] == "ida_image")
+    near = choosing & (table["noise"] == "independent 0.15") & (table["x"] == 200)
+    far = np.where(near, 1.0, np.where(choosing, 2.0, 3.0))
+    table["value"] = np.array([printed[key] for key in keys]) + far
+    frame = inputs.draw()
+    chosen = frame[frame["chosen on"].str.startswith("**")]
+    assert (list(chosen.index), list(chosen["rounds"])) == (["15 % symmetric"], ["200"])
+    assert chosen.iloc[0].tolist() == ["200", "**1.00**", "**3.00**", "**1.00**", *["**3.00**"] * 7]
+    assert set(frame["all others"].str.strip("*")) == {"3.00"}
+
+
 def test_a_clear_difference_is_marked_and_a_constant_one_too():
     rng = np.random.default_rng(0)
     worse, same = 0.1 + 0.01 * rng.standard_normal(20), 0.01 * rng.standard_normal(20)

@@ -18,7 +18,7 @@ from reproduction.protocols.settings import Noise, labels
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Errors: TypeAlias = "panels.Results[boosting.ErrorsSettings]"
+Errors: TypeAlias = "panels.Results[boosting.BoostersSettings]"
 _NOISES = ("-", ":", (0, (5, 1.6)))
 """Dashes of the first, second and third noise in a panel."""
 
@@ -187,7 +187,9 @@ def grid(results: Errors) -> pd.DataFrame:
     })  # fmt: skip
     rest = far[far["dataset"] != "ida_image"]
     made = made.join(rest.pivot_table(index=["noise", "x"], columns="method", values="far")[methods])
-    chosen = made["chosen on"][[KINDS[noise.split()[0]] == "symmetric" for noise, _ in made.index]].idxmin()
+    chosen: Any = made["chosen on"][
+        [KINDS[noise.split()[0]] == "symmetric" for noise, _ in made.index]
+    ].idxmin()
     text = made.map("{:.2f}".format)
     text.loc[[chosen]] = "**" + text.loc[[chosen]] + "**"
     text.index = pd.MultiIndex.from_tuples([(flips(n), f"{x:g}") for n, x in text.index])

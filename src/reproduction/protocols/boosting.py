@@ -40,13 +40,18 @@ class Booster(keys.Method):
         return seeded(self.build(**chosen), at.rng(f"resampling {noise}"))
 
 
-class ErrorsSettings(keys.SplitSettings):
-    """Settings of `errors`."""
+class BoostersSettings(keys.SplitSettings):
+    """Settings of every experiment with boosters."""
 
     noise: Annotated[keys.Flips, keys.only(*keys.COINS)]
     methods: keys.Methods[Booster]
+
+
+class ErrorsSettings(BoostersSettings):
+    """Settings of `errors`."""
+
     rounds: list[PositiveInt] = Field(
-        [], description="of `errors`: rounds after which boosters are tested, of one run; none: the last one"
+        [], description="rounds of a run after which boosters are tested; none: the last one"
     )
 
 
@@ -57,7 +62,7 @@ class Shown(keys.Model):
     methods: keys.Some[str]
 
 
-class CurvesSettings(ErrorsSettings):
+class CurvesSettings(BoostersSettings):
     """Settings of `curves`."""
 
     drawn: Shown
@@ -69,7 +74,7 @@ class CurvesSettings(ErrorsSettings):
         return self
 
 
-class CalibrationSettings(ErrorsSettings):
+class CalibrationSettings(BoostersSettings):
     """Settings of `calibration`."""
 
     trusted: keys.Distinct[NonNegativeInt] = Field(
