@@ -8,7 +8,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 
-from noisylabels.auditing import flip_rates
+from noisylabels.auditing import finders, flip_rates
 from noisylabels.auditing.cross_fitting import CrossFit, cross_fitted, drawn, folds_for
 from noisylabels.auditing.flip_rates import balanced_error, corrected_error
 
@@ -305,3 +305,27 @@ def test_probabilities_that_differ_by_rounding_alone_are_equal():
     assert p[0, 0, 0] != p[0, 1, 0]
     mean = CrossFit(p, p, np.empty((1, 2, 2))).mean
     assert (mean[0] == mean[1]).all()
+
+
+FINDERS = {
+    "confident learning": finders.ConfidentLearning("logistic"),
+    "self-confidence": finders.ConfidentLearning("logistic", "self_confidence"),
+    "ensemble": finders.EnsembleFilter(),
+    "partitioning": finders.IterativePartitioning(),
+}
+
+
+@pytest.mark.parametrize("finder", FINDERS.values(), ids=FINDERS)
+def test_a_finder_finds_flips_of_separate_clouds_and_few_where_there_are_none(finder):
+    rng, true = np.random.default_rng(0), np.arange(300) % 3
+    X = rng.normal(size=(300, 2)) + 4 * np.column_stack([np.cos(2 * true), np.sin(2 * true)])
+    flipped = rng.random(300) < 0.15
+    y = np.where(flipped, (true + 1) % 3, true)
+    found = finder.find(X, y, 1)
+    first = np.argsort(-found.doubt, kind="stable")[: flipped.sum()]
+    assert flipped[first].mean() > 0.8
+    assert flipped[found.wrong].mean() > 0.75
+    assert found.wrong[flipped].mean() > 0.75
+    assert found.doubt[found.wrong].min() >= np.quantile(found.doubt, 0.7)
+    np.testing.assert_array_equal(found.doubt, finder.find(X, y, 1).doubt)
+    assert finder.find(X, true, 1).wrong.mean() < 0.05

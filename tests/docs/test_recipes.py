@@ -11,6 +11,7 @@ from recipes import PAGE, ROOT, recipe, titles, write
 VERDICTS = "results/full/tukey/efficiency/verdicts.csv"
 MADE = {
     "Your classifier in a table": ["figures/smoke/kernel_boost/mine.md"],
+    "Your finder of wrong labels": ["figures/smoke/audit/mine.md"],
     "Your filter": ["figures/smoke/ors/mine.png"],
     "Your loss": ["figures/smoke/robust_sgd/correntropy.md"],
     "Your own table": ["figures/smoke/kernel_boost/beans.md", "figures/smoke/robust_sgd/beans.md"],

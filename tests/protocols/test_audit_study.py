@@ -9,7 +9,7 @@ from running import here, table, typed, values
 from noisylabels.noise.crowd import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.prepare import Dataset
-from reproduction.protocols.audit import ESTIMATES, observed, on_splits, scores_of
+from reproduction.protocols.audit import ESTIMATES, observed, on_splits, reviewed, scores_of
 from reproduction.protocols.walk import Walk
 
 ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
@@ -105,6 +105,18 @@ def test_labels_that_come_with_a_set_are_taken_as_they_are():
     np.testing.assert_array_equal(labels["as they come"], data.arrays["y_noisy"] > 0)
     frame = run("finding_errors", data, range(1))
     assert values(frame, metric="flipped") == pytest.approx([1 / 14] * 2, abs=0.02)
+
+
+def test_finders_stand_in_place_of_classifiers_and_their_doubts_narrow_a_review():
+    finder = {"method": "noisylabels.auditing.finders:EnsembleFilter"}
+    options = {"methods": {"ensemble": finder, "logistic": PLAIN}, "annotators": [1], "reviewed": 50}
+    frame = run("finding_errors", crowd(), range(6), **options)
+    assert min(values(frame, metric="average_precision", method="ensemble")) > 0.6  # 0.3 by chance
+    assert np.mean(values(frame, metric="covers")) > 0.7
+    assert np.mean(values(frame, metric="width")) < 0.9
+    assert set(frame[frame["metric"].isin(["covers", "width"])]["method"]) == {"ensemble"}
+    none = reviewed(np.zeros(100), np.arange(100.0), np.arange(50))
+    assert none == {"covers": 1.0, "width": 1.0}
 
 
 def test_a_set_without_labels_of_people_is_refused():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 
 from noisylabels.auditing import flip_rates as rates
+from noisylabels.auditing import intervals
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.crowds import MajorityVote
 from noisylabels.noise.crowd import subset
@@ -38,7 +39,11 @@ class FlipsSettings(keys.SplitSettings, AuditSettings):
 class ErrorsSettings(AuditSettings):
     """Settings of `finding_errors`."""
 
+    methods: keys.Methods[keys.Method] = Field(description="classifiers with predict_proba, or finders")
     share: keys.Share = Field(description="share of the rows that a repetition draws")
+    reviewed: PositiveInt | None = Field(
+        None, description="rows of a simulated review, for intervals with the finder's doubts as scores"
+    )
     annotators: keys.Distinct[PositiveInt] = Field(description="labels per item of a crowd, for a vote")
 
 
@@ -85,13 +90,14 @@ def finding_flips(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
         yield from each.at.rows(scores(each))
 
 
-@protocol(ErrorsSettings, labels=(*METRICS, "as they come", "vote of *"))
+@protocol(ErrorsSettings, labels=(*METRICS, "covers", "width", "as they come", "vote of *"))
 def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
     """How well confident learning finds labels that people got wrong, by the source of its probabilities.
 
     A repetition draws a share of the rows. Observed labels: of a crowd, the majority vote of m labels drawn
     for each row, ties by coins; else the labels y_noisy that the data set comes with. The true ones are those
-    of experts. Metrics: those of `finding_flips`; column noise says where the labels are from.
+    of experts. Metrics: those of `finding_flips`; column noise says where the labels are from. A finder (see
+    `noisylabels.auditing.finders`) makes its own list, and has the metrics of `reviewed` too.
     """
     for at, dataset in walk.each(settings.datasets):
         X, y = dataset.arrays["X"], dataset.arrays["y"]
@@ -100,9 +106,18 @@ def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
         for noise, labels in observed(dataset.arrays, settings.annotators, at):
             for label, method in settings.methods.items():
                 here = at.on(noise=noise, method=label)
-                yield from here.rows(
-                    scores(Audited.by(settings, method, here, Z, y[drawn] > 0, labels[drawn]))
-                )
+                if not hasattr(method.cls, "find"):
+                    audited = Audited.by(settings, method, here, Z, y[drawn] > 0, labels[drawn])
+                    yield from here.rows(scores(audited))
+                    continue
+                state, flipped = int(here.rng("folds").integers(2**31)), labels[drawn] != (y[drawn] > 0)
+                found = method.build().find(Z, labels[drawn].astype(int), state)
+                doubt, wrong = np.asarray(found[0], dtype=float), np.asarray(found[1], dtype=bool)
+                values = scores_of(wrong, doubt, flipped)
+                if settings.reviewed:
+                    at_random = here.rng("review").permutation(len(flipped))[: settings.reviewed]
+                    values |= reviewed(flipped.astype(float), doubt, at_random)
+                yield from here.rows(values)
 
 
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
@@ -164,6 +179,17 @@ def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_
         "recall": hits / there,
         "f1": 2 * hits / (called + there),
     } | shares
+
+
+def reviewed(wrong: Floats, doubt: Floats, rows: NDArray[np.intp]) -> dict[str, float]:
+    """Whether the 95 % interval of the share of wrong labels covers it; its width by that without doubts.
+
+    rows : drawn without replacement, and known to be wrong or right.
+    """
+    found = intervals.rate(wrong[rows], doubt[rows], float(doubt.mean()), len(wrong))
+    plain = intervals.counted(wrong[rows], len(wrong))
+    covers = found.low - 1e-9 <= wrong.mean() <= found.high + 1e-9
+    return {"covers": float(covers), "width": found.width / plain.width}
 
 
 def observed(
