@@ -31,7 +31,8 @@ parser.add_argument("--seed", type=int, default=0, help="of every random number 
 given = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
+from noisylabels.auditing.audit import LARGEST_SEED, Audit, of_probabilities, of_table  # noqa: E402
+from noisylabels.auditing.numeric import NumericAudit, of_numbers  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
 from reproduction.site import audit_page  # noqa: E402
 
@@ -53,7 +54,8 @@ try:
     if given.precision is not None and not 0 < given.precision < 1:
         raise ValueError(f"--precision must lie between 0 and 1, got {given.precision}")
     ours = given.probabilities is None
-    table = tables.read(file, given.label, columns=columns, trusted=given.trusted, learn=ours)
+    check = tables.check_labels if ours else tables.check_classes
+    table = tables.read(file, given.label, columns=columns, trusted=given.trusted, check=check, learn=ours)
     if given.review is not None and not 1 <= given.review <= len(table.labels):
         raise ValueError(
             f"--review must lie in 1..{len(table.labels)}, the labels there are, got {given.review}"
@@ -62,8 +64,11 @@ try:
     if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit
         recorded(out / "review.csv", table, given.by, given.seed)
     audit_page.claim(out, file)
+    found: Audit | NumericAudit
     if probabilities is not None:
         found = of_probabilities(table, probabilities)
+    elif tables.measured(table.labels):
+        found = of_numbers(table, given.model, random_state=given.seed, say=say)
     else:
         found = of_table(table, given.model, most_rows=given.rows, random_state=given.seed, say=say)
     print(found.text)

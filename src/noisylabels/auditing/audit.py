@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.auditing import cross_fitting, flip_rates, report, tables
 from noisylabels.auditing.cross_fitting import LARGEST, MANY, Array, Classes, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Sureness
+from noisylabels.auditing.numeric import NumericAudit, of_numbers
 from noisylabels.validation import whole
 
 if TYPE_CHECKING:
@@ -64,6 +65,26 @@ class Audit:
         return self.sureness.evidence
 
     @property
+    def observed(self) -> Classes:
+        """The class of each label, (n,)."""
+        return np.asarray(np.searchsorted(self.classes, self.table.labels))
+
+    @property
+    def doubt(self) -> Array:
+        """1 - the probability of the label, (n,)."""
+        return np.asarray(1.0 - self.probabilities[np.arange(len(self.probabilities)), self.observed])
+
+    @property
+    def doubted(self) -> NDArray[np.bool_]:
+        """Whether another class is more probable, (n,)."""
+        return flip_rates.margins(self.probabilities, self.observed) < 0
+
+    @property
+    def expected(self) -> NDArray[Any]:
+        """The most probable other class, (n,)."""
+        return np.asarray(self.classes[flip_rates.suggested(self.probabilities, self.observed)])
+
+    @property
     def text(self) -> str:
         """The findings in plain words."""
         return "\n".join(report.lines(self))
@@ -83,8 +104,10 @@ def audit(
     repetitions: int | None = None,
     most_rows: int | None = None,
     compare: bool | None = None,
-) -> Audit:
+) -> Audit | NumericAudit:
     """Flip rates, a ranking of suspicious labels, and an honest comparison of methods, from (X, observed y).
+
+    Labels that are numbers with more than 50 values get a `NumericAudit`; model is a regressor then.
 
     X : data frame or array (n, d), numbers or words, values may be missing.   y (n,) : K >= 2 classes.
     pred_probs (n, K) : in place of a model, probabilities of the classes in sorted order, of each row by a
@@ -109,7 +132,10 @@ def audit(
     if y is None or (X is None and pred_probs is None):
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
-    table = tables.of_arrays(given, y, trusted)
+    check = tables.check_classes if pred_probs is not None else tables.check_labels
+    table = tables.of_arrays(given, y, trusted, check)
+    if pred_probs is None and tables.measured(table.labels):
+        return of_numbers(table, model, random_state=random_state)
     if pred_probs is not None:
         if len(table.rows) < len(np.asarray(y)):
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")

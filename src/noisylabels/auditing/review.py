@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing import flip_rates, intervals, report
-from noisylabels.auditing.cross_fitting import Classes
+from noisylabels.auditing import intervals, report
 from noisylabels.auditing.intervals import Rate
-from noisylabels.auditing.tables import Table, exact, is_missing, visible
+from noisylabels.auditing.numeric import NumericAudit
+from noisylabels.auditing.tables import Table, exact, is_missing, measured, visible
 from noisylabels.statistics import share_interval
 from noisylabels.validation import whole
 
@@ -114,7 +114,7 @@ class Answers(NamedTuple):
 
 
 def review(
-    found: Audit,
+    found: Audit | NumericAudit,
     path: str | Path = "review.csv",
     rows: int = 100,
     *,
@@ -138,20 +138,19 @@ def review(
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision must lie between 0 and 1, got {precision}")
-    observed = np.searchsorted(found.classes, found.table.labels)
-    doubted = flip_rates.margins(found.probabilities, observed) < 0
+    doubted = found.doubted
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
     by = plan.by if plan else by or ("chance" if precision is None else "doubt")
     draws = drawn(doubted, max(rows, len(plan.draws) if plan else 0), by, random_state)
-    doubts = (1.0 - found.probabilities[draws, observed[draws]]).round(6).tolist()
+    doubts = found.doubt[draws].round(6).tolist()
     planned = path.with_name(PLAN)
     if plan:
         n = len(plan.draws)
         if draws[:n] != plan.draws or not np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6):
             how = "drawn with another model or other probabilities; audit as before, or start a new folder"
             raise ValueError(f"{planned}: {how}")
-    sheet = _sheet(found, by, draws, answers, observed)
+    sheet = _sheet(found, by, draws, answers)
     if not set(draws) <= set(answers.there):
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
         planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
@@ -160,7 +159,7 @@ def review(
         cells.to_csv(new, index=False, lineterminator="\n", encoding="utf-8-sig")
         new.replace(path)
     strata = [np.arange(N)] if by == "chance" else [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
-    return _estimated(found, draws, answers.true, observed, [each for each in strata if len(each)], {
+    return _estimated(found, draws, answers.true, [each for each in strata if len(each)], {
         "precision": precision, "sheet": sheet, "path": path, "drawn": len(draws),
     })  # fmt: skip
 
@@ -210,19 +209,18 @@ def _digest(table: Table) -> str:
     return hashlib.sha256("".join(_keys(table)).encode()).hexdigest()[:16]
 
 
-def _sheet(found: Audit, by: str, draws: list[int], answers: Answers, observed: Classes) -> pd.DataFrame:
+def _sheet(found: Audit | NumericAudit, by: str, draws: list[int], answers: Answers) -> pd.DataFrame:
     """What a person needs to decide, a line for each row drawn, in their order; then rows the user added."""
     import pandas as pd
 
     at, keys = list(dict.fromkeys([*draws, *answers.there])), _keys(found.table)
-    suggested = found.classes[flip_rates.suggested(found.probabilities, observed)]
-    agrees = flip_rates.margins(found.probabilities, observed) >= 0
-    why = [f"by doubt: the model {'agrees' if agrees[i] else 'would label it otherwise'}" for i in draws]
+    doubted, suggested = found.doubted, found.expected
+    why = [f"by doubt: the model {'would label it otherwise' if doubted[i] else 'agrees'}" for i in draws]
     why = why if by == "doubt" else ["by chance, as likely as any row"] * len(draws)
     first = {
         "row": found.table.rows[at],
         "key": [keys[i] for i in at],
-        "observed": found.classes[observed[at]],
+        "observed": found.table.labels[at],
         "suggestion": suggested[at],
         "why": why + ["chosen by you"] * (len(at) - len(draws)),
         "true": [str(answers.true.get(i, "")) for i in at],
@@ -275,11 +273,16 @@ def _read(path: Path, table: Table) -> Answers:
         for name, cells in answers.own.items():
             cells[place] = row.get(name, "")
         true = row.get("true", "")
-        if is_missing(true) and true not in classes:
+        if is_missing(true) and (true not in classes or not true):
             continue
+        if measured(table.labels):
+            exactly = exact(true.replace(",", "."))
+            value = float(exactly or 0)
+            classes = {} if exactly is None else {true: int(value) if value.is_integer() else value}
         told = [value for text, value in classes.items() if _same(true, text)]
         told = told or [value for text, value in classes.items() if true.casefold() == text.casefold()]
-        wrong = "" if len(told) == 1 else f"is {true!r}, not one of {', '.join(classes)}"
+        among = f"not one of {', '.join(classes)}" if classes else "not a number"
+        wrong = "" if len(told) == 1 else f"is {true!r}, {among}"
         if not wrong and answers.true.setdefault(place, told[0]) != told[0]:
             wrong = "is answered twice, differently"
         if wrong:
@@ -298,40 +301,41 @@ def _same(now: str, was: str) -> bool:
 
 
 def _estimated(
-    found: Audit,
+    found: Audit | NumericAudit,
     draws: list[int],
     answers: dict[int, Any],
-    observed: Classes,
     strata: list[NDArray[np.intp]],
     about: dict[str, Any],
 ) -> Review:
     import pandas as pd
 
-    N, p = len(observed), found.probabilities
+    labels, N = found.table.labels, len(found.table.labels)
     rows = np.array([i for i in draws if i in answers], dtype=np.intp)
-    codes = {i: int(np.searchsorted(found.classes, value)) for i, value in answers.items()}
-    true = np.array([codes[int(i)] for i in rows], dtype=np.intp)
+    true = np.array([answers[int(i)] for i in rows], dtype=object)
     sampled = [(np.isin(rows, stratum), stratum) for stratum in strata]
     shares = [len(stratum) / N for stratum in strata]
 
-    def share(predicted: Classes) -> Rate:
-        """Of the rows whose true class is another one."""
-        score, wrong = 1.0 - p[np.arange(N), predicted], (true != predicted[rows]).astype(float)
+    def share(score: NDArray[np.float64], given: NDArray[Any]) -> Rate:
+        """Of the rows whose true label is not the one given."""
+        wrong = (true != given[rows]).astype(float)
         parts = [(wrong[at], score[rows[at]], score[all_].mean(), len(all_)) for at, all_ in sampled]
         return intervals.combined([intervals.rate(*part) for part in parts], shares)
 
-    w, n, wrong = (true != observed[rows]).astype(float), len(rows), share(observed)
+    w, n, wrong = (true != labels[rows]).astype(float), len(rows), share(found.doubt, labels)
 
     def plain(tail: float) -> Rate:
         return intervals.combined([intervals.counted(w[at], len(all_), tail) for at, all_ in sampled], shares)
 
-    errors = {name: share(predicted) for name, predicted in found.predictions.items()}
-    accuracies = [[name, 1 - rate.value, 1 - rate.high, 1 - rate.low] for name, rate in errors.items()]
-    repaired = observed.copy()
-    repaired[list(codes)] = list(codes.values())
-    changed = np.flatnonzero(repaired != observed)
-    enough = min(int(at.sum()) for at, _ in sampled) > 2
-    rates = _flip_rates(true, observed, rows, sampled, found) if enough else []
+    repaired = labels.astype(object)
+    repaired[np.array(list(answers), dtype=np.intp)] = list(answers.values())
+    changed = np.flatnonzero(repaired != labels)
+    accuracies, rates = [], list[list[Any]]()
+    if not isinstance(found, NumericAudit):
+        for method, guessed in found.predictions.items():
+            rate = share(1.0 - found.probabilities[np.arange(N), guessed], found.classes[guessed])
+            accuracies.append([method, 1 - rate.value, 1 - rate.high, 1 - rate.low])
+        if min(int(at.sum()) for at, _ in sampled) > 2:
+            rates = _flip_rates(true, rows, sampled, found)
     ahead = (n / (n + NEXT)) ** 0.5 if n else float("nan")
     if len(strata) == 1 and n < N:
         ahead *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
@@ -344,9 +348,9 @@ def _estimated(
     name = f"{found.table.label} repaired"
     while name in table:
         name += " again"
-    labels = table[found.table.label].astype(object).to_numpy(copy=True)
-    labels[found.table.rows[changed]] = found.classes[repaired[changed]].astype(object)
-    table[name] = labels
+    column = table[found.table.label].astype(object).to_numpy(copy=True)
+    column[found.table.rows[changed]] = repaired[changed]
+    table[name] = column
     return Review(
         reviewed=n,
         skipped=len(draws) - n,
@@ -364,8 +368,7 @@ def _estimated(
 
 
 def _flip_rates(
-    true: Classes,
-    observed: Classes,
+    labels: NDArray[Any],
     rows: NDArray[np.intp],
     sampled: list[tuple[NDArray[np.bool_], NDArray[np.intp]]],
     found: Audit,
@@ -377,6 +380,7 @@ def _flip_rates(
     """
     from scipy.special import stdtrit
 
+    observed, true = found.observed, np.searchsorted(found.classes, labels.astype(found.classes.dtype))
     N, K, p, table = len(observed), len(found.classes), found.probabilities, []
     quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
     for j, k in np.ndindex(K, K):

@@ -104,6 +104,17 @@ def check_classes(labels: NDArray[Any], where: str) -> None:
         )
 
 
+def measured(labels: NDArray[Any]) -> bool:
+    """Are they numbers with more than 50 values, such as measurements?"""
+    return labels.dtype.kind in "iuf" and len(np.unique(labels)) > MOST_CLASSES
+
+
+def check_labels(labels: NDArray[Any], where: str) -> None:
+    """`check_classes`, where they are not `measured`."""
+    if not measured(labels):
+        check_classes(labels, where)
+
+
 def read(
     path: Path,
     label: str,
@@ -164,7 +175,9 @@ def probabilities(path: Path, table: Table) -> Array:
     return np.column_stack([column for column in columns if column is not None])[table.rows]
 
 
-def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
+def of_arrays(
+    X: Any, y: Any, trusted: Any = None, check: Callable[[NDArray[Any], str], None] = check_classes
+) -> Table:
     """The table of a data frame or array X (n, d), labels y (n,) and verified labels, None or NaN elsewhere.
 
     Raises ValueError : X or y of another shape, or what `assembled` refuses.
@@ -200,7 +213,7 @@ def of_arrays(X: Any, y: Any, trusted: Any = None) -> Table:
             raise ValueError(f"{name} has {len(given)} labels, X has {n} rows; give one label a row")
     verified = None if trusted is None else list(np.asarray(trusted, dtype=object))
     labels = np.asarray(y).tolist()
-    table = assembled(columns, labels, verified, "X", "y", None)
+    table = assembled(columns, labels, verified, "X", "y", None, check)
     name = "y" if "y" not in columns else "y observed"
     return replace(table, contents={**columns, name: [str(label) for label in labels]}, label=name)
 
@@ -233,6 +246,8 @@ def assembled(
     if left := len(labels) - len(kept):
         notes = [f"{left} rows without a label were left out", *notes]
     leaks = [name for name, column in (columns or {}).items() if _is_label([column[i] for i in kept], texts)]
+    if columns and measured(values):  # every column without equal values would be one
+        leaks = [name for name in leaks if [_text(columns[name][i]) for i in kept] == texts]
     aside = "is the label in another coding, value for value, and was set aside"
     notes += [f"column {name!r} {aside}" for name in leaks]
     others = {name: column for name, column in (columns or {}).items() if name not in leaks}

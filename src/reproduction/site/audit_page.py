@@ -3,8 +3,9 @@
 import shutil
 from pathlib import Path
 
-from noisylabels.auditing import report
+from noisylabels.auditing import numeric, report
 from noisylabels.auditing.audit import Audit
+from noisylabels.auditing.numeric import NumericAudit
 from noisylabels.auditing.review import Review, harmless
 from noisylabels.auditing.tables import visible
 from reproduction.site.build import TEMPLATES, templates
@@ -41,7 +42,12 @@ def claim(out: Path, source: Path) -> None:
 
 
 def write(
-    found: Audit, out: Path, title: str, command: str, reviewed: Review | None = None, remark: str = ""
+    found: Audit | NumericAudit,
+    out: Path,
+    title: str,
+    command: str,
+    reviewed: Review | None = None,
+    remark: str = "",
 ) -> None:
     """``index.html`` in the folder ``out``, with its style, and the tables of the audit as CSV beside it.
 
@@ -50,12 +56,14 @@ def write(
     """
     (out / "assets").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(TEMPLATES / "style.css", out / "assets/style.css")
-    for name in TABLES:
+    numeric_ = isinstance(found, NumericAudit)
+    for name in TABLES[: 1 if numeric_ else None]:
         table = getattr(found, name).map(harmless)
         table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
-    off = report.off_diagonal(found)
-    rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")]
-    what = {"found": found, "title": title, "command": command, "report": report, "most": MOST_SHOWN}
+    off = [] if isinstance(found, NumericAudit) else report.off_diagonal(found)
+    rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")] or [0.0]
+    what: dict[str, object] = {"found": found, "title": title, "command": command, "most": MOST_SHOWN}
+    what |= {"report": numeric if numeric_ else report}
     what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
     said = reviewed.text if reviewed else remark
     what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _shown(found)}
@@ -68,7 +76,7 @@ def write(
     if reviewed is None:
         return
     cells = reviewed.sheet.map(lambda cell: str(harmless(str(cell)))).to_numpy().tolist()
-    classes = [str(value) for value in found.classes]
+    classes = [] if isinstance(found, NumericAudit) else [str(value) for value in found.classes]
     rows = {"header": list(reviewed.sheet.columns), "classes": classes, "rows": cells}
     page = templates().get_template("review.html").render(title=title, data=rows)
     (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
@@ -77,7 +85,7 @@ def write(
             table.map(harmless).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
 
 
-def _shown(found: Audit) -> list[list[str]]:
+def _shown(found: Audit | NumericAudit) -> list[list[str]]:
     """What the rows of the suspicious labels on the page say."""
     names = [name for name in found.table.contents if name != found.table.label][:MOST_COLUMNS]
     rows = found.suspicious["row"].head(MOST_SHOWN).to_list()

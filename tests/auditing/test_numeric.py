@@ -1,0 +1,110 @@
+"""An audit of labels that are numbers: from the ranking to the repaired table and the page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+from test_audit import run
+
+import noisylabels
+from noisylabels.auditing import tables
+
+
+@pytest.fixture(scope="module")
+def houses():
+    """A table whose spread grows with the width, the true prices and those of which one in ten is wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 5, (200, 2))
+    true = (10 * X[:, 0] + 5 * X[:, 1] + X[:, 0] * rng.normal(0, 0.3, 200)).round(2)
+    wrong = rng.random(200) < 0.1
+    return X, true, np.where(wrong, true + rng.choice([-30, 30], 200), true)
+
+
+@pytest.fixture(scope="module")
+def found(houses):
+    X, _, y = houses
+    return noisylabels.audit(X, y, model=Ridge())
+
+
+def test_numbers_far_from_what_is_expected_come_first(houses, found):
+    _, true, y = houses
+    wrong = np.flatnonzero(y != true)
+    assert set(found.ranking["row"][: len(wrong)]) == set(wrong)
+    assert set(wrong) <= set(found.suspicious["row"])
+    assert len(found.suspicious) <= len(wrong) + 4
+    row = found.ranking.iloc[0]
+    assert row["suggested"] == pytest.approx(true[int(row["row"])], abs=4)
+    assert "200 labels that are numbers. Ridge, without having seen a row" in found.text
+    assert str(found) == found.text
+    scale = np.median(found.doubt / (1 - found.doubt) * 3.5)  # z from doubt
+    assert scale == pytest.approx(0.6745)
+
+
+@pytest.mark.parametrize("by", ["chance", "doubt"])
+def test_reviewed_numbers_give_a_rate_that_covers_and_are_repaired(houses, found, by, tmp_path):
+    _, true, y = houses
+    path = tmp_path / "review.csv"
+    noisylabels.review(found, path, 60, by=by)
+    sheet = pd.read_csv(path, dtype=str)
+    at = sheet["row"].astype(int)
+    sheet.assign(true=[f"{value}".replace(".", ",") for value in true[at]]).to_csv(path, sep=";", index=False)
+    done = noisylabels.review(found, path, 60, by=by, precision=0.5)
+    assert done.wrong.low <= np.mean(y != true) <= done.wrong.high
+    assert done.reviewed == 60
+    assert (done.repaired["y repaired"][at].astype(float) == true[at]).all()
+    assert (len(done.listed) > 0) == (by == "doubt")
+    assert len(done.accuracies) == len(done.flip_rates) == 0
+    sheet.assign(true="much").to_csv(path, index=False)
+    with pytest.raises(ValueError, match="line 2: the true label is 'much', not a number; correct it"):
+        noisylabels.review(found, path, 60)
+
+
+def test_columns_that_say_nothing_list_nothing_and_classifiers_are_refused(houses):
+    _, _, y = houses
+    X = np.random.default_rng(3).normal(size=(200, 2))
+    nothing = noisylabels.audit(X, y, model=Ridge())
+    assert (nothing.informative, len(nothing.suspicious)) == (False, 0)
+    assert "These columns say nothing about the label" in nothing.text
+    with pytest.raises(ValueError, match="model: 'forest' cannot predict them: the labels are numbers"):
+        noisylabels.audit(X, y, model="forest")
+
+
+def test_few_values_are_classes_and_many_numbers_are_not():
+    tables.check_labels(np.arange(60.0), "y")
+    copied = pd.DataFrame({"x": np.arange(60)[::-1] ** 2 % 61, "copy": np.arange(60)})
+    assert "column 'copy' is the label" in noisylabels.audit(copied, np.arange(60), model=Ridge()).text
+    assert not tables.measured(np.arange(60) % 5)
+    with pytest.raises(ValueError, match="60 different values"):
+        tables.check_labels(np.arange(60).astype(str), "y")
+    with pytest.raises(ValueError, match="y: 2 rows; at least 20"):
+        tables.check_labels(np.array([1.5, 2.5]), "y")
+
+
+def test_texts_help_to_expect_a_number():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(2, size=150)
+    words = [("leaf", "root", "bark"), ("cell", "gene", "acid")]
+    texts = [" ".join([*rng.choice(words[k], 4), *map(str, rng.integers(1000, size=3))]) for k in kind]
+    y = 10 * kind + rng.normal(size=150)
+    assert noisylabels.audit(pd.DataFrame({"remark": texts, "x": rng.normal(size=150)}), y).informative
+
+
+def test_the_script_audits_numbers_and_its_page_has_no_rates(houses, tmp_path):
+    X, true, y = houses
+    frame = pd.DataFrame({"width": X[:, 0].round(3), "length": X[:, 1].round(3), "price": y})
+    frame.to_csv(tmp_path / "houses.csv", index=False)
+    arguments = ("houses.csv", "--label", "price", "--review", "30")
+    code, out, err = run(tmp_path, *arguments)
+    assert code == 0, err
+    assert "200 labels that are numbers" in out
+    folder = tmp_path / "houses_audit"
+    page = (folder / "index.html").read_text()
+    assert "Flip rates" not in page
+    assert "minus how far the label is from the suggestion" in page
+    assert '"classes": []' in (folder / "review.html").read_text()
+    assert not (folder / "accuracies.csv").exists()
+    sheet = pd.read_csv(folder / "review.csv", dtype=str)
+    sheet.assign(true=true[sheet["row"].astype(int)]).to_csv(folder / "review.csv", index=False)
+    code, out, err = run(tmp_path, *arguments)
+    assert (code, "of the labels are wrong (95 % confidence:" in out) == (0, True), err
+    assert "price repaired" in (folder / "repaired.csv").read_text()
