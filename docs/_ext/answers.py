@@ -163,7 +163,7 @@ def runs(name: str, metric: str, decimals: str = "1") -> str:
 def _noise(key: str) -> str:
     """A symmetric rate as it reads elsewhere on the page."""
     found = re.fullmatch(r"symmetric ([\d.]+)", key)
-    return f"{100 * float(found[1]):g} % symmetric" if found else names.noise(key)
+    return names.flips(f"independent {found[1]}") if found else names.noise(key)
 
 
 def claims(name: str, *ids: str) -> str:

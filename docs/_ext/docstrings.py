@@ -54,10 +54,12 @@ def _opening(block: list[str]) -> Iterator[str]:
 
 
 def _joined(block: list[str]) -> list[str]:
-    """Lines that continue an item, which are indented, joined to it."""
+    """Lines that continue an item, which are indented or follow a parameter in mid-sentence, joined to it."""
     joined: list[str] = []
     for line in block:
-        if line.startswith(" ") and joined:
+        last = joined[-1] if joined else ""
+        unfinished = _NAMED.match(last) and not last.endswith((".", ";", ":")) and not _NAMED.match(line)
+        if last and (line.startswith(" ") or unfinished):
             joined[-1] += f" {line.strip()}"
         else:
             joined.append(line.strip())

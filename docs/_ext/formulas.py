@@ -17,7 +17,8 @@ _SIGN = re.compile("|".join(map(re.escape, SIGNS)))
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|\(([^()]*)\)|([+\-−]?[A-Za-z0-9Α-ω*∞]+))")
 _WORD = re.compile(rf"(?<![A-Za-z])({'|'.join([LETTERS, *SPECIAL])})(?=[^A-Za-z]|$)")
 _LETTER = re.compile(r"(?<![\w&;])([A-Zb-hj-zα-ωΑ-Ω])(?![\w;'’])")
-_CODE = re.compile(rf"``([^`]+)``|`([^`]+)`|(?<!\w)((?!(?:{LETTERS}|{'|'.join(SPECIAL)})_)[a-z]{{3,}}_\w*)")
+_NAME = r"[a-z]{3,}_(?![a-z]\b)\w*|[a-z]+_[a-z]{3,}\w*"
+_CODE = re.compile(rf"``([^`]+)``|`([^`]+)`|(?<!\w)((?!(?:{LETTERS}|{'|'.join(SPECIAL)})_)(?:{_NAME}))")
 """Code between backticks, and names such as ``flip_matrix_`` without."""
 _FORMULA = re.compile(r"[_^=<>≤≥]|\|\|| -> ")
 

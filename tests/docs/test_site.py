@@ -21,7 +21,8 @@ import formulas
         ("x^{t-1}", "<i>x</i><sup><i>t</i>-1</sup>"),
         ("a < b & c", "a &lt; <i>b</i> &amp; <i>c</i>"),
         ("Lambda, sigma(f)", "<i>Λ</i>, <i>σ</i>(<i>f</i>)"),
-        ("alpha_t of flip_matrix_", "<i>α</i><sub><i>t</i></sub> of <code>flip_matrix_</code>"),
+        ("alpha_t, yhat_t", "<i>α</i><sub><i>t</i></sub>, yhat<sub><i>t</i></sub>"),
+        ("flip_matrix_ and n_iter_", "<code>flip_matrix_</code> and <code>n_iter_</code>"),
     ],
 )
 def test_a_formula_gets_indices_powers_and_greek_letters(text, html):
@@ -37,7 +38,8 @@ def test_names_of_parameters_become_a_list_and_nothing_else_is_markup():
         "",
         "rounds : T.   weighting : 'resample' or not.",
         "",
-        "eta: step.  B_w: radius.",
+        "eta: step, as large as",
+        "is safe.  B_w: radius.",
         "",
         "Source: a book.",
     ]
@@ -45,6 +47,7 @@ def test_names_of_parameters_become_a_list_and_nothing_else_is_markup():
     for name in ("rounds", "weighting", "eta", "B\\_w"):
         assert f"\n**{name}**\n" in text
     assert "**Source" not in text
+    assert "step, as large as is safe." in text
     assert "**eta**\n    \\ step, \\> 0." in text
     assert "**p**\n    \\ norm of \\ ``w``\\ , at least 2" in text
     assert "flip\\_matrix\\_ of \\ *no*\\  use" in text
