@@ -45,7 +45,7 @@ def data_set(key: str) -> str:
 
 def flips(noise: str) -> str:
     """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed."""
-    law, *rates = noise.split()
+    law, *rates = noise.split() or [""]
     if law == "class_conditional":
         positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
         return f"{positive} of class +, {negative} of class −"
