@@ -30,10 +30,8 @@ from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel
-from noisylabels.online.estimators import AnalyticKernelList
 from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, TwoCopy
-from noisylabels.online.oracles import SimulatedOracle
 
 SLOW = 2000  # rounds of the NumPy loops
 
@@ -167,19 +165,10 @@ def algorithm_4(T: int, repeat: int) -> None:
             learner = AnalyticKernel(kernel, loss, 1e-3, coin, p)
             return learner.run(X[:rounds], lambda r: X[r] + law.draw(rng, r), y[:rounds])
 
-        def listed(rounds, X=X, y=y, kernel=kernel, loss=loss, p=p, law=law):
-            oracle = SimulatedOracle(X[:rounds], y[:rounds], law, np.random.default_rng(1))
-            learner = AnalyticKernelList(kernel, loss, 1e-3, np.random.default_rng(2), p)
-            for x, view in zip(X, oracle, strict=False):
-                learner.predict(x)
-                learner.partial_fit(view)
-
-        times = turns({"list": (lambda: listed(500), 500), "fast": (lambda: fast(T), T)}, repeat)
-        times |= turns({"fast, T = 500": (lambda: fast(500), 500)}, repeat)
+        times = turns({"fast": (lambda: fast(T), T), "fast, T = 500": (lambda: fast(500), 500)}, repeat)
         medians = {name: statistics.median(values) for name, values in times.items()}
-        print(f"{title:34} list {medians['list'] / 1e3:8.0f} us/round at T = 500", end="")
-        print(f", {medians['list'] / medians['fast, T = 500']:7.0f}x", end="")
-        print(f"; {medians['fast']:6.0f} ns/round at T = {T}, noise included", flush=True)
+        print(f"{title:34} {medians['fast']:6.0f} ns/round at T = {T}, noise included", end="")
+        print(f"; {medians['fast, T = 500']:6.0f} at T = 500", flush=True)
 
 
 def main() -> None:

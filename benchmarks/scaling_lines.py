@@ -160,24 +160,14 @@ def _online(method: str, T: int, d: int) -> Call:
     from noisylabels.kernels.surrogate import gaussian_pair
     from noisylabels.losses import analytic
     from noisylabels.noise.features import FeatureNoise
-    from noisylabels.online.oracles import ArrayOracle
 
     cls, rng = method_class(method), np.random.default_rng(0)
     X = rng.uniform(-1, 1, (T, d)) / math.sqrt(d)
     y, law = X[:, 0].copy(), FeatureNoise(variances=np.full(d, 0.1 / d))
     X1, X2 = X + law.draw(rng, T), X + law.draw(rng, T)
-    if method in ("analytic_kernel", "analytic_kernel_list"):
-        words = (tensor.linear(), analytic.squared(), 1e-3)
-        if method == "analytic_kernel":
-            return lambda: cls(*words, np.random.default_rng(1)).run(X, lambda r: X[r] + law.draw(rng, r), y)
-        measured = X[:, None] + law.draw(rng, 64 * T).reshape(T, 64, d)
-
-        def listed() -> None:
-            learner = cls(*words, np.random.default_rng(1))
-            for view in ArrayOracle(measured, y, exact_targets=True):
-                learner.partial_fit(view)
-
-        return listed
+    if method == "analytic_kernel":
+        learner = cls(tensor.linear(), analytic.squared(), 1e-3, np.random.default_rng(1))
+        return lambda: learner.run(X, lambda r: X[r] + law.draw(rng, r), y)
     if method in ("surrogate_kernel", "naive_kernel_ogd"):
         learner, given = cls(gaussian_pair(1.0, np.full(d, 0.1 / d)), 0.01, 8.0), [X1, X2]
     elif method == "naive_feature_ogd":
@@ -191,7 +181,7 @@ def _online(method: str, T: int, d: int) -> Call:
 
 def online() -> Iterator[Line]:
     """Linear learners; with a kernel every round looks at all rounds before it."""
-    quadratic = {"surrogate_kernel", "naive_kernel_ogd", "analytic_kernel_list"}
+    quadratic = {"surrogate_kernel", "naive_kernel_ogd"}
     of_d = {"naive_feature_ogd": (1.0, 2.0), "analytic_kernel": (0.0, 1.0)}
     for name in (name for name, where in METHODS.items() if where.startswith("online.")):
         exponent = 2.0 if name in quadratic else 1.0

@@ -26,7 +26,6 @@ METHODS = {
     "unnormalized_eg": "filters.pnorm:UnnormalizedEG",
     "za_lms": "filters.lms:ZALMS",
     "analytic_kernel": "online.analytic:AnalyticKernel",
-    "analytic_kernel_list": "online.estimators:AnalyticKernelList",
     "known_covariance": "online.linear:KnownCovariance",
     "naive_feature_ogd": "online.analytic:NaiveFeatureOGD",
     "naive_kernel_ogd": "online.kernel:NaiveKernelOGD",

@@ -55,7 +55,6 @@ from noisylabels.filters.pnorm import PNormLMS as PNormLMS
 from noisylabels.filters.pnorm import UnnormalizedEG as UnnormalizedEG
 from noisylabels.online.analytic import AnalyticKernel as AnalyticKernel
 from noisylabels.online.analytic import NaiveFeatureOGD as NaiveFeatureOGD
-from noisylabels.online.estimators import AnalyticKernelList as AnalyticKernelList
 from noisylabels.online.kernel import NaiveKernelOGD as NaiveKernelOGD
 from noisylabels.online.kernel import SurrogateKernel as SurrogateKernel
 from noisylabels.online.linear import KnownCovariance as KnownCovariance

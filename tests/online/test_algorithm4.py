@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from paper_list import AnalyticKernelList, Feature, gradient_length, map_estimate, product, product_with
 from scipy.spatial.distance import cdist
 from scipy.stats import chisquare
 
@@ -11,14 +12,6 @@ from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
-from noisylabels.online.estimators import (
-    AnalyticKernelList,
-    Feature,
-    gradient_length,
-    map_estimate,
-    product,
-    product_with,
-)
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.theory.estimates import degrees, feature_moment, largest_degree, mean_queries, pmf
 

@@ -220,13 +220,6 @@ def test_every_identity_of_the_table_holds_at_few_samples():
     assert max(values(found, "bound_ratio")) <= 1
 
 
-def test_the_fast_path_is_the_list_of_the_paper():
-    protocol, chosen = smoke("losses_and_kernels", horizons=[1], list_rounds=40)
-    few = chosen.model_copy(update={"tasks": {name: chosen.tasks[name] for name in ("b", "h")}})
-    found = list(protocol.run(few, Walk({}, SEEDS)))
-    assert max(values(found, "fast_path_difference")) < 1e-10
-
-
 def test_tuning_takes_a_factor_of_the_grid_at_every_horizon():
     protocol, chosen = smoke("two_copies", horizons=[64, 128])
     tuned = protocol.tune(chosen, Walk({}, SEEDS))["synthetic"]["naive_tuned"]

@@ -20,11 +20,10 @@ from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.losses.margin import compiled
 from noisylabels.noise.features import real
-from noisylabels.online.estimators import AnalyticParameters, degree
 from noisylabels.online.linear import LinearLearner, project
-from noisylabels.online.oracles import Oracle
-from noisylabels.theory.estimates import largest_degree, log_inverse_probabilities, mean_queries
-from noisylabels.validation import Array, Floats, Ints, of_class, shown, whole
+from noisylabels.online.oracles import OnlineLearner, Oracle
+from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
+from noisylabels.validation import Array, Floats, Ints, number, of_class, shown, whole
 
 LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
 BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run
@@ -38,7 +37,7 @@ class AnalyticRun(NamedTuple):
     norm: float
 
 
-class AnalyticKernel(AnalyticParameters):
+class AnalyticKernel(OnlineLearner):
     """f_t(x) = sum_{i<t} alpha_i <Psi~_i, Psi(x)>,  alpha_t = -eta g~_t.
 
     E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
@@ -52,6 +51,17 @@ class AnalyticKernel(AnalyticParameters):
     """
 
     name = "analytic_kernel"
+
+    def __init__(
+        self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, rng: np.random.Generator,
+        p: float = 2.0, B_w: float = 1.0,
+    ) -> None:  # fmt: skip
+        self.kernel = of_class("kernel", kernel, TensorKernel)
+        self.loss = of_class("loss", loss, AnalyticLoss)
+        self.rng = of_class("rng", rng, np.random.Generator)
+        self.eta = number("eta", eta, above=0)
+        self.p = checked_p(p)
+        self.B_w = number("B_w", B_w, above=0)
 
     @property
     def norm(self) -> float:
@@ -209,6 +219,12 @@ def _longer(values: Ints) -> Ints:
     longer = np.empty(2 * len(values), values.dtype)
     put(longer[: len(values)], values)
     return longer
+
+
+@njit(cache=True)
+def degree(uniform: float, log_p: float) -> int:
+    """n = floor(log U / -log p), U = 1 - uniform on (0, 1]: P(n) = (p-1) / p^(n+1)."""
+    return math.floor(math.log(1.0 - uniform) / -log_p)
 
 
 @njit(cache=True)

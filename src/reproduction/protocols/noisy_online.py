@@ -16,10 +16,8 @@ from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.features import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
-from noisylabels.online.estimators import AnalyticKernelList
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run, TwoCopy
-from noisylabels.online.oracles import SimulatedOracle
 from noisylabels.seeding import Seeds
 from noisylabels.theory import regret_bounds
 from noisylabels.theory.estimates import feature_moment, feature_moment_bound, mean_queries
@@ -754,7 +752,6 @@ class AnalyticSettings(Trials):
     most: dict[str, Count] = Field(description="task -> largest number of passes")
     factors: shared.Factors
     exponent_horizons: shared.ExponentHorizons
-    list_rounds: Count = Field(description="rounds on which fast path and list are compared")
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -768,14 +765,13 @@ class AnalyticSettings(Trials):
 
 @protocol(
     AnalyticSettings,
-    labels=(*shared.REGRET, "m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*", "fast_*"),
+    labels=(*shared.REGRET, "m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*"),
 )
 def analytic(settings: AnalyticSettings, walk: Walk) -> Iterator[Row]:
     """Regret rows; noise = task, setting = "m = ..", the multiple of the step of the tight moment, x = T.
 
     loose_ratio : regret over the bound with the moment of the theorem, for m = 1.
     log10_nu, log10_nu_loose : of the moments.
-    fast_path_difference : from the list of the paper, in repetition 0.
     """
     for name, spec in settings.tasks.items():
         task = AnalyticTask.of(spec, spec.p, settings.instances, walk.seeds.generator("base", name))
@@ -784,14 +780,9 @@ def analytic(settings: AnalyticSettings, walk: Walk) -> Iterator[Row]:
             at = trial.on(noise=name)
             yield from _analytic_curves(settings, task, least, name, at)
             if at.repetition == 0:
-                lists = [
-                    _one_by_one(learner, task, walk.seeds, name, settings.list_rounds)
-                    for learner in (AnalyticKernel, AnalyticKernelList)
-                ]
                 values = {
                     "log10_nu": task.log_nu(tight=True) / np.log(10),
                     "log10_nu_loose": task.log_nu(tight=False) / np.log(10),
-                    "fast_path_difference": float(np.abs(lists[0] - lists[1]).max()),
                 }
                 yield from at.rows(values, method="analytic")
 
@@ -814,21 +805,6 @@ def _analytic_curves(
                 yield here.row("loose_ratio", runs["analytic"][T][0] / float(loose), method="analytic", x=T)
         for method, found in runs.items():
             yield from shared.regret_rows(here.on(method=method), found, settings.exponent_horizons)
-
-
-def _one_by_one(
-    kind: type[AnalyticKernel | AnalyticKernelList], task: AnalyticTask, seeds: Seeds, name: str, T: int
-) -> Floats:
-    """Predictions of a learner that is fed round by round, on the same copies and coin."""
-    X, y = (values[:T] for values in task.base)
-    coin, rng = (seeds.generator("list", f"{name} {stream}") for stream in ("coin", "copies"))
-    oracle = SimulatedOracle(X, y, FeatureNoise(variances=task.sd**2), rng)
-    eta, _ = task.step(T, 8.0)
-    f, predictions = kind(task.kernel, task.loss, eta, coin, task.p, task.B_w), np.empty(len(y))
-    for t, view in enumerate(oracle):
-        predictions[t] = f.predict(X[t])
-        f.partial_fit(view)
-    return predictions
 
 
 class ParameterSettings(Trials):

@@ -1,4 +1,4 @@
-"""Algorithm 4 as the paper writes it, a list of estimated features; `online.analytic` is the fast form.
+"""Algorithm 4 as the paper writes it, a list of estimated features: what `online.analytic` is compared with.
 
 Unbiased features from copies of unknown law, their products, and the unbiased gradient length.
 Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Section V.
@@ -11,13 +11,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
-from noisylabels.online.oracles import OnlineLearner, Oracle
-from noisylabels.theory.estimates import checked_p
-from noisylabels.validation import Floats, number, of_class
+from noisylabels.online.analytic import AnalyticKernel, degree
+from noisylabels.online.oracles import Oracle
+from noisylabels.validation import Floats
 
 
 class Feature(NamedTuple):
@@ -25,12 +24,6 @@ class Feature(NamedTuple):
 
     scalar: float
     points: Floats
-
-
-@njit(cache=True)
-def degree(uniform: float, log_p: float) -> int:
-    """n = floor(log U / -log p), U = 1 - uniform on (0, 1]: P(n) = (p-1) / p^(n+1)."""
-    return math.floor(math.log(1.0 - uniform) / -log_p)
 
 
 def map_estimate(kernel: TensorKernel, p: float, oracle: Oracle, rng: np.random.Generator) -> Feature:
@@ -100,34 +93,19 @@ def gradient_length(
     return y * g * float(np.prod([y * inner(feature) - shift for feature in features]))
 
 
-class AnalyticParameters(OnlineLearner):
-    """Parameters of Algorithm 4.
-
-    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
-    B_w: squared radius, > 0.  rng: for the degrees that are drawn.
-    """
-
-    def __init__(
-        self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, rng: np.random.Generator,
-        p: float = 2.0, B_w: float = 1.0,
-    ) -> None:  # fmt: skip
-        self.kernel = of_class("kernel", kernel, TensorKernel)
-        self.loss = of_class("loss", loss, AnalyticLoss)
-        self.rng = of_class("rng", rng, np.random.Generator)
-        self.eta = number("eta", eta, above=0)
-        self.p = checked_p(p)
-        self.B_w = number("B_w", B_w, above=0)
-
-
-class AnalyticKernelList(AnalyticParameters):
+class AnalyticKernelList(AnalyticKernel):
     """`AnalyticKernel` as the paper writes it: the same numbers from the same coin, O(t) a round."""
 
     name = "analytic_kernel_list"
 
+    @property
+    def norm(self) -> float:
+        return self._norm
+
     def _start(self, d: int) -> None:
         self.features: list[Feature] = []
         self.alpha: list[float] = []
-        self.norm = 0.0
+        self._norm = 0.0
 
     def _values(self, X: Floats) -> Floats:
         return np.array([self._value(z) for z in X])
@@ -146,12 +124,12 @@ class AnalyticKernelList(AnalyticParameters):
         self._ready(oracle.d)
         feature = map_estimate(self.kernel, self.p, oracle, self.rng)
         alpha = -self.eta * gradient_length(self.loss, self.kernel, self.p, self.inner, oracle, self.rng)
-        norm = self.norm + 2.0 * alpha * self.inner(feature)
+        norm = self._norm + 2.0 * alpha * self.inner(feature)
         norm += alpha**2 * product(self.kernel, self.p, feature, feature)
         self.features.append(feature)
         self.alpha.append(alpha)
-        self.norm = max(norm, 0.0)
+        self._norm = max(norm, 0.0)
         if norm > self.B_w:
             shrink = math.sqrt(self.B_w / norm)
             self.alpha = [shrink * a for a in self.alpha]
-            self.norm = self.B_w
+            self._norm = self.B_w
