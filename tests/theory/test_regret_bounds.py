@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
-from noisylabels.noise.features import FeatureNoise
 from noisylabels.theory import regret_bounds
 from noisylabels.theory.estimates import (
     feature_moment,
@@ -120,12 +119,3 @@ def test_no_vector_is_below_the_floor_of_appendix_a(w, other, v):
     loss = lambda u: (u @ w / size - size) ** 2 + v * (u @ u)  # noqa: E731
     assert loss(w / (1 + v)) == pytest.approx(floor)
     assert loss(other) >= floor * (1 - 1e-12)
-
-
-def test_noisy_inputs_cost_what_appendix_a_says():
-    v, w = 0.25, np.array([0.6, -0.3])
-    size = np.linalg.norm(w)
-    noisy = w / size + FeatureNoise(variances=[v, v]).draw(np.random.default_rng(0), 200_000)
-    best, *_ = np.linalg.lstsq(noisy, np.full(len(noisy), size))
-    loss = np.square(noisy @ best - size).mean()
-    assert loss == pytest.approx(regret_bounds.scored_on_noise(w, v), rel=0.02)
