@@ -43,7 +43,7 @@ class SurrogateKernel(OnlineLearner):
 
     Predicts with the kernel k and descends with its surrogate k~, E k~(x~, .) = k(x, .); all alpha are scaled
     back when sum_ij alpha_i alpha_j k~(x~_i, x~_j) exceeds `ball`.
-    pair: kernel and surrogate, `kernels.surrogate.gaussian_pair` or `kernels.radial.rational_pair`.
+    pair: kernel and surrogate, `gaussian_pair` or `rational_pair` of `kernels.surrogate`.
     eta: step size, > 0.  ball: squared radius B~ in the space of the surrogate, > 0.
     Raises ValueError: eta or ball not positive and finite; fewer than two copies; instances of another
     dimension.
