@@ -22,7 +22,7 @@ import pandas as pd
 from sklearn import datasets
 from sklearn.ensemble import RandomForestClassifier
 
-from noisylabels.auditing import flip_rates, intervals
+from noisylabels.auditing import flip_rates, intervals, tables
 from noisylabels.auditing.cross_fitting import cross_fitted
 from noisylabels.auditing.review import TAIL, drawn
 
@@ -88,7 +88,7 @@ BY_CLASS = KINDS[:4]
 
 def population(name, kind, rate):
     """Wrong labels, doubts, whether the model says otherwise, and places in the ranking (N,); and whether the
-    range without review is true.
+    range without review is true. None if too few labels of a class are left.
     """
     X, y = SETS[name]()
     rng = np.random.default_rng([zlib.crc32(name.encode()), zlib.crc32(kind.encode()), round(1000 * rate)])
@@ -96,6 +96,8 @@ def population(name, kind, rate):
         part = rng.choice(len(y), MOST, replace=False)
         X, y = X[part], y[part]
     observed = flipped(y, X, kind, rate, rng)
+    if np.bincount(observed).min() < tables.FEWEST_OF_A_CLASS or len(np.unique(observed)) < y.max() + 1:
+        return None  # an audit refuses such labels
     p = cross_fitted(X, observed, RandomForestClassifier(random_state=0), repetitions=1).mean
     wrong, doubt = (observed != y).astype(float), 1 - p[np.arange(len(y)), observed]
     margins = flip_rates.margins(p, observed)
@@ -106,7 +108,10 @@ def population(name, kind, rate):
 
 def cell(name, kind, rate, draws, rows, of=population):
     """One row of results for each way to draw."""
-    wrong, doubt, doubted, rank, within = of(name, kind, rate)
+    made = of(name, kind, rate)
+    if made is None:
+        return
+    wrong, doubt, doubted, rank, within = made
     truth, N = wrong.mean(), len(wrong)
     about = {"set": name, "kind": kind, "rate": rate, "truth": truth, "N": N, "range": within}
     for by in ("chance", "doubt"):
