@@ -257,6 +257,9 @@ def test_a_precision_asked_for_later_takes_the_rows_that_were_drawn(audited, tmp
     later = noisylabels.review(found, tmp_path / "review.csv", 60, precision=0.8)
     assert list(later.sheet["row"]) == list(first.sheet["row"])
     assert set(later.sheet["why"]) == {"by chance, as likely as any row"}
+    answer(tmp_path / "review.csv", found.table.labels)  # no label is wrong
+    none = noisylabels.review(found, tmp_path / "review.csv", 60, precision=0.8)
+    assert "Draw more, or by doubt in a new folder" in none.text
 
 
 EMPTY = {"": "no rows; ", "row,key,observed,true\n": "no rows under the header; "}
