@@ -459,7 +459,7 @@ def _sentences(found: Review) -> list[str]:
             )
         else:
             told.append(
-                f"No list can be shown to be at least {share} wrong with these rows. Draw more, or by doubt in a "
-                "new folder (`--by doubt --out`)."
+                f"No list can be shown to be at least {share} wrong with these rows. Draw more, or by doubt "
+                "in a new folder (`--by doubt --out`)."
             )
     return told
