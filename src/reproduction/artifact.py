@@ -252,9 +252,10 @@ def load(path: Path, scale: str) -> Artifact:
         check_name(what, name, path)
     for name in artifact.datasets:
         check_name("data set", name, path)
-    with _located(f"{path}: "):
+    with _located(f"{path}: datasets: "):
         for name in artifact.datasets:
             registry.find(registry.listed()["datasets"], name)
+    with _located(f"{path}: "):
         rendering.find(artifact.render)
     with _located():
         content |= {"published": artifact.values} if artifact.published else {}

@@ -34,7 +34,7 @@ def offer(folder: Path, waiting: Mapping[str, list[str]]) -> None:
     import psutil  # here, as every job imports this module
 
     for left in folder.glob("*"):
-        if not psutil.pid_exists(int(left.name)):
+        if not (left.name.isdigit() and psutil.pid_exists(int(left.name))):
             shutil.rmtree(left, ignore_errors=True)
     if len(waiting) > 1:
         own = folder / str(os.getpid())

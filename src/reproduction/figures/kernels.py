@@ -16,6 +16,7 @@ from noisylabels import statistics
 from reproduction.figures import names, panels, style, tables
 from reproduction.figures.names import KINDS, data_set, flips
 from reproduction.protocols.settings import labels
+from reproduction.verdicts.estimates import SEEN, Source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -460,8 +461,9 @@ def cells(results: Errors) -> pd.DataFrame:
     others = (entries for name, entries in results.published_of.items() if name != artifact)
     printed = [(entry, entry["where"]) for entries in others for entry in entries]
     errors = results.table[results.table["metric"] == "error"]
+    source = Source.of(results.table)
     for method, spec in settings.methods.items():
-        model = MODELS[spec.method]
+        model, stuck = MODELS[spec.method], source.skewed({"method": method, "metric": "error"})
         run = set(labels(spec.noise or settings.noise)) & set(labels(settings.noise))
         for entry, where in printed:
             noise = [where["noise"]] if isinstance(where["noise"], str) else list(where["noise"])
@@ -471,19 +473,21 @@ def cells(results: Errors) -> pd.DataFrame:
                 ours = panels.select(errors, artifact, **place).groupby("repetition")["value"].mean()
                 row: dict[str, object] = {"model": model, "reading": names.label(settings.methods, method)}
                 row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
-                rows.append(row | _distance(entry, statistics.mean_se(ours.to_numpy())))
+                ours_mean = statistics.mean_se(ours.to_numpy(), stuck == "far")
+                rows.append(row | _distance(entry, ours_mean, bool(stuck) and 1 < ours.size < SEEN))
     if not rows:
         said = "none of the printed values is of a method and noise that was run"
         raise panels.RenderError(f"{artifact}: {said}")
     return pd.DataFrame(rows)
 
 
-def _distance(entry: Mapping[str, Any], ours: statistics.Estimate) -> dict[str, object]:
+def _distance(entry: Mapping[str, Any], ours: statistics.Estimate, unseen: bool) -> dict[str, object]:
+    """``unseen``: so few runs that a rare one far from the others may be missing."""
     se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
     print_ = statistics.Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else float("inf"))
     distance = statistics.welch(ours, print_)
     found = {"printed": entry["value"], "ours": ours.mean, "distance": distance.mean}
-    return found | {"state": state(distance, entry["margin"])}
+    return found | {"state": "undecided" if unseen else state(distance, entry["margin"])}
 
 
 def state(distance: statistics.Estimate, margin: float) -> str:

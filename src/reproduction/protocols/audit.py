@@ -184,12 +184,12 @@ def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_
 def reviewed(wrong: Floats, doubt: Floats, rows: NDArray[np.intp]) -> dict[str, float]:
     """Whether the 95 % interval of the share of wrong labels covers it; its width by that without doubts.
 
-    rows : drawn without replacement, and known to be wrong or right.
+    rows : drawn without replacement, and known to be wrong or right; of all rows both widths are 0, alike.
     """
     found = intervals.rate(wrong[rows], doubt[rows], float(doubt.mean()), len(wrong))
     plain = intervals.counted(wrong[rows], len(wrong))
     covers = found.low - 1e-9 <= wrong.mean() <= found.high + 1e-9
-    return {"covers": float(covers), "width": found.width / plain.width}
+    return {"covers": float(covers), "width": found.width / plain.width if plain.width else 1.0}
 
 
 def observed(
