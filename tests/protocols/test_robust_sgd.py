@@ -1,5 +1,7 @@
 """The robust-SGD study on a small problem, and Theorem 1."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -160,6 +162,28 @@ def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
     assert robust_sgd.choose(points, errors, "minimum")["lam"] == 1e-3
     chosen = robust_sgd.choose(points, errors, "one_se")
     assert (chosen["lam"], chosen["multiplier"]) == (1e-1, 0.3)
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
+@pytest.mark.parametrize("label", ["pegasos", "liblinear_dual"])
+def test_folds_that_are_left_out_change_no_choice(label):
+    settings = typed("robust_sgd.errors", SETTINGS | {"lambdas": [1e-6, 1e-4, 1e-2, 0.1, 1, 10], "folds": 5})
+    method, noise = settings.methods[label], Noise.parse("symmetric 0.1")
+    problem = with_noise(clean_problem(data=toy(n=200)), noise.label)
+    X = np.hstack([problem.X, 0.2 * np.random.default_rng(1).standard_normal((len(problem.X), 60))])
+    problem, y, fold = replace(problem, X=X), problem.noisy, np.arange(len(X)) % 5
+    found = robust_sgd.validation_errors(method, problem, fold, settings, shared("tuning"), noise)
+    points, every = method.grid(settings), np.empty_like(found)
+    for k in range(5):
+        rng = shared("tuning").rng(f"shuffle {noise} fold {k}")
+        for j, point in enumerate(points):
+            model = method.model(point, settings.epochs, rng).fit(X[fold != k], y[fold != k])
+            every[k, j] = np.mean(model.predict(X[fold == k]) != y[fold == k])
+    fitted = np.isfinite(found)
+    assert 0 < fitted.sum() < fitted.size
+    np.testing.assert_array_equal(found[fitted], every[fitted])
+    for rule in ("one_se", "minimum"):
+        assert robust_sgd.choose(points, found, rule) == robust_sgd.choose(points, every, rule)
 
 
 def test_theorem_1_needs_the_variance_at_the_optimum():

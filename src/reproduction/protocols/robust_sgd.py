@@ -358,22 +358,33 @@ def _stored(X: Matrix) -> Matrix:
 def validation_errors(
     method: LinearMethod, problem: Problem, fold: Indices, settings: ErrorsSettings, at: At, noise: Noise
 ) -> Floats:
-    """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream."""
-    points, epochs = method.grid(settings), settings.epochs
-    wrong = np.empty((int(fold.max()) + 1, len(points)))
-    for k in range(len(wrong)):
+    """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream.
+
+    Infinite at a point that `choose` cannot take: where one fits at a time, the folds stop once they have
+    more errors than all folds of a larger lambda.
+    """
+    points, epochs, X, y = method.grid(settings), settings.epochs, problem.X, problem.noisy
+    streams = [at.rng(f"shuffle {noise} fold {k}") for k in range(int(fold.max()) + 1)]
+    wrong = np.full((len(streams), len(points)), np.inf)
+    if method.losses is None:
+        models = [[method.model(point, epochs, rng) for point in points] for rng in streams]
+        lowest = np.inf
+        for j in sorted(range(len(points)), key=lambda j: -points[j].lam):
+            found: list[float] = []
+            while len(found) < len(streams) and sum(found) <= lowest + 1e-9:
+                train, held = np.flatnonzero(fold != len(found)), np.flatnonzero(fold == len(found))
+                model = models[len(found)][j].fit(X[train], y[train])
+                found.append(float(np.mean(model.predict(X[held]) != y[held])))
+            if len(found) == len(streams):
+                wrong[:, j], lowest = found, min(lowest, sum(found))
+        return wrong
+    for k, rng in enumerate(streams):
         train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        rng = at.rng(f"shuffle {noise} fold {k}")
-        if method.losses is None:
-            for j, point in enumerate(points):
-                model = method.model(point, epochs, rng).fit(problem.X[train], problem.noisy[train])
-                wrong[k, j] = np.mean(model.predict(problem.X[held]) != problem.noisy[held])
-        else:
-            tried = [Candidate(method.losses[p.loss], p.lam, p.multiplier) for p in points]
-            y, more = problem.noisy.astype(np.float64), {"epochs": epochs} | method.parameters
-            W = method.cls.fit_grid(problem.X, y, train, tried, rng, **more)
-            misses = (problem.X[held] @ W[:-1] + W[-1] >= 0) != (y[held] > 0)[:, np.newaxis]
-            wrong[k] = np.where(np.isfinite(W).all(axis=0), misses.mean(axis=0), 1.0)
+        tried = [Candidate(method.losses[p.loss], p.lam, p.multiplier) for p in points]
+        signs, more = y.astype(np.float64), {"epochs": epochs} | method.parameters
+        W = method.cls.fit_grid(X, signs, train, tried, rng, **more)
+        misses = (X[held] @ W[:-1] + W[-1] >= 0) != (signs[held] > 0)[:, np.newaxis]
+        wrong[k] = np.where(np.isfinite(W).all(axis=0), misses.mean(axis=0), 1.0)
     return wrong
 
 
