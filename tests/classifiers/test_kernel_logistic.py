@@ -14,7 +14,7 @@ from noisylabels.classifiers.kernel_logistic import (
     marginal_zeta,
 )
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-from noisylabels.kernels.gaussian import basis, rbf, squared_distances
+from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic import Bias, Penalty, fit_batch
 from noisylabels.solvers.flipped_softmax import em_newton
@@ -324,3 +324,14 @@ def test_bayes_counts_what_is_penalised(bias, penalty, factor):
     square = float(w @ w if penalty == "weights" else w @ K @ w) + (b * b if bias == "penalised" else 0.0)
     weights = len(X) + (bias == "penalised")
     assert model.zeta_ == pytest.approx(marginal_zeta(square, weights, factor), rel=1e-3)
+
+
+@pytest.mark.parametrize("cls", [KLR, rKLR])
+def test_many_bayes_fits_end_where_zeta_and_the_weights_agree(cls):
+    K, X, labels = problem()
+    many = cls.fit_many(Gram(K, K), labels[:, None], [1.0, 64.0], regularisation="bayes").scores[0]
+    np.testing.assert_array_equal(many[0], many[1])
+    w = np.linalg.lstsq(K, many[0], rcond=1e-10)[0]
+    zeta = marginal_zeta(float(w @ w), len(X), "slides")
+    fixed = cls.fit_many(Gram(K, K), labels[:, None], [zeta]).scores[0, 0]
+    np.testing.assert_allclose(fixed, many[0], rtol=0, atol=0.02 * np.abs(fixed).max())

@@ -1,5 +1,7 @@
 """The rows of the experiments on flip probabilities and bounds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from running import table, two_classes, typed
@@ -36,6 +38,22 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
     found = rows[rows["metric"] == "error"]
     assert list(found["method"]) == [*methods, *methods]
     assert found["value"].between(0, 0.45).all()
+
+
+def test_features_as_they_are_keep_their_scale():
+    methods = {"svm": {"method": "large_margin_distribution", "parameters": {"C": 1, "lam1": 0, "lam2": 0}}}
+    settings = HALVES | {"methods": methods, "standardise": False}
+    tiny = replace(TOY, arrays=TOY.arrays | {"X": 1e-6 * TOY.arrays["X"]})
+    made = [
+        (HALVES | {"methods": methods}, TOY),
+        (HALVES | {"methods": methods}, tiny),
+        (settings, TOY),
+        (settings, tiny),
+    ]
+    rows = [table("boosting.bound_minimisers", *each) for each in made]
+    scaled, same, raw, shrunk = (each.loc[each["metric"] == "error", "value"] for each in rows)
+    np.testing.assert_allclose(same, scaled)
+    assert raw.mean() < 0.2 < shrunk.mean()  # weights that are large enough cost more than the errors
 
 
 def test_curves_simulations_and_margins_of_the_flip_probability():

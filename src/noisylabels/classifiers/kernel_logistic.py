@@ -39,6 +39,7 @@ from noisylabels.solvers.flipped_logistic import (
 from noisylabels.validation import Floats, choice, number, numbers
 
 SMALLEST_ZETA = 1e-8  # below it separable data have no solution
+PRIOR_ROUNDS = 10  # of zeta and w in turn, in `fit_many`
 LARGEST_CURVATURE = 0.25  # of the logistic loss: ridge = 2 zeta / 0.25
 TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
 Solver = Literal["lbfgs", "em_newton"]
@@ -181,14 +182,18 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         *,
         bias: Bias = "none",
         penalty: Penalty = "weights",
+        regularisation: Regularisation = "fixed",
         wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
         """One model per column of labels (n, L), 0 or 1, and per zeta in grid (G,), all on one kernel.
 
+        regularisation : "bayes" replaces the grid by `marginal_zeta` of w = 0 and then ten times by that of
+        the fitted w: the limit of "em_newton", where it has one.
+
         A column with one class only gets f = +-1 everywhere, flagged; so does what is not ``wanted`` (L, G).
         Also flagged: not converged, f = 0 at all held-out points (there the more frequent observed class is
         predicted), classes swapped.
-        Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias or penalty.
+        Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias, penalty or regularisation.
         """
         zeta = numbers("zeta", grid, least=SMALLEST_ZETA)
         check_variant(bias, penalty)
@@ -198,7 +203,12 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         left = mixed & (np.ones(len(zeta), bool) if wanted is None else wanted)
         at = column, g = divmod(np.flatnonzero(left), len(zeta))
         if len(column):
-            batch = fit_batch(gram.basis, y, column, zeta[g], cls.robust, bias=bias, penalty=penalty)
+            bayes = choice("regularisation", regularisation, get_args(Regularisation)) == "bayes"
+            each = np.full(len(g), marginal_zeta(0.0, y.shape[1], "slides")) if bayes else zeta[g]
+            for _ in range(PRIOR_ROUNDS if bayes else 0):
+                batch = fit_batch(gram.basis, y, column, each, cls.robust, bias=bias, penalty=penalty)
+                each = np.array([marginal_zeta(float(v @ v), y.shape[1], "slides") for v in batch.v])
+            batch = fit_batch(gram.basis, y, column, each, cls.robust, bias=bias, penalty=penalty)
             f = batch.v @ gram.Z_out.T + batch.bias[:, np.newaxis]
             fits.scores[at] = with_majority(f, y[column])
             fits.flagged[at] = ~batch.converged | (batch.omega01 + batch.omega10 >= 1.0) | silent(f)

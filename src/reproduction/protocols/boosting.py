@@ -10,6 +10,7 @@ halves are those of Zhang and Zhou, KDD 2014.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -220,6 +221,9 @@ class MinimisersSettings(keys.PartSettings):
     methods: keys.Methods[keys.Method] = Field(
         description="linear classifiers that choose their parameters themselves"
     )
+    standardise: bool = Field(
+        True, description="features by mean and standard deviation of the training part"
+    )
 
 
 class BoundsSettings(keys.PartSettings):
@@ -260,7 +264,10 @@ def bound_minimisers(settings: MinimisersSettings, walk: Walk) -> Iterator[Row]:
 
     Source: table of the bound minimiser.
     """
-    for at, split, _ in walk.parts(settings):
+    for at, split, dataset in walk.parts(settings):
+        if not settings.standardise:
+            X = dataset.arrays["X"]
+            split = replace(split, X=X[split.train], X_test=X[split.test])
         for label, method in settings.methods.items():
             model = seeded(method.build(), at.rng("starts")).fit(split.X, split.clean)
             values = {"error": float(np.mean(model.predict(split.X_test) != split.truth))}
