@@ -42,6 +42,7 @@ NAMES = (
     "* kernel: *", "* kernel at p = *", "* at v = *", "surrogate of the *", "gradient *", "one copy: *",
     "two copies: *", "known covariance: *", "full covariance: *", "P(copies >= *)", "*copies*",
     "fourth moment of a copy", "inner product with the second copy", "its second moment*", "estimate of *",
+    "* kernel and smoothed *",
 )  # fmt: skip
 """Names of identities."""
 
