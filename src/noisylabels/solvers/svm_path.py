@@ -22,6 +22,8 @@ SMALLEST_CURVATURE = 1e-12
 RIDGE = 1e-10  # of the Newton system
 LOOK = 16  # steps between two looks at the duality gap
 NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0  # cost of a Newton step on m variables, in n SMO steps on n
+ROWS = 11  # of the work of `solve`
+BETA, R, SIGNS, DIAGONAL, LOWER, UPPER, GROW, SHRINK, ABOVE, BELOW, GAIN = range(ROWS)
 FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
 
 
@@ -43,128 +45,202 @@ def path(
     the bound C, the solution is that of every larger C.
     """
     n, p = K.shape
-    beta, r, diagonal, signs = (np.zeros(p) for _ in range(4))
-    r[:n], diagonal[:n], signs[:n] = y, K.diagonal(), y
+    work = np.zeros((ROWS, p))
+    work[R, :n], work[SIGNS, :n], work[DIAGONAL, :n] = y, y, K.diagonal()
     betas, intercepts = np.zeros((len(Cs), n)), np.zeros(len(Cs))
     converged, steps = np.ones(len(Cs), np.bool_), np.zeros(len(Cs), np.int64)
     for k, C in enumerate(Cs):
-        if k == 0 or np.abs(beta).max() >= Cs[k - 1]:
-            if k > 0:
-                stretch(beta, r, signs, C / Cs[k - 1])
-            lower, upper = np.minimum(0.0, C * signs), np.maximum(0.0, C * signs)
-            due = True
-            while due:
-                left = max_steps - int(steps[k])
-                taken, converged[k], due = descend(
-                    K, beta, r, lower, upper, diagonal, tolerance, gap * n * C, left
-                )
-                steps[k] += taken
-                if due:
-                    newton_step(K, beta, r, lower, upper)
-                    due = steps[k] < max_steps
-            intercepts[k] = intercept(beta[:n], r[:n], lower[:n], upper[:n])
-        else:
-            intercepts[k], converged[k] = intercepts[k - 1], converged[k - 1]
-        betas[k] = beta[:n]
+        last = Cs[k - 1] if k else 0.0
+        intercepts[k], steps[k], converged[k] = solve(K, work, C, last, tolerance, gap * n * C, max_steps)
+        if steps[k] < 0:
+            betas[k:], intercepts[k:], converged[k:], steps[k:] = (
+                betas[k - 1],
+                intercepts[k - 1],
+                converged[k - 1],
+                0,
+            )
+            break
+        betas[k] = work[BETA, :n]
     return betas, intercepts, converged, steps
 
 
-def stretch(beta: Floats, r: Floats, y: Floats, factor: float) -> None:
-    """beta <- factor beta if the dual is larger there; exact while a whole class is at the bound."""
-    if (factor - 1.0) * (y @ beta) > 0.5 * (factor**2 - 1.0) * (beta @ (y - r)):
-        beta *= factor
-        r[:] = y - factor * (y - r)
+@njit(cache=True, error_model="numpy")
+def solve(
+    K: Floats, work: Floats, C: float, last: float, tolerance: float, allowed: float, most: int
+) -> tuple[float, int, bool]:
+    """From the solution for C = ``last`` (0: from beta = 0) to that for C: b, steps (-1: the same), optimal.
 
-
-def intercept(beta: Floats, r: Floats, lower: Floats, upper: Floats) -> float:
-    """b: the mean residual of the free variables, without any the middle of what the others allow."""
-    free = (lower < beta) & (beta < upper)
-    if free.any():
-        return float(r[free].mean())
-    return float(0.5 * (r[beta < upper].max() + r[beta > lower].min()))
+    SMO, a Newton step whenever SMO has cost as much.   work : the rows named by `ROWS`; beta and r change.
+    allowed : duality gap that is near enough. The last columns, beyond the rows of K, are padding.
+    """
+    n, p = K.shape
+    beta, r, lower, upper, diagonal = work[BETA], work[R], work[LOWER], work[UPPER], work[DIAGONAL]
+    grow, shrink = work[GROW], work[SHRINK]  # 0 where beta may grow (shrink), else -inf
+    above, below, gain = work[ABOVE], work[BELOW], work[GAIN]
+    if not stretch(beta, r, work[SIGNS], last, C, lower, upper):
+        return 0.0, -1, True
+    steps, since, wait, due, optimal = 0, 0, 2 * n, True, False
+    while True:
+        if due:
+            for i in range(p):
+                grow[i] = 0.0 if beta[i] < upper[i] else -np.inf
+                shrink[i] = 0.0 if beta[i] > lower[i] else -np.inf
+            move(r, K[0], K[0], 0.0, grow, shrink, above, below)
+            due, since = False, 0
+        i = largest(above)
+        top = above[i]
+        gains(top, below, K[i], diagonal[i], diagonal, gain)
+        j = largest(gain)
+        look = allowed > 0.0 and since % LOOK == 0
+        if look or top + below[j] <= tolerance:
+            bottom = below[largest(below)]
+            optimal = top + bottom <= tolerance
+            if not optimal and look:
+                optimal = duality_gap(beta, r, lower, upper, 0.5 * (top - bottom)) <= allowed
+            if optimal:
+                break
+        curvature = diagonal[i] + diagonal[j] - 2.0 * K[i, j]
+        curvature = curvature if curvature > SMALLEST_CURVATURE else SMALLEST_CURVATURE
+        step = (top - r[j]) / curvature
+        step = upper[i] - beta[i] if upper[i] - beta[i] < step else step
+        step = beta[j] - lower[j] if beta[j] - lower[j] < step else step
+        beta[i] = upper[i] if step == upper[i] - beta[i] else beta[i] + step
+        beta[j] = lower[j] if step == beta[j] - lower[j] else beta[j] - step
+        for t in (i, j):
+            grow[t] = 0.0 if beta[t] < upper[t] else -np.inf
+            shrink[t] = 0.0 if beta[t] > lower[t] else -np.inf
+        move(r, K[i], K[j], step, grow, shrink, above, below)
+        steps += 1
+        since += 1
+        wait -= 1
+        if wait == 0:
+            m = 0
+            for t in range(n):
+                m += lower[t] < beta[t] < upper[t]
+            wait = 2 * n
+            if m >= 2 and NEWTON_CUBIC * m**3 + NEWTON_SQUARE * m**2 <= since * n:
+                newton_step(K, beta, r, lower, upper, m)
+                due = True
+            if steps >= most:
+                break
+    return intercept(beta, r, lower, upper, n), steps, optimal
 
 
 @njit(cache=True, error_model="numpy")
-def descend(
-    K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats, diagonal: Floats, tolerance: float,
-    allowed: float, most: int,
-) -> tuple[int, bool, bool]:  # fmt: skip
-    """SMO until optimal, or ``most`` steps, or it has cost as much as a Newton step; changes beta and r.
+def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-def]
+    """Set the bounds for C; beta <- beta C / last if the dual is larger there; was any beta at a bound?
 
-    allowed : duality gap that is near enough.   Returns the steps, whether it is optimal, and whether a
-    Newton step is due. The last entries of the arrays, beyond the rows of K, are padding.
+    Exact while a whole class is at the bound.
     """
-    n, p = K.shape
-    grow, shrink = np.empty(p), np.empty(p)  # 0 where beta may grow (shrink), else -inf
-    above, below, gain = np.empty(p), np.empty(p), np.empty(p)
-    for i in range(p):
-        grow[i] = 0.0 if beta[i] < upper[i] else -np.inf
-        shrink[i] = 0.0 if beta[i] > lower[i] else -np.inf
-    move(r, K[0], K[0], 0.0, grow, shrink, above, below)
-    steps = 0
-    while steps < most:
-        for k in range(2 * n):
-            i = largest(above)
-            top = above[i]
-            gains(top, below, K[i], diagonal[i], diagonal, gain)
-            j = largest(gain)
-            if top + below[j] <= tolerance and top + below[largest(below)] <= tolerance:
-                return steps, True, False
-            if k % LOOK == 0 and allowed > 0.0:
-                middle = 0.5 * (top - below[largest(below)])
-                if duality_gap(beta, r, lower, upper, middle) <= allowed:
-                    return steps, True, False
-            curvature = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], SMALLEST_CURVATURE)
-            step = min((top - r[j]) / curvature, upper[i] - beta[i], beta[j] - lower[j])
-            beta[i] = upper[i] if step == upper[i] - beta[i] else beta[i] + step
-            beta[j] = lower[j] if step == beta[j] - lower[j] else beta[j] - step
-            for t in (i, j):
-                grow[t] = 0.0 if beta[t] < upper[t] else -np.inf
-                shrink[t] = 0.0 if beta[t] > lower[t] else -np.inf
-            move(r, K[i], K[j], step, grow, shrink, above, below)
-            steps += 1
-        m = 0
-        for i in range(n):
-            m += lower[i] < beta[i] < upper[i]
-        if m >= 2 and NEWTON_CUBIC * m**3 + NEWTON_SQUARE * m**2 <= steps * n:
-            return steps, False, True
-    return steps, False, False
+    linear, square, most = 0.0, 0.0, 0.0
+    for i in range(len(beta)):
+        linear += signs[i] * beta[i]
+        square += beta[i] * (signs[i] - r[i])
+        most = abs(beta[i]) if abs(beta[i]) > most else most
+        lower[i] = C * signs[i] if signs[i] < 0.0 else 0.0
+        upper[i] = C * signs[i] if signs[i] > 0.0 else 0.0
+    factor = C / last
+    if last > 0.0 and (factor - 1.0) * linear > 0.5 * (factor**2 - 1.0) * square:
+        for i in range(len(beta)):
+            beta[i] *= factor
+            r[i] = signs[i] - factor * (signs[i] - r[i])
+    return most >= last
 
 
-def newton_step(K: Floats, beta: Floats, r: Floats, lower: Floats, upper: Floats) -> None:
-    """Towards the solution for the free variables at fixed sum; one that reaches a bound stays there.
+@njit(cache=True, error_model="numpy")
+def intercept(beta, r, lower, upper, n):  # type: ignore[no-untyped-def]
+    """b: the mean residual of the free variables, without any the middle of what the others allow."""
+    total, free, most, least = 0.0, 0, -np.inf, np.inf
+    for i in range(n):
+        if lower[i] < beta[i] < upper[i]:
+            total += r[i]
+            free += 1
+        elif beta[i] < upper[i]:
+            most = r[i] if r[i] > most else most
+        else:
+            least = r[i] if r[i] < least else least
+    return total / free if free else 0.5 * (most + least)
 
-    The step d solves [[K_FF, 1], [1, 0]] [d, b] = [r_F, 0]. Without variable h the rest of it is
-    d - G_h d_h / G_hh, G the inverse of the matrix, and G loses a rank.
+
+@njit(cache=True, error_model="numpy")
+def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
+    """Towards the solution for the m free variables at fixed sum; one that reaches a bound stays there.
+
+    The step d solves [[K_FF, 1], [1, 0]] [d, b] = [r_F, 0] by sweeps of all pivots; another sweep of a
+    variable takes it out of the system and leaves the rest of the step without it.
     """
-    free = np.flatnonzero((lower < beta) & (beta < upper))
-    m, low, high, start = len(free), lower[free], upper[free], beta[free]
-    system = np.ones((m + 1, m + 1))
-    system[:m, :m] = K[np.ix_(free, free)]
-    system[np.diag_indices(m)] += RIDGE
-    system[m, m] = 0.0
-    G = np.linalg.inv(system)
-    d = G[:, :m] @ r[free]
-    inside, total = np.ones(m, bool), np.zeros(m)
-    for _ in range(m):
-        d[:m] -= inside * (d[:m].sum() / inside.sum())  # rounding must not change the sum of beta
-        room = np.where(d[:m] > 0.0, high, low) - start
-        share = np.full(m, np.inf)
-        np.divide(room - total, d[:m], out=share, where=inside & (d[:m] != 0.0))
-        hit = int(share.argmin())
-        t = min(1.0, share[hit])
-        total += t * d[:m]
-        if t == 1.0:
+    free, memory = np.empty(m, np.int64), np.empty((m + 4, m + 2))
+    G, inside, total, row = memory[3:], memory[0], memory[1], memory[2]
+    a = 0
+    for i in range(len(K)):
+        if lower[i] < beta[i] < upper[i]:
+            free[a], inside[a], total[a] = i, 1.0, 0.0
+            a += 1
+    for a in range(m):
+        for c in range(a, m):
+            G[a, c] = K[free[a], free[c]]
+        G[a, a] += RIDGE
+        G[a, m], G[a, m + 1] = 1.0, r[free[a]]
+    G[m, m], G[m, m + 1] = 0.0, 0.0
+    for a in range(m + 1):
+        sweep(G, a, row, 1.0)
+    left = m
+    while left >= 2:
+        mean = 0.0  # rounding must not change the sum of beta
+        for a in range(m):
+            mean += G[a, m + 1] / left
+        t, hit, bound = 1.0, -1, 0.0
+        for a in range(m):
+            if inside[a] == 1.0:
+                G[a, m + 1] -= mean
+                d, i = G[a, m + 1], free[a]
+                limit = (upper[i] if d > 0.0 else lower[i]) - beta[i]
+                if abs(limit - total[a]) < t * abs(d):
+                    t, hit, bound = abs((limit - total[a]) / d), a, limit
+        for a in range(m):
+            total[a] += t * G[a, m + 1]
+        if hit < 0:
             break
-        total[hit], inside[hit] = room[hit], False
-        if inside.sum() < 2:
-            break
-        d = (1.0 - t) * (d - G[hit] * (d[hit] / G[hit, hit]))
-        d[hit] = 0.0
-        G -= np.outer(G[:, hit] / G[hit, hit], G[hit])
-        G[hit, hit] = 1.0
-    beta[free] = np.where(inside, np.clip(start + total, low, high), np.where(total > 0.0, high, low))
-    r -= total @ K[free]
+        total[hit], inside[hit] = bound, 0.0
+        left -= 1
+        sweep(G, hit, row, 0.0)
+        for a in range(m):
+            G[a, m + 1] *= 1.0 - t
+    for a in range(m):
+        i = free[a]
+        if inside[a] == 1.0:
+            beta[i] = min(max(beta[i] + total[a], lower[i]), upper[i])
+        else:
+            beta[i] = upper[i] if total[a] > 0 else lower[i]
+        subtract(r, total[a], K[i], 0)
+
+
+@njit(cache=True, error_model="numpy")
+def sweep(G, h, row, kept):  # type: ignore[no-untyped-def]
+    """Exchange variable h of the symmetric system G (m, m + 1), of which the upper triangle is kept.
+
+    Once for each variable (``kept`` 1): minus the inverse, and in the last column the solution. Then with
+    ``kept`` 0: both without h, and zeros in its place.
+    """
+    m = len(G)
+    for a in range(m + 1):
+        row[a] = G[a, h] if a < h else G[h, a]
+    pivot = 1.0 / row[h]
+    for a in range(m):
+        subtract(G[a], row[a] * pivot, row, a)
+    for a in range(m + 1):
+        if a < h:
+            G[a, h] = kept * row[a] * pivot
+        else:
+            G[h, a] = kept * row[a] * pivot
+    G[h, h] = -pivot * kept
+
+
+@njit(cache=True, error_model="numpy", fastmath=FAST)
+def subtract(v, factor, w, start):  # type: ignore[no-untyped-def]
+    """v -= factor w from ``start``."""
+    for t in range(start, len(v)):
+        v[t] -= factor * w[t]
 
 
 @njit(cache=True, error_model="numpy", fastmath=FAST)
