@@ -115,12 +115,21 @@ def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, messag
 
 def test_a_folder_without_a_paper_or_a_title_is_named(paper, tmp_path):
     (paper / "TITLE").unlink()
-    with pytest.raises(ValueError, match="has no folder with a TITLE"):
-        planned(paper)
-    with pytest.raises(ValueError, match="nowhere is not a folder"):
-        planned(tmp_path / "nowhere/x")
+    for place, message in (
+        (paper, f"has no TITLE in {paper.name}, a line with its title"),
+        (tmp_path / "nowhere/x", "nowhere does not exist; ./run new-paper"),
+        (paper / "code.py/x", "code.py is not a folder; name the folder that your papers are in"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            planned(place)
     (paper / "TITLE").write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match="is empty; it holds the title"):
+        planned(paper)
+    with pytest.raises(ValueError, match="is itself a paper; name the folder that it is in"):
+        planned(paper / "x")
+    for file in paper.glob("*.yaml"):
+        file.unlink()
+    with pytest.raises(ValueError, match="has a TITLE and no artifact"):
         planned(paper)
 
 

@@ -390,8 +390,20 @@ def own_papers(project: str) -> dict[str, Path]:
     home = Path(project).expanduser().absolute()
     found = {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))} if project else {}
     if project and not found:
-        why = "has no folder with a TITLE" if home.is_dir() else "is not a folder"
-        raise ArtifactError(f"project: {home} {why}; ./run new-paper {home}/NAME makes one")
+        made = f"./run new-paper {home}/NAME makes one"
+        if home.exists() and not home.is_dir():
+            raise ArtifactError(f"project: {home} is not a folder; name the folder that your papers are in")
+        if (home / "TITLE").is_file():
+            raise ArtifactError(
+                f"project: {home} is itself a paper; name the folder that it is in: {home.parent}"
+            )
+        untitled = sorted(file.parent.name for file in home.glob("*/*.yaml"))
+        why = (
+            f"has no TITLE in {untitled[0]}, a line with its title"
+            if untitled
+            else "has no folder with a TITLE"
+        )
+        raise ArtifactError(f"project: {home} {why if home.is_dir() else 'does not exist'}; {made}")
     if project and str(home) not in sys.path:
         sys.path.append(str(home))
     return found
@@ -444,6 +456,11 @@ def artifact_files(folder: Path, paper: str) -> list[Path]:
     """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
     files = sorted((folder / paper).glob("*.yaml"))
     if not files:
+        if (folder / paper / "TITLE").is_file():
+            place = folder / paper
+            raise ArtifactError(
+                f"{place}: has a TITLE and no artifact; ./run new-artifact {place}/table1 makes one"
+            )
         known = sorted(path.name for path in folder.iterdir() if path.is_dir())
         raise ArtifactError(f"papers: {paper!r} has no artifacts in {folder / paper}{near(paper, known)}")
     return files
