@@ -25,7 +25,11 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba" / code_digest.kernel_digest()),
 }
-OWN = [str(Path(config["project"]).expanduser().absolute())] if config.get("project") else []
+OWN = (
+    [str(Path(config["project"]).expanduser().absolute())]
+    if config.get("project")
+    else []
+)
 for variable, folder in {
     "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *OWN]),
     "PATH": Path(sys.executable).parent,
