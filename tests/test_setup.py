@@ -94,6 +94,12 @@ def test_every_file_names_the_same_pythons():
     ]
 
 
+def test_the_hooks_at_a_commit_have_the_versions_of_the_lock():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    locked = pins("dev.lock")
+    assert [{hook["rev"].removeprefix("v")} for hook in hooks] == [locked["ruff"], locked["snakefmt"]]
+
+
 def test_citation_has_the_version_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert str(citation["version"]) == PROJECT["version"]

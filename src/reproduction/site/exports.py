@@ -27,6 +27,12 @@ PROFILES = {
     f"{RO}/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
+NUMBERS = {"estimate": "estimate", "low": "ci_low", "high": "ci_high", "n": "n"}
+NUMBERS |= {"published": "published", "margin": "margin"}
+VERDICT_FILES = (
+    ("", "Verdicts on every statement and printed value"),
+    (".schema", "JSON Schema of the verdicts"),
+)
 FORMATS = {"png": "image/png", "svg": "image/svg+xml", "html": "text/html"}
 SPECIAL = {**{c: f"\\{c}" for c in "&%$#_{}"}, "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 SPECIAL |= {
@@ -82,10 +88,6 @@ def verdicts(pages: Sequence[Page]) -> list[Verdict]:
         for row in page.first.verdicts
         if judges(row)
     ]
-
-
-NUMBERS = {"estimate": "estimate", "low": "ci_low", "high": "ci_high", "n": "n"}
-NUMBERS |= {"published": "published", "margin": "margin"}
 
 
 def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
@@ -209,9 +211,3 @@ def crate(papers: Sequence[Paper], figures: Mapping[str, str]) -> dict[str, obje
     )
     context = [f"{RO}/crate/1.1/context", f"{RO}/terms/workflow-run/context"]
     return {"@context": context, "@graph": list(found.values())}
-
-
-VERDICT_FILES = (
-    ("", "Verdicts on every statement and printed value"),
-    (".schema", "JSON Schema of the verdicts"),
-)
