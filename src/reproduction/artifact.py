@@ -409,14 +409,18 @@ def own_papers(project: str) -> dict[str, Path]:
     return found
 
 
-def load_all(folder: Path, papers: Iterable[str], scale: str, project: str = "") -> dict[str, Artifact]:
-    """All artifacts of the papers, and of those in a user's project, by their names ``<paper>/<artifact>``.
+def load_all(folder: Path, papers: Iterable[str], scale: str, *projects: str) -> dict[str, Artifact]:
+    """All artifacts of the papers, and of those in users' projects, by their names ``<paper>/<artifact>``.
+
+    Of two projects with a paper of one name, the first has it.
 
     Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
     names of one target of the workflow.
     """
     found: dict[str, Artifact] = {}
-    own = own_papers(project)
+    own: dict[str, Path] = {}
+    for project in projects:
+        own = own_papers(project) | own
     if twice := sorted(name for name in own if (folder / name).is_dir()):
         raise ArtifactError(
             f"project: {own[twice[0]]}: the repository has a paper of this name; rename the folder"

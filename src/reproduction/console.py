@@ -19,7 +19,8 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from reproduction.plan import Plan
+from reproduction.code_digest import CHECKOUT
+from reproduction.plan import Plan, passed_over
 from reproduction.verdicts.claims import VERDICTS
 
 SECONDS: dict[int, float] = {}
@@ -177,6 +178,8 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     elif failed:
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
     out = {name: why for name, why in plan.left_out.items() if f"{name}/".startswith(tuple(scopes))}
+    over = passed_over(plan, CHECKOUT, Path()) if "" in scopes else ""
+    lines += [over] * bool(over)
     return "\n".join([*lines, *(f"left out: {name}: {why}" for name, why in out.items())])
 
 

@@ -23,6 +23,8 @@ from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
 from reproduction.strict_yaml import Content, read
 
+ADDED = "examples/papers"
+"""The project of the repository's own: papers that were added by the recipe, run by ``project``."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 COMMANDS = (
     "audit",
@@ -394,11 +396,15 @@ class Plan:
         """
         found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
         listed = self.config["papers"]
-        for file in sorted(folder.glob("*/*.yaml")):
+        added = folder.parents[1].glob(f"{ADDED}/*/*.yaml")
+        known = {artifact.paper for artifact in self.artifacts.values()}
+        for file in sorted([*folder.glob("*/*.yaml"), *added]):
             paper, name = file.parent.name, f"{file.parent.name}_{file.stem}"
-            if paper not in listed and NAME.fullmatch(paper):
+            if paper not in known and NAME.fullmatch(paper):
                 once = f"--config 'papers=[{','.join([*listed, paper])}]'"
                 why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
+                if file.parents[1] != folder:
+                    why = f"{paper} is one of the papers in {ADDED}; add --config project={ADDED}"
                 found |= dict.fromkeys([paper, *([name] if NAME.fullmatch(name) else [])], why)
         return found
 
@@ -440,15 +446,30 @@ def configured(root: Path, scale: str) -> Content:
     return merge(read(root / "config/config.yaml"), read(overlay) if overlay.is_file() else {})
 
 
-def planned(root: Path, config: Mapping[str, Any]) -> Plan:
-    """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line."""
-    loaded = load_all(
-        root / "config/experiments", config["papers"], config["scale"], config.get("project", "")
-    )
+def planned(root: Path, config: Mapping[str, Any], added: bool = False) -> Plan:
+    """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line.
+
+    added : with the papers in `ADDED`, whatever the configuration says of them.
+    """
+    projects = [config.get("project", ""), *[str(root / ADDED)] * (added and bool(added_papers(root)))]
+    loaded = load_all(root / "config/experiments", config["papers"], config["scale"], *projects)
     known = registry.load_registry(root / "config/datasets.yaml")
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     return Plan(config, loaded, entries, measured)
+
+
+def added_papers(root: Path) -> list[str]:
+    """Papers in `ADDED`."""
+    return sorted(file.parent.name for file in root.glob(f"{ADDED}/*/TITLE"))
+
+
+def passed_over(made: Plan, checkout: Path, root: Path) -> str:
+    """One line that names papers with results below ``root`` that no page shows; "" without any."""
+    known = {artifact.paper for artifact in made.artifacts.values()} | set(added_papers(checkout))
+    found = {file.parents[1].name for file in (root / made.results).glob("*/*/table.csv")} - known
+    why = "its folder is neither in `papers` nor in `project`; ./run site --project FOLDER shows it"
+    return f"not shown on the pages: {', '.join(sorted(found))} ({why})" if found else ""
 
 
 def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:

@@ -18,7 +18,7 @@ if not folder.is_dir():
 if folder.name not in SCALES or folder.parent.name != "results":
     parser.error(f"{given}: expected .../results/<scale>, the scales are {', '.join(SCALES)}")
 try:
-    plan = planned(checkout, configured(checkout, folder.name))
+    plan = planned(checkout, configured(checkout, folder.name), added=True)
 except ValueError as error:
     sys.exit(f"compare: {error}")
 lines, differs = reference.report(plan, folder.parents[1], checkout)

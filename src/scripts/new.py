@@ -41,6 +41,7 @@ if (target := place.with_name(place.name + suffix)).exists():
 try:
     if given.what == "new-paper":
         place.mkdir(parents=True)
+        (place / "__init__.py").touch()  # its tests may have the names of other papers'
         for name in ("TITLE", "README.md", "code.py", "test_code.py", "table1.yaml", "table1.published.csv"):
             written(name, place / name)
     elif given.what == "new-artifact":

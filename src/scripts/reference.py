@@ -18,7 +18,7 @@ from reproduction.plan import configured, planned  # noqa: E402  (a wrong comman
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 try:
-    plan = planned(CHECKOUT, configured(CHECKOUT, "full"))
+    plan = planned(CHECKOUT, configured(CHECKOUT, "full"), added=True)
     names = reference.chosen(plan, given.names)
 except ValueError as error:
     sys.exit(f"reference: {error}")

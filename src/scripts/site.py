@@ -15,7 +15,7 @@ parser.add_argument("--out", type=Path, default=Path("site"), help="folder with 
 given = parser.parse_args()
 
 from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.plan import configured, planned  # noqa: E402
+from reproduction.plan import configured, passed_over, planned  # noqa: E402
 from reproduction.site import build  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -33,11 +33,14 @@ try:
             if (given.out / "docs/README.html").is_file():
                 unread = shutil.ignore_patterns(".*", "_sources")
                 shutil.copytree(given.out / "docs", part / "docs", ignore=unread)
-            pages = build.write(planned(CHECKOUT, config), CHECKOUT, Path.cwd(), part)
+            plan = planned(CHECKOUT, config, added=True)
+            pages = build.write(plan, CHECKOUT, Path.cwd(), part)
             shutil.rmtree(out, ignore_errors=True)
             part.rename(out)
         finally:
             shutil.rmtree(part, ignore_errors=True)
         print(f"{pages} results: {out / 'index.html'}")
+        if line := passed_over(plan, CHECKOUT, Path.cwd()):
+            print(line)
 except ValueError as error:
     sys.exit(f"site: {error}")

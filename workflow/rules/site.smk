@@ -4,7 +4,11 @@
 rule site:
     input:
         results=PLAN.promised(""),
-        reference=sorted(map(os.path.relpath, ROOT.glob("results/reference/*/*/*.*"))),
+        reference=sorted(
+            os.path.relpath(file)
+            for pattern in ["results/reference/*/*/*.*", f"{plan.ADDED}/*/*.*"]
+            for file in ROOT.glob(pattern)
+        ),
     output:
         f"site/{SCALE}/index.html",
     log:

@@ -36,7 +36,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     Returns how many artifacts have a page.
     """
     every = pages.all_pages(plan, home, root)
-    papers = pages.by_paper(every)
+    papers, ours = pages.by_paper(every), [page for page in every if not page.added]
     for folder in ("assets", "figures", "thumbnails", "source"):
         (out / folder).mkdir(parents=True)
     for name in ASSETS:
@@ -50,8 +50,8 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
         "papers": papers,
         "pages": every,
         "keys": {page.key for page in every},
-        "missing": len(plan.artifacts) - len(every),
-        "totals": totals(every),
+        "missing": sum(a.paper in plan.config["papers"] for a in plan.artifacts.values()) - len(ours),
+        "totals": totals(ours),
         "documents": documents(out / "docs"),
     }
 

@@ -247,8 +247,18 @@ class Page:
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
         words = [] if scale == "full" else [f"--configfile config/{scale}.yaml"]
-        words += [f"--config {shlex.quote('data=' + json.dumps({'local': own}))}"] * bool(own)
+        values = [f"project={self.added}"] * bool(self.added)
+        values += [f"data={json.dumps({'local': own})}"] * bool(own)
+        words += [f"--config {' '.join(map(shlex.quote, values))}"] * bool(values)
         return " ".join(["./run", *words, "--cores 2 --", self.key])
+
+    @property
+    def added(self) -> str:
+        """The project that its paper is in, added by the recipe; "" of ours."""
+        project = self.artifact.file.parents[1]
+        if self.artifact.paper in self.plan.config["papers"]:
+            return ""
+        return str(project.relative_to(CHECKOUT) if project.is_relative_to(CHECKOUT) else project)
 
     @cached_property
     def drawn(self) -> list[Artifact]:
@@ -368,6 +378,11 @@ class Paper:
     title: str
     findings: Mapping[str, str]
     pages: list[Page]
+
+    @property
+    def added(self) -> bool:
+        """Was it added by the recipe? Its verdicts are not among the totals."""
+        return bool(self.pages[0].added)
 
     @property
     def rows(self) -> list[Row]:
