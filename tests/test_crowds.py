@@ -138,6 +138,17 @@ def test_names_order_and_form_of_the_labels_change_nothing(cls):
     assert cls().fit(wide(table)).classes_.tolist() == [0, 1, 2]  # whole numbers, although gaps make floats
 
 
+@pytest.mark.parametrize("cls", METHODS)
+def test_an_item_whose_labels_are_all_missing_stays_in_either_form(cls):
+    wide = [[0, 1, 0], [None, None, None], [1, 1, 0]]
+    item, annotator = np.divmod(np.arange(9), 3)
+    table = {"item": item, "annotator": annotator, "label": [label for row in wide for label in row]}
+    for found in (cls().fit(wide), cls().fit(table)):
+        assert found.items_.tolist() == [0, 1, 2]
+        assert "1 of 3 items have no label" in found.notes_
+        np.testing.assert_allclose(found.posterior_[1], found.prior_ if hasattr(found, "prior_") else 0.5)
+
+
 def test_ties_are_coins_and_the_rarest_votes_win_nothing():
     tied = MajorityVote().fit(np.tile([-1, 1], (2000, 1)))
     assert abs(tied.labels_.mean()) < 0.1
@@ -221,6 +232,19 @@ def test_thousands_of_labels_of_an_item_do_not_underflow():
             "got .'item', 'label', 'worker'",
         ),
         (lambda: MajorityVote().fit({"item": [0], "annotator": [1, 2], "label": [0]}), "the same length"),
+        (
+            lambda: OneCoin().fit([[0, 1], [1]]),
+            "row 1 has 1 entries, row 0 has 2; give every row one entry per",
+        ),
+        (lambda: GLAD().fit([[0, 1], 1]), "row 1 has 1 entries, row 0 has 2"),
+        (
+            lambda: GLAD().fit({"item": [0, None], "annotator": [0, 0], "label": [0, 1]}),
+            "row 1 has no item; name it, or drop the row",
+        ),
+        (
+            lambda: OneCoin().fit({"item": [0, 1], "annotator": [np.nan, 0], "label": [0, 1]}),
+            "row 0 has no annotator",
+        ),
         (lambda: MajorityVote().fit([[None, None]]), "there are none; two are needed"),
         (lambda: MajorityVote().fit([["a", "a"]]), "one class only, a; two are needed"),
         (lambda: MajorityVote(["a", "b"]).fit([["a", "c"]]), r"c is none of classes = \['a', 'b'\]"),

@@ -8,7 +8,7 @@ often than wrong, which is what gives the classes their names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -44,19 +44,33 @@ class Responses:
     def of(cls, labels: Any, classes: Any = None) -> Self:
         """From an array (n, W) with gaps, or a long table; classes: all of them, if some never occur.
 
-        Raises ValueError : other shapes, a label outside ``classes``, fewer than two classes.
+        An item or annotator all of whose labels are missing is kept.
+        Raises ValueError : other shapes, an item or annotator without a name, a label outside ``classes``,
+        fewer than two classes.
         """
         columns = getattr(labels, "columns", labels if isinstance(labels, Mapping) else ())
         if set(COLUMNS) <= set(columns):
             long = [np.asarray(labels[name]) for name in COLUMNS]
             if len({column.shape for column in long}) > 1:
                 raise ValueError("labels: the columns item, annotator and label must have the same length")
-            here = ~np.any([_gaps(column) for column in long], axis=0)
-            (items, item), (annotators, annotator), (known, label) = (
-                _coded(name, column[here]) for name, column in zip(COLUMNS, long, strict=True)
-            )
+            for name, column in zip(COLUMNS[:2], long[:2], strict=True):
+                if (missing := _gaps(column)).any():
+                    raise ValueError(
+                        f"labels: row {missing.argmax()} has no {name}; name it, or drop the row"
+                    )
+            here = ~_gaps(long[2])
+            (items, item), (annotators, annotator) = map(_coded, COLUMNS[:2], long[:2])
+            item, annotator = item[here], annotator[here]
+            known, label = _coded("label", long[2][here])
         else:
-            wide = np.ma.asarray(labels) if np.ma.isMaskedArray(labels) else np.asarray(labels)
+            try:
+                wide = np.ma.asarray(labels) if np.ma.isMaskedArray(labels) else np.asarray(labels)
+            except ValueError:  # NumPy's message names neither the row nor the remedy
+                lengths = [len(row) if isinstance(row, Sized) else 1 for row in labels]
+                odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+                uneven = f"labels: row {odd} has {lengths[odd]} entries, row 0 has {lengths[0]}"
+                remedy = "give every row one entry per annotator, None where there is no label"
+                raise ValueError(f"{uneven}; {remedy}") from None
             if wide.ndim != 2:
                 raise ValueError(
                     "labels: expected an array (items, annotators) or the columns item, annotator and label, "
