@@ -71,13 +71,13 @@ def test_consensus_and_its_quality_are_those_of_cleanlab(K, per_item):
     p = rng.dirichlet(np.ones(K), len(truth)) + 2 * np.eye(K)[truth]
     p /= p.sum(axis=1, keepdims=True)
     found = CrowdLab().fit(wide(table), p)
-    theirs = get_label_quality_multiannotator(
-        wide(table), p, return_weights=True, verbose=False, return_detailed_quality=False
-    )
+    theirs = get_label_quality_multiannotator(wide(table), p, return_weights=True, verbose=False)
     quality = theirs["label_quality"]
     assert found.labels_.tolist() == quality["consensus_label"].tolist()
     np.testing.assert_allclose(found.confidence_, quality["consensus_quality_score"], atol=1e-9)
     np.testing.assert_allclose(found.weight_, theirs["annotator_weight"], atol=1e-9)
+    rated = theirs["annotator_stats"]["annotator_quality"].sort_index()
+    np.testing.assert_allclose(found.quality_, rated, atol=1e-9)
     assert found.model_weight_ == pytest.approx(theirs["model_weight"], abs=1e-9)
 
 

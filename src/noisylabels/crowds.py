@@ -367,7 +367,9 @@ class CrowdLab(MajorityVote):
     number of labels; e the share that the most frequent class misses. Errors are those on items with several
     labels. Two rounds: the consensus is the vote, ties by p; then the best class of the first round.
 
-    Beside what `MajorityVote` lists: ``weight_`` (W,), u; ``model_weight_``, v.
+    Beside what `MajorityVote` lists: ``weight_`` (W,), u; ``model_weight_``, v; ``quality_`` (W,), ratings:
+    r accuracy_ + (1 - r) agreement, r = v / (v + mean of u times the mean number of labels); agreement: the
+    share of w's labels, on items with several, that are the consensus, NaN without any.
     Source: Goh, Tkachenko and Mueller, arXiv 2210.06812 (CROWDLAB), Section 3.
     """
 
@@ -407,4 +409,10 @@ class CrowdLab(MajorityVote):
             q = mixed / (self.model_weight_ + data.by_item(u[:, 0]))[:, np.newaxis]
             if again:
                 chosen = (q + 1e-12 * np.eye(shape[1])[chosen]).argmax(axis=1)
-        return self._found(data, q, chosen=chosen)
+        self._found(data, q, chosen=chosen)
+        counted, right = several[data.item].astype(float), (data.label == chosen[data.item]).astype(float)
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            alike = data.by_annotator(counted * right) / data.by_annotator(counted)
+        r = self.model_weight_ / (self.model_weight_ + self.weight_.mean() * total.mean())
+        self.quality_ = r * self.accuracy_ + (1.0 - r) * alike
+        return self
