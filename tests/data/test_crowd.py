@@ -94,3 +94,16 @@ def test_websearch_says_what_it_found(tmp_path):
 
 def test_features_are_the_same_with_every_python():
     assert crowd._total([1e16, 1.0, -1e16]) == 0.0  # as `sum` had it before Python 3.12
+
+
+def test_votes_and_probabilities_of_cifar10h_go_with_its_labels(tmp_path):
+    names = ("cifar10h-counts.npy", "cifar10_test_set_pyx.npy", "cifar10_test_set_original_labels.npy")
+    files = {name: tmp_path / name for name in names}
+    content = (np.eye(10, dtype=int) * 50, np.full((10, 10), 0.1), np.arange(10, dtype=np.uint16))
+    for path, array in zip(files.values(), content, strict=True):
+        np.save(path, array)
+    arrays = crowd.cifar10h(files)
+    assert (arrays["votes"].argmax(axis=1) == arrays["y"]).all()
+    np.save(files["cifar10h-counts.npy"], content[0][:9])
+    with pytest.raises(ValueError, match=r"'votes': \(9, 10\).* do not go with 10 labels"):
+        crowd.cifar10h(files)

@@ -49,6 +49,13 @@ def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path):
     assert (np.where(votes > 0, 1, -1) == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
 
 
+def test_votes_of_cifar10h_agree_with_its_labels_as_published(tmp_path):
+    arrays = prepared("cifar10h", tmp_path).arrays
+    share = arrays["votes"][np.arange(10_000), arrays["y"]] / arrays["votes"].sum(axis=1)
+    assert (arrays["votes"].argmax(axis=1) == arrays["y"]).mean() == pytest.approx(0.9921, abs=5e-5)
+    assert (share < 0.5).sum() == 122
+
+
 POINTS = {0: (-0.50997775, 0.22260098), 1: (2.1271197, 0.20049603), 20: (1.4857399, 0.18191207)}
 """Column -> values in two rows of the second training part of IDA's waveform, to eight digits."""
 

@@ -51,6 +51,22 @@ def galaxy_zoo(files: Files) -> Arrays:
     return pack(x.astype(float), _signs(yt, "yt")) | {"y_noisy": _signs(yz, "yz")}
 
 
+def cifar10h(files: Files) -> Arrays:
+    """CIFAR-10's test images without their pixels: labels, people's votes, a network's probabilities.
+
+    Arrays: ``y`` (10000,) labels 0..9; ``votes`` (10000, 10) how many people chose each class, 47 to 63 in
+    all, their names not known; ``p`` (10000, 10) cross-validated probabilities.
+
+    Raises ValueError : other shapes.
+    """
+    names = {"votes": "cifar10h-counts.npy", "p": "cifar10_test_set_pyx.npy"}
+    found = {key: np.load(files[name], allow_pickle=False).astype(float) for key, name in names.items()}
+    y = np.load(files["cifar10_test_set_original_labels.npy"], allow_pickle=False)
+    if shapes := {key: each.shape for key, each in found.items() if each.shape != (len(y), 10)}:
+        raise ValueError(f"cifar10h: {shapes} do not go with {len(y)} labels of 10 classes")
+    return found | {"y": y.astype(np.int8)}
+
+
 def websearch(files: Files) -> Arrays:
     """Bike / NotBike: features of images found by web search, with true labels.
 
