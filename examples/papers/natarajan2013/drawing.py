@@ -1,0 +1,18 @@
+"""The figure of `separable` and `banana`."""
+
+from reproduction.figures import names, panels
+
+
+@panels.figure
+def curves(results):
+    """Mean test error against the number of training rows; a panel for each pair of flip rates."""
+    rates = [str(noise) for noise in results.settings.noise]
+    titles, labels = (
+        [names.noise(rate) for rate in rates],
+        {"x_label": "training rows", "y_label": "test error, %"},
+    )
+    figure, axes = panels.grid_of_panels([""], titles, **labels)
+    for ax, noise in zip(axes.flat, rates, strict=True):
+        panels.learning_curves(ax, results.select(noise=noise, metric="error"))
+    panels.shared_legend(figure, panels.handles(panels.methods_in(results.table)))
+    return figure

@@ -1,0 +1,84 @@
+"""The unbiased loss, its solver, and the weights, against formulas and other solvers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+
+from natarajan2013 import methods
+from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+
+RATES = [(0.0, 0.0), (0.2, 0.2), (0.3, 0.1), (0.1, 0.4)]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """A kernel on 60 points and 40 new ones, and labels with noise."""
+    rng = np.random.default_rng(0)
+    X, new = rng.standard_normal((60, 2)), rng.standard_normal((40, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(60) > 0, 1.0, -1.0)
+    return Gram(rbf(squared_distances(X), 1.0), rbf(squared_distances(new, X), 1.0)), y
+
+
+@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize("loss", [methods.logistic, methods.hinge, methods.zero_one])
+def test_the_mean_of_the_estimator_over_the_flips_is_the_loss(loss, rates):
+    t = np.linspace(-5, 5, 101)
+    for y, rate in zip((1, -1), rates, strict=True):
+        mean = (1 - rate) * methods.unbiased(loss, t, y, rates) + rate * methods.unbiased(loss, t, -y, rates)
+        np.testing.assert_allclose(mean, loss(t, y), atol=1e-12)
+
+
+@pytest.mark.parametrize("rates", RATES)
+def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
+    """In the other coordinates f = K a + b, with the loss as it is defined."""
+    gram, y = problem
+    K, zeta = gram.K, 0.1
+
+    def objective(v):
+        f = K @ v[:-1] + v[-1]
+        return methods.unbiased(methods.logistic, f, y, rates).sum() + zeta * (
+            v[:-1] @ K @ v[:-1] + v[-1] ** 2
+        )
+
+    v = minimize(objective, np.zeros(len(K) + 1), method="BFGS", options={"gtol": 1e-6}).x
+    found = methods.UnbiasedLogistic.scores(gram, y, zeta, rates)
+    np.testing.assert_allclose(found, gram.K_out @ v[:-1] + v[-1], rtol=1e-3, atol=2e-3)
+
+
+def test_without_flips_it_is_kernel_logistic_regression(problem):
+    gram, y = problem
+    basis = gram.basis
+    Z, new = basis.Q * np.sqrt(basis.lam), gram.Z_out / np.sqrt(basis.lam)
+    ones = [np.column_stack([each, np.ones(len(each))]) for each in (Z, new)]
+    plain = LogisticRegression(C=1 / (2 * 0.1), fit_intercept=False, tol=1e-8, max_iter=10_000).fit(
+        ones[0], y
+    )
+    found = methods.UnbiasedLogistic.scores(gram, y, 0.1, (0.0, 0.0))
+    np.testing.assert_allclose(found, plain.decision_function(ones[1]), atol=1e-3)
+
+
+@pytest.mark.parametrize("rates", RATES)
+def test_the_weight_is_the_probability_of_an_observed_label_where_the_true_one_is_open(rates):
+    positive, negative = rates
+    assert methods.weight(rates) == pytest.approx((1 - positive) / 2 + negative / 2)
+
+
+def test_the_weighted_svm_leans_to_the_class_that_lost_labels(problem):
+    gram, y = problem
+    scores = [
+        methods.WeightedSVM.scores(gram, y, 1.0, rates).mean()
+        for rates in ((0.4, 0.0), (0.0, 0.0), (0.0, 0.4))
+    ]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_rates_that_are_known_are_used_and_unknown_ones_chosen(problem):
+    gram, y = problem
+    D, labels = -2 * np.log(gram.K), np.stack([y > 0, y > 0], axis=1).astype(int)
+    new = -2 * np.log(gram.K_out)
+    known = methods.UnbiasedLogistic.fit_distances(D, new, labels, [1.0], rates=[(0.0, 0.0), (0.3, 0.0)])
+    assert known.scores.shape == (2, 1, len(new))
+    assert (known.scores[1] - known.scores[0]).mean() > 0
+    chosen = methods.UnbiasedLogistic.fit_distances(D, new, labels, [1.0])
+    np.testing.assert_array_equal(chosen.scores[0], chosen.scores[1])
