@@ -1,0 +1,35 @@
+"""The figures of `long_servedio` and `regularisation`."""
+
+from reproduction.figures import names, panels
+
+
+@panels.figure
+def errors(results):
+    """True error against the margin of Long and Servedio's points; a panel for each rate of flips."""
+    return _curves(results, "error", "margin γ", "true error, %")[0]
+
+
+@panels.figure
+def angles(results):
+    """Mean of 1 - cos over all data sets against the ridge; a panel for each rate of flips."""
+    figure, axes = _curves(results, "turned", "ridge, in thresholds", "1 − cos to unhinged")
+    for ax in axes.flat:
+        panels.log_axis(ax.yaxis, low=1e-9)
+    return figure
+
+
+def _curves(results, metric, x_label, y_label):
+    """Means against x, on a logarithmic axis."""
+    rates = [str(noise) for noise in results.settings.noise]
+    titles = [names.noise(rate) for rate in rates]
+    figure, axes = panels.grid_of_panels([""], titles, x_label=x_label, y_label=y_label)
+    for ax, noise in zip(axes.flat, rates, strict=True):
+        means = (
+            results.select(noise=noise, metric=metric).groupby(["method", "x"], sort=False)["value"].mean()
+        )
+        for method in means.index.unique("method"):
+            curve = means[method].sort_index()
+            panels.curve(ax, curve.index, curve, 0 * curve, method)
+        panels.log_axis(ax.xaxis)
+    panels.shared_legend(figure, panels.handles(panels.methods_in(results.table)))
+    return figure, axes

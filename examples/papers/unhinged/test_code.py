@@ -1,0 +1,61 @@
+"""The minimisers against other solvers, and what the paper says of them on the smallest example."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from unhinged.code import flipped, turned
+from unhinged.methods import POTENTIALS, LinearPotential, minimiser, signed, threshold
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Rows y x of 80 points with a constant feature."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    return signed(X, X[:, 0] + rng.standard_normal(80) > 0.5)
+
+
+@pytest.mark.parametrize("loss", [*POTENTIALS, "hinge loss"])
+def test_the_minimiser_is_that_of_a_general_solver(rows, loss):
+    value = POTENTIALS[loss][0] if loss in POTENTIALS else lambda z: np.maximum(0.0, 1 - z)
+    found = minimiser(loss, rows, np.full(80, 1 / 80), 0.05)
+
+    def objective(w):
+        return value(rows @ w).mean() + 0.025 * w @ w
+
+    best = minimize(objective, found + 0.1, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12}).fun
+    assert objective(found) <= best + 1e-8
+
+
+@pytest.mark.parametrize("loss", POTENTIALS)
+def test_slopes_and_curvatures_are_those_of_the_values(loss):
+    value, slope, curvature = POTENTIALS[loss]
+    z, h = np.linspace(-3, 3, 50), 1e-5
+    np.testing.assert_allclose((value(z + h) - value(z - h)) / (2 * h), slope(z), atol=1e-6)
+    np.testing.assert_allclose((slope(z + h) - slope(z - h)) / (2 * h), curvature(z), atol=1e-6)
+
+
+def test_flips_shorten_the_unhinged_solution_and_do_not_turn_it(rows):
+    p = np.full(80, 1 / 80)
+    clean = minimiser("unhinged loss", rows, p, 0.5)
+    np.testing.assert_allclose(
+        minimiser("unhinged loss", *flipped(rows, p, 0.3), 0.5), 0.4 * clean, atol=1e-12
+    )
+
+
+def test_from_the_threshold_on_the_svm_is_the_unhinged_solution_and_not_before(rows):
+    p, lam = np.full(80, 1 / 80), threshold(rows)
+    angles = [turned(minimiser("hinge loss", rows, p, x * lam), p @ rows) for x in (0.2, 1.0, 5.0)]
+    assert angles[0] > 1e-4
+    assert max(angles[1:]) < 1e-12
+
+
+def test_a_chosen_ridge_is_one_of_the_multiples(rows):
+    X, y = np.abs(rows[:, 3:]) * rows[:, :3] * rows[:, 3:], rows[:, 3] > 0
+    chosen = LinearPotential("logistic loss").fit(X, y)
+    fixed = [
+        LinearPotential("logistic loss", times=each).fit(X, y).coef_ for each in LinearPotential.MULTIPLES
+    ]
+    assert any(np.array_equal(chosen.coef_, each) for each in fixed)
+    assert np.mean(chosen.predict(X) == y) > 0.7
