@@ -86,12 +86,13 @@ BY_CLASS = KINDS[:4]
 """Flips that depend on nothing but the class."""
 
 
-def population(name, kind, rate):
+def population(name, kind, rate, seed=0):
     """Wrong labels, doubts, whether the model says otherwise, and places in the ranking (N,); and whether the
     range without review is true. None if too few labels of a class are left.
     """
     X, y = SETS[name]()
-    rng = np.random.default_rng([zlib.crc32(name.encode()), zlib.crc32(kind.encode()), round(1000 * rate)])
+    key = [zlib.crc32(name.encode()), zlib.crc32(kind.encode()), round(1000 * rate)]
+    rng = np.random.default_rng(key + [seed] * (seed > 0))
     if len(y) > MOST:
         part = rng.choice(len(y), MOST, replace=False)
         X, y = X[part], y[part]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.auditing import cross_fitting, flip_rates, report, tables
+from noisylabels.auditing import columns, cross_fitting, flip_rates, report, tables
 from noisylabels.auditing.cross_fitting import LARGEST, MANY, Array, Classes, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Sureness
 from noisylabels.auditing.numeric import NumericAudit, of_numbers
@@ -31,7 +31,7 @@ class Audit:
     likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1]. Empty if not
     informative.
     ranking : the same columns for all rows.   conflicts : row, label, like; rows that are equal to others,
-    ``like`` the first of them, but for the label.
+    ``like`` the first of them, but for the label; then those nearly equal, in pairs.
     flip_rates : data frame true, observed, estimate (confident joint), anchor, own (the model's), limit
     (the largest rate that labels alone allow, at 95 %); with trusted labels also trusted, trusted_low,
     trusted_high.
@@ -182,7 +182,10 @@ def of_table(
     y = np.unique(table.labels, return_inverse=True)[1]
     many, ours = len(y) > MANY, (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
     repetitions = repetitions or (1 if many else 3)
-    notes = list(table.notes)
+    alone = columns.telling(table, y)
+    table = columns.with_calendar(table, y, random_state)
+    doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
+    notes = [*table.notes, *(f"column {name!r} {doubtful}" for name in alone)]
 
     def fitted(wanted: Any, times: int) -> CrossFit:
         name, built = cross_fitting.chosen(wanted, random_state)
@@ -198,7 +201,7 @@ def of_table(
     fits: dict[str, CrossFit] = {}
     if model == "best":
         fits = {name: fitted(name, 1) for name in ours}
-        model = max(fits, key=lambda name: flip_rates.likelihood(fits[name], y))
+        model = max(fits, key=lambda name: flip_rates.log_likelihoods(fits[name], y).mean())
         notes.append(
             f"of {len(fits)} models {model} gives the labels of rows it did not see the largest likelihood"
         )
@@ -241,13 +244,15 @@ def of_cross_fits(table: tables.Table, fits: dict[str, CrossFit], notes: list[st
 def _conflicts(table: tables.Table, y: Classes, classes: NDArray[Any]) -> pd.DataFrame:
     import pandas as pd
 
-    groups = (
-        flip_rates.conflicts(table.X, table.text, y) if table.X.shape[1] or table.text is not None else []
-    )
+    learnt = table.X.shape[1] or table.text is not None
+    equal, near = flip_rates.conflicts(table.X, table.text, y) if learnt else ([], [])
+    groups = [*equal, *near]
     rows = np.concatenate([*groups, np.empty(0, dtype=np.intp)])
     like = [table.rows[group[0]] for group in groups for _ in group]
     lines = {"line": table.lines[rows]} if table.lines.any() else {}
-    return pd.DataFrame({"row": table.rows[rows], **lines, "label": classes[y[rows]], "like": like})
+    nearly = np.arange(len(rows)) >= sum(map(len, equal))
+    labels = {"label": classes[y[rows]], "like": like, "nearly": nearly}
+    return pd.DataFrame({"row": table.rows[rows], **lines, **labels})
 
 
 def _rates(
@@ -276,7 +281,7 @@ def _ranking(table: tables.Table, p: Array, y: Classes, classes: NDArray[Any], Q
     """All rows, the most doubtful label first; ``wrong`` where it is likely so."""
     import pandas as pd
 
-    columns: dict[str, NDArray[Any]] = {
+    entries: dict[str, NDArray[Any]] = {
         "row": table.rows,
         **({"line": table.lines} if table.lines.any() else {}),
         "label": classes[y],
@@ -284,4 +289,4 @@ def _ranking(table: tables.Table, p: Array, y: Classes, classes: NDArray[Any], Q
         "score": flip_rates.margins(p, y),
         "wrong": flip_rates.likely_wrong(p, y, Q),
     }
-    return pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
+    return pd.DataFrame(entries).sort_values("score", kind="stable", ignore_index=True)

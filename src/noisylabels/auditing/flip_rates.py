@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SLACK = 1e-6  # a probability this far below a threshold meets it
 LEAST = 0.005  # no label is less probable: models are surer of themselves than they should be
 QUANTILE = 0.97
+NEAR, MOST_DIRECTIONS = 0.1, 40
 SUREST, FEWEST_SURE = 0.2, 30
 TOLERATED = 0.02
 LEVEL = 0.95
@@ -192,18 +193,42 @@ def chance(fits: Mapping[str, CrossFit], y: Classes) -> float:
     return min(1.0, len(pairs) * least)
 
 
-def likelihood(fit: CrossFit, y: Classes) -> float:
-    """Mean of log max(p_y, 0.005) of the observed labels, by models that did not see them."""
-    return float(np.log(np.maximum(fit.mean[np.arange(len(y)), y], LEAST)).mean())
+def log_likelihoods(fit: CrossFit, y: Classes) -> Array:
+    """log max(p_y, 0.005) of the observed labels, by models that did not see them: (n,)."""
+    return np.asarray(np.log(np.maximum(fit.mean[np.arange(len(y)), y], LEAST)))
 
 
-def conflicts(X: Array, text: Any, y: Classes) -> list[NDArray[np.intp]]:
-    """The groups of rows that are equal but for their labels, each with at least two different ones."""
+def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Classes]]:
+    """Groups of rows with at least two different labels that are equal otherwise, and pairs nearly equal.
+
+    Pairs are rows no other of which are equal to them, at a tenth of the median distance to the nearest row
+    (of 200) or less: so near that among n rows without copies one such pair is expected at most. Columns are
+    standardised, of more than 40 random projections are taken, and of texts 16.
+    """
+    from scipy.spatial import KDTree
+
     groups: dict[tuple[bytes, bytes], list[int]] = {}
     for i, row in enumerate(X):
         said = b"" if text is None else text[i].indices.tobytes() + text[i].data.tobytes()
         groups.setdefault((row.tobytes(), said), []).append(i)
-    return [np.array(rows) for rows in groups.values() if len(set(y[rows].tolist())) > 1]
+    equal = [np.array(rows) for rows in groups.values() if len(set(y[rows].tolist())) > 1]
+    rng = np.random.default_rng(0)
+    if text is not None:
+        X = np.hstack([X, text @ rng.standard_normal((text.shape[1], 16))])
+    one = np.array([rows[0] for rows in groups.values()])
+    spread = X[one].std(axis=0)
+    Z = X[one][:, spread > 0] / spread[spread > 0]
+    if Z.shape[1] > MOST_DIRECTIONS:
+        Z = Z @ rng.standard_normal((Z.shape[1], MOST_DIRECTIONS)) / MOST_DIRECTIONS**0.5
+    if len(one) < 3:
+        return equal, []
+    tree, some = KDTree(Z), rng.permutation(len(one))[:200]
+    usual = float(np.median(np.asarray(tree.query(Z[some], k=2)[0])[:, 1]))
+    near = min(NEAR, len(one) ** (-1 / Z.shape[1])) * usual
+    beside = np.asarray(tree.query(Z, k=2, distance_upper_bound=near)[1])  # itself, the nearest or none
+    beside = np.unique(np.sort(beside[(beside < len(one)).all(axis=1)]), axis=0)
+    alone = {int(rows[0]) for rows in groups.values() if len(rows) == 1}
+    return equal, [pair for pair in one[beside] if y[pair[0]] != y[pair[1]] and alone.issuperset(pair)]
 
 
 def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:

@@ -53,8 +53,11 @@ def headline(found: Audit) -> str:
 
 def same(found: Audit) -> Iterator[str]:
     """Rows that contradict each other."""
-    if rows := len(found.conflicts):
-        groups = found.conflicts["like"].nunique()
+    near = found.conflicts["nearly"].astype(bool)
+    if pairs := int(near.sum()) // 2:
+        yield f"{pairs} pairs of rows are nearly equal and have different labels."
+    if rows := int((~near).sum()):
+        groups = found.conflicts["like"][~near].nunique()
         many = " So many that the columns lack something the labels depend on." * (
             rows > found.counts.sum() / 5
         )

@@ -59,7 +59,8 @@ class Table:
     X (n, d) with the names of its columns; labels (n,), as they are written; rows (n,), numbers of the rows
     from 0; lines (n,), their lines in the file, 0 without one; trusted (n,), verified labels or None;
     notes, what had to be done to the table; text, None or the hashed words of its texts, sparse (n, 4096);
-    contents, all columns and rows as they were read, the label under the name ``label``.
+    contents, all columns and rows as they were read, the label under the name ``label``; dates, columns of
+    X that count days since 1970.
     """
 
     X: Array
@@ -72,6 +73,7 @@ class Table:
     text: Any = None
     contents: Mapping[str, Column] = field(default_factory=dict)
     label: str = "y"
+    dates: Sequence[str] = ()
 
 
 class Encoded(NamedTuple):
@@ -82,6 +84,7 @@ class Encoded(NamedTuple):
     notes: list[str]
     texts: list[str] | None = None
     """Of a column of texts, in place of X, what it says in each row."""
+    dates: Sequence[str] = ()
 
 
 def check_classes(labels: NDArray[Any], where: str) -> None:
@@ -252,7 +255,8 @@ def assembled(
     notes += [f"column {name!r} {aside}" for name in leaks]
     others = {name: column for name, column in (columns or {}).items() if name not in leaks}
     nothing = Encoded(np.empty((len(labels), 0)), [], notes)
-    X, names, notes, said = nothing if columns is None else encode(others, file, place, notes, words)
+    found = nothing if columns is None else encode(others, file, place, notes, words)
+    X, said = found.X, found.texts
     known = dict(zip(texts, values.tolist(), strict=True))
 
     def verified(i: int) -> Any:
@@ -269,7 +273,7 @@ def assembled(
     sure = [verified(int(i)) for i in kept]
     numbers = np.array(lines, dtype=np.intp)[kept] if lines else np.zeros(len(kept), dtype=np.intp)
     text = None if said is None else hashed([said[i] for i in kept])
-    return Table(X[kept], names, values, kept, numbers, sure, notes, text)
+    return Table(X[kept], found.names, values, kept, numbers, sure, found.notes, text, dates=found.dates)
 
 
 def hashed(texts: list[str]) -> Any:
@@ -419,7 +423,8 @@ def encode(
         why = f" ({'; '.join(notes[:2])})" if notes else ""
         raise ValueError(f"{file}: no column to learn from beside the label{why}")
     joined = [" ".join(row) for row in zip(*texts, strict=True)] if texts else None
-    return Encoded(np.hstack([part.X for part in parts]), names, notes, joined)
+    dates = [name for part in parts for name in part.dates if name in names]
+    return Encoded(np.hstack([part.X for part in parts]), names, notes, joined, dates)
 
 
 def _texts(name: str, words: list[str], different: int, hashing: bool) -> Encoded:
@@ -442,7 +447,7 @@ def _texts(name: str, words: list[str], different: int, hashing: bool) -> Encode
 def _encoded(name: str, column: Column, place: Place, hashing: bool) -> Encoded:
     """One column: its numbers, or a 0/1 column for each word (one for two); then one that marks its gaps."""
     numbers, note = (column, "") if isinstance(column, np.ndarray) else _numbers(name, column, place)
-    notes, n = [note] * bool(note), len(column)
+    notes, n, dates = [note] * bool(note), len(column), [name] * ("holds dates" in note)
     nothing = np.empty((n, 0))
     if numbers is None:
         words = [str(value).strip() for value in column]
@@ -472,8 +477,8 @@ def _encoded(name: str, column: Column, place: Place, hashing: bool) -> Encoded:
         return Encoded(nothing, [], [*notes, f"column {name!r} is constant and was left out"])
     if gaps:
         notes.append(f"column {name!r} lacks {gaps} of {n} values; {stand_in} stands in for them")
-        return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], notes)
-    return Encoded(X, names, notes)
+        return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], notes, None, dates)
+    return Encoded(X, names, notes, None, dates)
 
 
 def _numbers(name: str, column: Sequence[str | None], place: Place) -> tuple[Array | None, str]:
