@@ -35,7 +35,7 @@ def test_our_overlays_pass(name):
         ("scale: smok\n", r"scale: should be 'full', .*, got 'smok'; did you mean smoke\?"),
         ("data: {offlin: true}\n", r"data: .*did you mean offline\?"),
         ("data: {offline: 'true'}\n", r"data\.offline: should be a valid boolean, got 'true'"),
-        ("process_nois: 1\n", r"no key 'process_nois'; known: scale, papers, project, seed, seeds, data, "),
+        ("process_nois: 1\n", r"no key 'process_nois'; known: scale, papers, project, seed, seeds, only, "),
         ("formats: [pdf]\n", r"formats: png must be one of them"),
         ("formats: [png, jpg]\n", r"formats\.1: should be .*, got 'jpg'"),
         ("seeds: [1, 1]\n", r"seeds: a seed is listed twice; keep one"),

@@ -28,7 +28,8 @@ from reproduction.protocols.settings import Distinct, Settings
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
 from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, read_published
 
-SCALES = ("smoke", "quick", "full")
+SCALES = ("smoke", "quick", "part", "full")
+"""``part``: the full scale with the data sets and repetitions of the configuration's ``only``."""
 
 NAMED = ("methods", "tasks", "grids")
 """Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored."""
@@ -149,6 +150,7 @@ class Artifact(Model):
     _file: Path = PrivateAttr(default=Path())
     _scale: str = PrivateAttr(default="full")
     _content: Content = PrivateAttr(default={})
+    _only: Content = PrivateAttr(default={})
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -190,7 +192,7 @@ class Artifact(Model):
 
     @property
     def _reduction(self) -> Reduction:
-        return getattr(self.reductions, self._scale, Reduction())
+        return getattr(self.reductions, self._scale, Reduction(settings=self._only))
 
     @cached_property
     def settings(self) -> Content:
@@ -238,8 +240,10 @@ class Artifact(Model):
         return [name for name in self.datasets if wanted is None or name.partition(".")[0] in wanted]
 
 
-def load(path: Path, scale: str) -> Artifact:
+def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
+
+    only : what the scale ``part`` keeps of ``datasets`` and ``repetitions``.
 
     Raises ArtifactError: one line with the file, the key, what is wrong with it, what is possible.
     """
@@ -248,6 +252,10 @@ def load(path: Path, scale: str) -> Artifact:
     content = expanded(path)
     artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
+    if only and scale == "part":
+        artifact._only = {key: value for key, value in only.items() if key in artifact.full_settings}
+        if most := artifact.full_settings.get("repetitions"):
+            artifact._only["repetitions"] = min(most, only.get("repetitions") or most)
     for what, name in ("paper", artifact.paper), ("artifact", artifact.name):
         check_name(what, name, path)
     for name in artifact.datasets:
@@ -409,10 +417,12 @@ def own_papers(project: str) -> dict[str, Path]:
     return found
 
 
-def load_all(folder: Path, papers: Iterable[str], scale: str, *projects: str) -> dict[str, Artifact]:
+def load_all(
+    folder: Path, papers: Iterable[str], scale: str, *projects: str, only: Content | None = None
+) -> dict[str, Artifact]:
     """All artifacts of the papers, and of those in users' projects, by their names ``<paper>/<artifact>``.
 
-    Of two projects with a paper of one name, the first has it.
+    Of two projects with a paper of one name, the first has it.   only : see `load`.
 
     Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
     names of one target of the workflow.
@@ -425,11 +435,11 @@ def load_all(folder: Path, papers: Iterable[str], scale: str, *projects: str) ->
         raise ArtifactError(
             f"project: {own[twice[0]]}: the repository has a paper of this name; rename the folder"
         )
-    papers = list(dict.fromkeys([*papers, *own]))
+    papers, only = list(dict.fromkeys([*papers, *own])), _without_groups(only, registry.groups())
     for paper in papers:
         check_name("paper", paper, "papers")
         home = own[paper].parent if paper in own else folder
-        loaded = {file.stem: load(file, scale) for file in artifact_files(home, paper)}
+        loaded = {file.stem: load(file, scale, only) for file in artifact_files(home, paper)}
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
             with _located(f"{artifact.file}: "):
@@ -447,6 +457,10 @@ def load_all(folder: Path, papers: Iterable[str], scale: str, *projects: str) ->
             raise ArtifactError(f"{file}: {why}") from None
         if not title:
             raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
+    listed = {each.partition(".")[0] for artifact in found.values() for each in artifact.datasets}
+    for name in (only or {}).get("datasets", []):
+        if name not in listed:
+            raise ArtifactError(f"only.datasets: no artifact has the data set {name!r}{near(name, listed)}")
     targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}
     for name in (*papers, *found):
         target = name.replace("/", "_")

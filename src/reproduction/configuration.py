@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, NonNegativeInt, field_validator
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from reproduction import protocols
 from reproduction.artifact import Artifact, merge
@@ -62,6 +62,13 @@ class Data(Model):
         return mirror
 
 
+class Only(Model):
+    """What to keep of every artifact."""
+
+    datasets: Distinct[str] | None = None
+    repetitions: PositiveInt | None = None
+
+
 class Config(Model):
     """The file ``config/config.yaml``."""
 
@@ -84,6 +91,12 @@ class Config(Model):
         "the same verdict; both are on the artifact's page. What is drawn and judged is still"
         " the run with `seed`",
     )
+    only: Only | None = Field(
+        default=None,
+        description="a part of the full scale, `{datasets: [ida_heart], repetitions: 8}`: artifacts without "
+        "these data sets are left out. It is judged for what it is, and kept in `results/part`, apart from "
+        "the whole; claims that need more are not judged",
+    )
     data: Data
     formats: Distinct[Literal["png", "pdf", "svg"]] = Field(
         description="file formats of figures; `png` must be one of them"
@@ -102,6 +115,12 @@ class Config(Model):
         if "png" not in formats:
             raise ValueError("png must be one of them, the pages show it; pdf and svg may be")
         return formats
+
+    @model_validator(mode="after")
+    def _of_the_whole(self) -> Self:
+        if self.only and self.scale != "full":
+            raise ValueError(f"only: is a part of the full scale, not of {self.scale}; drop one of them")
+        return self
 
 
 def examine(config: Mapping[str, Any], files: Iterable[Path]) -> None:

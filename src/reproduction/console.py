@@ -213,5 +213,5 @@ def _verdicts(plan: Plan, scope: str) -> str:
     with file.open(encoding="utf-8", newline="") as lines:
         found = Counter(row["verdict"] for row in csv.DictReader(lines))
     counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
-    reduced = "" if plan.config["scale"] == "full" else " (a reduced scale judges nothing)"
-    return f"verdicts: {counts}{reduced}; see {file}"
+    what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (a reduced scale judges nothing)")
+    return f"verdicts: {counts}{what}; see {file}"

@@ -73,6 +73,9 @@ class Plan:
         return {name: why for name, why in lacking.items() if why}
 
     def _lack(self, artifact: Artifact) -> str:
+        kept = (self.config.get("only") or {}).get("datasets")
+        if kept and artifact.protocol and not set(kept) & {*artifact.settings.get("datasets", [])}:
+            return "its settings have none of the data sets in `only`"
         for dataset in artifact.data_sets(artifact.settings):
             if why := self.lack(dataset):
                 return why
@@ -443,7 +446,8 @@ def unknown_target(name: str, known: Iterable[str]) -> str:
 def configured(root: Path, scale: str) -> Content:
     """``config/config.yaml`` with the overlay of the scale laid over it."""
     overlay = root / f"config/{scale}.yaml"
-    return merge(read(root / "config/config.yaml"), read(overlay) if overlay.is_file() else {})
+    laid_over = read(overlay) if overlay.is_file() else {"scale": scale}
+    return merge(read(root / "config/config.yaml"), laid_over)
 
 
 def planned(root: Path, config: Mapping[str, Any], added: bool = False) -> Plan:
@@ -452,7 +456,8 @@ def planned(root: Path, config: Mapping[str, Any], added: bool = False) -> Plan:
     added : with the papers in `ADDED`, whatever the configuration says of them.
     """
     projects = [config.get("project", ""), *[str(root / ADDED)] * (added and bool(added_papers(root)))]
-    loaded = load_all(root / "config/experiments", config["papers"], config["scale"], *projects)
+    folder, only = root / "config/experiments", config.get("only")
+    loaded = load_all(folder, config["papers"], config["scale"], *projects, only=only)
     known = registry.load_registry(root / "config/datasets.yaml")
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
@@ -477,6 +482,6 @@ def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan
     configuration.examine(config, files)
     entries = registry.load_registry(root / "config/datasets.yaml")
     configuration.examine_local(config["data"]["local"], entries, root / "config/experiments")
-    made = planned(root, config)
+    made = planned(root, {**config, "scale": "part"} if config.get("only") else config)
     _ = made.left_out  # names a data set that is not in the registry
     return made

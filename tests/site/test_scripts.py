@@ -16,7 +16,7 @@ def run(script, *arguments, folder):
 @pytest.mark.parametrize(
     ("script", "arguments", "said"),
     [
-        ("site", ["tiny"], "'tiny' is no scale; they are smoke, quick, full"),
+        ("site", ["tiny"], "'tiny' is no scale; they are smoke, quick, part, full"),
         ("compare", [], "results/full is not there; a full run makes results/full: ./run --cores 2"),
         ("reference", ["ors_fig99"], "there is no target ors_fig99; did you mean ors_fig"),
     ],

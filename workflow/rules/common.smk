@@ -44,6 +44,10 @@ NOISYLABELS_RUN = os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGA
 # On the command line, numbers in a list and the words true and false inside braces arrive as texts.
 if isinstance(config.get("seeds"), list):
     config["seeds"] = [int(s) if str(s).isdigit() else s for s in config["seeds"]]
+if isinstance(config.get("only"), dict):
+    config["only"] |= {
+        key: int(n) for key, n in config["only"].items() if str(n).isdigit()
+    }
 if isinstance(config.get("data"), dict):
     offline = config["data"].get("offline")
     config["data"]["offline"] = {"true": True, "false": False}.get(offline, offline)
@@ -57,11 +61,11 @@ except (ValueError, OSError) as error:
 if workflow.is_main_process:
     atexit.register(code_digest.save)
 
-SCALE = config["scale"]
-CONFIG = json.dumps(config, sort_keys=True)
+SCALE = PLAN.config["scale"]
+CONFIG = json.dumps(PLAN.config, sort_keys=True)
 # What drawing reads of it: other papers and further seeds draw nothing again.
 DRAWN = json.dumps(
-    {key: value for key, value in config.items() if key not in ("papers", "seeds")},
+    {key: value for key, value in PLAN.config.items() if key not in ("papers", "seeds")},
     sort_keys=True,
 )
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"

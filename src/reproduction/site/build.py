@@ -22,6 +22,7 @@ from reproduction.protocols.settings import method_class
 from reproduction.reference import Row, Run, thumbnail
 from reproduction.site import charts, exports, pages
 from reproduction.site.pages import Page
+from reproduction.verdicts.claims import JUDGED
 from reproduction.verdicts.sentences import statements
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -45,7 +46,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     site = {
         "scale": scale,
         "seed": plan.config["seed"],
-        "reduced": scale != "full",
+        "reduced": scale not in JUDGED,
         "referenced": any(page.reference for page in every),
         "papers": papers,
         "pages": every,
@@ -76,7 +77,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 
 def totals(every: list[Page]) -> dict[str, list[Row]]:
     """The verdicts that count: the papers' printed values, their statements and ours, one row for each."""
-    rows = [row for page in every for row in page.first.verdicts if pages.judges(row)]
+    rows = [row for page in every for row in page.judged]
     found = {"Printed values": [r for r in rows if r["kind"] == "published" and r.get("origin") != "ours"]}
     found["Statements of the papers"] = statements(rows, "paper")
     found["Statements of ours"] = statements(rows, "ours")

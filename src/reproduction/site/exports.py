@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from noisylabels import __version__
 from reproduction.code_digest import CHECKOUT
-from reproduction.site.pages import Page, Paper, judges, unmarked
+from reproduction.site.pages import Page, Paper, unmarked
 from reproduction.verdicts.claims import VERDICTS
 from reproduction.verdicts.sentences import Sentences, statements
 
@@ -85,8 +85,7 @@ def verdicts(pages: Sequence[Page]) -> list[Verdict]:
             | {"page": f"{page.key}.html#{row['id']}", "commit": page.first.provenance.get("commit")}
         )
         for page in pages
-        for row in page.first.verdicts
-        if judges(row)
+        for row in page.judged
     ]
 
 

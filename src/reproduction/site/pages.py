@@ -22,7 +22,7 @@ from reproduction.plan import Plan
 from reproduction.reference import Row, Run
 from reproduction.strict_yaml import Content
 from reproduction.strict_yaml import read as read_yaml
-from reproduction.verdicts.claims import VERDICTS
+from reproduction.verdicts.claims import JUDGED, VERDICTS, listed
 from reproduction.verdicts.estimates import value
 from reproduction.verdicts.sentences import NO_ROWS, Sentences, statements, with_control
 
@@ -214,7 +214,21 @@ class Page:
 
     def kind(self, run: Run) -> str:
         """``reference``, ``full`` or ``reduced``."""
-        return "reference" if run is self.reference else "full" if run.scale == "full" else "reduced"
+        if run is self.reference:
+            return "reference"
+        return run.scale if run.scale in JUDGED else "reduced"
+
+    @cached_property
+    def part(self) -> Content:
+        """The keys of ``only`` by which a part was run here; {} of everything else."""
+        run, full = self.own.provenance.get("settings", {}), self.artifact.full_settings
+        keys = ("datasets", "repetitions") if self.own.scale == "part" else ()
+        return {key: run[key] for key in keys if key in run and run[key] != full[key]}
+
+    @property
+    def judged(self) -> list[Row]:
+        """The verdicts that count: neither of a reduced run nor of a part."""
+        return [row for row in self.first.verdicts if judges(row)] if self.first.scale == "full" else []
 
     def label(self, run: Run) -> str:
         """What a reader must know before looking at the run."""
@@ -224,6 +238,7 @@ class Page:
         return {
             "reference": "Reference: the full protocol, as the repository keeps it",
             "full": "Full protocol, run here",
+            "part": f"Part of the full protocol, run here and judged as such: {_listed(self.part)}",
             "reduced": f"This run, scale {run.scale}: reduced{shortened}, read no numbers from it",
         }[self.kind(run)]
 
@@ -246,8 +261,9 @@ class Page:
         scale, local = self.plan.config["scale"], self.plan.config["data"].get("local", {})
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
-        words = [] if scale == "full" else [f"--configfile config/{scale}.yaml"]
+        words = [] if scale in JUDGED else [f"--configfile config/{scale}.yaml"]
         values = [f"project={self.added}"] * bool(self.added)
+        values += [f"only={json.dumps(self.part)}"] * bool(self.part)
         values += [f"data={json.dumps({'local': own})}"] * bool(own)
         words += [f"--config {' '.join(map(shlex.quote, values))}"] * bool(values)
         return " ".join(["./run", *words, "--cores 2 --", self.key])
@@ -330,6 +346,10 @@ class Page:
         return ", ".join(sorted(found - {"", "canonical"})) or "as published"
 
 
+def _listed(part: Content) -> str:
+    return "; ".join(f"{key}: {', '.join(map(str, listed(value)))}" for key, value in part.items())
+
+
 def searched(text: str) -> str:
     """The words of a text, each once, as the search compares them."""
     return " ".join(dict.fromkeys(text.lower().replace("_", " ").split()))
@@ -387,7 +407,7 @@ class Paper:
     @property
     def rows(self) -> list[Row]:
         """The verdicts that count: printed values, and a row for each statement, the paper's before ours."""
-        rows = [row for page in self.pages for row in page.first.verdicts]
+        rows = [row for page in self.pages if page.first.scale != "part" for row in page.first.verdicts]
         return [row for row in rows if row["kind"] == "published" and row.get("origin") != "ours"] + [
             row for origin in ("paper", "ours") for row in statements(rows, origin)
         ]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
 from reproduction.strict_yaml import Content
-from reproduction.verdicts.claims import CELL, NOT_COMPARABLE, listed
+from reproduction.verdicts.claims import CELL, JUDGED, NOT_COMPARABLE, listed
 from reproduction.verdicts.estimates import value
 from reproduction.verdicts.judge import ALPHA, NO_INTERVAL
 from reproduction.verdicts.per_point_errors import CURVE
@@ -36,7 +36,7 @@ def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
     ``control`` and ``state``: how many values would be in this state if the control stood for ours.
     """
     rows = []
-    status = "judged" if scale == "full" else "ran"
+    status = "judged" if scale in JUDGED else "ran"
     for (paper, artifact), part in verdicts.groupby(["paper", "artifact"], sort=False):
         head = {"paper": paper, "artifact": artifact, "status": status, "control": "", "state": ""}
         for group, cells in _groups(cells_of(part)):

@@ -40,7 +40,9 @@ VERIFIED = "verified"
 """Instead of ``holds`` where the claim is a theorem or an identity."""
 NOT_COMPARABLE = "not comparable"
 NOT_JUDGED = "not judged"
-"""What a claim asks changed after the run that is kept, in a way that its estimates cannot answer."""
+"""What a claim asks is in no row of a part of an experiment, or changed after the run that is kept."""
+JUDGED = ("full", "part")
+"""Scales that are judged."""
 TONES = ("good", "open", "bad")
 VERDICTS = dict(zip(CELL, TONES, strict=True)) | {VERIFIED: "good"} | dict(zip(CLAIM, TONES, strict=True))
 VERDICTS |= dict.fromkeys(LEANING.values(), "open")

@@ -49,6 +49,7 @@ from reproduction.verdicts.claims import (
     CELL,
     CLAIM,
     INDEX,
+    JUDGED,
     LEANING,
     NOT_COMPARABLE,
     NOT_JUDGED,
@@ -111,7 +112,7 @@ def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | Non
     ----------
     artifact : mapping with the optional lists ``published`` and ``claims``.
     table : tidy result table (`results.COLUMNS`).   points : errors that were kept point by point.
-    scale : "full" gives verdicts; anything else gives "ran".
+    scale : "full" and "part" give verdicts; anything else gives "ran".
 
     Raises
     ------
@@ -131,7 +132,7 @@ def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | Non
                 raise VerdictError(str(error)) from None
             except VerdictError as error:
                 raise type(error)(f"{kind} {entry['id']}: {error}") from None
-        rows = _decided(findings) if scale == "full" else [_row(f, "ran", f.figures("", 1)) for f in findings]
+        rows = _decided(findings) if scale in JUDGED else [_row(f, "ran", f.figures("", 1)) for f in findings]
         new = _for_new_points(findings, rows, scale)
         done += [row | more for row, more in zip(rows, new, strict=True)]
     return pd.DataFrame(done, columns=VERDICT_COLUMNS)
@@ -360,7 +361,8 @@ def _absent(finding: Finding, scale: str, error: MissingRows) -> Finding:
     reason = finding.row["reason"]
     if not reason and (scale == "full" or isinstance(error, NeverTogether)):
         raise error
-    return replace(finding, row=finding.row | {"missing": str(error)}, tested=False, barred=bool(reason))
+    row, fixed = finding.row | {"missing": str(error)}, NOT_JUDGED if scale == "part" else ""
+    return replace(finding, row=row, tested=False, fixed=fixed, barred=bool(reason))
 
 
 def _published(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
@@ -541,7 +543,7 @@ def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale:
         word = CLAIM[0] if p < ALPHA else CLAIM[2] if q < ALPHA else CLAIM[1]
         cell = blamed.accused if word == CLAIM[2] else weak.weakest
         word = _leaning(word, "inside" if cell.excess < 0 else "above")
-        says = (word, q if word == CLAIM[2] else p) if scale == "full" else ("ran", nan)
+        says = (word, q if word == CLAIM[2] else p) if scale in JUDGED else ("ran", nan)
         figures = (*says, cell.estimate, *cell.interval, as_json(cell.at))
         found.append(dict(zip(NEW_POINTS, figures, strict=True)))
     columns = iter(found)
@@ -577,6 +579,9 @@ def judge_files(
             raise type(error)(f"{artifact}: {error}") from None
         sets = [str(value(where).get("dataset")) for where in frame["where"]]
         frame["constant_error"] = [constant.get(name, nan) for name in sets]
+        if scale == "part":
+            sizes = ", ".join(filter(None, map(str, rows["dataset"].unique()))), rows["repetition"].nunique()
+            frame["part"] = "{}; repetitions: {}".format(*sizes)
         if len(frame):
             verdicts.append(of_artifact(frame, artifact.parent.name, artifact.stem))
     none = pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])
