@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["dataset", "source", "noise", "setting", "method", "repetition", "metric", "x", "value"]
+
+Row = dict[str, Any]
+"""Column of `COLUMNS` -> what a row has there."""
+
 DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting": "", "x": math.nan}
 _NUMBERS = ("repetition", "x", "value")
 
@@ -78,7 +82,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
 def _line(row: Mapping[str, Any], where: str) -> str:
     if unknown := sorted(set(row) - set(COLUMNS)):
         raise ValueError(f"{where}unknown columns {unknown}; a result row has {COLUMNS}")
-    full: dict[str, Any] = DEFAULTS | dict(row)
+    full: Row = DEFAULTS | dict(row)
     if missing := [column for column in COLUMNS if column not in full]:
         raise ValueError(f"{where}missing columns {missing}")
     if not math.isfinite(full["value"]):

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from reproduction import together
 
@@ -39,7 +38,7 @@ def compute(given: argparse.Namespace) -> None:
         with replacing(given.points) as part:
             collect(given.tested, part)
     else:
-        rows: list[dict[str, Any]] = []
+        rows: list[results.Row] = []
         points = Points()
         with code_digest.unchanged(given.code):
             job = Job.read(given.job, given.data)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.data.prepare import read_npz, write_npz
-from reproduction.results import COLUMNS, DEFAULTS
+from reproduction.results import COLUMNS, DEFAULTS, Row
 
 CURVE = [column for column in COLUMNS if column not in ("repetition", "value")]
 KEY = "points"
@@ -39,7 +39,7 @@ class Scored(NamedTuple):
     wrong: NDArray[np.bool_]
     pool: int
 
-    def row(self, metric: str) -> dict[str, Any]:
+    def row(self, metric: str) -> Row:
         """What it adds to a result row: the metric, the share of wrong labels in %, and itself."""
         return {"metric": metric, "value": 100.0 * float(np.mean(self.wrong)), KEY: self}
 
@@ -71,7 +71,7 @@ class Points:
         except ValueError as error:
             raise ValueError(f"curve {name}: {error}") from None
 
-    def take(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    def take(self, rows: Iterable[Row]) -> list[Row]:
         """The rows of a protocol without what they tested, which is added here."""
         plain = []
         for row in rows:
@@ -124,9 +124,9 @@ def collect(parts: Iterable[Path], path: Path) -> None:
     whole.write(path)
 
 
-def _name(row: dict[str, Any]) -> str:
+def _name(row: Row) -> str:
     """The curve of a row; a missing x is null."""
-    full: dict[str, Any] = DEFAULTS | row
+    full: Row = DEFAULTS | row
     x = float(full["x"])
     return json.dumps([str(full[column]) for column in CURVE[:-1]] + [None if np.isnan(x) else x])
 
