@@ -1,6 +1,7 @@
 """A paper in a folder of the user's own: written by one command, planned beside ours; its mistakes."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,14 @@ def test_a_new_paper_is_planned_beside_ours_and_its_own_code_is_read(paper):
     values = found.artifacts[f"{paper.name}/table1"].values
     assert [(v["value"], v["sd"]) for v in values] == [(18.0, 3.0)]
     assert values[0]["reason"].endswith("printed is 82.0, compared is 100 - value")
+
+
+def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there(tmp_path):
+    shutil.copytree(ROOT / "config/example_paper", tmp_path / "config/example_paper")
+    (tmp_path / "src/scripts").mkdir(parents=True)
+    script = shutil.copy(ROOT / "src/scripts/new.py", tmp_path / "src/scripts")
+    subprocess.run([sys.executable, script, "new-paper", "examples/mine"], cwd=tmp_path, check=True)
+    assert "--config project=examples -- mine" in (tmp_path / "examples/mine/README.md").read_text()
 
 
 def test_its_test_passes(paper):

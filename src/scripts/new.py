@@ -20,7 +20,13 @@ def written(source: str, target: Path) -> None:
     """Copy a file of the example, with the names of this paper in the place of its own."""
     text = (EXAMPLE / source).read_text(encoding="utf-8")
     names = {"example": paper.name, "Example": paper.name.capitalize(), "table1": target.stem}
-    names |= {"PROJECT": str(paper.parent), "HERE": str(paper), "EX": target.name.partition(".")[0].upper()}
+    project, root = paper.parent, CONFIG.parent
+    project = project.relative_to(root) if project.is_relative_to(root) else project
+    names |= {
+        "PROJECT": str(project),
+        "HERE": str(project / paper.name),
+        "EX": target.name.partition(".")[0].upper(),
+    }
     if source in ("code.py", "README.md", "test_code.py", "TITLE"):
         names.pop("table1")
     text = re.sub(r"\b(example|Example|table1|PROJECT|HERE|EX)\b", lambda m: names.get(m[0], m[0]), text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reproduction.figures import panels, tables
+from reproduction.figures import names, panels, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,5 +50,6 @@ def last_values(results: panels.Results[Any]) -> pd.DataFrame:
 
 
 def _name(table: pd.DataFrame, part: pd.DataFrame) -> str:
-    """What tells a part apart from the rest of the table."""
-    return ", ".join(str(part[column].iloc[0]) for column in SECTIONS if table[column].nunique() > 1)
+    """What tells a part apart from the rest of the table, as readers know it."""
+    named = zip(SECTIONS, (names.data_set, names.noise, names.setting), strict=True)
+    return ", ".join(name(part[column].iloc[0]) for column, name in named if table[column].nunique() > 1)

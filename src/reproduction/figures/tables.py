@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
 
 def mean_se(mean: float, se: float) -> str:
-    """``m ± s``, s with two significant digits and m to the same place; m alone where s is 0 or unknown."""
+    """``m ± s``, s with two significant digits and m to the same place; m alone where s is 0 or unknown.
+
+    Beyond six places both have two digits and a power of ten.
+    """
     if not np.isfinite(se) or se <= 0:
         return f"{mean:.3g}"
     places = max(0, 1 - int(np.floor(np.log10(float(f"{se:.1e}")))))
+    if places > 6:
+        return f"{mean:.1e} ± {se:.1e}"
     return f"{mean:.{places}f} ± {se:.{places}f}"
 
 
