@@ -43,10 +43,11 @@ def minimiser(loss, Z, p, lam):
         gradient = Z.T @ (p * slope(z)) + lam * w
         hessian = Z.T @ ((p * curvature(z))[:, np.newaxis] * Z) + lam * np.eye(d)
         step, size = np.linalg.lstsq(hessian, gradient, rcond=None)[0], 1.0
-        while objective(w - size * step) > objective(w) - 1e-4 * size * gradient @ step and size > 1e-10:
-            size /= 2
+        decrement = gradient @ step
+        while decrement > 1e-10 and objective(w - size * step) > objective(w) - 1e-4 * size * decrement:
+            size /= 2  # the last steps are whole: they improve less than rounding shows
         w = w - size * step
-        if gradient @ step <= 1e-24 * (1 + objective(w)):
+        if decrement <= 1e-24:
             break
     return w
 
