@@ -93,7 +93,35 @@ def slow_choice(kind, split, noisy, k):
 @pytest.mark.parametrize("kind", kernels.SELECTIONS)
 def test_the_choice_is_that_of_a_plain_search(kind, problem):
     chosen = select(problem, kind=kind)
-    assert [chosen[k][:2] for k in range(3)] == [slow_choice(kind, *problem, k) for k in range(3)]
+    found = [(chosen[k].width, *chosen[k].parameters.values()) for k in range(3)]
+    assert found == [slow_choice(kind, *problem, k) for k in range(3)]
+
+
+def test_of_several_parameters_each_combination_is_tried():
+    """A second parameter without effect changes nothing, and its largest value is reported."""
+
+    class Doubled(KernelLogisticRegression):
+        @classmethod
+        def fit_many(cls, gram, labels, grid, **more):
+            assert grid.shape[1] == 2
+            return super().fit_many(gram, labels, grid[:, 0], **more)
+
+    globals()["Doubled"] = Doubled
+    one = {"method": "kernel_logistic", "selection": "trusted", "grid": [-4, 0, 4]}
+    zetas = {"zeta": [2.0**-4, 1.0, 2.0**4], "other": [1, 2]}
+    two = {"method": "test_kernel_study:Doubled", "selection": "trusted", "grid": zetas}
+    near = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
+    near |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
+    found = table("kernels.errors", SETTINGS | {"methods": {"one": one, "two": two, "near": near}}, dataset())
+    np.testing.assert_array_equal(
+        values(found, method="one", metric="error"), values(found, method="two", metric="error")
+    )
+    np.testing.assert_array_equal(
+        values(found, method="one", metric="parameter"), values(found, method="two", metric="zeta")
+    )
+    assert set(values(found, method="two", metric="other")) == {2.0}
+    assert set(values(found, method="near", metric="n_neighbors", noise="independent 0.2")) == {15.0}
+    assert not len(values(found, method="near", metric="weights"))
 
 
 def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
@@ -149,7 +177,9 @@ def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
 def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
     for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
         chosen = select(problem, constant(np.ones), parametrisation=parametrisation)
-        assert {choice[:2] for choice in chosen.values()} == {(widest, 4.0)}
+        assert {(choice.width, choice.parameters["parameter"]) for choice in chosen.values()} == {
+            (widest, 4.0)
+        }
 
 
 def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem):
@@ -162,7 +192,7 @@ def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem
     mixed = np.where(np.arange(len(ones)) == held[1], 0, 1).astype(np.int8)
     for clean, parameter in ((ones, 0.25), (mixed, 4.0)):
         chosen = select(problem, constant(graded), "trusted_holdout", clean)
-        assert {choice.parameter for choice in chosen.values()} == {parameter}
+        assert {choice.parameters["parameter"] for choice in chosen.values()} == {parameter}
 
 
 @pytest.mark.parametrize("conditions", [(2,), (1,), (0, 2)])
@@ -295,6 +325,12 @@ def test_widths_of_a_method_replace_those_of_the_settings():
     [
         ({}, "selection: kernel_logistic needs one of trusted, trusted_holdout, cv"),
         ({"selection": "cv_noisy"}, "selection"),
+        ({"method": "sklearn.svm:SVC", "grid": {"C": [1]}}, "selection: the grid needs one of trusted, "),
+        (
+            {"method": "sklearn.svm:SVC", "selection": "cv", "grid": {"c": [1]}},
+            "no parameter 'c'; known: C, ",
+        ),
+        ({"method": "sklearn.svm:SVC", "selection": "cv", "grid": {"C": []}}, "grid"),
         (
             {"selection": "cv", "noise": ["independent 0.3"]},
             r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
@@ -302,7 +338,7 @@ def test_widths_of_a_method_replace_those_of_the_settings():
         (
             {"method": "sklearn.dummy:DummyClassifier", "selection": "cv"},
             r"methods\.m: .*has no fit_many, which selection by cross-validation needs; "
-            r"implement fit_many\(gram, labels, grid\) -> Fits, or drop `selection` and `grid`",
+            r"implement fit_many\(gram, labels, grid\) -> Fits, or name the parameters in `grid`",
         ),
         ({"method": "problems:WithoutGrid", "selection": "cv"}, "has no GRID; give it a grid"),
     ],

@@ -4,7 +4,8 @@ Selection of kernel width and parameter: ``trusted``: a share V of the training 
 rest R, with noisy labels, is cut into folds; fits on all folds but one, each judged on V.
 ``trusted_holdout``: one fit on R, judged on V. ``cv``: folds of all training rows, judged on the noisy labels
 of the fold that was left out. The lowest number of wrong labels wins; ties: the lowest log-loss
-sum_i log(1 + exp(-s_i f(x_i))), then the widest kernel, then the largest parameter. If the labels judged on
+sum_i log(1 + exp(-s_i f(x_i))), then the widest kernel, then the largest parameter (of several, the first
+counts first). Classifiers without a kernel: ties, the first in the grid. If the labels judged on
 have one class only, the log-loss alone decides. The final fit is on all rows with their noisy labels:
 trusted labels are never trained on.
 
@@ -16,6 +17,7 @@ and what is compared of labels by people.
 from __future__ import annotations
 
 import inspect
+import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -54,22 +56,32 @@ SELECTIONS: tuple[Selection, ...] = ("trusted", "trusted_holdout", "cv")
 class KernelMethod(keys.Method):
     """A method with `fit_many`, which is selected, with `fit_distances`, or any scikit-learn classifier.
 
-    Among its ``parameters``, ``widths`` replaces those of the settings.
+    Among its ``parameters``, ``widths`` replaces those of the settings. A grid of several parameters reaches
+    `fit_many` as an array (G, k), its columns in the order of the names; any other classifier is built with
+    each combination.
     """
 
     selection: Selection | None = Field(None, description="how width and parameter are chosen")
     noise: keys.Flips | None = Field(
         None, description="those of the settings that it is run on; default: all"
     )
-    grid: keys.Exponents | None = Field(
-        None, description="parameter, exponents of 2; default: the method's GRID"
+    grid: keys.Exponents | keys.Grid | None = Field(
+        None,
+        description="parameter, exponents of 2, or `{zeta: [1, 10], rho: [0, 0.2]}`, values of several; "
+        "default: the method's GRID",
     )
 
     def check(self) -> None:
         """Check selection and grid against the class, and the parameters against the function that fits."""
         cls = self.cls
-        if self.selection or self.grid is not None:
-            self.require("fit_many", "selection by cross-validation", "drop `selection` and `grid`")
+        named = self.grid if isinstance(self.grid, dict) else {}
+        if named and not hasattr(cls, "fit_many"):
+            keys.check_keywords(cls, {}, named)
+            if self.selection is None:
+                raise ValueError(f"selection: the grid needs one of {', '.join(SELECTIONS)}")
+        elif self.selection or self.grid is not None:
+            otherwise = "name the parameters in `grid`, or drop `selection` and `grid`"
+            self.require("fit_many", "selection by cross-validation", otherwise)
         fit = next((getattr(cls, name) for name in ("fit_many", "fit_distances") if hasattr(cls, name)), cls)
         if hasattr(cls, "fit_many"):
             if self.selection is None:
@@ -162,7 +174,7 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in outcomes[m.label]):
                 outcome = outcomes[method.label][k]
-                chosen = outcome.choice._asdict() if outcome.choice else {}
+                chosen = outcome.choice.metrics if outcome.choice else {}
                 chosen |= {each: getattr(outcome, each) for each in ("omega01", "omega10", "flagged")}
                 here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
                 yield here.row("error", split.scored(outcome.scores > 0))
@@ -338,6 +350,7 @@ class Candidate:
     """A method with the widths and values of its parameter that are tried.
 
     parameters : keyword arguments of `fit_many`, `fit_distances` or the class.
+    grid : (G,) or, of several parameters, (G, k).   names : of the parameters.
     conditions : numbers of the noise conditions that it is run on; None: all.
     complete : whether every fold is fitted, also by what can no longer be chosen.
     """
@@ -347,7 +360,8 @@ class Candidate:
     parameters: Mapping[str, Any]
     selection: Selection | None
     widths: Floats
-    grid: Floats
+    grid: NDArray[Any]
+    names: tuple[str, ...] = ("parameter",)
     conditions: tuple[int, ...] | None = None
     complete: bool = False
 
@@ -367,19 +381,30 @@ def resolve(settings: TrainingSettings, noise: Iterable[keys.Noise] = ()) -> lis
     for label, m in settings.methods.items():
         parameters = dict(m.parameters)
         widths = np.exp2(np.asarray(parameters.pop("widths", settings.widths), dtype=float))
-        values = () if not m.selection else m.cls.GRID if m.grid is None else np.exp2(m.grid)
+        names, given = ("parameter",), m.grid or (m.cls.GRID if m.selection else ())
+        if isinstance(given, dict):
+            names, combined = tuple(given), list(itertools.product(*given.values()))
+            grid = np.array(combined, dtype=float if hasattr(m.cls, "fit_many") else object)
+        else:
+            grid = np.asarray(given if m.grid is None else np.exp2(given), dtype=float)
         conditions = None if m.noise is None else tuple(k for k, each in enumerate(listed) if each in m.noise)
-        grid = np.asarray(values, dtype=float)
-        found.append(Candidate(label, m.cls, parameters, m.selection, widths, grid, conditions))
+        found.append(Candidate(label, m.cls, parameters, m.selection, widths, grid, names, conditions))
     return found
 
 
 class Choice(NamedTuple):
-    """A width and a value of the parameter, and the number of rows that they were judged on."""
+    """A width, a place in the grid with its values, and the number of rows that they were judged on."""
 
     width: float
-    parameter: float
+    number: int
+    parameters: dict[str, float]
     validation_size: int
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The numbers of it that a table can hold."""
+        numbers = {key: each for key, each in self.parameters.items() if isinstance(each, int | float)}
+        return {"width": self.width, **numbers, "validation_size": self.validation_size}
 
 
 @dataclass(frozen=True)
@@ -408,9 +433,13 @@ def train(
     for selection in SELECTIONS:
         if users := [m for m in methods if m.selection == selection]:
             folds = validation(selection, split.clean, noisy, settings, at)
-            chosen |= select(users, D, noisy, folds, settings.parametrisation)
+            with_kernel = [m for m in users if hasattr(m.cls, "fit_many")]
+            if with_kernel:
+                chosen |= select(with_kernel, D, noisy, folds, settings.parametrisation)
+            others = (m for m in users if not hasattr(m.cls, "fit_many"))
+            chosen |= {m.label: searched(m, split.X, noisy, folds, at) for m in others}
     outcomes: dict[str, dict[int, Outcome]] = {m.label: {} for m in methods}
-    for m in (m for m in methods if not m.selection):
+    for m in (m for m in methods if not hasattr(m.cls, "fit_many")):
         columns = m.columns(noisy)
         if hasattr(m.cls, "fit_distances"):
             kernel = {"parametrisation": settings.parametrisation, **m.parameters}
@@ -418,25 +447,32 @@ def train(
             outcomes[m.label] = {k: Outcome.of(fits, number) for number, k in enumerate(columns)}
         else:
             rng = at.rng(f"method {m.label}")
-            outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng) for k in columns}
-    for width in sorted({choice.width for choices in chosen.values() for choice in choices.values()}):
+            choices = chosen.get(m.label, {})
+            outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng, choices.get(k)) for k in columns}
+    widths = {
+        choice.width for of in chosen.values() for choice in of.values() if choice.width == choice.width
+    }
+    for width in sorted(widths):
         gram = Gram(*(rbf(distances, width, settings.parametrisation) for distances in (D, D_test)))
-        for m in (m for m in methods if m.selection):
+        for m in (m for m in methods if hasattr(m.cls, "fit_many")):
             for k, choice in chosen[m.label].items():
                 if choice.width == width:  # every column alone: no condition depends on another
-                    fits = m.cls.fit_many(gram, noisy[:, [k]], np.array([choice.parameter]), **m.parameters)
+                    fits = m.cls.fit_many(gram, noisy[:, [k]], m.grid[[choice.number]], **m.parameters)
                     outcomes[m.label][k] = Outcome.of(fits, 0, choice)
     return outcomes
 
 
-def _plain(method: Candidate, split: Split, observed: Labels, rng: np.random.Generator) -> Outcome:
+def _plain(
+    method: Candidate, split: Split, observed: Labels, rng: np.random.Generator, choice: Choice | None
+) -> Outcome:
     """Any scikit-learn classifier on the standardised features; without decision values, they are +-1."""
-    model = seeded(method.cls(**method.parameters), rng).fit(split.X, observed)
+    parameters = {**method.parameters, **(choice.parameters if choice else {})}
+    model = seeded(method.cls(**parameters), rng).fit(split.X, observed)
     if hasattr(model, "decision_function"):
         scores = model.decision_function(split.X_test)
     else:
         scores = np.where(model.predict(split.X_test) == 1, 1.0, -1.0)
-    return Outcome(scores, None, flagged=not getattr(model, "converged_", True))
+    return Outcome(scores, choice, flagged=not getattr(model, "converged_", True))
 
 
 class Fold(NamedTuple):
@@ -512,14 +548,35 @@ def select(
             np.copyto(bound, candidate, where=_beyond(bound, candidate))
     chosen: dict[str, dict[int, Choice]] = {}
     for m in methods:
-        width, parameter = (each.ravel() for each in np.meshgrid(list(tried[m.label]), m.grid, indexing="ij"))
+        width = np.repeat(list(tried[m.label]), len(m.grid))
+        place = np.tile(np.arange(len(m.grid)), len(tried[m.label]))
+        rank = np.argsort(np.lexsort(m.grid.reshape(len(m.grid), -1).T[::-1]))
         wrong, loss = np.concatenate(list(tried[m.label].values()), axis=2)
         narrow = np.array([rate(each, parametrisation) for each in width])
         chosen[m.label] = {}
         for number, k in enumerate(m.columns(noisy)):
-            first = np.lexsort((-parameter, narrow, loss[number], wrong[number]))[0]
-            chosen[m.label][k] = Choice(float(width[first]), float(parameter[first]), size)
+            first = np.lexsort((-rank[place], narrow, loss[number], wrong[number]))[0]
+            values = np.atleast_1d(m.grid[place[first]]).tolist()
+            parameters = dict(zip(m.names, values, strict=True))
+            chosen[m.label][k] = Choice(float(width[first]), int(place[first]), parameters, size)
     return chosen
+
+
+def searched(method: Candidate, X: Floats, noisy: Labels, folds: list[Fold], at: At) -> dict[int, Choice]:
+    """Choice of any classifier for its columns: the fewest wrong labels in the folds, then the first."""
+    size, found = len(set().union(*(fold.held.tolist() for fold in folds))), {}
+    options = [dict(zip(method.names, each, strict=True)) for each in method.grid.tolist()]
+    for k in method.columns(noisy):
+        wrong = np.zeros(len(options))
+        for fold in folds:
+            for number, parameters in enumerate(options):
+                rng = at.rng(f"method {method.label} folds")
+                model = seeded(method.cls(**{**method.parameters, **parameters}), rng)
+                predicted = model.fit(X[fold.train], noisy[fold.train, k]).predict(X[fold.held])
+                wrong[number] += np.count_nonzero(predicted != fold.labels[:, k])
+        best = int(np.argmin(wrong))
+        found[k] = Choice(float("nan"), best, options[best], size)
+    return found
 
 
 def _beyond(found: Floats, best: Floats) -> NDArray[np.bool_]:

@@ -63,6 +63,8 @@ Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Grid = Annotated[dict[str, Some[int | float | bool | str]], Field(min_length=1)]
+"""Values of several parameters; every combination is tried."""
 Exponents = Annotated[Distinct[float], Field(description="exponents of 2")]
 
 
