@@ -89,6 +89,7 @@ def features() -> str:
         "",
         "more than two classes",
         "`sample_weight`",
+        "`class_weight`",
         "sparse X",
         "`predict_proba`",
         "`partial_fit`",
@@ -111,7 +112,8 @@ def _abilities(cls: type) -> list[bool]:
     crowd, page = cls.__module__ == "noisylabels.crowds", cls.__doc__ or ""
     return [
         crowd or bool(tags and tags.classifier_tags.multi_class),
-        "sample_weight" in signature(getattr(cls, "fit", cls)).parameters,
+        "sample_weight" in signature(getattr(cls, "fit", cls)).parameters or getattr(cls, "REPEATS", False),
+        "class_weight" in signature(cls).parameters,
         bool(tags and tags.input_tags.sparse),
         hasattr(made, "predict_proba"),
         hasattr(cls, "partial_fit"),

@@ -138,12 +138,18 @@ def test_texts_are_learnt_from():
     assert len(wrong & set(found.ranking["row"][: len(wrong)])) > 0.9 * len(wrong)
 
 
-def test_three_classes_and_the_own_rates_of_a_binary_model():
+def test_three_classes_have_own_rates_but_not_by_a_binary_model():
     X, y, true = table(K=3)
     found = noisylabels.audit(X, y, compare=False, repetitions=1)
     assert found.model == "rMKLR"
     assert len(found.flip_rates) == 9
-    assert found.flip_rates["own"].isna().all()  # one class against the rest: no flip matrix of all classes
+    assert found.flip_rates["own"].groupby(found.flip_rates["true"]).sum().to_numpy() == pytest.approx(
+        np.ones(3)
+    )
+    binary = noisylabels.audit(
+        X, y, compare=False, repetitions=1, model=noisylabels.RobustKernelFisherClassifier()
+    )
+    assert binary.flip_rates["own"].isna().all()  # one class against the rest: no flip matrix of all classes
     assert np.mean(y[found.suspicious["row"]] != true[found.suspicious["row"]]) > 0.85
 
 

@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.linear import RobustSGDClassifier
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+from noisylabels.kernels.bank import KernelBank
+from noisylabels.kernels.gaussian import squared_distances
+from noisylabels.solvers.multi_kernel import SoftmaxPath, ascend, softmax_fit
 
 NAMES = np.array(["beech", "elm", "oak"])
 OMEGA = np.array([[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]])
-ROBUST = [RobustLogisticRegression(), RobustKernelLogisticRegression(2.0, 0.1, bias="free")]
+ROBUST = [
+    RobustLogisticRegression(), RobustKernelLogisticRegression(2.0, 0.1, bias="free"),
+    RobustMultiKernelLogisticRegression([1.0, 4.0, 16.0]),
+]  # fmt: skip
 
 
 def trees(n=300, seed=0):
@@ -79,7 +87,52 @@ def test_what_cannot_be_said_is_refused():
         RobustKernelLogisticRegression(regularisation="bayes").fit(X, observed)
     with pytest.raises(ValueError, match=r"must have shape \(3, 3\)"):
         RobustLogisticRegression(omega=np.eye(2)).fit(X, observed)
-    with pytest.raises(ValueError, match="leave a class without examples"):
+    with pytest.raises(ValueError, match="leaves a class without examples"):
         RobustLogisticRegression().fit(X, observed, sample_weight=(observed != "oak").astype(float))
     with pytest.raises(ValueError, match="one class only"):
         RobustLogisticRegression().fit(X, np.full(60, "oak"))
+
+
+def test_two_classes_of_many_kernels_are_the_path_that_was_there():
+    X, _, observed = trees(60)
+    y = (observed == "oak").astype(np.intp)
+    stack = KernelBank.of_widths([1.0, 2.0, 4.0]).stack(squared_distances(X)[np.newaxis])
+    for T, near in ((1, 1e-6), (2, 1e-4)):  # the path amplifies rounding
+        old = ascend(stack, y[:, np.newaxis].astype(float), T)[0]
+        new = ascend(stack, y, T)[0]
+        assert isinstance(new, SoftmaxPath)
+        assert np.diff(new.classes(new.f))[:, 0] == pytest.approx(old.f, abs=near * np.abs(old.f).max())
+        assert new.omega == pytest.approx(old.omega, abs=near)
+
+
+def test_the_compiled_likelihood_and_its_gradient():
+    rng = np.random.default_rng(2)
+    y, a, path = (
+        rng.integers(0, 3, 20),
+        rng.random(20),
+        SoftmaxPath(np.arange(3), 3, np.ones(3), 1, "exact", 2.0),
+    )
+    f, slope = rng.normal(size=(2, 20)), np.empty((2, 20))
+    value = softmax_fit(f, y, a, path.C, OMEGA, slope)
+    s = np.exp(f.T @ path.C.T)
+    assert value == pytest.approx(a @ np.log((s / s.sum(axis=1, keepdims=True) @ OMEGA)[np.arange(20), y]))
+    step = 1e-6 * rng.normal(size=f.shape)
+    ends = [softmax_fit(f + t * step, y, a, path.C, OMEGA, np.empty((2, 20))) for t in (-1, 1)]
+    assert ends[1] - ends[0] == pytest.approx(2 * (slope * step).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("average", ["none", "epoch", "run"])
+def test_sgd_sets_each_class_against_the_rest(average):
+    X, true, observed = trees(120)
+    several = RobustSGDClassifier(average=average, random_state=1).fit(X, observed)
+    for k, name in enumerate(NAMES):
+        one = RobustSGDClassifier(average=average, random_state=1).fit(X, observed == name)
+        np.testing.assert_array_equal(several.coef_[k], one.coef_[0])
+        assert several.intercept_[k] == one.intercept_[0]
+    assert (several.predict(X) == true).mean() > 0.9
+    parts = sum(
+        RobustSGDClassifier(random_state=1).fit(X, observed == n).objective(X, observed == n) for n in NAMES
+    )
+    assert RobustSGDClassifier(random_state=1).fit(X, observed).objective(X, observed) == pytest.approx(parts)
+    with pytest.raises(ValueError, match="noise_rates: the two flip rates of two classes"):
+        RobustSGDClassifier(noise_rates=(0.1, 0.1)).fit(X, observed)

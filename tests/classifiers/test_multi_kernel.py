@@ -16,6 +16,7 @@ from noisylabels.kernels.bank import KernelBank, Stack, mixed, mixtures, respons
 from noisylabels.kernels.gaussian import rbf, squared_distances
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers import multi_kernel as path
+from noisylabels.solvers.flipped_logistic import likelihood
 from noisylabels.solvers.multi_kernel import CURVATURE, DECREASE, conjugate_gradient, wolfe_step
 
 ROUNDING = 1e-4  # the path amplifies the last bits, which depend on the order of sums
@@ -45,6 +46,9 @@ def test_gradient_of_u_is_the_finite_difference():
 
     def objective(u):
         return flip_matrix.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
+
+    def fit(f, slope):
+        return likelihood(f, 0 * f, 0.0, y, OMEGA[0, 1], OMEGA[1, 0], slope)[0]
 
     f = (u * u) @ F
     residual = flip_matrix.posterior(f, y, OMEGA) - expit(f)
@@ -135,13 +139,16 @@ def test_u_step_grows_the_objective_and_keeps_pruned_kernels():
     def objective(u):
         return flip_matrix.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
 
-    new = path.u_step(F, y, u, xi, OMEGA, copies)
+    def fit(f, slope):
+        return likelihood(f, 0 * f, 0.0, y, OMEGA[0, 1], OMEGA[1, 0], slope)[0]
+
+    new = path.u_step(F, fit, u, xi, copies)
     assert objective(new) > objective(u)
     assert new[1] == 0
     halvings = -np.log2(np.linalg.norm(new - u))
     assert halvings == pytest.approx(round(halvings), abs=1e-9)
     assert 0 <= round(halvings) <= 14
-    np.testing.assert_array_equal(path.u_step(0 * F, y, u, 0 * xi, OMEGA, copies), u)
+    np.testing.assert_array_equal(path.u_step(0 * F, fit, u, 0 * xi, copies), u)
 
 
 # The bank

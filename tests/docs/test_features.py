@@ -33,7 +33,10 @@ def test_the_table_says_what_each_class_can(monkeypatch):
         name for name in noisylabels.__all__ if isinstance(getattr(noisylabels, name), type)
     }
     flips, several = "learns flips", "more than two classes"
-    assert {"`sample_weight`", "`predict_proba`", flips, several} <= found["RobustLogisticRegression"]
+    weights = {"`sample_weight`", "`class_weight`"}
+    assert weights | {"`predict_proba`", flips, several} <= found["RobustLogisticRegression"]
+    assert weights | {"`predict_proba`"} <= found["AdaBoostClassifier"]
+    assert not weights & found["BoundMinimiser"]
     assert {"`predict_proba`", flips, several} <= found["CorrectedClassifier"]
     assert "`predict_proba`" not in found["KernelSVMClassifier"]
     assert {flips, several} == found["DawidSkene"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,12 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.noise import flip_matrix
-from noisylabels.validation import Floats, shown, whole
+from noisylabels.validation import Floats, nonnegative, number, shown, whole
 
+MOST_COPIES = 10  # times the rows
 LARGEST = 1e35
 """Trees hold features in single precision, which ends at 3e38; beyond 1e70 LIBLINEAR never ends."""
 
@@ -45,40 +47,23 @@ def features_of(estimator: Any, X: Any) -> Floats:
 
 def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
     """The two sorted classes of y (or of ``classes``); ValueError: not labels, or not exactly two classes."""
-    check_classification_targets(y)
     found = np.unique(y if classes is None else np.asarray(classes))
     if len(found) > 2:
+        check_classification_targets(y)
         kind = type_of_target(found, input_name="y")
         raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+    return classes_of(y, classes)
+
+
+def classes_of(y: Any, classes: Any = None) -> NDArray[Any]:
+    """The sorted classes of y (or of ``classes``), two or more; ValueError: see `two_classes`."""
+    check_classification_targets(y)
+    found = np.unique(y if classes is None else np.asarray(classes))
     if len(found) < 2:
         raise ValueError(f"the labels must have two classes, got one class only: {found.tolist()}")
     if classes is not None and not np.isin(y, found).all():
         raise ValueError(f"y has labels outside classes = {found.tolist()}")
     return found
-
-
-def classes_of(y: Any) -> NDArray[Any]:
-    """The sorted classes of y, two or more; ValueError: not labels, one class only."""
-    check_classification_targets(y)
-    found = np.unique(y)
-    return found if len(found) > 2 else two_classes(y)
-
-
-def example_weights(X: Any, y: Any, sample_weight: ArrayLike | None) -> Floats | None:
-    """The weights (n,) of examples with labels y (n,); None if they are not given.
-
-    Raises ValueError: weights < 0 or not finite, a class without an example of weight > 0.
-    """
-    if sample_weight is None:
-        return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if len(np.unique(y[weights > 0])) < max(2, len(np.unique(y))):
-        raise ValueError(
-            "sample_weight leaves one class only: some example of each class needs a weight > 0"
-            if len(np.unique(y)) == 2
-            else "the weights leave a class without examples: each class needs one with a weight > 0"
-        )
-    return np.asarray(weights)
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -158,6 +143,106 @@ class TrueLabelPosterior(FitFlags):
         return self.decision_function(X)
 
 
+class Labelled:
+    """classes_ (K,), sorted, after `fit`."""
+
+    classes_: NDArray[Any]
+
+
+@dataclass(eq=False, repr=False)
+class Weighted(Labelled):
+    """Example n counts a_n = sample_weight_n class_weight(y_n) times; a whole a_n is a_n equal rows.
+
+    class_weight : None, 1 for every class; {class: weight >= 0}, 1 for those without; or "balanced",
+        n / (K n_k) for class k with n_k of the n examples.
+
+    Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the rows or
+    random draws count, as in stochastic gradient descent, rows are repeated, or drawn in proportion to a_n
+    where that is no whole number or means more than ten times the rows; less than a row's share may leave
+    out a class, which is then never predicted. Their `fit` takes ``sample_weight``
+    among its ``weights``: a parameter of that name promises scikit-learn that no order counts.
+    """
+
+    REPEATS: ClassVar[bool] = False
+
+    _: KW_ONLY
+    class_weight: dict[Any, float] | str | None = None
+
+    def _weights(self, labels: NDArray[np.intp], sample_weight: ArrayLike | None) -> Floats | None:
+        """a (n,) of examples with class numbers labels (n,); None if nothing is weighted.
+
+        Raises ValueError: weights < 0 or not finite, a class without an example of weight > 0.
+        """
+        if sample_weight is None and self.class_weight is None:
+            return None
+        n, K = len(labels), len(self.classes_)
+        there = np.bincount(labels, minlength=K) > 0
+        a = np.ones(n) if sample_weight is None else nonnegative("sample_weight", sample_weight, (n,))
+        if not a.any():
+            raise ValueError("sample_weight: the weights of all examples are zero")
+        a = a * self._class_weights(np.bincount(labels, a, K).astype(float))[labels]
+        if (there & ~(np.bincount(labels, a, K) > 0)).any():
+            name = "class_weight" if sample_weight is None else "sample_weight"
+            left = "one class only: some example of each" if K == 2 else "a class without examples: each"
+            raise ValueError(f"{name} leaves {left} needs a weight > 0")
+        return a
+
+    def _class_weights(self, counts: Floats) -> Floats:
+        """The weight of each class (K,) for ``counts`` (K,) of examples."""
+        given, rule = self.class_weight, 'must be None, "balanced" or a dict with the weights of classes'
+        if isinstance(given, str) and given == "balanced":
+            return np.asarray(counts.sum() / (len(counts) * np.where(counts > 0, counts, np.inf)))
+        if given is not None and not (isinstance(given, dict) and given):
+            raise ValueError(f"class_weight: {rule}, got {shown(given)}")
+        names = self.classes_.tolist()
+        if unknown := [name for name in given or {} if name not in names]:
+            raise ValueError(f"class_weight: {shown(unknown[0])} is no class of y, {names}")
+        weights = {name: number("class_weight", value, least=0) for name, value in (given or {}).items()}
+        return np.array([weights.get(name, 1.0) for name in names])
+
+    def _part(self, first: bool) -> bool:
+        """``first``; ValueError: class weights that need all rows at once."""
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                'class_weight: "balanced" needs all rows; give partial_fit the weights in a dict'
+            )
+        return first
+
+    def _examples(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, binary: bool = False
+    ) -> tuple[Floats, NDArray[np.intp], Floats | None]:
+        """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_ = two_classes(y) if binary else classes_of(y)
+        return self._used(bounded(X), np.searchsorted(self.classes_, y), sample_weight)
+
+    def _used(
+        self, X: Any, labels: NDArray[np.intp], sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[np.intp], Floats | None]:
+        """The rows of X and labels with a weight > 0, and these; or repeated rows without weights."""
+        a = self._weights(labels, sample_weight)
+        if a is None:
+            return X, labels, None
+        if not self.REPEATS:
+            return X[a > 0], labels[a > 0], a[a > 0]
+        n = len(labels)
+        if (a == np.rint(a)).all() and a.sum() <= MOST_COPIES * n:
+            rows = np.repeat(np.arange(n), a.astype(np.intp))
+        else:  # systematically: each share rounded up or down
+            rng = generator(getattr(self, "random_state", 0))
+            mixed, at = rng.permutation(n), (np.arange(n) + rng.random()) / n
+            drawn = np.searchsorted(np.cumsum(a[mixed]) / a.sum(), at, side="right").clip(max=n - 1)
+            rows = np.sort(mixed[drawn])
+        return X[rows], labels[rows], None
+
+
+class Repeated(Weighted):
+    """What is weighted by repeating rows; ``sample_weight`` is one of the ``weights`` of `fit`."""
+
+    REPEATS: ClassVar[bool] = True
+    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+
 class DecisionClassifier(ClassifierMixin, BaseEstimator):
     """Decision values f(x) (n,): classes_[1] where f > 0; of K > 2 classes (n, K), that of the largest."""
 
@@ -191,8 +276,12 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
     def _log_odds_are_f(self) -> bool:
         return True
 
+    def _link(self) -> float:
+        """The log-odds are this times f."""
+        return 1.0
+
     def _proba(self, X: Any) -> Floats:
-        f = self.decision_function(X)
+        f = self._link() * self.decision_function(X)
         if f.ndim == 2:
             return np.asarray(softmax(f, axis=1))
         p = expit(f)
@@ -226,22 +315,39 @@ class LinearBinaryClassifier(DecisionClassifier):
         loss = getattr(self, "loss", None)
         return getattr(loss, "name", loss) == "log"
 
-    def _checked(self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True) -> tuple[Any, Floats]:
-        """Checked X (float, dense or CSR) and the labels as -1.0 and +1.0; sets classes_ the first time."""
+    def _checked(
+        self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[Any, Floats, Floats | None]:  # fmt: skip
+        """Checked X (float, dense or CSR), the labels as -1.0 and +1.0, the weights of what is `Weighted`.
+
+        Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first time.
+        """
         types = [np.float64, np.float32]
         X, y = validate_data(
             self, X, y, accept_sparse=self._storage(), dtype=types, order="C", accept_large_sparse=False,
             reset=first,
         )  # fmt: skip
         if first:
-            self.classes_ = two_classes(y, classes)
+            self.classes_ = (classes_of if self.MULTICLASS else two_classes)(y, classes)
         elif not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
-        return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
+        X, labels, weights = bounded(X), np.searchsorted(self.classes_, y), None
+        if isinstance(self, Weighted):
+            X, labels, weights = self._used(X, labels, sample_weight)
+        if len(self.classes_) > 2:
+            labels = labels == np.arange(len(self.classes_))[:, np.newaxis]
+        return X, np.where(labels, 1.0, -1.0), weights
 
-    def _signed(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
+    def _decide_constants(self, labels: Floats) -> None:
+        """f = +-1 for those of the labels (n,) or (K, n) that are all alike: weights have left one class."""
+        for k, signs in enumerate(np.atleast_2d(labels)):
+            if (signs == signs[0]).all():
+                self.coef_[k], self.intercept_[k] = 0.0, signs[0]
+
+    def _signed(self, X: Any, y: ArrayLike, **weights: Any) -> tuple[Floats, Floats]:
         """The rows s_i (x_i, 1) (n, d + 1) and the labels s (n,) as -1.0 and +1.0; sets classes_."""
-        X, s = self._checked(X, y)
+        X, s, _ = self._checked(X, y, **weights)
         return s[:, np.newaxis] * np.column_stack([X.astype(np.float64), np.ones(len(X))]), s
 
     def _storage(self) -> str | bool:

@@ -21,11 +21,11 @@ from sklearn.utils.validation import validate_data
 
 from noisylabels.classifiers.base import (
     DecisionClassifier,
+    Repeated,
     TrueLabelPosterior,
     bounded,
     features_of,
     generator,
-    two_classes,
 )
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix
@@ -142,8 +142,13 @@ Learn = Callable[[Floats, Floats], tuple[Any, Floats]]
 After = Callable[[Floats, Any, float], None]
 
 
-class BoostingClassifier(DecisionClassifier):
-    """H(x) = sum_t alpha_t h_t(x);  classes_[1] if H(x) >= 0, else classes_[0]."""
+class BoostingClassifier(Repeated, DecisionClassifier):
+    """H(x) = sum_t alpha_t h_t(x);  classes_[1] if H(x) >= 0, else classes_[0].
+
+    P(y = 1 | x) = sigma(2 H(x)): half the log-odds minimise the mean of exp(-s H) (Friedman, Hastie and
+    Tibshirani, Annals of Statistics 28, 2000, Lemma 1). Many rounds drive it towards 0 and 1; scikit-learn's
+    CalibratedClassifierCV brings it back.
+    """
 
     ZERO_IS_SECOND: ClassVar[bool] = True
 
@@ -175,12 +180,11 @@ class BoostingClassifier(DecisionClassifier):
         """h(x) of one member per row of X (n, d)."""
         raise NotImplementedError
 
-    def _checked(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
-        """X as floats (n, d) and the labels as -1.0 and +1.0; sets classes_."""
+    def _checked(self, X: Any, y: ArrayLike, **weights: Any) -> tuple[Floats, Floats]:
+        """X as floats (n, d) and the labels as -1.0 and +1.0, rows repeated by weights; sets classes_."""
         whole("rounds", self.rounds, 1)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_ = two_classes(y)
-        return bounded(X), np.where(y == self.classes_[1], 1.0, -1.0)
+        X, labels, _ = self._examples(X, y, binary=True, **weights)
+        return X, np.where(labels, 1.0, -1.0)
 
     def _add(self, loss: FlippedExponential, learn: Learn, after: After | None = None) -> None:
         """Add members to H = 0 (n,), at most `rounds`; sets members_, steps_, log_losses_.
@@ -207,8 +211,8 @@ class BoostingClassifier(DecisionClassifier):
                 after(H, member, alpha)
         self.members_, self.steps_, self.log_losses_ = members, np.array(steps), np.array(log_losses)
 
-    def _log_odds_are_f(self) -> bool:
-        return False
+    def _link(self) -> float:
+        return 2.0
 
 
 class LinearBoostingClassifier(BoostingClassifier):
@@ -274,9 +278,9 @@ class AdaBoostClassifier(LinearBoostingClassifier):
     newton_steps: int = 15
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> AdaBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,)."""
-        X, s = self._checked(X, y)
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> AdaBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
+        X, s = self._checked(X, y, **weights)
         self._boost(X, FlippedExponential(s))
         return self
 
@@ -297,7 +301,7 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
 
     Fitted: what `AdaBoostClassifier` has, with log_losses_ at the gamma of the round;
     flip_matrix_ (2, 2), rows = true classes; gamma_path_ (T, 2), gamma01 and gamma10 after each round;
-    calibration_ (A, B) of P(y = 1 | x) = 1 / (1 + exp(A H + B));
+    calibration_ (A, B) of P(y = 1 | x) = 1 / (1 + exp(A H + B)), which `true_label_posterior` goes by;
     converged_ (gamma was given, or moved by less than 1e-3 in the last round);
     flagged_, and flags_ in words: "calibration" (trusted labels of one class, or scores that fall with the
     class), "bound" (a learned rate is held at 0.49), "no_weight" (no point had a weight, the rounds ended).
@@ -320,8 +324,10 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
     newton_steps: int = 15
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None) -> RBoostClassifier:
-        """Boost for X (n, d) and the observed labels y (n,).
+    def fit(
+        self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None, **weights: Any
+    ) -> RBoostClassifier:
+        """Boost for X (n, d) and the observed labels y (n,); weights: ``sample_weight``, see `Weighted`.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
             them they are calibrated on the training points and their observed labels.
@@ -329,7 +335,7 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
-        X, s = self._checked(X, y)
+        X, s = self._checked(X, y, **weights)
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
         up, down = self.gamma
@@ -405,11 +411,11 @@ class GentleBoostClassifier(BoostingClassifier):
     splits: int = 3
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> GentleBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> GentleBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
         from sklearn.tree import DecisionTreeRegressor
 
-        X, s = self._checked(X, y)
+        X, s = self._checked(X, y, **weights)
         splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)
         coarse = X.astype(np.float32)
@@ -456,5 +462,7 @@ class ModestBoostClassifier(GentleBoostClassifier):
             return np.bincount(leaves, np.where(points, a, 0.0), tree.node_count).astype(float)
 
         P, N = mass(s > 0, weights), mass(s < 0, weights)
+        if not (P.any() and N.any()):  # weights have left one class
+            return P - N
         v = P * (1.0 - mass(s > 0, inverse)) - N * (1.0 - mass(s < 0, inverse))
         return np.where(np.sign(v) == np.sign(P - N), v, 0.0)

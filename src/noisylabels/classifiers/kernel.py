@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import DecisionClassifier, FitFlags, bounded, features_of, two_classes
+from noisylabels.classifiers.base import DecisionClassifier, FitFlags, Repeated, Weighted, features_of
 from noisylabels.kernels.gaussian import Gram, Parametrisation, rbf, squared_distances, width_of
 from noisylabels.solvers.svm_path import padded, path
 from noisylabels.validation import Floats, number, numbers, whole
@@ -74,7 +73,7 @@ def with_majority(f: Floats, labels: Floats) -> Floats:
     return np.where(silent(f)[:, np.newaxis], majority(labels)[:, np.newaxis] * NOTHING, f)
 
 
-class KernelClassifier(DecisionClassifier):
+class KernelClassifier(Weighted, DecisionClassifier):
     """A Gaussian kernel; `fit` of the subclass sets X_fit_ (n, d), dual_coef_ (n,) = w, and intercept_ = b if
     there is one; and width_, which is `width` or what "scale" means (`kernels.gaussian.width_of`).
     """
@@ -96,21 +95,27 @@ class KernelClassifier(DecisionClassifier):
         K = rbf(squared_distances(features_of(self, X), self.X_fit_), self.width_, self.parametrisation)
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
-    def _kernel(self, X: Floats) -> Floats:
-        """K (n, n) of the training points; sets width_."""
-        self.width_ = width_of(self.width, X, self.parametrisation)
-        return rbf(squared_distances(X), self.width_, self.parametrisation)
+    def _kernel(self, X: Floats, weights: Floats | None = None) -> Floats:
+        """K (n, n) of the training points; sets width_.
 
-    def _checked(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Checked X (n, d) and the labels as 0.0 and 1.0; sets classes_ and X_fit_."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_ = two_classes(y)
-        self.X_fit_ = bounded(X)
-        return self.X_fit_, (y == self.classes_[1]).astype(float)
+        With weights a (n,) it is sqrt(a_i a_j) K_ij, whose eigenvalues above 0 are those of K with row i
+        repeated a_i times; the entry i of an eigenvector is then spread evenly over a_i rows.
+        """
+        self.width_ = width_of(self.width, X, self.parametrisation, weights)
+        K = rbf(squared_distances(X), self.width_, self.parametrisation)
+        return K if weights is None else np.sqrt(np.outer(weights, weights)) * K
+
+    def _checked(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[Floats, Floats, Floats | None]:
+        """Checked X (n, d), the labels as 0.0 and 1.0 and the weights; sets classes_ and X_fit_."""
+        X, labels, weights = self._examples(X, y, sample_weight, binary=True)
+        self.X_fit_ = X
+        return X, labels.astype(float), weights
 
 
 @dataclass(eq=False, repr=False)
-class KernelSVMClassifier(FitFlags, KernelClassifier):
+class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
 
     The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
@@ -137,10 +142,10 @@ class KernelSVMClassifier(FitFlags, KernelClassifier):
     max_steps: int = 100_000
     gap: float = 0.0
 
-    def fit(self, X: Any, y: ArrayLike) -> KernelSVMClassifier:
-        """Fit to X (n, d) and the labels y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> KernelSVMClassifier:
+        """Fit to X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
         Cs = np.array([number("C", self.C, above=0)])
-        X, labels = self._checked(X, y)
+        X, labels, _ = self._checked(X, y, **weights)
         K = padded(self._kernel(X))
         beta, b, converged = self._path(K, labels, Cs, self.tolerance, self.max_steps, self.gap)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])

@@ -45,12 +45,12 @@ class Discriminants:
         return self.omega01 + self.omega10 >= 1
 
 
-def ridges(K: Floats, mu: ArrayLike) -> Floats:
-    """mu tr(K^2) / n; ValueError: not finite, or not above 0."""
-    return numbers("mu", mu, above=0) * float((K * K).sum()) / len(K)
+def ridges(K: Floats, mu: ArrayLike, n: float | None = None) -> Floats:
+    """mu tr(K^2) / n, n = len(K) if not given; ValueError: not finite, or not above 0."""
+    return numbers("mu", mu, above=0) * float((K * K).sum()) / (len(K) if n is None else n)
 
 
-def directions(basis: Basis, centred: Floats, mu: Floats) -> Floats:
+def directions(basis: Basis, centred: Floats, mu: Floats, root: Floats | None = None) -> Floats:
     """(K H K + mu I)^-1 K r_c in the basis (P, r), for centred posteriors r_c (P, n), H = I - 1 1^T / n.
 
     With n_1 + n_0 = n and r the posteriors, the scatter within the classes is
@@ -58,10 +58,12 @@ def directions(basis: Basis, centred: Floats, mu: Floats) -> Floats:
     and m_1 - m_0 is K r_c times a number.
     So this is (S_w + mu I)^-1 (m_1 - m_0) up to a factor, which the Gaussians along the direction do not see.
     K H K + mu I is diagonal in the basis but for one rank-1 term (Woodbury).
+    root (n,) : square roots of the rows' weights, if they have any; the basis is that of root K root, and
+    centred is multiplied with root.
     """
     Q, lam = basis.Q, basis.lam
-    n = len(Q)
-    ones = Q.sum(axis=0)  # the constant vector in the basis
+    n = len(Q) if root is None else root @ root
+    ones = Q.sum(axis=0) if root is None else root @ Q  # the constant vector in the basis
     diagonal = lam**2 + mu[:, np.newaxis]
     tilt = lam * ones / diagonal
     # 1 - (1/n) sum ones^2 lam^2 / diagonal, without cancellation
@@ -72,10 +74,12 @@ def directions(basis: Basis, centred: Floats, mu: Floats) -> Floats:
 
 @single_threaded_if_small
 def expectation_maximisation(
-    basis: Basis, labels: Floats, mu: Floats, rounds: int = ROUNDS, threshold: str = "posterior"
-) -> Discriminants:
+    basis: Basis, labels: Floats, mu: Floats, rounds: int = ROUNDS, threshold: str = "posterior",
+    weights: Floats | None = None,
+) -> Discriminants:  # fmt: skip
     """Discriminants for P rows of observed labels (P, n), 0.0 or 1.0, and ridges mu (P,).
 
+    weights a (n,) : of the rows, 1 if not given; the basis is then that of sqrt(a_i a_j) K_ij.
     rounds, threshold : see `RobustKernelFisherClassifier`.
     A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
     constant. What has converged leaves the batch.
@@ -84,8 +88,11 @@ def expectation_maximisation(
     whole("rounds", rounds, 0)
     choice("threshold", threshold, get_args(Threshold))
     trust = START if rounds else 1.0  # labels that are believed are a fixed point
-    models, n = labels.shape
-    QT = np.ascontiguousarray(basis.Q.T)
+    models, n = labels.shape[0], labels.shape[1] if weights is None else weights.sum()
+    a, root = np.ones(labels.shape[1]), None
+    if weights is not None:
+        a, root = weights, np.sqrt(weights)
+    QT = np.ascontiguousarray(basis.Q.T if root is None else (basis.Q / root[:, np.newaxis]).T)
     found = Discriminants(
         v=np.zeros((models, len(basis.lam))), b=np.zeros(models),
         omega01=np.full(models, np.nan), omega10=np.full(models, np.nan),
@@ -97,7 +104,8 @@ def expectation_maximisation(
     found.lost[constant] = True
     live = np.flatnonzero(~constant)
     for _ in range(max(rounds, 1)):
-        n1 = found.posterior[live].sum(axis=1)
+        r = found.posterior[live]
+        n1 = (r if root is None else r * a).sum(axis=1)
         lost = (n1 < 1) | (n - n1 < 1)
         found.b[live[lost]] = np.where(n1[lost] < 1, -1.0, 1.0)
         found.v[live[lost]], found.lost[live[lost]] = 0.0, True
@@ -105,11 +113,12 @@ def expectation_maximisation(
         if not len(live):
             break
         r = found.posterior[live]
-        a = directions(basis, r - r.mean(axis=1, keepdims=True), mu[live])
-        slope, offset, up, down, change = posteriors((a * basis.lam) @ QT, r, labels[live])
+        centred = r - (r.mean(axis=1, keepdims=True) if root is None else n1[:, np.newaxis] / n)
+        v = directions(basis, centred if root is None else centred * root, mu[live], root)
+        slope, offset, up, down, change = posteriors((v * basis.lam) @ QT, r, labels[live], a)
         if threshold == "midpoint":
             offset -= np.log(n1 / (n - n1))
-        found.v[live], found.b[live] = slope[:, np.newaxis] * a, offset
+        found.v[live], found.b[live] = slope[:, np.newaxis] * v, offset
         found.omega01[live], found.omega10[live], found.posterior[live] = up, down, r
         found.converged[live] = change < TOLERANCE
         live = live[change >= TOLERANCE]
@@ -117,25 +126,28 @@ def expectation_maximisation(
 
 
 @njit(cache=True, error_model="numpy")
-def posteriors(z: Floats, r: Floats, labels: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def posteriors(
+    z: Floats, r: Floats, labels: Floats, a: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """From posteriors r (P, n) the Gaussians along z (P, n) and the flip rates; from these r again, in place.
 
     log-odds of the true label = slope z + offset + log omega_{1,y~} / omega_{0,y~}.
+    a (n,) : weights of the points.
     Returns slope, offset, omega01, omega10 and the largest change of r, (P,) each.
     """
-    models, n = z.shape
+    models, points, n = z.shape[0], z.shape[1], a.sum()
     slope, offset, change = np.zeros(models), np.zeros(models), np.zeros(models)
     up, down = np.zeros(models), np.zeros(models)
     for p in range(models):
-        centre = z[p].mean()
+        centre = (a * z[p]).sum() / n
         n1 = weighted = square = kept = observed = 0.0
-        for i in range(n):
-            t = z[p, i] - centre
-            n1 += r[p, i]
-            weighted += r[p, i] * t
-            square += t * t
-            kept += r[p, i] * labels[p, i]
-            observed += labels[p, i]
+        for i in range(points):
+            t, mass = z[p, i] - centre, a[i] * r[p, i]
+            n1 += mass
+            weighted += mass * t
+            square += a[i] * t * t
+            kept += mass * labels[p, i]
+            observed += a[i] * labels[p, i]
         n0 = n - n1
         mean1, mean0 = weighted / n1, -weighted / n0  # z - centre has mean 0
         variance = max(square / n + mean1 * mean0, SMALLEST_VARIANCE * square / n)
@@ -145,7 +157,7 @@ def posteriors(z: Floats, r: Floats, labels: Floats) -> tuple[Floats, Floats, Fl
         offset[p] = middle - slope[p] * centre
         up[p], down[p] = max(observed - kept, 0.0) / n0, max(n1 - kept, 0.0) / n1
         if_one, if_zero = np.log((1.0 - down[p]) / up[p]), np.log(down[p] / (1.0 - up[p]))
-        for i in range(n):
+        for i in range(points):
             odds = slope[p] * (z[p, i] - centre) + middle + (if_one if labels[p, i] == 1.0 else if_zero)
             new = 1.0 / (1.0 + np.exp(-odds))
             change[p] = max(change[p], abs(new - r[p, i]))
@@ -184,15 +196,16 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     rounds: int = ROUNDS
     threshold: Threshold = "posterior"
 
-    def fit(self, X: Any, y: ArrayLike) -> RobustKernelFisherClassifier:
-        """Fit to X (n, d) and the labels y (n,)."""
-        X, labels = self._checked(X, y)
-        K = self._kernel(X)
-        space = basis(K)
-        model = expectation_maximisation(
-            space, labels[np.newaxis], ridges(K, number("mu", self.mu)), self.rounds, self.threshold
-        )
-        self.dual_coef_, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RobustKernelFisherClassifier:
+        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        X, labels, a = self._checked(X, y, sample_weight)
+        K = self._kernel(X, a)
+        space, mu = basis(K), ridges(K, number("mu", self.mu), None if a is None else a.sum())
+        model = expectation_maximisation(space, labels[np.newaxis], mu, self.rounds, self.threshold, a)
+        w, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
+        self.dual_coef_ = w if a is None else np.sqrt(a) * w
         self.flip_matrix_ = flip_matrix.from_rates(float(model.omega01[0]), float(model.omega10[0]))
         self.converged_ = bool(model.converged[0])
         self._flag(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))

@@ -11,17 +11,8 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import (
-    FitFlags,
-    TrueLabelPosterior,
-    bounded,
-    classes_of,
-    example_weights,
-    features_of,
-    generator,
-)
+from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of, generator
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
 from noisylabels.kernels import nystrom
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
@@ -59,20 +50,6 @@ class SoftmaxModel(FitFlags):
     objective_: float
     converged_: bool
 
-    def _examples(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[Floats, NDArray[np.intp], Floats | None]:
-        """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_ = classes_of(y)
-        bounded(X)
-        labels = np.searchsorted(self.classes_, y)
-        weights = example_weights(X, y, sample_weight)
-        if weights is None:
-            return X, labels, None
-        used = weights > 0
-        return X[used], labels[used], weights[used]
-
     def _by_columns(
         self,
         Z: Floats,
@@ -104,8 +81,9 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n) + b.
 
     With K > 2 classes sigma is the softmax of f = (f_1, ..., f_K), sum_k f_k = 0, and the penalty
-    2 zeta sum_k ||w_k||^2, which for two classes is the one above. Weights of examples: see
-    `NystromLogisticRegression`.
+    2 zeta sum_k ||w_k||^2, which for two classes is the one above. With weights a_n of the examples it is
+    max sum_n a_n log sigma(...) - zeta sum_n a_n w_n^2, f(x) = sum_n a_n w_n kappa(x, x_n) + b; dual_coef_
+    holds a_n w_n.
 
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
         `noisylabels.kernels.gaussian.width_of`.   zeta : >= 1e-8.
@@ -133,30 +111,35 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     penalty: Penalty = "weights"
     solver: Solver = "lbfgs"
 
-    def fit(self, X: Any, y: ArrayLike) -> KernelLogisticRegression:
-        """Fit to X (n, d) and the labels y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelLogisticRegression:
+        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         choice("solver", self.solver, get_args(Solver))
-        X, labels, _ = self._examples(X, y)
+        X, labels, weights = self._examples(X, y, sample_weight)
         self.X_fit_ = X
-        space = basis(self._kernel(X))
+        space = basis(self._kernel(X, weights))
+        a = np.ones(len(X)) if weights is None else weights
         variant = columns(space, self.bias, self.penalty)
-        penalty, penalty_of = self._penalties(variant.mask, len(X))
+        penalty, penalty_of = self._penalties(variant.mask, float(a.sum()))
         two, swapped = len(self.classes_) == 2, False
-        if two and self.solver == "lbfgs" and penalty_of is None:
+        if two and self.solver == "lbfgs" and penalty_of is None and weights is None:
             swapped = self._by_batch(space, labels)
             if not swapped:
                 return self
         solver, options = self.solver, {}
-        if two:
+        if two and (weights is None or penalty_of is not None):
             solver, options = "em_newton", {"penalty_of": penalty_of}
-        v, b = variant.weights(self._by_columns(variant.Z, penalty, labels, None, solver, **options).T)
-        self.dual_coef_, self.intercept_ = (space.Q @ v[0], float(b[0])) if two else (space.Q @ v.T, b)
+        Z = variant.Z
+        if weights is not None:
+            Z[:, : len(variant.back)] /= np.sqrt(a)[:, np.newaxis]
+        v, b = variant.weights(self._by_columns(Z, penalty, labels, weights, solver, **options).T)
+        w, self.intercept_ = (space.Q @ v[0], float(b[0])) if two else (space.Q @ v.T, b)
+        self.dual_coef_ = w if weights is None else (w.T * np.sqrt(a)).T
         if swapped:
             self._flag(not_converged=not self.converged_, classes_swapped=True)
         return self
 
-    def _penalties(self, mask: Floats, n: int) -> tuple[Floats, Callable[[Floats], Floats] | None]:
+    def _penalties(self, mask: Floats, n: float) -> tuple[Floats, Callable[[Floats], Floats] | None]:
         """The penalty of each column (r,), where to begin, and how it follows from theta (r,), if it does."""
         return float(self.zeta) * mask, None
 
@@ -247,7 +230,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     regularisation: Regularisation = "fixed"
     prior_factor: PriorFactor = "slides"
 
-    def _penalties(self, mask: Floats, n: int) -> tuple[Floats, Callable[[Floats], Floats] | None]:
+    def _penalties(self, mask: Floats, n: float) -> tuple[Floats, Callable[[Floats], Floats] | None]:
         choice("regularisation", self.regularisation, get_args(Regularisation))
         weights = n + (self.bias == "penalised")
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, fold_numbers, generator
+from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, Repeated, fold_numbers, generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.linear_margin import NO_TABLE, coordinate_search, descend, interior_point, quadratic
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
@@ -31,7 +31,7 @@ STEPS = 50
 
 
 @dataclass(eq=False, repr=False)
-class LargeMarginDistributionClassifier(FitFlags, LinearBinaryClassifier):
+class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifier):
     """min_w 1/2 ||w||^2 + lam1 Var - lam2 Mean + C sum_i max(0, 1 - s_i w.x_i).
 
     x_i has a constant 1 appended; Mean = 1/n sum_i s_i w.x_i,  Var = 2 (1/n sum_i (w.x_i)^2 - Mean^2).
@@ -57,10 +57,13 @@ class LargeMarginDistributionClassifier(FitFlags, LinearBinaryClassifier):
     max_iter: int = 100
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> LargeMarginDistributionClassifier:
-        """Minimise for X (n, d) and y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> LargeMarginDistributionClassifier:
+        """Minimise for X (n, d) and y (n,); weights: ``sample_weight``, see `Weighted`.
+
+        Equal rows may lie in different folds.
+        """
         choices = self._choices()
-        U, s = self._signed(X, y)
+        U, s = self._signed(X, y, **weights)
         self.errors_: dict[Choice, float] = {}
         if len(choices) > 1:
             folds = fold_numbers(s, self.folds, generator(self.random_state))
@@ -126,8 +129,12 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     max_iter: int = 200
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> BoundMinimiser:
-        """Minimise for X (n, d) and y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> BoundMinimiser:
+        """Minimise for X (n, d) and y (n,); ``sample_weight`` is refused."""
+        if weights:
+            raise ValueError(
+                f"{', '.join(weights)}: the bound is one for independent examples, which weigh 1"
+            )
         ks = self._candidates()
         U, s = self._signed(X, y)
         Z = s[:, np.newaxis] * U
@@ -177,7 +184,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class ZeroOneLossClassifier(LinearBinaryClassifier):
+class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
     """min_{w, b} sum_i 1(s_i (b + x_i.w) <= 0), by sum_i sigma(-kappa s_i f_i) for kappa = 2, 4, ..., 256.
 
     After each kappa comes an exact search along every coordinate, accepted where the 0-1 loss falls. The best
@@ -198,10 +205,10 @@ class ZeroOneLossClassifier(LinearBinaryClassifier):
     sweeps: int = 20
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> ZeroOneLossClassifier:
-        """Search for X (n, d) and y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> ZeroOneLossClassifier:
+        """Search for X (n, d) and y (n,); weights: ``sample_weight``, see `Weighted`."""
         whole("sweeps", self.sweeps, 1)
-        U, _ = self._signed(X, y)
+        U, _ = self._signed(X, y, **weights)
         UT = np.ascontiguousarray(U.T)
         found = [self._searched(UT, h) for h in start_points(U, self.starts, generator(self.random_state))]
         _, _, h = min(found, key=lambda each: each[:2])

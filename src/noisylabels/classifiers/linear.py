@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.base import LinearBinaryClassifier, generator
+from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted, generator
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.solvers import sgd
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
@@ -20,8 +20,11 @@ PIECE = 1 << 20  # row numbers drawn at a time
 
 
 @dataclass(eq=False, repr=False)
-class RobustSGDClassifier(LinearBinaryClassifier):
+class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by w <- w - eta_t grad g_i(w).
+
+    Of K > 2 classes, each against the rest: margin losses have no form for several classes. All K problems
+    see the same rows in the same order with the same steps; the class is that of the largest x.w_k + b_k.
 
     loss : name or `noisylabels.losses.margin.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
     lam : lambda >= 0.   epochs : passes over the data.
@@ -48,13 +51,15 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
     rows that come as if drawn at random: shuffle the file once, never sort it by class.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), schedule_, t_ (steps done), n_iter_ (epochs done).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters, eta0 lambda >= 1,
+    Fitted: coef_ (1, d), intercept_ (1,), or (K, d) and (K,); classes_ (K,), schedule_, t_ (steps done),
+    n_iter_ (epochs done).
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, eta0 lambda >= 1,
     weights that are no longer finite.
     Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1.
     """
 
     name = "robust_sgd"
+    MULTICLASS: ClassVar[bool] = True
 
     loss: str | Loss = "rgomp"
     _: KW_ONLY
@@ -71,56 +76,64 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     epoch_rows: int | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> RobustSGDClassifier:
-        """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0."""
-        for _ in self.fit_epochs(X, y):
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> RobustSGDClassifier:
+        """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0.
+
+        weights : ``sample_weight``, see `noisylabels.classifiers.base.Weighted`.
+        """
+        for _ in self.fit_epochs(X, y, **weights):
             pass
         return self
 
-    def fit_epochs(self, X: Any, y: ArrayLike) -> Iterator[RobustSGDClassifier]:
+    def fit_epochs(self, X: Any, y: ArrayLike, **weights: Any) -> Iterator[RobustSGDClassifier]:
         """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
-        X, labels = self._checked(X, y)
-        n = len(labels)
+        X, labels, _ = self._checked(X, y, **weights)
+        n = X.shape[0]
         self._start(X, labels, n)
         rng = generator(self.random_state)
         if self.shuffle and self.shuffle != BLOCKS:  # a copy: an epoch then reads blocks of neighbours
             base = sgd.permutation(n, rng)
-            X, labels = X[base], labels[base]
+            X, labels = X[base], labels[..., base]
         rows, given = sgd.as_rows(X), np.arange(n, dtype=np.uint32)
         for _ in range(self.epochs):
             self._pass(rows, labels, sgd.block_order(n, rng) if self.shuffle else given)
+            self._decide_constants(labels)
             yield self
 
     fit_grid = staticmethod(sgd.fit_models)
     """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass: for cross-validation."""
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> RobustSGDClassifier:
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any
+    ) -> RobustSGDClassifier:
         """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
 
         The first call fixes the step sizes: its rows count as one epoch (or ``epoch_rows`` do), and their
         largest norm scales eta0. With ``epoch_rows`` and ``eta0`` the steps are the same whatever the chunks.
         """
         first = not hasattr(self, "t_")
-        X, labels = self._checked(X, y, classes, first=first)
+        X, labels, _ = self._checked(X, y, classes, first=self._part(first), **weights)
+        n = X.shape[0]
         if first:
-            self._start(X, labels, self.epoch_rows or len(labels))
+            self._start(X, labels, self.epoch_rows or n)
         rows, at = sgd.as_rows(X), 0
-        while at < len(labels):
+        while at < n:
             done = self.t_ % self.epoch_rows if self.epoch_rows else 0
-            left = self.epoch_rows - done if self.epoch_rows else len(labels)
-            order = np.arange(at, min(at + left, len(labels)), dtype=np.uint32)
+            left = self.epoch_rows - done if self.epoch_rows else n
+            order = np.arange(at, min(at + left, n), dtype=np.uint32)
             at += len(order)
             self._pass(rows, labels, order, begins=done == 0, ends=not self.epoch_rows or len(order) == left)
         return self
 
     def objective(self, X: Any, y: ArrayLike) -> float:
-        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights;
+        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights, the sum of K problems;
         b only if regularised."""
-        signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
-        losses = resolve(self.loss).value(signs * self.decision_function(X))
-        bias = self.regularise_intercept * float(self.intercept_[0])
-        square = float(self.coef_[0] @ self.coef_[0]) + bias * bias
-        return float(losses.mean()) + 0.5 * self.lam * square
+        own = self.classes_[1] if len(self.coef_) == 1 else self.classes_[:, np.newaxis]
+        signs = np.where(np.asarray(y) == own, 1.0, -1.0)
+        losses = resolve(self.loss).value(signs * self.decision_function(X).T)
+        bias = self.regularise_intercept * self.intercept_
+        square = float((self.coef_**2).sum() + bias @ bias)
+        return float(losses.mean() * len(self.coef_)) + 0.5 * self.lam * square
 
     def _checked_objective(self) -> sgd.Objective:
         loss = resolve(self.loss)
@@ -138,6 +151,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
             number("eta0, if not None", self.eta0, above=0)
         positive, negative = (1.0, 0.0), (1.0, 0.0)
         if self.noise_rates is not None:
+            if len(self.classes_) > 2:
+                raise ValueError("noise_rates: the two flip rates of two classes; y has more")
             finite("noise_rates", self.noise_rates, (2,))
             up, down = self.noise_rates
             if not (0 <= up <= 1 and 0 <= down <= 1 and up + down < 1):
@@ -153,11 +168,12 @@ class RobustSGDClassifier(LinearBinaryClassifier):
     def _start(self, X: Any, labels: Floats, n: int) -> None:
         """Weights, sums and step sizes of a new run with n rows in an epoch."""
         self._objective = self._checked_objective()
-        self._w, self._sum = np.zeros((2, X.shape[1] + 1))
+        signs = np.atleast_2d(labels)
+        self._w, self._sum = np.zeros((2, len(signs), X.shape[1] + 1))
         self.t_ = self._summed = self.n_iter_ = 0
         eta0 = self.eta0
         if eta0 is None:
-            eta0 = sgd.first_step(self.schedule, self.multiplier, X, labels, self._objective)
+            eta0 = min(sgd.first_step(self.schedule, self.multiplier, X, s, self._objective) for s in signs)
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _pass(
@@ -176,7 +192,8 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         if self.average == "epoch" and begins:
             total[:] = 0.0
             self._summed = 0
-        sgd.epoch(rows, labels, order, w, total, averaged, self._objective, self.schedule_, self.t_)
+        for s, own, added in zip(np.atleast_2d(labels), w, total, strict=True):
+            sgd.epoch(rows, s, order, own, added, averaged, self._objective, self.schedule_, self.t_)
         self.t_ += len(order)
         self.n_iter_ += ends
         if not np.isfinite(w).all():
@@ -189,12 +206,12 @@ class RobustSGDClassifier(LinearBinaryClassifier):
         if self.average == "epoch" and ends:
             w[:] = total / self._summed
         learned = total / self._summed if averaged and self.average == "run" else w
-        self.coef_ = learned[np.newaxis, :-1].copy()
-        self.intercept_ = self._objective.bias * learned[-1:]
+        self.coef_ = learned[:, :-1].copy()
+        self.intercept_ = self._objective.bias * learned[:, -1]
 
 
 @dataclass(eq=False, repr=False)
-class MarginMinimiser(LinearBinaryClassifier):
+class MarginMinimiser(Weighted, LinearBinaryClassifier):
     """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by L-BFGS from zero weights.
 
     The problem of `RobustSGDClassifier` without the noise of its steps, which isolates the effect of the
@@ -217,8 +234,8 @@ class MarginMinimiser(LinearBinaryClassifier):
     max_iter: int = 1000
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> MarginMinimiser:
-        """Solve for X (n, d), dense or CSR, and y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> MarginMinimiser:
+        """Solve for X (n, d), dense or CSR, and y (n,), with weights (n,), of which only ratios count."""
         from scipy.optimize import minimize
 
         loss = resolve(self.loss)
@@ -228,16 +245,17 @@ class MarginMinimiser(LinearBinaryClassifier):
                 "or for the hinge LiblinearClassifier(loss='hinge', dual=True)"
             )
         lam, rounds = number("lam", self.lam, above=0), whole("max_iter", self.max_iter, 1)
-        X, y = self._checked(X, y)
+        X, y, weights = self._checked(X, y, sample_weight=sample_weight)
         n, d = X.shape
+        a: Any = 1.0 if weights is None else weights * (n / weights.sum())
 
         def objective(v: Floats) -> tuple[float, Floats]:
             margins = y * (X @ v[:d] + v[d])
-            pull = loss.slope(margins) * y / n
+            pull = loss.slope(margins) * y * a / n
             gradient = lam * v
             gradient[:d] += X.T @ pull
             gradient[d] += pull.sum()
-            return float(loss.value(margins).mean() + 0.5 * lam * (v @ v)), gradient
+            return float((a * loss.value(margins)).mean() + 0.5 * lam * (v @ v)), gradient
 
         options: Any = {"maxiter": rounds, "maxfun": 2 * rounds, "gtol": 1e-5, "ftol": 1e-10}
         found = minimize(objective, np.zeros(d + 1), jac=True, method="L-BFGS-B", options=options)
@@ -247,7 +265,7 @@ class MarginMinimiser(LinearBinaryClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class LiblinearClassifier(LinearBinaryClassifier):
+class LiblinearClassifier(Weighted, LinearBinaryClassifier):
     """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
 
     loss : "squared_hinge", or "hinge" without the square, in the dual only (-s 3).   lam : lambda > 0.
@@ -270,8 +288,8 @@ class LiblinearClassifier(LinearBinaryClassifier):
     max_iter: int = 1000
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> LiblinearClassifier:
-        """Solve for X (n, d), dense or CSR, and y (n,)."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiblinearClassifier:
+        """Solve for X (n, d), dense or CSR, and y (n,), with weights (n,), of which only ratios count."""
         from sklearn.svm import LinearSVC
 
         lam = number("lam", self.lam, above=0)
@@ -280,21 +298,25 @@ class LiblinearClassifier(LinearBinaryClassifier):
         whole("max_iter", self.max_iter, 1, 2**31 - 1)
         if self.loss == "hinge" and not self.dual:
             raise ValueError("loss: LIBLINEAR solves the hinge loss in the dual only: add dual=True")
-        X, labels = self._checked(X, y)
+        X, labels, a = self._checked(X, y, sample_weight=sample_weight)
+        size, tolerance = len(labels) if a is None else a.sum(), 0.1 if self.dual else 0.01
+        if a is not None and not self.dual:  # times the share of the rarer class, in LIBLINEAR that of rows
+            share = min(a[labels > 0].sum(), a[labels < 0].sum()) / size
+            tolerance *= share / (min((labels > 0).sum(), (labels < 0).sum()) / len(labels))
         solver = LinearSVC(
             loss=self.loss,
             dual=self.dual,
-            tol=0.1 if self.dual else 0.01,
-            C=1.0 / (lam * len(labels)),
+            tol=tolerance,
+            C=1.0 / (lam * size),
             max_iter=self.max_iter,
             random_state=self.random_state,
-        ).fit(X, labels)
+        ).fit(X, labels, a)
         self.coef_, self.intercept_, self.n_iter_ = solver.coef_, solver.intercept_, solver.n_iter_
         return self
 
 
 @dataclass(eq=False, repr=False)
-class PegasosClassifier(LinearBinaryClassifier):
+class PegasosClassifier(Repeated, LinearBinaryClassifier):
     """w <- (1 - eta_t lambda) w + eta_t y_i x_i 1[z_i < 1],  eta_t = 1/(lambda t), i uniform, k = 1.
 
     lam : lambda > 0.   project : then w <- min(1, 1/(sqrt(lambda) ||w||)) w.
@@ -320,21 +342,25 @@ class PegasosClassifier(LinearBinaryClassifier):
     fit_intercept: bool = True
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike) -> PegasosClassifier:
-        """Run on X (n, d), dense or CSR, and y (n,), from w = 0."""
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> PegasosClassifier:
+        """Run on X (n, d), dense or CSR, and y (n,), from w = 0; weights: ``sample_weight``."""
         self._check_parameters()
-        X, labels = self._checked(X, y)
+        X, labels, _ = self._checked(X, y, **weights)
         n = len(labels)
         wanted = max(math.ceil(10.0 / float(self.lam)), n)
         steps = wanted if self.max_passes is None else min(wanted, math.ceil(float(self.max_passes) * n))
         self._start(X.shape[1])
-        return self._walk(X, labels, steps)
+        self._walk(X, labels, steps)
+        self._decide_constants(labels)
+        return self
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PegasosClassifier:
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any
+    ) -> PegasosClassifier:
         """n steps on rows drawn from X (n, d), after the steps done; ``classes`` is needed if y lacks one."""
         first = not hasattr(self, "t_")
         self._check_parameters()
-        X, labels = self._checked(X, y, classes, first=first)
+        X, labels, _ = self._checked(X, y, classes, first=self._part(first), **weights)
         if first:
             self._start(X.shape[1])
         return self._walk(X, labels, len(labels))

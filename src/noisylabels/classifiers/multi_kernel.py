@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of
+from noisylabels.classifiers.base import FitFlags, Repeated, TrueLabelPosterior, features_of
 from noisylabels.classifiers.kernel import (
     Fits,
     KernelClassifier,
@@ -21,7 +21,7 @@ from noisylabels.classifiers.kernel import (
 from noisylabels.kernels.bank import KernelBank, Stack, mixtures
 from noisylabels.kernels.gaussian import WIDTHS, Parametrisation, squared_distances
 from noisylabels.solvers.flipped_logistic import PriorFactor
-from noisylabels.solvers.multi_kernel import Factors, WSolver, ascend, mirror_prox
+from noisylabels.solvers.multi_kernel import Factors, Path, SoftmaxPath, WSolver, ascend, mirror_prox
 from noisylabels.validation import Floats, number, numbers, whole
 
 SMOOTH = 1e-3  # mean off-diagonal entry of a kernel that reaches beyond a point's own place
@@ -51,12 +51,15 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
     weights_: Floats
     eta_: Floats
 
-    def fit(self, X: Any, y: ArrayLike) -> MultiKernelClassifier:
-        """Fit to X (n, d) and the labels y (n,)."""
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         widths = WIDTHS if self.widths is None else self.widths
         self._bank = KernelBank.of_widths(widths, parametrisation=self.parametrisation)
-        X, labels = self._checked(X, y)
-        mixture = self._learn(self._bank, squared_distances(X)[np.newaxis], labels[:, np.newaxis])[0]
+        X, labels, a = self._examples(X, y, sample_weight, binary=not self.MULTICLASS)
+        self.X_fit_, D = X, squared_distances(X)[np.newaxis]
+        if len(self.classes_) > 2 or a is not None:
+            mixture = self._learn(self._bank, D, labels, a)[0]
+        else:
+            mixture = self._learn(self._bank, D, labels[:, np.newaxis].astype(float))[0]
         self.weights_, self.eta_ = mixture.w, mixture.eta
         for name, value in mixture.fitted.items():
             setattr(self, name, value)
@@ -64,12 +67,14 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """f(x) per row of X (n, d); 0, which is class 0, where no training point is near.
+        """f(x) per row of X (n, d): (n,), or (n, K); 0, which is class 0, where no training point is near.
 
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
         D = squared_distances(features_of(self, X), self.X_fit_)[np.newaxis]
-        return self._bank.scores(D, self.weights_[:, np.newaxis], self.eta_[:, np.newaxis])[0]
+        w = self.weights_.reshape(len(self.X_fit_), -1)
+        f = self._bank.scores(D, w, np.repeat(self.eta_[:, np.newaxis], w.shape[1], axis=1))
+        return f[0] if len(f) == 1 else f.T
 
     @classmethod
     def fit_bank(
@@ -107,8 +112,10 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         bank = KernelBank.of_widths(widths, parametrisation=parametrisation)
         return cls.fit_bank(bank, D[np.newaxis], D_out[np.newaxis], labels, **parameters)
 
-    def _learn(self, bank: KernelBank, D: Floats, labels: Floats) -> Sequence[Mixture]:
-        """A mixture for each column of labels (n, L) of 0.0 and 1.0."""
+    def _learn(
+        self, bank: KernelBank, D: Floats, labels: NDArray[Any], a: Floats | None = None
+    ) -> Sequence[Mixture]:
+        """A mixture for each column of labels (n, L) of 0.0 and 1.0; one for (n,) of 0..K-1 with weights."""
         raise NotImplementedError
 
 
@@ -116,9 +123,14 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
 class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassifier):
     """max sum_n log P~_n - zeta ||w||^2 - sum_i xi_i eta_i,  f = sum_i eta_i K_i w,  eta_i = u_i^2 >= 0.
 
-    P~_n = omega_{0 y~} (1 - sigma(f)) + omega_{1 y~} sigma(f). Nothing is cross-validated: zeta and xi are
-    updated from the marginal priors of w and eta, and kernels are pruned on the way. The result is not the
-    maximum, which has every kernel off, but the end of the path of `solvers.multi_kernel.ascend`.
+    P~_n = omega_{0 y~} (1 - sigma(f)) + omega_{1 y~} sigma(f). With K > 2 classes P~^k =
+    sum_j omega_jk s_j(f), s the softmax of f = (f_1, ..., f_K), with one eta for all and the penalty
+    2 zeta sum_k ||w_k||^2, which for two classes is the one above. Weights: see
+    `noisylabels.solvers.multi_kernel.SoftmaxPath`.
+
+    Nothing is cross-validated: zeta and xi are updated from the marginal priors of w and eta, and kernels are
+    pruned on the way. The result is not the maximum, which has every kernel off, but the end of the path of
+    `solvers.multi_kernel.ascend`.
 
     That path is **calibrated**: the paper does not describe its optimiser. About 25 variants (optimiser,
     numbers of inner and outer iterations, step rule, start values, kernel parametrisation) were tried, and
@@ -128,19 +140,21 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
     parametrisation : see `noisylabels.kernels.gaussian.rbf`.
     T : most rounds.
-    w_solver : "cg10", ten conjugate-gradient steps a round, or "newton", eight Newton steps.
+    w_solver : "cg10", ten conjugate-gradient steps a round, or "newton", eight Newton steps; with weights or
+        K > 2 classes conjugate-gradient steps to the end.
     prior_factor : "slides" or "exact", see `marginal_zeta`.   beta : > 0, rate of the prior of zeta.
 
-    Fitted: weights_ (n,) = w, eta_ (S,) one per width, X_fit_ (n, d), classes_ (2,), n_iter_ (rounds),
-    flip_matrix_ (2, 2) with rows = true classes,
+    Fitted: weights_ (n,) = w, or (n, K), eta_ (S,) one per width, X_fit_ (n, d), classes_ (K,), n_iter_
+    (rounds), flip_matrix_ (K, K) with rows = true classes,
     converged_ (f and Omega came to rest within T rounds; not flagged if not: the path is meant to end),
     flags_ and flagged_: collapsed (no smooth kernel is left: f is flat between the training points),
     classes_swapped (Omega was then reset), not_finite (the last round was undone).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
     Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (4)-(9), rMKLR box.
     """
 
     name = "robust_multi_kernel"
+    MULTICLASS: ClassVar[bool] = True
 
     widths: ArrayLike | None = None
     _: KW_ONLY
@@ -150,11 +164,27 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     prior_factor: PriorFactor = "slides"
     beta: float = 2.0
 
-    def _learn(self, bank: KernelBank, D: Floats, labels: Floats) -> Sequence[Mixture]:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RobustMultiKernelLogisticRegression:
+        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        return self._fit(X, y, sample_weight)
+
+    def _learn(
+        self, bank: KernelBank, D: Floats, labels: NDArray[Any], a: Floats | None = None
+    ) -> Sequence[Mixture]:
         stack = bank.stack(D)
-        paths = ascend(stack, labels, self.T, self.w_solver, self.prior_factor, self.beta)
+        paths = ascend(stack, labels, self.T, self.w_solver, self.prior_factor, self.beta, a)
+        if isinstance(path := paths[0], SoftmaxPath):
+            eta = np.repeat(path.eta[:, np.newaxis], len(path.w), axis=1)
+            flat = [all(smooth_collapse(bank, stack, D, path.w.T, eta))]
+            w = path.classes(path.w)
+            path.w = w if w.shape[1] > 2 else w[:, 1] - w[:, 0]
+            return self._mixtures(stack, paths, flat)
         w, eta = (np.stack([getattr(path, name) for path in paths], axis=1) for name in ("w", "eta"))
-        flat = smooth_collapse(bank, stack, D, w, eta)
+        return self._mixtures(stack, paths, smooth_collapse(bank, stack, D, w, eta))
+
+    def _mixtures(self, stack: Stack, paths: Sequence[Path], flat: list[bool]) -> Sequence[Mixture]:
         return [
             Mixture(
                 path.w,
@@ -185,7 +215,7 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: F
 
 
 @dataclass(eq=False, repr=False)
-class StPMKLLikeClassifier(MultiKernelClassifier):
+class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     """min_{p in simplex} min_f ||f||^2_{K_p} / 2 + C sum_n (1 - rho) hinge(s_n f_n) + rho hinge(-s_n f_n).
 
     f(x) = sum_i p_i sum_n w_n kappa_i(x, x_n),  hinge(z) = max(0, 1 - z),  s_n = +-1 the observed label,
@@ -213,7 +243,11 @@ class StPMKLLikeClassifier(MultiKernelClassifier):
     tolerance: float = 1e-3
     max_iter: int = 2000
 
-    def _learn(self, bank: KernelBank, D: Floats, labels: Floats) -> list[Mixture]:
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> StPMKLLikeClassifier:
+        """Fit to X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
+        return self._fit(X, y, **weights)
+
+    def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:
         """With one rho for all columns of ``labels``, or a sequence with one for each."""
         rates = numbers("rho", self.rho, least=0, below=0.5)
         if len(rates) not in (1, labels.shape[1]):

@@ -7,22 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
-from noisylabels.classifiers.base import (
-    LinearBinaryClassifier,
-    TrueLabelPosterior,
-    bounded,
-    classes_of,
-    example_weights,
-)
+from noisylabels.classifiers.base import LinearBinaryClassifier, TrueLabelPosterior, Weighted
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_softmax import em_newton
 from noisylabels.validation import flag, number, whole
 
 
 @dataclass(eq=False, repr=False)
-class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
+class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassifier):
     """max_{w, b, Omega} sum_n a_n log P~_n - lambda ||w||^2,  f = x.w + b,
 
     P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f). The bias is not penalised.
@@ -58,13 +51,8 @@ class RobustLogisticRegression(TrueLabelPosterior, LinearBinaryClassifier):
         number("lam", self.lam, above=0)
         flag("learn_omega", self.learn_omega)
         whole("max_iter", self.max_iter, 1)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        bounded(X)
-        self.classes_ = classes_of(y)
-        K = len(self.classes_)
-        omega = flip_matrix.checked(self.omega, K)
-        weights = example_weights(X, y, sample_weight)
-        labels = np.searchsorted(self.classes_, y)
+        X, labels, weights = self._examples(X, y, sample_weight)
+        omega = flip_matrix.checked(self.omega, len(self.classes_))
         Z = np.column_stack([np.ones(len(X)), X])
         penalty = np.full(Z.shape[1], float(self.lam))
         penalty[0] = 0.0

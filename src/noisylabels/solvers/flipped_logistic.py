@@ -108,7 +108,7 @@ def posterior(f: Floats, y: Floats, omega01: float, omega10: float) -> Floats:
     return q
 
 
-def marginal_zeta(square: float, n: int, prior_factor: str, beta: float = BETA) -> float:
+def marginal_zeta(square: float, n: float, prior_factor: str, beta: float = BETA) -> float:
     """zeta = c_zeta (n/2 + 1) / (||w||^2 / 2 + beta), from the marginal prior of n weights w.
 
     square = ||w||^2. c_zeta = 1 ("slides") is what the paper uses; with 1/2 ("exact"), 2 zeta w is the

@@ -39,6 +39,7 @@ TOLERANCE = 1e-9  # what is still to be gained, relative to the objective, but t
 SMALLEST_SHARE = 0.1  # of n log K, the objective of f = 0
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
 LARGEST = 500.0  # exponent of a ratio of probabilities
+SILENT = 5e-4  # half of the smallest 1 - omega_01 - omega_10 of a weighted fit
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,8 @@ def lbfgs(
     If the class names change places, Omega is reset and kept, and W is fitted to that.
     """
     fit = _Descent(Z, labels, penalty, omega, weights, learn_omega).run(tolerance)
-    if learn_omega and flip_matrix.permuted(fit.omega):
+    # weights can make a class vanish, after which the labels of two classes say nothing about f
+    if learn_omega and flip_matrix.permuted(fit.omega if weights is None else fit.omega + SILENT):
         reset = flip_matrix.projected(len(omega))
         again = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
         return replace(again, permuted=True)

@@ -1,0 +1,151 @@
+"""Weights of examples and classes: whole ones equal repeated rows, and errors say what they cannot do."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+import sklearn
+from scipy.sparse import csr_array
+from sklearn.base import ClassifierMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from noisylabels import METHODS
+from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted
+from noisylabels.classifiers.boosting import AdaBoostClassifier
+from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.large_margin import BoundMinimiser
+from noisylabels.classifiers.linear import LiblinearClassifier, PegasosClassifier, RobustSGDClassifier
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
+from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+from reproduction.protocols.settings import method_class
+
+CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), Weighted)]
+every = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.name)
+FEW = {"rounds": 5, "starts": 1, "random_state": 0}
+RNG = np.random.default_rng(8)
+Y = np.arange(50) % 2
+X = RNG.standard_normal((50, 3)) + Y[:, np.newaxis]
+A = RNG.integers(0, 4, 50)
+
+
+def made(cls, **parameters):
+    known = inspect.signature(cls).parameters
+    return cls(**{name: value for name, value in FEW.items() if name in known}, **parameters)
+
+
+def decisions(model):
+    return model.decision_function(X + 0.1)
+
+
+def test_all_but_the_bound_are_weighted():
+    classifiers = {cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)}
+    assert classifiers - set(CLASSIFIERS) == {BoundMinimiser}
+
+
+# two classes without weights are solved by a descent in lockstep, which stops elsewhere within its tolerance
+LOOSE = {"kernel_logistic": 1e-3, "robust_kernel_logistic": 1e-2, "liblinear": 1e-6, "margin_minimiser": 1e-6}
+LOOSE |= {"robust_multi_kernel": 2e-2}  # its path amplifies rounding; for one round see below
+
+
+@every
+def test_a_whole_weight_is_as_many_rows(cls):
+    heavy = decisions(made(cls).fit(X, Y, sample_weight=A))
+    many = decisions(made(cls).fit(np.repeat(X, A, axis=0), np.repeat(Y, A)))
+    if issubclass(cls, Repeated):
+        np.testing.assert_array_equal(heavy, many)
+    else:
+        np.testing.assert_allclose(heavy, many, atol=LOOSE.get(cls.name, 1e-7) * np.abs(many).max())
+    assert np.abs(heavy - decisions(made(cls).fit(X, Y))).max() > 1e-4
+
+
+@every
+def test_a_class_weight_is_the_weight_of_its_examples(cls):
+    by_class = decisions(made(cls, class_weight={0: 3}).fit(X, Y))
+    np.testing.assert_array_equal(by_class, decisions(made(cls).fit(X, Y, sample_weight=np.where(Y, 1, 3))))
+    rare = np.flatnonzero((Y == 0) | (np.arange(50) < 20))  # 25 of class 0, 10 of class 1
+    balanced = decisions(made(cls, class_weight="balanced").fit(X[rare], Y[rare]))
+    given = made(cls, class_weight={0: 35 / 50, 1: 35 / 20}).fit(X[rare], Y[rare])
+    np.testing.assert_allclose(balanced, decisions(given), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [RobustKernelLogisticRegression(**kw) for kw in (
+        {"bias": "free", "penalty": "rkhs"}, {"bias": "penalised", "solver": "em_newton"},
+        {"regularisation": "bayes"},
+    )]
+)  # fmt: skip
+def test_weights_hold_for_every_form_of_the_kernel_model(model):
+    heavy = decisions(model.fit(X, Y, A))
+    omega = model.flip_matrix_
+    many = decisions(model.fit(np.repeat(X, A, axis=0), np.repeat(Y, A)))
+    np.testing.assert_allclose(heavy, many, atol=1e-2 * np.abs(many).max())
+    np.testing.assert_allclose(omega, model.flip_matrix_, atol=1e-3)
+
+
+def test_a_round_of_the_path_with_weights_is_that_of_repeated_rows():
+    one = RobustMultiKernelLogisticRegression(T=1)
+    heavy = decisions(one.fit(X, Y, A))
+    many = decisions(one.fit(np.repeat(X, A, axis=0), np.repeat(Y, A)))
+    np.testing.assert_allclose(heavy, many, atol=1e-6 * np.abs(many).max())
+
+
+def test_other_weights_draw_rows_in_proportion():
+    shares = np.where(Y, 0.25, 4.5)
+    n, weights = 2000, np.tile(shares, 40)
+    model = PegasosClassifier(random_state=1)
+    model.fit(X, Y)
+    drawn, labels, left = model._used(np.tile(X, (40, 1)), np.tile(Y, 40), weights)
+    assert left is None
+    assert len(drawn) == n
+    assert (labels == 0).mean() == pytest.approx(4.5 / 4.75, abs=0.01)
+    heavy = model._used(X, Y, np.full(50, MOST_COPIES + 1))[0]  # too many copies: every row drawn once
+    np.testing.assert_array_equal(heavy, X)
+
+
+def test_chunks_have_weights_too():
+    parts, whole = RobustSGDClassifier(), RobustSGDClassifier()
+    for rows in (slice(0, 25), slice(25, 50)):
+        parts.partial_fit(X[rows], Y[rows], sample_weight=A[rows])
+        whole.partial_fit(np.repeat(X[rows], A[rows], axis=0), np.repeat(Y[rows], A[rows]))
+    np.testing.assert_array_equal(decisions(parts), decisions(whole))
+    with pytest.raises(ValueError, match=r'^class_weight: "balanced" needs all rows'):
+        PegasosClassifier(class_weight="balanced").partial_fit(X, Y)
+
+
+def test_sparse_rows_are_weighted():
+    for cls in (RobustSGDClassifier, LiblinearClassifier):
+        dense, sparse = (made(cls).fit(form, Y, sample_weight=A) for form in (X, csr_array(X)))
+        np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9)
+
+
+def test_weights_are_routed():
+    with sklearn.config_context(enable_metadata_routing=True):
+        scale = StandardScaler().fit(X)
+        for model in (RobustLogisticRegression(), made(AdaBoostClassifier)):
+            asked = model.set_fit_request(sample_weight=True)
+            routed = make_pipeline(FunctionTransformer(scale.transform), asked).fit(X, Y, sample_weight=A)
+            direct = model.fit(scale.transform(X), Y, sample_weight=A)
+            np.testing.assert_array_equal(
+                routed.decision_function(X), direct.decision_function(scale.transform(X))
+            )
+
+
+@pytest.mark.parametrize(
+    ("model", "weights", "message"),
+    [
+        (RobustLogisticRegression(class_weight={2: 1.0}), None, "class_weight: 2 is no class of y, [0, 1]"),
+        (RobustLogisticRegression(class_weight={0: -1}), None, "class_weight: must be a finite number >= 0"),
+        (RobustSGDClassifier(class_weight={0: 0}), None, "class_weight leaves one class only: some"),
+        (RobustSGDClassifier(class_weight="b"), None, 'class_weight: must be None, "balanced" or a dict'),
+        (RobustSGDClassifier(), Y, "sample_weight leaves one class only: some example of each"),
+        (RobustSGDClassifier(), -A, "sample_weight: value at index 0 is negative"),
+        (RobustSGDClassifier(), 0 * A, "sample_weight: the weights of all examples are zero"),
+        (RobustSGDClassifier(), A[:9], "sample_weight: expected shape (50), got (9,)"),
+        (BoundMinimiser(), A, "sample_weight: the bound is one for independent examples"),
+    ],
+)
+def test_what_is_wrong_is_said(model, weights, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        model.fit(X, Y, **({} if weights is None else {"sample_weight": weights}))
