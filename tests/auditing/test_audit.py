@@ -274,6 +274,9 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     folder = tmp_path / "beans_audit"
     page, said = (folder / "index.html").read_text(), (folder / "audit.txt").read_text()
     assert "listed.csv" in page
+    lead = page.partition('class="lead">')[2].partition("</p>")[0]
+    assert "reviewed rows" in lead
+    assert "guess" not in lead
     assert "`" not in page.split("<script")[0]
     sheet.assign(true="oak").to_csv(folder / "review.csv", index=False)
     code, out, err = run(tmp_path, *arguments)

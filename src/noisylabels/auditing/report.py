@@ -31,8 +31,8 @@ def lines(found: Audit) -> list[str]:
     return [*told, *methods(found), *doubts(found), *notes]
 
 
-def headline(found: Audit) -> str:
-    """What labels alone can say of how many are wrong."""
+def headline(found: Audit, reviewed: str = "") -> str:
+    """What labels alone can say of how many are wrong; ``reviewed`` : what rows say that were looked at."""
     count, best = found.counts.sum(), found.accuracies.iloc[0]
     begin = f"{count} labels of {len(found.classes)} classes."
     if not found.informative:
@@ -43,6 +43,8 @@ def headline(found: Audit) -> str:
             "labels are wrong cannot be known from these columns."
         )
     first = "There is evidence of wrong labels." if found.evidence.any() else "No evidence of wrong labels."
+    if reviewed:
+        return f"{begin} {reviewed}"
     top, guess = found.bounds[1], min(found.guess, found.bounds[1])
     return (
         f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "

@@ -383,10 +383,11 @@ LINES = {
     "asks": "The question",
     "reproduces": "What reproduces",
     "does_not": "What does not",
+    "not_shown": "What is not shown",
     "found": "What we found",
     "open": "What stays open",
 }
-"""The five lines of a paper; every sentence cites the claims that it rests on, as ``[ORS-1]``."""
+"""The six lines of a paper; every sentence of a result cites the claims that it rests on, as ``[ORS-1]``."""
 CITED = re.compile(r"\[([A-Z][\w+-]*(?:, [A-Z][\w+-]*)*)\]")
 
 

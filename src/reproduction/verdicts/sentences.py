@@ -117,7 +117,7 @@ class Sentences:
         if groups > 1 or needed > 0:
             count = f"this group decides, {number(row['passing']):g} of {groups:g} pass"
             parts.append(count + (f", {needed:g} needed" if needed > 0 else ""))
-        parts += [*_left_out(row), *self._remarks(row, check)]
+        parts += [*_left_out(row), *self._remarks(row, check), *_corrected(row, check)]
         if number(row["checks"]) > 1:
             parts.append(f"check {number(row['number']):g} of {number(row['checks']):g}")
         return parts
@@ -217,6 +217,21 @@ def bound(check: Asked) -> str:
     return f"{key} [{entry[0]:g}, {entry[1]:g}]" if key == "within" else f"{key} {entry:g}"
 
 
+def _corrected(row: Row, check: Asked) -> list[str]:
+    """Why nothing is shown although the interval shown lies wholly on one side of what is asked."""
+    low, high = number(row["ci_low"]), number(row["ci_high"])
+    bounds = [0.0] if trend_of(check) else [*listed(check[next(key for key in BOUNDS if key in check)])]
+    leans = {"leaning against": "contra", "leaning for": "agree"}.get(row["verdict"])
+    if not leans or isnan(low) or number(row["n"]) == 1 or any(low <= end <= high for end in bounds):
+        return []
+    p, many = number(row[f"p_{leans}"]), number(row["family"])
+    return [
+        f"the interval is that of one test: over all tests of the claim {_p(p)} "
+        f"{'against' if leans == 'contra' else 'for'} it"
+        + (f", which Holm's correction over {many:g} claims raises to 0.05 or more" if p < 0.05 else "")
+    ]
+
+
 def _p(p: float) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
 
@@ -249,6 +264,7 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
 # ``<!-- counts paper: ors -->`` up to ``<!-- end -->``, within a line: cells of a table, see `_counts`.
 # ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
 # summary with these labels, at the last x, with the decimals that are there.
+# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the reference of these papers took.
 # ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
 # the distances to the published values by method; of all claims of a paper, and the counts of its values.
 
@@ -260,6 +276,7 @@ TABLE = re.compile(
     r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
 )
 COUNTS = re.compile(r"(<!-- counts (?P<origin>paper|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
+COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
 LABELS = ("dataset", "noise", "setting", "method", "metric")
 HEADS = {
     "distances": """
@@ -281,8 +298,14 @@ def filled(text: str, folder: Path) -> str:
     """
     text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
     text = COUNTS.sub(lambda found: _counts(found, folder) or found[0], text)
+    text = COST.sub(lambda found: f"{found[1]}{_minutes(found, folder)}", text)
     text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
     return TABLE.sub(lambda found: _table(found, folder) or found[0], text)
+
+
+def _minutes(found: re.Match[str], folder: Path) -> str:
+    files = [file for paper in found["papers"].split() for file in folder.glob(f"{paper}/*/provenance.json")]
+    return f"{sum(value(file.read_text('utf-8')).get('cost', {}).get('minutes', 0.0) for file in files):.0f}"
 
 
 def _count(found: re.Match[str], folder: Path) -> str:
