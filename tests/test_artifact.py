@@ -62,7 +62,7 @@ MISTAKES = [
     (BUDGETS, {"/title": "x" * 301}, r"title: .*300"),
     (BUDGETS, {"/resources": {"mem_mb": 10**18}}, r"resources\.mem_mb: .*10000000"),
     (FILTERS, {"/process_nois": 0.1}, r"no key 'process_nois'; known: title, source,"),
-    (BUDGETS, {"budgts": [1]}, r"at scale .*: settings: .*'budgts'.* did you mean budgets\?"),
+    (BUDGETS, {"budgts": [1]}, r"fig6\.yaml: settings: .*'budgts'.* did you mean budgets\?"),
     (BUDGETS, {"budgets": [0.5]}, r"settings: budgets\.0: .*0\.5"),
     (BUDGETS, {"budgets": []}, r"settings: budgets: "),
     (BUDGETS, {"task.M": -1}, r"task\.M: .*-1"),
@@ -204,8 +204,14 @@ def test_names_that_would_be_one_target_or_no_folder_are_refused(tmp_path, paper
 
 def test_published_values_are_read_from_the_file_beside_the_artifact(write):
     path = write(BUDGETS, {"/published": {"margin": 0.5, "reason": "r"}}, drop=())
-    path.with_suffix(".published.csv").write_text("id,method,value\np,auto,3\n")
-    entry = {"id": "p", "value": 3.0, "where": {"method": "auto"}, "margin": 0.5, "reason": "r"}
+    path.with_suffix(".published.csv").write_text("id,method,metric,value\np,auto,mse,3\n")
+    entry = {
+        "id": "p",
+        "value": 3.0,
+        "where": {"method": "auto", "metric": "mse"},
+        "margin": 0.5,
+        "reason": "r",
+    }
     artifact = load(path, "full")
     assert artifact.values == artifact.content["published"] == [entry]
     assert artifact.shown(printed=True)["published"] == [entry]

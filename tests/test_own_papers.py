@@ -1,14 +1,18 @@
 """A paper in a folder of the user's own: written by one command, planned beside ours; its mistakes."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
+import zlib
 from pathlib import Path
 
 import pytest
 
 from reproduction import plan
+from reproduction.protocols.walk import Job
 from reproduction.results import read_table
 from reproduction.verdicts.claims import NeverTogether, VerdictError
 from reproduction.verdicts.judge import judge_files
@@ -25,7 +29,7 @@ def new(*words):
 def paper(tmp_path, request, monkeypatch):
     """A new paper, named after the test: Python imports a module once."""
     monkeypatch.setattr(sys, "path", [*sys.path])
-    name = re.sub(r"\W+", "_", request.node.name).lower()[:40].strip("_")
+    name = f"paper_{zlib.crc32(request.node.name.encode()):x}"
     assert new("new-paper", tmp_path / name).returncode == 0
     return tmp_path / name
 
@@ -86,40 +90,107 @@ def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_
         assert message in done.stderr
 
 
+YAML, CSV, CODE = "table1.yaml", "table1.published.csv", "code.py"
+METHOD = "{method: logistic}, where"
+LINE = "ida_heart,independent 0.2,nearest_mean,error,"
+TWO = "datasets: [ida_heart, ida_thyroid]"
 MISTAKES = [
-    ("table1.yaml", "code:NearestMean", "code:NearesMean", "no class 'NearesMean'; did you mean NearestMean"),
-    ("table1.yaml", "robust_logistic}", "robust_logstic}", "did you mean robust_logistic"),
+    (YAML, "code:NearestMean", "code:NearesMean", "no class 'NearesMean'; did you mean NearestMean"),
+    (YAML, "robust_logistic}", "robust_logstic}", "did you mean robust_logistic"),
+    (YAML, "statistic: difference, a: {method", "statistic: difference, a: {methd", "did you mean method"),
+    (YAML, "a: {method: nearest_mean}", "a: {method: nearest_maen}", "did you mean nearest_mean"),
+    (YAML, METHOD, "{method: logistic, setting: cv}, where", "have setting 'cv'"),
+    (YAML, "noise: independent 0.2, m", "noise: independent 0.25, m", "did you mean independent 0.2"),
+    (YAML, "metric: error}, below", "metric: eror}, below", "did you mean error"),
+    (YAML, "below: 0}", "bellow: 0}", "did you mean below"),
+    (YAML, "datasets: [ida_heart]", "datasets: [ida_hart]", "'ida_hart' is not in the registry; did you"),
+    (YAML, "datasets: [ida_heart]", "datasets: [ida_heart, ida_hart]", "'ida_hart' is not in the registry"),
+    (YAML, "code:errors", "code:erors", "has errors"),
+    (YAML, "protocol: ", "protocol: no", "no module"),
+    (YAML, "code:bars", "code:bar", "close names: bars"),
+    (YAML, "render: ", "render: no", "is its folder in `project`"),
+    (YAML, "0.3 0.1]", "0.3]", "class_conditional takes positive and negative"),
+    (YAML, "{shrinkage: 0.1}", "{shrinkage: [1]}", "shrinkage"),
+    (YAML, "{shrinkage: 0.1}", "{shrinkag: 0.1}", "did you mean shrinkage"),
+    (YAML, "repetitions: 20", "repetitions: twenty", "repetitions: should be a valid integer"),
+    (YAML, "repetitions: 20", "repetitons: 20", "did you mean repetitions"),
+    (YAML, "smoke: {settings: {rep", "smoke: {settings: {re", "did you mean repetitions"),
+    (YAML, "as: 100 - value", "as: 100 minus value", "published.as"),
+    (YAML, "  margin: 2\n", "", "published.margin: this key is required"),
+    (YAML, "title: ", "titel: ", "did you mean title"),
+    (CSV, "ida_heart", "ida_hart", "no row will be of 'ida_hart'"),
+    (CSV, ",20\n", "\n", "line 2: not as many cells as columns"),
+    (CSV, LINE, "ida_heart,independent 0.2,nearest_mean,,", "gives it no metric"),
+    (CSV, LINE, "ida_heart,,nearest_mean,error,", "gives it no noise"),
     (
-        "table1.yaml",
-        "statistic: difference, a: {method",
-        "statistic: difference, a: {methd",
-        "did you mean method",
+        CODE,
+        "import numpy as np",
+        "import numpyy as np",
+        "code.py, line 3: ModuleNotFoundError: No",
     ),
-    ("table1.yaml", "a: {method: nearest_mean}", "a: {method: nearest_maen}", "did you mean nearest_mean"),
-    (
-        "table1.yaml",
-        "datasets: [ida_heart]",
-        "datasets: [ida_hart]",
-        "'ida_hart' is not in the registry; did you mean ida_heart",
-    ),
-    ("table1.yaml", "code:errors", "code:erors", "has errors"),
-    ("table1.yaml", "code:bars", "code:bar", "close names: bars"),
-    ("table1.yaml", "0.3 0.1]", "0.3]", "class_conditional"),
-    ("table1.yaml", "{shrinkage: 0.1}", "{shrinkage: [1]}", "shrinkage"),
-    ("table1.yaml", "{shrinkage: 0.1}", "{shrinkag: 0.1}", "did you mean shrinkage"),
-    ("table1.yaml", "as: 100 - value", "as: 100 minus value", "published.as"),
-    ("table1.published.csv", "ida_heart", "ida_hart", "ida_hart"),
-    ("table1.published.csv", ",20\n", "\n", "not as many cells as columns"),
+    (CODE, "class Settings(", "class Settings((", "SyntaxError"),
+    (CODE, "@panels.figure\n", "", "put @panels.figure above it"),
+    (CODE, '@protocol(Settings, labels=("error",))\n', "", "put @protocol(Settings) above its function"),
 ]
 
 
 @pytest.mark.parametrize(("file", "old", "wrong", "message"), MISTAKES)
 def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, message):
+    """In one line with the file and the key; what starts jobs is not even asked."""
     change(paper / file, old, wrong)
     with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
         planned(paper).check_custom([f"{paper.name}/"])
-    assert str(paper / file.replace(".published.csv", ".")) in str(caught.value)
+    assert str(paper / file.replace(".published.csv", ".").replace(CODE, YAML)) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_data_set_that_one_line_of_several_does_not_name_is_named(paper):
+    change(paper / YAML, "datasets: [ida_heart]", TWO)
+    change(paper / CSV, LINE, LINE.removeprefix("ida_heart"))
+    with pytest.raises(ValueError, match=r"TABLE1-heart: table1\.published\.csv gives it no dataset"):
+        planned(paper)
+
+
+def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):
+    change(paper / YAML, f"{paper.name}.code:errors", "kernels.errors")
+    klr = "logistic: {method: kernel_logistic, selection: cv}"
+    more = "  widths: [0]\n  parametrisation: sigma2\n  folds: 2\n  methods:\n"
+    change(paper / YAML, "logistic: {method: robust_logistic}", klr)
+    change(paper / YAML, "  methods:\n", more)
+    change(paper / YAML, METHOD, "{method: logistic, setting: ''}, where")
+    with pytest.raises(ValueError, match=r"b\.setting: no row of .* has setting ''; it has 'cv'"):
+        planned(paper)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('yield at.row("eror", 1.0)', "row 1 has the metric 'eror'; did you mean error.; declare it: @pro"),
+        ('yield at.row("error", 1.0, fold=3)', r"row 1 has the columns \['fold'\]; a row has dataset, "),
+        ("yield at.row(missing, 1.0)", r"own_protocol_\d+\.py, line 13: NameError: name 'missing' is not"),
+    ],
+)
+def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch, line, message):
+    name = f"own_protocol_{abs(hash(line))}"
+    module = f"""
+        import numpy as np
+        from reproduction.protocols.settings import Trials
+        from reproduction.protocols.walk import protocol
+        from reproduction.verdicts.per_point_errors import Scored
+
+
+        @protocol(Trials, labels=("error",))
+        def errors(settings, walk):
+            for at in walk.trials():
+                blank = dict.fromkeys(["dataset", "noise", "setting", "method"], "")
+                yield at.row("error", Scored(np.arange(2), np.array([True, False]), 2), **blank)
+                {line}
+        """
+    (tmp_path / f"{name}.py").write_text(textwrap.dedent(module), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = {"protocol": f"{name}:errors", "experiment": "e", "seed": 1, "settings": {"repetitions": 2}}
+    with pytest.raises(ValueError, match=f"protocol {name}:errors: .*{message}"):
+        Job.read(json.dumps(settings), []).run("0:2", {})
 
 
 def test_a_folder_without_a_paper_or_a_title_is_named(paper, tmp_path):

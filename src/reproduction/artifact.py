@@ -25,8 +25,8 @@ from reproduction.data import registry
 from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
-from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
-from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, read_published
+from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
+from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, listed, read_published
 
 SCALES = ("smoke", "quick", "part", "full")
 """``part``: the full scale with the data sets and repetitions of the configuration's ``only``."""
@@ -226,7 +226,7 @@ class Artifact(Model):
     @cached_property
     def labels(self) -> list[str]:
         """Patterns of the labels in its rows: words of the settings, and what the protocol declares."""
-        words = (word.replace("[", "[[]") for word in _texts([self.full_settings, self.settings]))
+        words = (word.replace("[", "[[]") for word in texts([self.full_settings, self.settings]))
         return ["", *dict.fromkeys([*words, *walk.find(self.protocol).labels])]
 
     def shown(self, printed: bool) -> Content:
@@ -271,11 +271,13 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         with _located(f"{path}: "):
             model = walk.find(artifact.protocol).settings
         where = f"{path} at scale {scale}: "
-        settings = check(model, artifact.settings, f"{where}settings")
+        settings = whole = check(model, artifact.full_settings, f"{path}: settings")
+        if artifact.settings != artifact.full_settings:
+            settings = check(model, artifact.settings, f"{where}settings")
         with _located(f"{where}settings."):
             _check_data_sets(artifact, settings)
         with _located(f"{path}: "):
-            _check_choices(artifact)
+            _check_choices(artifact, whole)
         with _located(f"{where}shards"):
             _check_shards(artifact)
     return artifact
@@ -332,8 +334,8 @@ def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
     settings.check_data(listed)
 
 
-def _check_choices(artifact: Artifact) -> None:
-    """Claims and published values choose rows by what the table can have."""
+def _check_choices(artifact: Artifact, settings: Settings) -> None:
+    """Claims and published values choose rows by what the table can have, and published values one kind."""
     sets = {name.partition(".")[0] for name in artifact.datasets} | {"synthetic"}
     last = artifact.full_settings.get("repetitions", 1) - 1
     for place, column, label in _choices(artifact):
@@ -346,6 +348,31 @@ def _check_choices(artifact: Artifact) -> None:
         if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
             reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
             raise ValueError(f"{place}: {reason}{near(label, artifact.labels, 3)}")
+    given = {
+        key.removesuffix("s"): artifact.full_settings.get(key) for key in ("datasets", "noise", "methods")
+    }
+    several = [key for key, each in given.items() if isinstance(each, list | dict) and len(each) > 1]
+    for entry in (entry for entry in artifact.values if not entry.get("not_comparable")):
+        for column in ("metric", *several):
+            if column not in entry["where"]:
+                where = f"published: {entry['id']}: {artifact.name}.published.csv"
+                raise ValueError(f"{where} gives it no {column}, in which rows differ; fill the column")
+    for place, columns in _pairs(artifact):
+        wanted = [settings.setting_of(label) for label in listed(columns["method"])]
+        if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
+            said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
+            raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
+
+
+def _pairs(artifact: Artifact) -> Iterator[tuple[str, Content]]:
+    """(place, columns) of the sides of checks that name a method and a setting."""
+    for number, claim in enumerate(artifact.claims):
+        for index, each in enumerate(claim.checks):
+            for key in ("a", "b", "base", "where"):
+                if isinstance(side := getattr(each, key), Selector):
+                    columns = each.where.columns | side.columns if each.where else side.columns
+                    if {"method", "setting"} <= columns.keys():
+                        yield f"claims.{number}.checks.{index}.{key}", dict(columns)
 
 
 def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
@@ -363,15 +390,6 @@ def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
         for column, labels in columns.items():
             for label in labels if isinstance(labels, list) else [labels]:
                 yield f"{place}.{column}", column, label
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every key and text of the settings."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for entry in [*value, *value.values()] if isinstance(value, dict) else value:
-            yield from _texts(entry)
 
 
 def _check_shards(artifact: Artifact) -> None:

@@ -182,7 +182,10 @@ def _read(file: Path) -> Code:
     if file.suffix != ".py":
         return Code(key[:16], [], [])
     if key not in _known():
-        tree = ast.parse(content, str(file))
+        try:
+            tree = ast.parse(content, str(file))
+        except SyntaxError as error:
+            raise ValueError(f"{file}, line {error.lineno}: {error.msg}; mend it") from None
         texts = {str(node.value) for node in ast.walk(tree) if _is_text(node)}
         names = sorted(text for text in texts if re.fullmatch(r"[\w-]+(\.[a-z0-9]+)?", text))
         imports = sorted(set(_imports(tree)))

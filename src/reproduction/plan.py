@@ -79,11 +79,13 @@ class Plan:
         for dataset in artifact.data_sets(artifact.settings):
             if why := self.lack(dataset):
                 return why
-        for label, content in artifact.settings.get("methods", {}).items():
-            module, _, user = content["method"].partition(":")
+        for label, method in _methods(artifact.settings).items():
+            module, _, user = method.partition(":")
             if user and not code_digest.module_file(module):
-                name = f"methods.{label}.method: {content['method']!r}"
+                name = f"methods.{label}.method: {method!r}"
                 return f"{name}: no module {module!r}; is its folder on PYTHONPATH?"
+            if user:
+                code_digest.digest([module])  # names a line that cannot be read
         return ""
 
     @cached_property
@@ -118,7 +120,7 @@ class Plan:
             try:
                 walk.find(artifact.protocol).settings.model_validate(artifact.settings).check_custom()
             except ValueError as error:
-                raise ValueError(f"{artifact.file}: settings.{error}") from None
+                raise ValueError(f"{artifact.file}: {error}") from None
 
     # Data sets, named as in artifacts: ``heart``, ``heart.package``
 
@@ -203,9 +205,8 @@ class Plan:
         return code_digest.digest(self._computing(name))
 
     def _computing(self, name: str, cell: str = "") -> list[str]:
-        used = self.cell(name, cell).get("methods", {}).values()
         own = walk.module_of(self.artifact(name).protocol)
-        return [own, *(method_module(spec["method"]) for spec in used)]
+        return [own, *map(method_module, _methods(self.cell(name, cell)).values())]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
@@ -429,6 +430,13 @@ class Plan:
             alone = name in asked and paper not in asked
             together.setdefault(name if alone else paper, []).append(name)
         return together
+
+
+def _methods(settings: Content) -> dict[str, str]:
+    """Label -> name of the method; a model of one's own may call something else ``methods``."""
+    found = settings.get("methods")
+    named = found.items() if isinstance(found, dict) else ()
+    return {label: spec["method"] for label, spec in named if isinstance(spec, dict) and "method" in spec}
 
 
 def _digest(content: object) -> str:

@@ -10,6 +10,7 @@ from reproduction import code_digest
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
 from reproduction.plan import planned
+from reproduction.strict_yaml import raised
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
@@ -30,5 +31,5 @@ with code_digest.unchanged(given.code):
             failures.append(str(error))
         except Exception as error:  # the other figures are drawn all the same
             traceback.print_exc()
-            failures.append(f"{artifact.name}: {type(error).__name__}: {error}")
+            failures.append(f"{name}: {artifact.render}: {raised(error)}")
 sys.exit("; ".join(failures) or None)

@@ -12,7 +12,7 @@ from reproduction.code_digest import module_file
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, Results, add_room
 from reproduction.results import read_table, verify
-from reproduction.strict_yaml import near
+from reproduction.strict_yaml import imported, near
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,14 +36,21 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
         raise RenderError(f"render: {name!r} is not of the form module:function")
     place = module_of(name)
     if module_file(place) is None:
+        if "." in module_name:
+            remedy = "is its folder in `project`, or on PYTHONPATH?"
+            raise RenderError(f"render: {name!r}: no module {module_name!r}; {remedy}")
         modules = [found.name for found in iter_modules(importlib.import_module(PACKAGE).__path__)]
         nearest = near(module_name, modules)
         raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
-    module = importlib.import_module(place)
+    try:
+        module = imported(place)
+    except ValueError as error:
+        raise RenderError(f"render: {error}") from error
     offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}
     if function not in offered:
         close = difflib.get_close_matches(function, offered) or sorted(offered)
-        raise RenderError(f"render: {name!r}: no function {function!r}; close names: {', '.join(close)}")
+        there = f"close names: {', '.join(close)}" if close else "put @panels.figure above it"
+        raise RenderError(f"render: {name!r}: no function {function!r}; {there}")
     return offered[function]
 
 

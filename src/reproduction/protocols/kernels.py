@@ -111,6 +111,10 @@ class TrainingSettings(keys.OnDataSets):
 class ErrorsSettings(keys.SplitSettings, TrainingSettings):
     """Settings of `errors`."""
 
+    def setting_of(self, method: str) -> str | None:
+        """How the method is selected."""
+        return (self.methods[method].selection or "") if method in self.methods else None
+
     @model_validator(mode="after")
     def _conditions(self) -> Self:
         for label, method in self.methods.items():

@@ -7,7 +7,6 @@ declare are errors. The classes of library methods are imported when settings ar
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 from noisylabels import METHODS
 from noisylabels.noise import flips
 from reproduction.strict_yaml import Model as Model
-from reproduction.strict_yaml import explained, near
+from reproduction.strict_yaml import explained, imported, near
 
 T = TypeVar("T")
 
@@ -192,7 +191,7 @@ def method_class(name: str) -> Any:
         hint = near(name, METHODS, 3)
         raise ValueError(f"method: {name!r} is unknown{hint} (your own: 'package.module:Class')")
     try:
-        module = importlib.import_module(module_name)
+        module = imported(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise  # the module is there, something that it imports is not
@@ -321,6 +320,9 @@ class Settings(Model):
 
     def check_data(self, listed: Iterable[str]) -> None:
         """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
+
+    def setting_of(self, method: str) -> str | None:
+        """The one entry of the column setting in rows of a method; None where it may have others."""
 
     def check_custom(self) -> None:
         """Import the user's classes that the settings name, and check them as those of the library are.

@@ -10,10 +10,11 @@ an artifact names it ``kernels.errors``. Its settings model alone declares what 
 from __future__ import annotations
 
 import difflib
-import importlib
 import json
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,9 @@ from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
 from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
-from reproduction.verdicts.per_point_errors import Points, Scored
+from reproduction.results import COLUMNS
+from reproduction.strict_yaml import imported, near, raised, texts
+from reproduction.verdicts.per_point_errors import KEY, Points, Scored
 
 if TYPE_CHECKING:
     from reproduction.data.prepare import Dataset
@@ -315,15 +318,18 @@ def find(name: str) -> Protocol:
     module_name, _, function = name.rpartition(":" if ":" in name else ".")
     place = module_of(name)
     try:
-        module = importlib.import_module(place)
+        module = imported(place)
     except ModuleNotFoundError as error:
         if not place.startswith(error.name or "-"):
             raise
         raise ValueError(f"protocol: no protocol {name!r}: no module {module_name!r}") from None
+    except ValueError as error:
+        raise ValueError(f"protocol: {error}") from error
     known = {key: member.protocol for key, member in vars(module).items() if hasattr(member, "protocol")}
     if function not in known:
-        near = difflib.get_close_matches(function, known) or sorted(known)
-        raise ValueError(f"protocol: no protocol {name!r}; module {module_name} has {', '.join(near)}")
+        close = difflib.get_close_matches(function, known) or sorted(known)
+        there = f"has {', '.join(close)}" if close else "has none; put @protocol(Settings) above its function"
+        raise ValueError(f"protocol: no protocol {name!r}; module {module_name} {there}")
     found: Protocol = known[function]
     return found
 
@@ -336,6 +342,7 @@ class Job:
     settings: Settings
     seeds: Seeds
     data: dict[str, Dataset]
+    words: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, text: str, data_files: Sequence[str | Path]) -> Job:
@@ -349,7 +356,9 @@ class Job:
         found = find(given["protocol"])
         settings = found.settings.model_validate(given["settings"])
         settings.check_custom()
-        return cls(found, settings, Seeds(given["seed"], given["experiment"]), data)
+        return cls(
+            found, settings, Seeds(given["seed"], given["experiment"]), data, [*texts(given["settings"])]
+        )
 
     def tune(self) -> dict[str, Any]:
         """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
@@ -361,4 +370,26 @@ class Job:
         """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
         points = Points()
         handed = Walk(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
-        return points.take(self.protocol.run(self.settings, handed)), points
+        rows = self.protocol.run(self.settings, handed)
+        return points.take(self._checked(rows) if ":" in self.protocol.name else rows), points
+
+    def _checked(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Rows of one's own protocol, the first mistake named at once. Raises ValueError."""
+        place, seen = self.protocol.name, set[object]()
+        declared = [*self.protocol.labels, *self.words]
+        try:
+            for number, row in enumerate(rows):
+                if unknown := sorted(set(row) - {*COLUMNS, KEY}):
+                    said = f"row {number} has the columns {unknown}; a row has {', '.join(COLUMNS)}"
+                    raise ValueError(f"protocol {place}: {said}")
+                if (metric := row.get("metric")) not in seen:
+                    seen.add(metric)
+                    if not any(fnmatchcase(str(metric), each) for each in declared):
+                        said = f"row {number} has the metric {metric!r}{near(metric, self.protocol.labels)}"
+                        raise ValueError(f"protocol {place}: {said}; declare it: @protocol(..., labels=...)")
+                yield row
+        except Exception as error:
+            if str(error).startswith(f"protocol {place}: "):
+                raise
+            traceback.print_exc()
+            raise ValueError(f"protocol {place}: {raised(error)}") from None
