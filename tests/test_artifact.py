@@ -204,14 +204,9 @@ def test_names_that_would_be_one_target_or_no_folder_are_refused(tmp_path, paper
 
 def test_published_values_are_read_from_the_file_beside_the_artifact(write):
     path = write(BUDGETS, {"/published": {"margin": 0.5, "reason": "r"}}, drop=())
-    path.with_suffix(".published.csv").write_text("id,method,metric,value\np,auto,mse,3\n")
-    entry = {
-        "id": "p",
-        "value": 3.0,
-        "where": {"method": "auto", "metric": "mse"},
-        "margin": 0.5,
-        "reason": "r",
-    }
+    path.with_suffix(".published.csv").write_text("id,noise,method,metric,value\np,uniform,auto,mse,3\n")
+    where = {"noise": "uniform", "method": "auto", "metric": "mse"}
+    entry = {"id": "p", "value": 3.0, "where": where, "margin": 0.5, "reason": "r"}
     artifact = load(path, "full")
     assert artifact.values == artifact.content["published"] == [entry]
     assert artifact.shown(printed=True)["published"] == [entry]
