@@ -21,10 +21,12 @@ FURTHER = [
     "auditing.audit:audit",
     "auditing.review:review",
     "out_of_core:chunks",
+    "streams:StreamModel",
+    "streams:to_river",
 ]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
-LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}}
-"""What some rooms of the library import only when they are used, for tables in files."""
+LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}, "river": {"streams"}}
+"""What some rooms of the library import only when they are used: tables in files, models of another kind."""
 
 
 def executed(statements):

@@ -21,6 +21,7 @@ ROOMS = {
 }
 ALONE = {
     "crowds": "Crowds",
+    "streams": "Rows one at a time",
     "statistics": "Statistics",
     "seeding": "Random numbers",
 }

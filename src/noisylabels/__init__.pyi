@@ -62,6 +62,8 @@ from noisylabels.online.linear import NaiveOGD as NaiveOGD
 from noisylabels.online.linear import OracleOGD as OracleOGD
 from noisylabels.online.linear import TwoCopy as TwoCopy
 from noisylabels.out_of_core import chunks as chunks
+from noisylabels.streams import StreamModel as StreamModel
+from noisylabels.streams import to_river as to_river
 
 METHODS: dict[str, str]
 __version__: str

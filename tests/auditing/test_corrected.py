@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisylabels import CorrectedClassifier, RobustLogisticRegression
 from noisylabels.auditing import corrected, flip_rates
+from noisylabels.classifiers.base import generator
 
 METHODS = list(corrected.METHODS)
 OMEGA = {
@@ -218,3 +219,18 @@ def test_wrong_input_is_named(made, trusted, message):
     X, _, observed = flipped(n=60)
     with pytest.raises(ValueError, match=message):
         made.fit(X, observed, trusted=trusted)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pruning_is_what_cleanlab_does(seed):
+    cleanlab = pytest.importorskip("cleanlab.classification")
+    X, _, observed = flipped(n=400, seed=seed)
+    ours = CorrectedClassifier(LogisticRegression()).fit(X, observed)
+    p = ours._probabilities(X, np.eye(2)[observed], observed, 5, generator(0))  # those of the fit
+    theirs = cleanlab.CleanLearning(LogisticRegression()).fit(X, observed, pred_probs=p)
+    left_out = theirs.get_label_issues()["is_label_issue"].to_numpy()
+    np.testing.assert_array_equal(left_out, ours.weights_.sum(axis=1) == 0)
+    assert left_out.any()
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3
+    )  # it rounds its joint

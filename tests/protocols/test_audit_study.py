@@ -122,3 +122,15 @@ def test_finders_stand_in_place_of_classifiers_and_their_doubts_narrow_a_review(
 def test_a_set_without_labels_of_people_is_refused():
     with pytest.raises(ValueError, match=r"settings\.datasets: a data set with labels by people"):
         run("finding_errors", clouds())
+
+
+def test_corrections_see_the_same_flips_and_mend_what_a_forest_learns():
+    ways = {"ways": ["plain", "prune", "forward"], "noise": ["independent 0.3"]}
+    forest = {"method": "sklearn.ensemble:RandomForestClassifier", "parameters": {"n_estimators": 10}}
+    settings = {key: SETTINGS[key] for key in ("datasets", "splits", "folds")} | ways
+    frame = table("audit.correcting", settings | {"methods": {"forest": forest}}, clouds(400), range(2))
+    errors = {way: np.mean(values(frame, metric="error", setting=way)) for way in ways["ways"]}
+    assert min(errors["prune"], errors["forward"]) < errors["plain"] - 5
+    alone = settings | {"methods": {"forest": forest}, "ways": ["plain"]}
+    same = values(table("audit.correcting", alone, clouds(400), range(2)), metric="error")
+    np.testing.assert_array_equal(same, values(frame, metric="error", setting="plain"))

@@ -153,6 +153,14 @@ def known_variance(filter_: Filter, side: Side) -> Floats:
     return side.v
 
 
+def named_row(x: Mapping[Any, float], keys: tuple[Any, ...] = ()) -> tuple[tuple[Any, ...], Floats]:
+    """The names of a row in the order of ``keys``, or in its own, and its values (d,) in that order."""
+    keys = keys or tuple(x)
+    if set(keys) != set(x):
+        raise ValueError(f"x: has the names {sorted(map(str, x))}, the filter {sorted(map(str, keys))}")
+    return keys, finite("x", [x[key] for key in keys], (None,))
+
+
 class Filter:
     """yhat_t = w_{t-1}.x_t, then w_t from the label (w_0 = 0).
 
@@ -303,10 +311,7 @@ class Filter:
         """The names of a row, () if it has none, and the row."""
         if not isinstance(x, Mapping):
             return (), finite("x", x, (None,))
-        keys = getattr(self, "_keys", ()) or tuple(x)
-        if set(keys) != set(x):
-            raise ValueError(f"x: has the names {sorted(map(str, x))}, the filter {sorted(map(str, keys))}")
-        return keys, finite("x", [x[key] for key in keys], (None,))
+        return named_row(x, getattr(self, "_keys", ()))
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:

@@ -85,3 +85,33 @@ def by_data_set(results: panels.Results[audit.AuditSettings]) -> pd.DataFrame:
         "Average precision of the ranking of suspicious labels, mean ± standard error over the splits; the",
         "largest mean is bold. By chance it is the share of flipped labels.",
     )
+
+
+WAYS = {"prune": "pruned, as by CleanLearning", "importance": "importance weights"} | {
+    way: way for way in ("forward", "backward", "likelihood")
+}
+
+
+@panels.table
+def correcting(results: panels.Results[audit.CorrectingSettings]) -> pd.DataFrame:
+    """Errors of each classifier on each data set, plain, and what each way adds; the largest loss first."""
+    rows = results.select(metric="error")
+    keys = ["method", "dataset", "noise", "repetition"]
+    wide = rows.pivot(index=keys, columns="setting", values="value")
+    ways = [way for way in results.settings.ways if way != "plain"]
+    added = wide[ways].sub(wide["plain"], axis=0)
+    lines = []
+    for method, dataset in (
+        added.groupby(["method", "dataset"])[ways].mean().max(axis=1).sort_values()[::-1].index
+    ):
+        line = {"classifier": names.method(method), "data set": names.data_set(dataset)}
+        line["plain"] = f"{wide.loc[(method, dataset), 'plain'].mean():.1f}"
+        for way in ways:
+            found = statistics.mean_se(added.loc[(method, dataset), way])
+            line[WAYS[way]] = f"{found.mean:+.1f} ± {found.se:.1f}"
+        lines.append(line)
+    return tables.noted(
+        pd.DataFrame(lines).set_index(["classifier", "data set"]),
+        "Wrong true labels of the test rows in %, means over flips and splits, and what each way adds to",
+        "them (± standard error): below 0 it gains. The largest loss of any way comes first.",
+    )

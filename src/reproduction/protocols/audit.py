@@ -9,7 +9,7 @@ Liu and Tao, IEEE TPAMI 2016 (anchor points). What is compared is our choice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from pydantic import Field, PositiveInt
 
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing import intervals
+from noisylabels.auditing.corrected import CorrectedClassifier
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.crowds import MajorityVote
 from noisylabels.noise.crowd import subset
 from reproduction.protocols import settings as keys
-from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, standardised
+from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, seeded, standardised
 
 
 class AuditSettings(keys.OnDataSets):
@@ -45,6 +46,16 @@ class ErrorsSettings(AuditSettings):
         None, description="rows of a simulated review, for intervals with the finder's doubts as scores"
     )
     annotators: keys.Distinct[PositiveInt] = Field(description="labels per item of a crowd, for a vote")
+
+
+class CorrectingSettings(keys.SplitSettings):
+    """Settings of `correcting`."""
+
+    folds: keys.Folds
+    methods: keys.Methods[keys.Method] = Field(description="classifiers with predict_proba")
+    ways: keys.Distinct[Literal["plain", "prune", "importance", "forward", "backward", "likelihood"]] = Field(
+        description="how each classifier is corrected: plain, or a method of CorrectedClassifier"
+    )
 
 
 class Audited(NamedTuple):
@@ -120,6 +131,7 @@ def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
                 yield from here.rows(values)
 
 
+CORRECTIONS = ("plain", "prune", "importance", "forward", "backward", "likelihood")
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
 
 
@@ -150,6 +162,23 @@ def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
                 values = {"omega01": omega[0, 1], "omega10": omega[1, 0], "share": share}
                 values |= {"bias": share - wrong, "absolute_error": abs(share - wrong)}
                 yield from each.at.rows(values, setting=setting)
+
+
+@protocol(CorrectingSettings, labels=("error", *CORRECTIONS))
+def correcting(settings: CorrectingSettings, walk: Walk) -> Iterator[Row]:
+    """How many true labels of test rows a classifier gets wrong, plain and corrected in several ways.
+
+    setting: the way, a method of `noisylabels.CorrectedClassifier`, the flips by the confident joint of
+    cross-fitted probabilities; or plain. All ways have the same seeds and folds. Metric: error, in %.
+    """
+    for at, split, labels, _, method in walk.fits(settings, settings.methods):
+        state = int(at.rng("folds").integers(2**31))
+        for way in settings.ways:
+            model = seeded(method.build(), at.rng("model"))
+            if way != "plain":
+                model = CorrectedClassifier(model, way, folds=settings.folds, random_state=state)
+            found = model.fit(split.X, labels).predict(split.X_test)
+            yield at.row("error", split.scored(found), setting=way)
 
 
 def on_splits(settings: FlipsSettings, walk: Walk) -> Iterator[Audited]:
