@@ -1,8 +1,10 @@
 """The configuration of a run, and what pages and editors are told of the keys of all files in ``config/``."""
 
+import inspect
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -10,9 +12,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from reproduction import protocols
+from noisylabels.noise import flips
+from reproduction import protocols, results
 from reproduction.artifact import Artifact, merge
 from reproduction.data.registry import LOCAL, UserFile, users_file
+from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct
 from reproduction.protocols.walk import Protocol
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
@@ -191,9 +195,32 @@ def settings_page() -> str:
     """The page ``config/settings.md``: the keys of the settings of every protocol."""
     page = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
     for each in every_protocol().values():
-        summary = " ".join((each.run.__doc__ or "").partition("\n\n")[0].split())
-        page += f"\n## {each.name}\n\n{summary}\n\n{table(each.settings)}"
+        page += f"\n## {each.name}\n\n{_summary(each.run)}\n\n{table(each.settings)}"
     return page
+
+
+def vocabulary_page() -> str:
+    """The page ``config/vocabulary.md``, from the code: kinds of noise, fields of data, columns of rows."""
+    from reproduction.data.prepare import Dataset
+
+    noise = {" ".join([name, *flips.numbers(name)]): _summary(each) for name, each in flips.MODELS.items()}
+    page = "# Words of settings and results\n\nWritten by `python src/scripts/generate.py` from the code.\n"
+    page += f"\n## Kinds of noise\n\n{_meanings('label', noise)}"
+    for title, model in (("`split`", walk.Split), ("`dataset`, whole", Dataset)):
+        about = (inspect.getdoc(model) or "").replace("``", "`")
+        names = ", ".join(f"`{each.name}`" for each in fields(model))
+        page += f"\n## A data set as a protocol sees it: {title}\n\n{about}\n\nFields: {names}.\n"
+    return f"{page}\n## A row of a result table\n\n{_meanings('column', results.MEANINGS)}"
+
+
+def _summary(found: object) -> str:
+    return " ".join((inspect.getdoc(found) or "").partition("\n\n")[0].split())
+
+
+def _meanings(head: str, words: Mapping[str, str]) -> str:
+    """Markdown: a line for each word and what it means."""
+    rows = [(head, "meaning"), ("---",) * 2, *((f"`{key}`", said) for key, said in words.items())]
+    return "".join(f"| {key} | {said.replace('|', chr(92) + '|')} |\n" for key, said in rows)
 
 
 def filled(page: str) -> str:

@@ -24,7 +24,19 @@ import psutil
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ["dataset", "source", "noise", "setting", "method", "repetition", "metric", "x", "value"]
+MEANINGS = {
+    "dataset": "id of the data set; `synthetic` where a protocol draws its own data, and nothing else",
+    "source": "which variant of the data it was",
+    "noise": "label of the noise, as in the settings",
+    "setting": "what else tells rows apart, such as how a method was selected; may be empty",
+    "method": "label of the method, as in the settings",
+    "repetition": "number of the split or of the draw; rows of one repetition are paired",
+    "metric": "what was measured, one of the `labels` that the protocol declares",
+    "x": "place on a curve; empty of a single number",
+    "value": "the number, finite",
+}
+"""Column of a result table -> what it holds."""
+COLUMNS = [*MEANINGS]
 
 Row = dict[str, Any]
 """Column of `COLUMNS` -> what a row has there."""

@@ -34,6 +34,7 @@ else:
     keys = ROOT / "config/README.md"
     pages = {keys: configuration.filled(keys.read_text(encoding="utf-8"))}
     pages[ROOT / "config/settings.md"] = configuration.settings_page()
+    pages[ROOT / "config/vocabulary.md"] = configuration.vocabulary_page()
     data = ROOT / "data/README.md"
     sets = registry.load_registry(ROOT / "config/datasets.yaml")
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)

@@ -1,14 +1,19 @@
 """Names for readers: one file has them; artifacts choose what is shown, no figure knows a method."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
+import pydantic
 import pytest
 from kernel_boost_inputs import Inputs
+from problems import SETTINGS
 
 import noisylabels
+from noisylabels.noise import flips
 from reproduction.figures import kernels, names, ors
+from reproduction.figures.panels import Results
 from reproduction.figures.rendering import find
 from reproduction.protocols import walk
 
@@ -48,6 +53,27 @@ def test_a_table_gets_names_in_header_sections_and_cells():
     assert named.pop("noise").to_list() == ["20 % asymmetric"]
     assert (list(named.columns), list(named.index)) == (["KLR", "KLR, printed", "one"], ["KLR"])
     assert (named["one"].to_list(), named.attrs["note"]) == (["rKLR"], "klr")
+
+
+@pytest.mark.parametrize("model", flips.MODELS)
+def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
+    """A model with two numbers crashed the table of errors."""
+    for number in ("0", "0.3"):
+        label = " ".join([model, *["2" if name == "times" else number for name in flips.numbers(model)]])
+        named = names.of_table(pd.DataFrame({"noise": [label]}), set(), {label})["noise"].to_list()
+        assert named == [names.noise(label)]
+        assert named[0] not in ("", "nan")
+    protocol = walk.find("kernels.errors").settings
+    with suppress(pydantic.ValidationError):  # models that no split takes
+        settings = protocol.model_validate(SETTINGS | {"noise": [label], "datasets": ["toy"]})
+        rows = {"dataset": "toy", "source": "", "noise": label, "metric": "error", "x": float("nan")}
+        table = [
+            rows | {"method": m, "setting": "trusted", "repetition": r, "value": 1.0 + r}
+            for m in settings.methods
+            for r in range(2)
+        ]
+        results = Results({"a": pd.DataFrame(table)}, {"a": settings}, {"a": []})
+        assert len(find("kernels:errors")(results))
 
 
 @pytest.mark.parametrize("protocol", names.listed("protocols"))

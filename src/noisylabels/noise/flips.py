@@ -108,6 +108,11 @@ MODELS: dict[str, Callable[..., Labels]] = {
 }  # fmt: skip
 
 
+def numbers(model: str) -> list[str]:
+    """The names of the numbers that follow the model in a label, in order."""
+    return [name for name in inspect.signature(MODELS[model]).parameters if name not in ("y", "rng", "f")]
+
+
 def parse(label: str) -> tuple[str, dict[str, float]]:
     """``"compound 0.2 3"`` -> ("compound", {"rate": 0.2, "times": 3}): the model, then its numbers in order.
 
@@ -116,7 +121,7 @@ def parse(label: str) -> tuple[str, dict[str, float]]:
     model, *given = label.split()
     if model not in MODELS:
         raise ValueError(f"noise {label!r}: unknown model {model!r}; known: {', '.join(MODELS)}")
-    names = [name for name in inspect.signature(MODELS[model]).parameters if name not in ("y", "rng", "f")]
+    names = numbers(model)
     try:
         pairs = list(zip(names, given, strict=False))
         values = {name: int(text) if name == "times" else float(text) for name, text in pairs}
