@@ -1,7 +1,9 @@
 """CROWDLAB beside votes and models of annotators: labels, their quality, ratings of annotators.
 
-Quality of a label: its probability by the method. A method's own labels are scored by it, and those of the
-majority vote too: the paper scores the vote by CROWDLAB, and Dawid-Skene and GLAD by their own labels.
+Quality of a label: its probability by the method, ranked by the sum of the others, which is not rounded to 1
+where many labels agree. A method's own labels are scored by it, and those of the majority vote too: the paper
+scores the vote by CROWDLAB, Dawid-Skene and GLAD by their own. Their program ranks those of Dawid-Skene by
+log P(labels of the item, class of the vote), which is lower the more labels there are.
 """
 
 from pathlib import Path
@@ -21,12 +23,13 @@ from reproduction.figures import panels, tables
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import protocol, seeded, standardised, zero_one
 
-OWN, VOTE = "own labels", "labels of the vote"
+OWN, VOTE, LIKELIHOOD = "own labels", "labels of the vote", "own labels by likelihood"
+ALONE = "classifier alone"
 EACH, ONE_TO = "x labels each", "one to x labels"
 ONE_COIN, DIFFICULTY = "annotators differ", "annotators and items differ"
 COMPLETE, UNIFORM = "complete", "uniform_1_5"
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
-METRICS = ("accuracy", "auroc", "auprc", "spearman", "lift *", OWN, VOTE)
+METRICS = ("accuracy", "auroc", "auprc", "spearman", "lift *", "network", OWN, VOTE, LIKELIHOOD, ALONE)
 
 
 class Vote(MajorityVote):
@@ -205,6 +208,8 @@ def judged(at, settings, labels, truth, p):
     several = data.by_annotator((data.votes.sum(axis=1) > 1)[data.item].astype(float)) > 0
     right = data.by_annotator((data.label == truth[data.item]).astype(float))
     right /= data.by_annotator(np.ones(len(data.label)))
+    for name, found in p.items():
+        yield at.row("accuracy", np.mean(found.argmax(axis=1) == truth), method=name, setting=ALONE)
     for name, method in settings.methods.items():
         model = seeded(method.build(classes=classes), at.rng("ties"))
         model.fit(labels, *([p[method.classifier]] if method.classifier else []))
@@ -215,11 +220,21 @@ def judged(at, settings, labels, truth, p):
         yield here.row("accuracy", np.mean(model.labels_ == truth))
         if np.ptp(right[several]) > 0 and np.ptp(rating[several]) > 0:
             yield here.row("spearman", spearmanr(rating[several], right[several]).statistic)
-        for setting, chosen in ((OWN, model.labels_), (VOTE, vote)):
-            wrong, doubt = chosen != truth, -model.posterior_[n, chosen]
+        others = [(OWN, model.labels_, quality(model, model.labels_)), (VOTE, vote, quality(model, vote))]
+        if hasattr(model, "prior_"):
+            said = np.log(model.confusion_)[data.annotator, :, data.label]
+            joint = np.log(model.prior_) + data.by_item(said)
+            others.append((LIKELIHOOD, model.labels_, joint[n, vote]))
+        for setting, chosen, score in others:
+            wrong = chosen != truth
             if 0 < wrong.sum() < len(wrong):
                 coins = at.rng("order of equals").random(len(wrong))
-                yield from here.rows(ranked(wrong, doubt, coins, settings.lifts), setting=setting)
+                yield from here.rows(ranked(wrong, -score, coins, settings.lifts), setting=setting)
+
+
+def quality(model, chosen):
+    """How sure a method is of labels (n,): minus the probability of the other classes."""
+    return -(model.posterior_ * (np.arange(model.posterior_.shape[1]) != chosen[:, None])).sum(axis=1)
 
 
 def ranked(wrong, doubt, coins, lifts):

@@ -1,5 +1,7 @@
 import numpy as np
-from crowdlab.code import LabelQuality, Vote, drawn, ranked
+from crowdlab.code import LabelQuality, Vote, drawn, quality, ranked
+
+from noisylabels import OneCoin
 
 
 def test_ties_of_the_vote_are_broken_by_the_classifier_and_nothing_else_is():
@@ -31,3 +33,12 @@ def test_a_perfect_ranking_and_one_by_chance():
     none = ranked(wrong, np.zeros(1000), coins, [200])
     assert none["auroc"] == 0.5
     assert abs(none["lift 200"] - 1) < 0.4
+
+
+def test_labels_that_are_sure_beyond_rounding_are_still_ranked():
+    labels = np.zeros((40, 60))
+    labels[20:] = 1
+    labels[0, :3] = 1
+    found = OneCoin([0, 1], smoothing=1).fit(labels)
+    assert found.confidence_[0] == found.confidence_[1] == 1.0
+    assert quality(found, found.labels_)[0] < quality(found, found.labels_)[1] < 0
