@@ -2,8 +2,9 @@
 
 Quality of a label: its probability by the method, ranked by the sum of the others, which is not rounded to 1
 where many labels agree. A method's own labels are scored by it, and those of the majority vote too: the paper
-scores the vote by CROWDLAB, Dawid-Skene and GLAD by their own. Their program ranks those of Dawid-Skene by
-log P(labels of the item, class of the vote), which is lower the more labels there are.
+scores the vote by CROWDLAB, Dawid-Skene and GLAD by their own. The authors' program ranks their labels by
+what they say of the vote's class: GLAD by its probability, rounded to 1 as may be, Dawid-Skene by
+log P(labels of the item, class), which is lower the more labels there are.
 """
 
 from pathlib import Path
@@ -23,13 +24,13 @@ from reproduction.figures import panels, tables
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import protocol, seeded, standardised, zero_one
 
-OWN, VOTE, LIKELIHOOD = "own labels", "labels of the vote", "own labels by likelihood"
+OWN, VOTE, PROGRAM = "own labels", "labels of the vote", "own labels as the program ranks them"
 ALONE = "classifier alone"
 EACH, ONE_TO = "x labels each", "one to x labels"
 ONE_COIN, DIFFICULTY = "annotators differ", "annotators and items differ"
 COMPLETE, UNIFORM = "complete", "uniform_1_5"
 Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
-METRICS = ("accuracy", "auroc", "auprc", "spearman", "lift *", "network", OWN, VOTE, LIKELIHOOD, ALONE)
+METRICS = ("accuracy", "auroc", "auprc", "spearman", "lift *", "network", OWN, VOTE, PROGRAM, ALONE)
 
 
 class Vote(MajorityVote):
@@ -224,7 +225,9 @@ def judged(at, settings, labels, truth, p):
         if hasattr(model, "prior_"):
             said = np.log(model.confusion_)[data.annotator, :, data.label]
             joint = np.log(model.prior_) + data.by_item(said)
-            others.append((LIKELIHOOD, model.labels_, joint[n, vote]))
+            others.append((PROGRAM, model.labels_, joint[n, vote]))
+        elif hasattr(model, "ability_"):
+            others.append((PROGRAM, model.labels_, model.posterior_[n, vote]))
         for setting, chosen, score in others:
             wrong = chosen != truth
             if 0 < wrong.sum() < len(wrong):
