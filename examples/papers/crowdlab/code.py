@@ -20,7 +20,6 @@ from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from noisylabels.crowds import MajorityVote, Responses
-from reproduction.figures import panels, tables
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import protocol, seeded, standardised, zero_one
 
@@ -268,45 +267,3 @@ def printed(settings, walk):
                 for row in rows.dropna(subset=[metric]).to_dict("records"):
                     here = at.on(noise=row["dataset"], setting=row["model"], method=method)
                     yield here.row(metric, row[metric])
-
-
-NAMES = {
-    "accuracy": "right labels",
-    "auroc": "AUROC of the vote's quality",
-    "spearman": "rank correlation of ratings",
-}
-
-
-@panels.figure
-def curves(results):
-    """Right labels, how well quality finds the vote's errors, ratings; against the labels per item."""
-    kinds = list(results.table["noise"].unique())
-    figure, axes = panels.grid_of_panels(
-        list(NAMES.values()), kinds, x_label="labels per item, x", share_y="row"
-    )
-    for line, metric in zip(axes, NAMES, strict=True):
-        for ax, noise in zip(line, kinds, strict=True):
-            where = {"metric": metric, "noise": noise, "setting": VOTE if metric == "auroc" else OWN}
-            panels.learning_curves(ax, results.select(**where))
-    panels.shared_legend(figure, panels.handles(results.settings.methods))
-    return figure
-
-
-@panels.table
-def means(results):
-    """Mean ± standard error of every metric, a line for each method; the printed ones where they compare."""
-    lines, table = [], results.table
-    for (noise, setting, method), part in table.groupby(["noise", "setting", "method"], sort=False):
-        line = {"labels": noise, "scored": setting, "method": method}
-        for metric, rows in part.groupby("metric", sort=False):
-            line[metric] = tables.mean_se(rows["value"].mean(), rows["value"].sem())
-            where = {"noise": noise, "setting": setting, "method": method, "metric": metric}
-            values = [
-                v["value"] for v in results.published if all(v["where"].get(k) == w for k, w in where.items())
-            ]
-            if values:
-                line[metric] += f" ({min(values):.3f} to {max(values):.3f})"
-        lines.append(line)
-    frame = pd.DataFrame(lines).fillna("").set_index(["labels", "scored"])
-    note = "Mean ± standard error over the repetitions; in brackets what is printed, over the networks."
-    return tables.noted(frame, note if len(results.published) else "One printed value each, by network.")
