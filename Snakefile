@@ -16,6 +16,8 @@ include: "workflow/rules/common.smk"
 
 onstart:
     code_digest.save()
+    # TERM stops a run as Ctrl-C does: it ends the jobs, where Snakemake would wait for them.
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     # Classes of the user's are imported here at the earliest: a dry run imports none.
     try:
         PLAN.check_custom(PLAN.asked(workflow.dag_settings.targets))

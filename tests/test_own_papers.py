@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from runs import Run
 
 from reproduction import plan
 from reproduction.protocols.walk import Job
@@ -231,3 +232,36 @@ def test_labels_that_are_in_no_row_together_fail_at_the_smallest_scale(paper, tm
     change(file, "noise: independent 0.2, metric", "noise: independent 0, metric")
     assert list(judge_files([file], [table], "smoke")["missing"].astype(bool)) == [False, True]
     assert issubclass(NeverTogether, VerdictError)
+
+
+CEREMONY = ("title", "source", "origin", "kind", "caption", "render")
+"""Keys of an artifact that are neither protocol, data, settings nor what is claimed."""
+
+
+def lines(file):
+    return [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def test_at_most_a_tenth_of_a_new_paper_is_ceremony(paper):
+    """Counted: what the paper needs. The check-list and the test are for its author."""
+    needed = [line for name in ("TITLE", "__init__.py", CODE, YAML, CSV) for line in lines(paper / name)]
+    ceremony = lines(paper / "TITLE") + [line for line in lines(paper / YAML) if line.startswith(CEREMONY)]
+    assert len(ceremony) == 1 + len(CEREMONY)
+    assert len(ceremony) <= 0.1 * len(needed)
+
+
+@pytest.mark.workflow
+def test_from_an_empty_folder_to_a_first_table_in_two_commands_and_nothing_is_edited(tmp_path):
+    home, before = tmp_path / "mine/natarajan", git_status()
+    assert new("new-paper", home).returncode == 0
+    run = Run(tmp_path / "run")
+    place = ["--config", f"project={home.parent}", "papers=[pnorm]"]
+    run.snakemake("natarajan", options=place)
+    assert len(read_table(run.folder / "results/smoke/natarajan/table1/table.csv")) > 10
+    assert (run.folder / "figures/smoke/natarajan/table1.png").is_file()
+    assert git_status() == before
+
+
+def git_status():
+    done = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout

@@ -102,6 +102,12 @@ def kept(name: str, root: Path, source: str = "") -> Run:
     )
 
 
+def commit_of(provenance: Content) -> str:
+    """Twelve digits of the commit, and whether the files differed from it."""
+    commit = str(provenance.get("commit", "unknown"))
+    return commit[:12] + " + changes" * commit.endswith("+")
+
+
 def _cost(logs: Path) -> dict[str, float]:
     """Minutes of a core of all jobs, the memory of the largest in MB, and their number; of no jobs: empty."""
     jobs = [costs.times(file) for file in sorted(logs.glob("*.time.tsv"))]
@@ -410,8 +416,7 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
         if other:
             lines.append(f"{name}: OLD, other settings; {remedy}")
         elif other_code(made, name, made_from):
-            commit = provenance.get("commit", "unknown")[:12]
-            lines.append(f"{name}: made with earlier code (commit {commit})")
+            lines.append(f"{name}: made with earlier code (commit {commit_of(provenance)})")
         failed = failed or bool(changed) or other
     return lines or ["the reference is what the files here would give"], failed
 

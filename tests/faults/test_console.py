@@ -68,10 +68,11 @@ def test_a_failed_job_shows_its_cause_and_its_log_and_the_others_go_on(shown):
     ]
 
 
-def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown, number):
     shown.clear()
     restore = edit_job(
-        shown, "import time, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(600)"
+        shown, f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"
     )
     process = shown.start()
     main = psutil.Process(process.pid)
@@ -79,12 +80,14 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
         time.sleep(0.05)
     jobs = main.children(recursive=True)
     time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    # a terminal interrupts all processes, whoever terminates a run often the first alone
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
     output, _ = process.communicate(timeout=60)  # the jobs would sleep for ten minutes
     restore()
     assert process.returncode == 1
     assert "stopped, 2 to go; what is finished is kept, the same command goes on" in output
     assert not re.search("failed|Traceback|Killed|Error", output)
+    assert not list((shown.folder / ".snakemake/locks").glob("*"))
     assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]
     status, output = shown.run()
     assert status == 0, output

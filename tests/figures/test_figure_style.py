@@ -71,8 +71,6 @@ def test_listed_looks_use_known_colours_dashes_and_markers():
         assert look.marker in style.MARKERS
 
 
-LISTED = {"readings"}
-"""Tables whose methods no figure draws."""
 BY_LOSS = {"optimiser_or_loss"}
 """Figures that draw a curve for each first word of a method, its loss."""
 
@@ -80,7 +78,7 @@ BY_LOSS = {"optimiser_or_loss"}
 def _shown_together():
     for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
-        if content["kind"] == "table" and file.stem in LISTED:
+        if content["kind"] == "table":
             continue
         settings = content.get("settings", {})
         methods = list(settings.get("methods", settings.get("strategies", [])))

@@ -8,6 +8,7 @@ from finished_runs import CHECKOUT, finish
 
 from reproduction import plan as plans
 from reproduction import reference
+from reproduction.figures import panels, rendering
 from reproduction.site import build
 
 NAME, OURS = "added_paper", "pnorm/bounds"
@@ -66,6 +67,21 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     assert "added by the recipe" in page
     assert f"./run --config project={checkout / plans.ADDED} --cores 2 -- {NAME}_table1" in page
     assert "added by the recipe" not in (checkout / f"pages/{OURS.replace('/', '_')}.html").read_text()
+
+
+@pytest.mark.parametrize(("drawing", "curves"), [(panels.figure, True), (panels.picture, False)])
+def test_a_picture_has_no_curves_to_read_off(checkout, monkeypatch, drawing, curves):
+    plan, name = planned(checkout), f"{NAME}/table1"
+    finish(checkout, plan, [name])
+    offered = rendering.find(plan.artifact(name).render)
+    monkeypatch.setattr(rendering, "find", lambda _: drawing(lambda results: offered(results)))
+    build.write(plan, checkout, checkout, checkout / "pages")
+    assert ("The curves, to read off" in (checkout / f"pages/{NAME}_table1.html").read_text()) == curves
+
+
+def test_a_page_says_that_the_files_differed_from_the_commit():
+    assert reference.commit_of({"commit": "0123456789abcdef+"}) == "0123456789ab + changes"
+    assert reference.commit_of({"commit": "0123456789abcdef"}) == "0123456789ab"
 
 
 def test_results_of_a_paper_that_no_page_shows_are_named_in_one_line(checkout):

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -65,7 +66,11 @@ SCALE = PLAN.config["scale"]
 CONFIG = json.dumps(PLAN.config, sort_keys=True)
 # What drawing reads of it: other papers and further seeds draw nothing again.
 DRAWN = json.dumps(
-    {key: value for key, value in PLAN.config.items() if key not in ("papers", "seeds")},
+    {
+        key: value
+        for key, value in PLAN.config.items()
+        if key not in ("papers", "seeds")
+    },
     sort_keys=True,
 )
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"

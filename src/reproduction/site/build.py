@@ -19,7 +19,7 @@ from reproduction.figures import names, rendering
 from reproduction.plan import Plan
 from reproduction.protocols import walk
 from reproduction.protocols.settings import method_class
-from reproduction.reference import Row, Run, thumbnail
+from reproduction.reference import Row, Run, commit_of, thumbnail
 from reproduction.site import charts, exports, pages
 from reproduction.site.pages import Page
 from reproduction.verdicts.claims import JUDGED
@@ -114,7 +114,8 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (pages.caption, pages.plain, pages.stripped, pages.counted, pages.toned, number, minutes)
+    said = (pages.caption, pages.plain, pages.stripped, pages.counted, pages.toned)
+    filters = (*said, number, minutes, commit_of)
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
     environment.globals |= {"charts": charts, "percent": report.percent}
@@ -161,7 +162,8 @@ def _table(run: Run) -> Markup:
 def _curves(page: Page) -> Markup:
     """The curves of a figure as JSON that may stand in a page."""
     content, source = page.content, page.first.table
-    if content["kind"] != "figure" or source is None:
+    drawing = rendering.find(content["render"])
+    if content["kind"] != "figure" or source is None or not getattr(drawing, "curves", True):
         return Markup("")
     opens = names.first_metric(page.protocol, content["render"])
     found = charts.curves(source, page.methods, page.protocol, opens, content["caption"])

@@ -248,7 +248,7 @@ class Page:
         kept = self.reference.provenance.get("made_from")
         if self.reference not in self.runs or not kept or not runs.other_code(self.plan, self.name, kept):
             return ""
-        return f"Made with earlier code (commit {self.reference.provenance.get('commit', 'unknown')[:12]})."
+        return f"Made with earlier code (commit {runs.commit_of(self.reference.provenance)})."
 
     @property
     def left_out(self) -> str:
