@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.linear import RobustSGDClassifier
@@ -9,6 +10,8 @@ from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegres
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances
+from noisylabels.losses import margin
+from noisylabels.solvers import sgd
 from noisylabels.solvers.multi_kernel import SoftmaxPath, ascend, softmax_fit
 
 NAMES = np.array(["beech", "elm", "oak"])
@@ -136,3 +139,37 @@ def test_sgd_sets_each_class_against_the_rest(average):
     assert RobustSGDClassifier(random_state=1).fit(X, observed).objective(X, observed) == pytest.approx(parts)
     with pytest.raises(ValueError, match="noise_rates: the two flip rates of two classes"):
         RobustSGDClassifier(noise_rates=(0.1, 0.1)).fit(X, observed)
+
+
+@pytest.mark.parametrize("average", ["none", "epoch", "run"])
+def test_sgd_with_the_logistic_loss_is_one_model_of_all_classes(average):
+    X, _, observed = trees(240)
+    settings = {
+        "average": average,
+        "epochs": 60,
+        "schedule": "inv_sqrt_epoch",
+        "random_state": 1,
+        "lam": 0.05,
+    }
+    model = RobustSGDClassifier("log", regularise_intercept=False, **settings).fit(X, observed)
+    exact = LogisticRegression(C=1 / (2 * 0.05 * 240), tol=1e-8).fit(X, observed)
+    assert model.predict_proba(X) == pytest.approx(exact.predict_proba(X), abs=0.04)
+    best = -np.log(exact.predict_proba(X)[np.arange(240), np.searchsorted(NAMES, observed)]).mean()
+    best += 0.05 * (exact.coef_**2).sum()
+    assert best < model.objective(X, observed) < best + 2e-3
+
+
+@pytest.mark.parametrize("averaged", [False, True])
+def test_the_softmax_steps_of_two_classes_are_the_logistic_ones(averaged):
+    X, _, observed = trees(90)
+    y, rows, order = observed == "oak", sgd.as_rows(X), np.arange(90, dtype=np.uint32)
+    loss = sgd.Objective(margin.Log(), 0.1, 1.0, 0.05)
+    steps = sgd.schedule("constant", 0.3, 0.1, 90)
+    w, total, W, totals = (np.zeros(shape) for shape in (3, 3, (2, 3), (2, 3)))
+    for epoch in range(2):
+        sgd.epoch(rows, np.where(y, 1.0, -1.0), order, w, total, averaged, loss, steps, 90 * epoch)
+        sgd.softmax_epoch(
+            rows, y.astype(int), order, W, totals, averaged, (0.1, 1.0, 0.05), steps, 90 * epoch
+        )
+    assert W[1] - W[0] == pytest.approx(w, rel=1e-9)
+    assert totals[1] - totals[0] == pytest.approx(total, rel=1e-9)

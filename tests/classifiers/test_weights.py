@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import sklearn
 from scipy.sparse import csr_array
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from noisylabels import METHODS
+from noisylabels import METHODS, CorrectedClassifier
 from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted
-from noisylabels.classifiers.boosting import AdaBoostClassifier
+from noisylabels.classifiers.boosting import AdaBoostClassifier, RBoostClassifier
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
 from noisylabels.classifiers.large_margin import BoundMinimiser
 from noisylabels.classifiers.linear import LiblinearClassifier, PegasosClassifier, RobustSGDClassifier
@@ -130,6 +131,22 @@ def test_weights_are_routed():
             np.testing.assert_array_equal(
                 routed.decision_function(X), direct.decision_function(scale.transform(X))
             )
+
+
+@pytest.mark.parametrize("model", [RBoostClassifier(rounds=5, random_state=0), CorrectedClassifier()])
+def test_trusted_labels_are_routed_with_their_rows(model):
+    verified = np.where(np.arange(50) < 20, Y, np.nan)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = clone(model).set_fit_request(sample_trusted=True)
+        routed = make_pipeline(FunctionTransformer(), asked).fit(X, Y, sample_trusted=verified)
+        errors = cross_val_score(asked, X, Y, cv=3, params={"sample_trusted": np.where(Y >= 0, Y, 0)})
+    assert len(errors) == 3  # every fold got its part
+    pair = (X[:20], Y[:20]) if isinstance(model, RBoostClassifier) else verified
+    direct = clone(model).fit(X, Y, trusted=pair)
+    np.testing.assert_array_equal(routed.predict_proba(X), direct.predict_proba(X))
+    np.testing.assert_array_equal(routed[-1].flip_matrix_, direct.flip_matrix_)
+    with pytest.raises(ValueError, match="trusted: one entry for each of the 50 rows"):
+        model.fit(X, Y, sample_trusted=verified[1:])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from noisylabels.auditing import flip_rates
 from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
-from noisylabels.classifiers.base import FitFlags, classes_of, generator
+from noisylabels.classifiers.base import FitFlags, classes_of, generator, rows_at, trusted_rows
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix
 from noisylabels.validation import choice, whole
@@ -59,7 +59,14 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         self.estimator, self.method, self.flips = estimator, method, flips
         self.folds, self.rounds, self.random_state = folds, rounds, random_state
 
-    def fit(self, X: Any, y: ArrayLike, trusted: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        trusted: ArrayLike | None = None,
+        *,
+        sample_trusted: ArrayLike | None = None,
+    ) -> Self:
         """Train on X (n, ...), whatever the estimator takes, and the observed labels y (n,).
 
         trusted : (n,) true labels, gaps (NaN, None) where they are not known. Omega is counted on these rows,
@@ -76,7 +83,9 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         labels, K = np.searchsorted(self.classes_, observed), len(self.classes_)
         rng = generator(self.random_state)
         folds = folds_for(labels) if self.folds is None else whole("folds", self.folds, 1)
-        known, true = self._checked(trusted, len(labels))
+        trusted = sample_trusted if trusted is None else trusted
+        none = np.zeros(0, np.intp)
+        known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, len(labels))
         if not hasattr(self._base(), "predict_proba"):
             how = "wrap it in sklearn's CalibratedClassifierCV"
             raise ValueError(f"estimator: {type(self._base()).__name__} has no predict_proba; {how}")
@@ -145,19 +154,6 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
             raise ValueError(f"flips: the condition number of Omega is above {most:g}: labels say too little")
         return omega
 
-    def _checked(self, trusted: ArrayLike | None, n: int) -> tuple[NDArray[np.intp], Classes]:
-        """The rows with a trusted label, and its place among the classes."""
-        if trusted is None:
-            return np.zeros(0, np.intp), np.zeros(0, np.intp)
-        values = np.asarray(trusted, dtype=object)
-        if values.shape != (n,):
-            raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
-        known = np.flatnonzero([v is not None and v == v for v in values])
-        places = {name: j for j, name in enumerate(self.classes_.tolist())}
-        if unknown := [v for v in values[known].tolist() if v not in places]:
-            raise ValueError(f"trusted: {unknown[0]!s} is no class of y, {self.classes_.tolist()}")
-        return known, np.array([places[v] for v in values[known].tolist()], dtype=np.intp)
-
     def _probabilities(self, X: Any, W: Array, y: Classes, folds: int, rng: np.random.Generator) -> Array:
         """Probabilities of the classes by the estimator trained on the other folds, (n, K)."""
         if folds == 1:
@@ -165,9 +161,9 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         p = np.zeros(W.shape)
         cut = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for train, held in cut.split(np.zeros(len(W)), y):
-            model = self._trained(_rows(X, train), W[train], rng)
+            model = self._trained(rows_at(X, train), W[train], rng)
             columns = np.searchsorted(self.classes_, model.classes_)
-            p[np.ix_(held, columns)] = model.predict_proba(_rows(X, held))
+            p[np.ix_(held, columns)] = model.predict_proba(rows_at(X, held))
         return p
 
     def _trained(self, X: Any, W: Array, rng: np.random.Generator) -> Any:
@@ -179,12 +175,12 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         if self.method == "backward" and not isinstance(last, LogisticRegression):
             raise ValueError("method: 'backward' is for LogisticRegression only; take another, as 'forward'")
         if np.allclose(weights, weights[0]):
-            return model.fit(_rows(X, rows), y)
+            return model.fit(rows_at(X, rows), y)
         if has_fit_parameter(last, "sample_weight"):
-            return model.fit(_rows(X, rows), y, **{f"{step}sample_weight": weights})
+            return model.fit(rows_at(X, rows), y, **{f"{step}sample_weight": weights})
         steps = (np.arange(len(W)) + rng.random()) / len(W)  # systematic: a row's share, rounded up or down
         drawn = np.searchsorted(np.cumsum(weights) / weights.sum(), steps).clip(max=len(weights) - 1)
-        return model.fit(_rows(X, rows[drawn]), y[drawn])
+        return model.fit(rows_at(X, rows[drawn]), y[drawn])
 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
@@ -194,10 +190,6 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         tags.input_tags = base.input_tags
         tags.classifier_tags.multi_class = base.classifier_tags is None or base.classifier_tags.multi_class
         return tags
-
-
-def _rows(X: Any, at: NDArray[Any]) -> Any:
-    return X.iloc[at] if hasattr(X, "iloc") else X[at]
 
 
 def _log(p: Array) -> Array:

@@ -66,6 +66,28 @@ def classes_of(y: Any, classes: Any = None) -> NDArray[Any]:
     return found
 
 
+def trusted_rows(
+    trusted: ArrayLike, classes: NDArray[Any], n: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows of ``trusted`` (n,) that have a label, not None or NaN, and its place among the classes.
+
+    Raises ValueError: another length, a label that is no class.
+    """
+    values = np.asarray(trusted, dtype=object)
+    if values.shape != (n,):
+        raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
+    known = np.flatnonzero([v is not None and v == v for v in values])
+    places = {name: j for j, name in enumerate(classes.tolist())}
+    if unknown := [v for v in values[known].tolist() if v not in places]:
+        raise ValueError(f"trusted: {unknown[0]!s} is no class of y, {classes.tolist()}")
+    return known, np.array([places[v] for v in values[known].tolist()], dtype=np.intp)
+
+
+def rows_at(X: Any, at: NDArray[Any]) -> Any:
+    """Rows of an array, a CSR matrix or a data frame."""
+    return X.iloc[at] if hasattr(X, "iloc") else X[at]
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
     if isinstance(random_state, np.random.Generator):
@@ -158,9 +180,9 @@ class Weighted(Labelled):
 
     Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the rows or
     random draws count, as in stochastic gradient descent, rows are repeated, or drawn in proportion to a_n
-    where that is no whole number or means more than ten times the rows; less than a row's share may leave
-    out a class, which is then never predicted. Their `fit` takes ``sample_weight``
-    among its ``weights``: a parameter of that name promises scikit-learn that no order counts.
+    where that is no whole number or means more than ten times the rows (a class whose share is less than a
+    row may be left out). Their `fit` takes ``sample_weight`` among its ``weights``: a parameter of that name
+    promises scikit-learn that no order counts.
     """
 
     REPEATS: ClassVar[bool] = False

@@ -26,6 +26,8 @@ from noisylabels.classifiers.base import (
     bounded,
     features_of,
     generator,
+    rows_at,
+    trusted_rows,
 )
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix
@@ -325,17 +327,25 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
     random_state: Any = None
 
     def fit(
-        self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None, **weights: Any
-    ) -> RBoostClassifier:
+        self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None,
+        sample_trusted: ArrayLike | None = None, **weights: Any,
+    ) -> RBoostClassifier:  # fmt: skip
         """Boost for X (n, d) and the observed labels y (n,); weights: ``sample_weight``, see `Weighted`.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
             them they are calibrated on the training points and their observed labels.
+        sample_trusted : instead of that, (n,) verified labels of the rows of X, gaps (NaN, None) where there
+            are none; ``set_fit_request`` routes it.
         """
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
+        given, size = X, np.size(y)
         X, s = self._checked(X, y, **weights)
+        if sample_trusted is not None:
+            known, true = trusted_rows(sample_trusted, self.classes_, size)
+            given = given if hasattr(given, "iloc") else np.asarray(given)
+            trusted = rows_at(given, known), self.classes_[true]
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
         up, down = self.gamma

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
 
 from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted, generator
 from noisylabels.losses.margin import Loss, resolve
@@ -23,8 +24,9 @@ PIECE = 1 << 20  # row numbers drawn at a time
 class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by w <- w - eta_t grad g_i(w).
 
-    Of K > 2 classes, each against the rest: margin losses have no form for several classes. All K problems
-    see the same rows in the same order with the same steps; the class is that of the largest x.w_k + b_k.
+    Of K > 2 classes the loss "log" has its softmax form, (1/n) sum_i -log s_y(f(x_i)) + lambda sum_k
+    ||w_k||^2, which for two classes is the one above. Other losses have none: each class is set against the
+    rest, on the same rows in the same order with the same steps. The class is that of the largest f_k.
 
     loss : name or `noisylabels.losses.margin.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
     lam : lambda >= 0.   epochs : passes over the data.
@@ -126,13 +128,18 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         return self
 
     def objective(self, X: Any, y: ArrayLike) -> float:
-        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights, the sum of K problems;
-        b only if regularised."""
-        own = self.classes_[1] if len(self.coef_) == 1 else self.classes_[:, np.newaxis]
-        signs = np.where(np.asarray(y) == own, 1.0, -1.0)
-        losses = resolve(self.loss).value(signs * self.decision_function(X).T)
+        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights; b only if regularised.
+
+        Of K > 2 classes the sum of the K problems, or (1/n) sum_i -log s_y(f(x_i)) + lambda sum_k ||w_k||^2.
+        """
+        f, several = self.decision_function(X), len(self.coef_) > 1
         bias = self.regularise_intercept * self.intercept_
         square = float((self.coef_**2).sum() + bias @ bias)
+        if several and self._log_odds_are_f():
+            own = np.searchsorted(self.classes_, y)
+            return float(-log_softmax(f, axis=1)[np.arange(len(own)), own].mean()) + self.lam * square
+        own = self.classes_[:, np.newaxis] if several else self.classes_[1]
+        losses = resolve(self.loss).value(np.where(np.asarray(y) == own, 1.0, -1.0) * f.T)
         return float(losses.mean() * len(self.coef_)) + 0.5 * self.lam * square
 
     def _checked_objective(self) -> sgd.Objective:
@@ -192,8 +199,13 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         if self.average == "epoch" and begins:
             total[:] = 0.0
             self._summed = 0
-        for s, own, added in zip(np.atleast_2d(labels), w, total, strict=True):
-            sgd.epoch(rows, s, order, own, added, averaged, self._objective, self.schedule_, self.t_)
+        if labels.ndim > 1 and self._log_odds_are_f():
+            terms = self._objective.lam, self._objective.bias, self._objective.bias_lam
+            y = labels.argmax(axis=0)
+            sgd.softmax_epoch(rows, y, order, w, total, averaged, terms, self.schedule_, self.t_)
+        else:
+            for s, own, added in zip(np.atleast_2d(labels), w, total, strict=True):
+                sgd.epoch(rows, s, order, own, added, averaged, self._objective, self.schedule_, self.t_)
         self.t_ += len(order)
         self.n_iter_ += ends
         if not np.isfinite(w).all():

@@ -285,6 +285,45 @@ def _epoch(
     w[d] = bias
 
 
+@njit(cache=True, error_model="numpy")
+def softmax_epoch(
+    rows: Rows, y: Ints, order: Order, W: Floats, total: Floats, averaged: bool,
+    terms: tuple[float, float, float], schedule: Schedule, t: int,
+) -> None:  # fmt: skip
+    """`epoch` for (1/n) sum_i -log s_y(x_i.W^T) + lambda sum_k ||w_k||^2, s the softmax of K classes.
+
+    y (n,) : in 0..K-1.   W, total (K, d+1).   terms : lambda, the constant feature, lambda of its weights.
+    The step is eta_t / 2: w_1 - w_0 of two classes moves as w of the logistic loss does.
+    """
+    lam, constant, bias_lam = terms
+    K, d = W.shape[0], W.shape[1] - 1
+    scale, kappa = 1.0, 0.0
+    floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
+    z = np.empty(K)
+    for k in range(len(order)):
+        i, eta = order[k], step_size(schedule, t + k)
+        for m in range(K):
+            z[m] = scale * dot(rows, i, W[m]) + constant * W[m, d]
+        z[:] = np.exp(z - z.max())
+        z /= z.sum()
+        scale *= 1.0 - eta * lam
+        for m in range(K):
+            step = 0.5 * eta * ((m == y[i]) - z[m])
+            add(rows, i, W[m], step / scale)
+            W[m, d] = W[m, d] * (1.0 - eta * bias_lam) + step * constant
+            if averaged:
+                add(rows, i, total[m], -kappa * step / scale)
+                total[m, d] += W[m, d]
+        if scale < floor:
+            for m in range(K):
+                _flush(W[m], total[m], scale, kappa)
+            scale, kappa = 1.0, 0.0
+        if averaged:
+            kappa += scale
+    for m in range(K):
+        _flush(W[m], total[m], scale, kappa)
+
+
 @njit(cache=True)
 def _flush(w: Floats, total: Floats, scale: float, kappa: float) -> None:
     """End the lazy form of the weights (but the bias) and of their sum."""
