@@ -76,7 +76,7 @@ def _against(others: list[tuple[str, Estimate]], low_wins: bool) -> tuple[str, s
         digits = 1 if low_wins else 2
         figures = f"{gap.mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]".replace("-", "−")
         groups[not clear].append(f"{name} {figures}")
-    behind, close = ("; ".join(group) or "none" for group in groups)
+    behind, close = ("<br>".join(group) or "none" for group in groups)
     return behind, close
 
 

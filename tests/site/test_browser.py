@@ -109,6 +109,7 @@ def test_search_and_chips_find_results(site, tmp_path):
           told.method = type(window, page, "robust_multi_kernel");
           told.none = type(window, page, "no such words");
           told.empty = !page.getElementById("nothing").hidden;
+          told.figure = type(window, page, "figure 5")[0];
           type(window, page, "");
           page.querySelector("[data-value=table]").click();
           told.tables = shown(page);
@@ -123,6 +124,7 @@ def test_search_and_chips_find_results(site, tmp_path):
     assert told["speech"] == told["linked"] == ["ors_fig5.html", "ors_final_errors.html"]
     assert told["twonorm"] == told["method"] == ["kernel_boost_rivals.html"]
     assert told["none"] == []
+    assert told["figure"] == "ors_fig5.html"
     assert told["empty"]
     assert "kernel_boost_rivals.html" in told["tables"]
     assert told["own"] == ["ors_final_errors.html"]

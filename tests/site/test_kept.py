@@ -7,7 +7,7 @@ from finished_runs import CHECKOUT
 
 from reproduction import plan as plans
 from reproduction import reference
-from reproduction.site import pages
+from reproduction.site import charts, pages
 from reproduction.verdicts.sentences import Sentences
 
 FOLDER = CHECKOUT / "results/reference"
@@ -79,3 +79,13 @@ def test_a_leaning_claim_says_why_its_interval_does_not_decide():
     assert "over all tests of the claim p = 0.044 against it, which Holm's correction" in found["KB-B3"]
     assert "over all tests of the claim p = 0.13 for it" in found["KB-3"]
     assert "over all tests" not in found["KB-B1"]  # its interval contains the bound
+
+
+def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
+    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+    for page in by_key.values():
+        assert page.first.verdicts or pages.elsewhere(page, by_key) or not page.artifact.uses, page.key
+    page = by_key["kernel_boost_klr_vs_rklr_high"]  # its values are judged with those at 10 and 20 %
+    row, other = "<tr><td>{}</td></tr>".format, "99.99 ± 1.00"
+    table = charts.marks(row("22.44 ± 11.01") + row(other), pages.elsewhere(page, by_key))
+    assert table == '<tr><td class="cell bad" title="outside">22.44 ± 11.01 <i>✕</i></td></tr>' + row(other)

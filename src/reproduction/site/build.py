@@ -50,8 +50,12 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
         "referenced": any(page.reference for page in every),
         "papers": papers,
         "pages": every,
-        "keys": {page.key for page in every},
-        "missing": sum(a.paper in plan.config["papers"] for a in plan.artifacts.values()) - len(ours),
+        "by_key": {page.key: page for page in every},
+        "missing": [
+            a.content["title"]
+            for name, a in plan.artifacts.items()
+            if a.paper in plan.config["papers"] and name not in {page.name for page in ours}
+        ],
         "totals": totals(ours),
         "documents": documents(out / "docs"),
     }
@@ -118,6 +122,7 @@ def templates() -> Environment:
     filters = (*said, number, minutes, commit_of)
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
+    environment.globals |= {"elsewhere": pages.elsewhere, "ILLUSTRATES": pages.ILLUSTRATES}
     environment.globals |= {"charts": charts, "percent": report.percent}
     return environment
 

@@ -4,6 +4,7 @@ Only positions are computed here; the templates draw.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from reproduction import reference as runs
 from reproduction.figures import names
@@ -18,7 +20,7 @@ from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
 from reproduction.reference import Row, Run
 from reproduction.results import read_table, verify
-from reproduction.site.pages import NAMES
+from reproduction.site.pages import NAMES, Page, look
 from reproduction.verdicts.agreement import LIMITS
 from reproduction.verdicts.claims import NOT_COMPARABLE, listed
 from reproduction.verdicts.estimates import value
@@ -67,6 +69,30 @@ def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
             head = words.pop(0) if len(varying) > 1 else ""
             found.setdefault(head, []).append(_line(row, " · ".join(filter(None, words)) or row["id"]))
     return found
+
+
+def marks(table: Markup, judges: Sequence[Page]) -> Markup:
+    """A table in which each printed value has the mark of its verdict; "" if it has none.
+
+    Values are found by what is printed, ``m ± sd``; where the same text has several verdicts, none is shown.
+    """
+    entries = {entry["id"]: entry for page in judges for entry in page.content.get("published", [])}
+    found: dict[str, set[str]] = {}
+    for row in (row for page in judges for row in page.rows("published")):
+        entry = entries.get(row["id"], {})
+        if "sd" in entry:
+            found.setdefault(f"{entry['value']:.2f} ± {entry['sd']:.2f}", set()).add(row["verdict"])
+
+    def marked(cell: re.Match[str]) -> str:
+        verdicts = found.get(cell[1], set())
+        if len(verdicts) != 1:
+            return cell[0]
+        verdict = next(iter(verdicts))
+        tone, mark = look(verdict)
+        return f'<td class="cell {tone}" title="{verdict}">{cell[1]} <i>{mark}</i></td>'
+
+    text = re.sub(r"<td>([^<\n]*)</td>", marked, table)
+    return Markup(text if text != table else "")
 
 
 def _words(entry: Any, column: str) -> str:

@@ -350,6 +350,15 @@ def _listed(part: Content) -> str:
     return "; ".join(f"{key}: {', '.join(map(str, listed(value)))}" for key, value in part.items())
 
 
+ILLUSTRATES = "An illustration or a look of our own: no claim and no printed value rests on it."
+
+
+def elsewhere(page: Page, by_key: Mapping[str, Page]) -> list[Page]:
+    """Where claims and printed values are judged that rest on the tables which a page draws."""
+    keys = [f"{each.paper}_{each.name}" for each in page.drawn[1:]]
+    return [by_key[key] for key in keys if key in by_key and by_key[key].first.verdicts]
+
+
 def searched(text: str) -> str:
     """The words of a text, each once, as the search compares them."""
     return " ".join(dict.fromkeys(text.lower().replace("_", " ").split()))

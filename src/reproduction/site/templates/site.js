@@ -7,6 +7,8 @@
   const cards = [...document.querySelectorAll(".card")];
   const groups = [...document.querySelectorAll(".chips")];
   const found = document.getElementById("found");
+  const order = [...document.querySelectorAll(".results")].map((section) => ({ section, own: [...section.querySelectorAll(".card")] }));
+  const start = document.querySelector(".tools");
   const nothing = document.getElementById("nothing");
 
   const chosen = (group) => [...group.querySelectorAll("[aria-pressed=true]")].map((chip) => chip.dataset.value);
@@ -28,6 +30,13 @@
     for (const section of document.querySelectorAll(".results")) {
       section.hidden = !section.querySelector(".card:not([hidden])");
     }
+    // Results with all words in their titles come first, and so does their paper.
+    const titled = (card) => !!words.length && !card.hidden && words.every((word) => ` ${card.querySelector("h3").textContent.toLowerCase().replaceAll(/[^\p{L}\p{N}%]+/gu, " ")} `.includes(` ${word} `));
+    const sections = order.map(({ section, own }) => {
+      section.querySelector(".grid").append(...own.toSorted((a, b) => titled(b) - titled(a)));
+      return [section, own.some(titled)];
+    });
+    start.after(...sections.sort((a, b) => b[1] - a[1]).map(([section]) => section));
     found.textContent = count === 1 ? "1 result" : `${count} results`;
     nothing.hidden = count > 0;
   }
@@ -54,6 +63,7 @@
   });
   search.value = new URLSearchParams(location.search).get("q") || search.value;
   show();
+  if (search.value) search.scrollIntoView();
 })();
 
 for (const button of document.querySelectorAll(".copy")) {
