@@ -340,10 +340,10 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
-        given, size = X, np.size(y)
+        given = X
         X, s = self._checked(X, y, **weights)
         if sample_trusted is not None:
-            known, true = trusted_rows(sample_trusted, self.classes_, size)
+            known, true = trusted_rows(sample_trusted, self.classes_, len(np.asarray(y)))
             given = given if hasattr(given, "iloc") else np.asarray(given)
             trusted = rows_at(given, known), self.classes_[true]
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
