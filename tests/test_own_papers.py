@@ -91,16 +91,16 @@ def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_
         assert message in done.stderr
 
 
-YAML, CSV, CODE = "table1.yaml", "table1.published.csv", "code.py"
-METHOD = "{method: logistic}, where"
+YAML, CSV, CODE, DRAWING = "table1.yaml", "table1.published.csv", "code.py", "drawing.py"
+METHOD = "{method: robust_logistic}, where"
 LINE = "ida_heart,independent 0.2,nearest_mean,error,"
 TWO = "datasets: [ida_heart, ida_thyroid]"
 MISTAKES = [
     (YAML, "code:NearestMean", "code:NearesMean", "no class 'NearesMean'; did you mean NearestMean"),
-    (YAML, "robust_logistic}", "robust_logstic}", "did you mean robust_logistic"),
+    (YAML, "{method: robust_logistic}\n", "{method: robust_logstic}\n", "did you mean robust_logistic"),
     (YAML, "statistic: difference, a: {method", "statistic: difference, a: {methd", "did you mean method"),
     (YAML, "a: {method: nearest_mean}", "a: {method: nearest_maen}", "did you mean nearest_mean"),
-    (YAML, METHOD, "{method: logistic, setting: cv}, where", "have setting 'cv'"),
+    (YAML, METHOD, "{method: robust_logistic, setting: cv}, where", "have setting 'cv'"),
     (YAML, "noise: independent 0.2, m", "noise: independent 0.25, m", "did you mean independent 0.2"),
     (YAML, "metric: error}, below", "metric: eror}, below", "did you mean error"),
     (YAML, "below: 0}", "bellow: 0}", "did you mean below"),
@@ -108,7 +108,7 @@ MISTAKES = [
     (YAML, "datasets: [ida_heart]", "datasets: [ida_heart, ida_hart]", "'ida_hart' is not in the registry"),
     (YAML, "code:errors", "code:erors", "has errors"),
     (YAML, "protocol: ", "protocol: no", "no module"),
-    (YAML, "code:bars", "code:bar", "close names: bars"),
+    (YAML, "drawing:bars", "drawing:bar", "close names: bars"),
     (YAML, "render: ", "render: no", "is its folder in `project`"),
     (YAML, "0.3 0.1]", "0.3]", "class_conditional takes positive and negative"),
     (YAML, "{shrinkage: 0.1}", "{shrinkage: [1]}", "shrinkage"),
@@ -130,7 +130,7 @@ MISTAKES = [
         "code.py, line 3: ModuleNotFoundError: No",
     ),
     (CODE, "class Settings(", "class Settings((", "SyntaxError"),
-    (CODE, "@panels.figure\n", "", "put @panels.figure above it"),
+    (DRAWING, "@panels.figure\n", "", "put @panels.figure above it"),
     (CODE, '@protocol(Settings, labels=("error",))\n', "", "put @protocol(Settings) above its function"),
 ]
 
@@ -141,7 +141,9 @@ def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, messag
     change(paper / file, old, wrong)
     with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
         planned(paper).check_custom([f"{paper.name}/"])
-    assert str(paper / file.replace(".published.csv", ".").replace(CODE, YAML)) in str(caught.value)
+    assert str(
+        paper / re.sub(r"\.published\.csv$|\w+\.py$", lambda m: "." if "csv" in m[0] else YAML, file)
+    ) in str(caught.value)
     assert message in str(caught.value)
 
 
@@ -154,11 +156,11 @@ def test_a_data_set_that_one_line_of_several_does_not_name_is_named(paper):
 
 def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):
     change(paper / YAML, f"{paper.name}.code:errors", "kernels.errors")
-    klr = "logistic: {method: kernel_logistic, selection: cv}"
+    klr = "robust_logistic: {method: kernel_logistic, selection: cv}"
     more = "  widths: [0]\n  parametrisation: sigma2\n  folds: 2\n  methods:\n"
-    change(paper / YAML, "logistic: {method: robust_logistic}", klr)
+    change(paper / YAML, "robust_logistic: {method: robust_logistic}", klr)
     change(paper / YAML, "  methods:\n", more)
-    change(paper / YAML, METHOD, "{method: logistic, setting: ''}, where")
+    change(paper / YAML, METHOD, "{method: robust_logistic, setting: ''}, where")
     with pytest.raises(ValueError, match=r"b\.setting: no row of .* has setting ''; it has 'cv'"):
         planned(paper)
 
@@ -218,17 +220,19 @@ def test_labels_that_are_in_no_row_together_fail_at_the_smallest_scale(paper, tm
     """They were "ran" at smoke, and an error after the whole computation at full scale."""
     file = planned(paper).artifacts[f"{paper.name}/table1"].file
     rows = ["dataset,source,noise,setting,method,repetition,metric,x,value"]
-    for setting, method in (("cv", "nearest_mean"), ("", "logistic")):
+    for setting, method in (("cv", "nearest_mean"), ("", "robust_logistic")):
         rows += [f"ida_heart,,independent 0.2,{setting},{method},{r},error,,{r + 1}" for r in range(2)]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
     assert len(read_table(table)) == 4
     judged = judge_files([file], [table], "smoke")
     assert list(judged["verdict"]) == ["ran", "ran"]
-    change(file, "b: {method: logistic}", "b: {method: logistic, setting: cv}")
-    with pytest.raises(NeverTogether, match="claim TABLE1-1: check 1: no row has method = logistic among"):
+    change(file, "b: {method: robust_logistic}", "b: {method: robust_logistic, setting: cv}")
+    with pytest.raises(
+        NeverTogether, match="claim TABLE1-1: check 1: no row has method = robust_logistic among"
+    ):
         judge_files([file], [table], "smoke")
-    change(file, "b: {method: logistic, setting: cv}", "b: {method: logistic}")
+    change(file, "b: {method: robust_logistic, setting: cv}", "b: {method: robust_logistic}")
     change(file, "noise: independent 0.2, metric", "noise: independent 0, metric")
     assert list(judge_files([file], [table], "smoke")["missing"].astype(bool)) == [False, True]
     assert issubclass(NeverTogether, VerdictError)
@@ -244,7 +248,9 @@ def lines(file):
 
 def test_at_most_a_tenth_of_a_new_paper_is_ceremony(paper):
     """Counted: what the paper needs. The check-list and the test are for its author."""
-    needed = [line for name in ("TITLE", "__init__.py", CODE, YAML, CSV) for line in lines(paper / name)]
+    needed = [
+        line for name in ("TITLE", "__init__.py", CODE, DRAWING, YAML, CSV) for line in lines(paper / name)
+    ]
     ceremony = lines(paper / "TITLE") + [line for line in lines(paper / YAML) if line.startswith(CEREMONY)]
     assert len(ceremony) == 1 + len(CEREMONY)
     assert len(ceremony) <= 0.1 * len(needed)

@@ -27,7 +27,7 @@ def written(source: str, target: Path) -> None:
         "HERE": str(project / paper.name),
         "EX": target.name.partition(".")[0].upper(),
     }
-    if source in ("code.py", "README.md", "test_code.py", "TITLE"):
+    if not source.startswith("table1"):
         names.pop("table1")
     text = re.sub(r"\b(example|Example|table1|PROJECT|HERE|EX)\b", lambda m: names.get(m[0], m[0]), text)
     target.write_text(text, encoding="utf-8")
@@ -48,7 +48,7 @@ try:
     if given.what == "new-paper":
         place.mkdir(parents=True)
         (place / "__init__.py").touch()  # its tests may have the names of other papers'
-        for name in ("TITLE", "README.md", "code.py", "test_code.py", "table1.yaml", "table1.published.csv"):
+        for name in (file.name for file in EXAMPLE.iterdir() if file.is_file() and file.name != "method.py"):
             written(name, place / name)
     elif given.what == "new-artifact":
         written("table1.yaml", target)
