@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import rbf, squared_distances
-from noisylabels.solvers.multi_kernel import Factors, mirror_prox
+from noisylabels.solvers.mirror_prox import Factors, mirror_prox
 
 
 def problem(n=40, seed=0):

@@ -21,7 +21,8 @@ from noisylabels.classifiers.kernel import (
 from noisylabels.kernels.bank import KernelBank, Stack, mixtures
 from noisylabels.kernels.gaussian import WIDTHS, Parametrisation, squared_distances
 from noisylabels.solvers.flipped_logistic import PriorFactor
-from noisylabels.solvers.multi_kernel import Factors, Path, SoftmaxPath, WSolver, ascend, mirror_prox
+from noisylabels.solvers.mirror_prox import Factors, mirror_prox
+from noisylabels.solvers.multi_kernel import Path, SoftmaxPath, WSolver, ascend
 from noisylabels.validation import Floats, number, numbers, whole
 
 SMOOTH = 1e-3  # mean off-diagonal entry of a kernel that reaches beyond a point's own place
