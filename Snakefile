@@ -18,6 +18,9 @@ onstart:
     code_digest.save()
     # TERM stops a run as Ctrl-C does: it ends the jobs, where Snakemake would wait for them.
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    if workflow.local_exec:
+        # Its timers, one more with every job, would wake the scheduler all through a run.
+        workflow.scheduler.job_rate_limiter = None
     # Classes of the user's are imported here at the earliest: a dry run imports none.
     try:
         PLAN.check_custom(PLAN.asked(workflow.dag_settings.targets))
