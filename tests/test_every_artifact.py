@@ -57,6 +57,11 @@ def made_up(dataset):
     if dataset == "galaxy_zoo":
         wrong = rng.uniform(size=600) < 0.1
         return {"X": rng.normal(y[:, None], 1.0, (600, 2)), "y": y, "y_noisy": np.where(wrong, -y, y)}
+    if dataset == "cifar10h" or dataset.endswith("_errors"):
+        p = rng.dirichlet(np.full(3, 0.3), size=300)
+        y = np.array([rng.choice(3, p=row) for row in p]).astype(np.int8)
+        wrong = np.where(rng.uniform(size=300) < 0.5, y != p.argmax(axis=1), -1).astype(np.int8)
+        return {"p": p, "y": y} | ({"votes": np.round(50 * p)} if dataset == "cifar10h" else {"wrong": wrong})
     X = rng.uniform(size=(600, 12)) + 0.4 * (y[:, None] > 0)
     return {"X": X[:400], "y": y[:400], "X_test": X[400:], "y_test": y[400:]}
 

@@ -7,6 +7,7 @@ root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and ne
 import difflib
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from reproduction import code_digest, configuration, costs
 from reproduction.artifact import NAME, Artifact, load_all, merge
 from reproduction.data import registry
 from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
+from reproduction.data.transport import MIRROR
 from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
@@ -143,12 +145,15 @@ class Plan:
         if self._users(stem):
             return ""
         try:
-            registry.sources(stem, entry, pin)
+            found = registry.sources(stem, entry, pin)
         except ValueError as error:
             if dataset == name and pin not in ("", LOCAL):
                 raise
             return str(error)
-        return ""
+        mirror = self.config["data"]["mirror"] or os.environ.get(MIRROR)
+        if mirror or any(source.name != "mirror" for source in found) or Path(f"data/raw/{dataset}").exists():
+            return ""
+        return f"{stem} comes from a mirror only, and none is set: data.mirror, or the variable {MIRROR}"
 
     def prepared(self, names: Iterable[str]) -> list[str]:
         """The prepared files of data sets."""

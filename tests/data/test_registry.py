@@ -172,6 +172,7 @@ def test_an_unknown_pin_lists_what_there_is(changes, pin, message, tmp_path):
 # what holds for every entry
 
 NOWHERE = {"parkinsons", "planning_relax", "galaxy_zoo", "cifar10h"}
+NOWHERE |= {"cifar10_errors", "mnist_errors", "newsgroups_errors"}
 """Sets that no package carries, that nobody may generate, and that have no stand-in."""
 
 

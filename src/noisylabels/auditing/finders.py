@@ -28,22 +28,44 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfidentLearning:
-    """Rows off the diagonal of the confident joint; doubt is minus the margin, or 1 - p_y.
+    """Rows off the diagonal of the confident joint; doubt is minus the margin, or as ``ranking`` says.
 
-    model : a name such as "forest" or "package:Class", see `noisylabels.audit`.
+    model : a name such as "forest" or "package:Class", see `noisylabels.audit`; "given": X (n, K) are the
+    probabilities of the classes.   ranking : "self_confidence", 1 - p_y; "listed_first", minus the margin
+    after those not listed; "posterior", `wrong_given`.
     """
 
     model: str = "rmklr"
-    ranking: Literal["margin", "self_confidence"] = "margin"
+    ranking: Literal["margin", "self_confidence", "listed_first", "posterior"] = "margin"
     folds: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
         """See the module."""
-        model = chosen(self.model, seed)[1]
-        p = cross_fitted(X, y, model, random_state=seed, repetitions=1, folds=self.folds).mean
+        if self.model == "given":
+            p = X
+        else:
+            model = chosen(self.model, seed)[1]
+            p = cross_fitted(X, y, model, random_state=seed, repetitions=1, folds=self.folds).mean
         own, margins = p[np.arange(len(y)), y], flip_rates.margins(p, y)
+        wrong = flip_rates.likely_wrong(p, y, flip_rates.joint(p, y))
+        if self.ranking == "posterior":
+            return Found(wrong_given(p, y), wrong)
         doubt = 1.0 - own if self.ranking == "self_confidence" else -margins
-        return Found(doubt, flip_rates.likely_wrong(p, y, flip_rates.joint(p, y)))
+        return Found(doubt + 2.0 * wrong if self.ranking == "listed_first" else doubt, wrong)
+
+
+def wrong_given(p: Array, y: Classes) -> Array:
+    """1 - P(true = y | p, y) by a robust logistic regression on log p, which knows flips: (n,).
+
+    It recalibrates probabilities of models that are surer of themselves than they should be.
+    """
+    from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+
+    log = np.log(np.maximum(p, flip_rates.LEAST))
+    features = log[:, :-1] - log[:, -1:]
+    model = RobustLogisticRegression(lam=0.5).fit(features, y)
+    joint = model.predict_proba(features) * model.flip_matrix_[:, y].T
+    return np.asarray(1.0 - joint[np.arange(len(y)), y] / joint.sum(axis=1))
 
 
 @dataclass(frozen=True)

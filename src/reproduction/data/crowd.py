@@ -1,9 +1,10 @@
-"""Sets whose label noise is real: textual entailment and galaxy labels by crowds, image search results.
+"""Sets whose label noise is real: labels by crowds, image search results, benchmarks with votes on errors.
 
 X and y hold features and true labels; the noisy labels are beside them. The seeded stand-ins have the shapes
 of the originals, not their structure: results on them are never compared with published numbers.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -65,6 +66,25 @@ def cifar10h(files: Files) -> Arrays:
     if shapes := {key: each.shape for key, each in found.items() if each.shape != (len(y), 10)}:
         raise ValueError(f"cifar10h: {shapes} do not go with {len(y)} labels of 10 classes")
     return found | {"y": y.astype(np.int8)}
+
+
+def label_errors(files: Files) -> Arrays:
+    """Labels y with probabilities p (n, K) by models that did not see the row, and votes on those in doubt.
+
+    Array ``wrong`` (n,): of the rows that confident learning had listed (five votes each in ``*mturk.json``,
+    id = row) 1 if the label has fewer than three votes, else 0; -1 for the others.
+    """
+    (p,), (y,), (votes,) = (
+        [path for name, path in files.items() if name.endswith(end)]
+        for end in ("pyx.npy", "labels.npy", "mturk.json")
+    )
+    labels = np.load(y).astype(np.int8)
+    wrong = np.full(len(labels), -1, np.int8)
+    for row in json.loads(votes.read_text(encoding="utf-8")):
+        if row["given_original_label"] != labels[row["id"]]:
+            raise ValueError(f"{votes.name}: row {row['id']} has another label than the file of labels")
+        wrong[row["id"]] = row["mturk"]["given"] < 3
+    return {"y": labels, "p": np.load(p), "wrong": wrong}
 
 
 def websearch(files: Files) -> Arrays:

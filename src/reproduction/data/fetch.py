@@ -127,7 +127,8 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def _seal(record: Record) -> str:
-    return hashlib.sha256(f"{VERSION} {json.dumps(record, sort_keys=True)}".encode()).hexdigest()
+    read = json.loads(json.dumps(record))  # numbers as keys become texts, which have another order
+    return hashlib.sha256(f"{VERSION} {json.dumps(read, sort_keys=True)}".encode()).hexdigest()
 
 
 def _hash(file: RawFile, out: Path) -> str:

@@ -131,7 +131,55 @@ def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
                 yield from here.rows(values)
 
 
+class ProbabilitiesSettings(keys.OnDataSets):
+    """Settings of `by_probabilities`."""
+
+    methods: keys.Methods[keys.Method] = Field(description="finders whose X are probabilities")
+    share: keys.Share = Field(description="share of the rows that a repetition draws")
+    budget: PositiveInt = Field(description="labels at the top of the ranking that are checked")
+    reviewed: PositiveInt = Field(description="rows of a simulated review")
+
+
+@protocol(
+    ProbabilitiesSettings,
+    labels=(*METRICS, "precision_at_budget", "covers", "width", "listed_error", "reviewed_error", "votes *"),
+)
+def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Row]:
+    """How well labels that people found wrong are ranked by given probabilities; see `data.crowd`.
+
+    A repetition draws a share of the rows. Metrics: average_precision; precision_at_budget, the share of
+    wrong ones among the first labels of the ranking; flipped, among all that were voted on. Where all rows
+    were: those of `finding_flips` and `reviewed`, and how far off the share of wrong labels is by
+    the list (listed_error) and by rows drawn by chance and reviewed, the votes the answers (reviewed_error).
+    """
+    for at, dataset in walk.each(settings.datasets):
+        arrays = dataset.arrays
+        drawn, _ = random_split(arrays["y"], 1 - settings.share, True, at.rng("split"))
+        p, y = arrays["p"][drawn], arrays["y"][drawn].astype(int)
+        finds = {label: method.build().find(p, y, 0) for label, method in settings.methods.items()}
+        for noise, judged in called_wrong(arrays).items():
+            voted, wrong = judged[drawn] >= 0, judged[drawn][judged[drawn] >= 0] > 0
+            for label, found in finds.items():
+                here = at.on(noise=noise, method=label)
+                doubt, listed = np.asarray(found[0], dtype=float)[voted], np.asarray(found[1])[voted]
+                values = scores_of(listed, doubt, wrong)
+                first = np.argsort(-doubt, kind="stable")[: settings.budget]
+                values["precision_at_budget"] = float(wrong[first].mean())
+                if not voted.all():  # on those that confident learning listed
+                    names = ("average_precision", "precision_at_budget", "flipped")
+                    yield from here.rows({name: values[name] for name in names if name in values})
+                    continue
+                rows, truth = at.rng("review").permutation(len(wrong))[: settings.reviewed], wrong.mean()
+                values |= reviewed(wrong.astype(float), doubt, rows)
+                rate = intervals.rate(wrong[rows].astype(float), doubt[rows], float(doubt.mean()), len(wrong))
+                values["listed_error"] = abs(float(listed.mean() - truth))
+                values["reviewed_error"] = abs(float(rate.value - truth))
+                yield from here.rows(values)
+
+
 CORRECTIONS = ("plain", "prune", "importance", "forward", "backward", "likelihood")
+
+
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
 
 
@@ -219,6 +267,15 @@ def reviewed(wrong: Floats, doubt: Floats, rows: NDArray[np.intp]) -> dict[str, 
     plain = intervals.counted(wrong[rows], len(wrong))
     covers = found.low - 1e-9 <= wrong.mean() <= found.high + 1e-9
     return {"covers": float(covers), "width": found.width / plain.width if plain.width else 1.0}
+
+
+def called_wrong(arrays: dict[str, Any]) -> dict[str, NDArray[np.int8]]:
+    """How votes are counted -> 1 where the label is wrong, 0 where right, -1 where nobody voted, (n,)."""
+    if "votes" not in arrays:
+        return {"votes below half": arrays["wrong"]}
+    votes, own = arrays["votes"], arrays["votes"][np.arange(len(arrays["y"])), arrays["y"]]
+    against, below = votes.max(axis=1) > own, 2 * own < votes.sum(axis=1)
+    return {"votes against": against.astype(np.int8), "votes below half": below.astype(np.int8)}
 
 
 def observed(
