@@ -191,12 +191,11 @@ def model_of(name: str, random_state: int = 0) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
-    from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+    import noisylabels
 
-    models: dict[str, Callable[[], Any]] = {
-        "rMKLR": RobustMultiKernelLogisticRegression,
-        "robust logistic": lambda: RobustLogisticRegression(lam=0.5),
+    models: dict[str, Callable[[], Any]] = {  # ours are imported, with Numba, if asked for
+        "rMKLR": lambda: noisylabels.RobustMultiKernelLogisticRegression(),
+        "robust logistic": lambda: noisylabels.RobustLogisticRegression(lam=0.5),
         "logistic": lambda: LogisticRegression(max_iter=1000),  # the penalty of the robust one
         "forest": lambda: RandomForestClassifier(random_state=random_state),
         "gradient boosting": lambda: HistGradientBoostingClassifier(random_state=random_state),

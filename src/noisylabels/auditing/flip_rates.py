@@ -202,7 +202,7 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     """Groups of rows with at least two different labels that are equal otherwise, and pairs nearly equal.
 
     Pairs are rows no other of which are equal to them, at a tenth of the median distance to the nearest row
-    (of 200) or less: so near that among n rows without copies one such pair is expected at most. Columns are
+    (of 100) or less: so near that among n rows without copies one such pair is expected at most. Columns are
     standardised, of more than 40 random projections are taken, and of texts 16.
     """
     from scipy.spatial import KDTree
@@ -222,7 +222,7 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
         Z = Z @ rng.standard_normal((Z.shape[1], MOST_DIRECTIONS)) / MOST_DIRECTIONS**0.5
     if len(one) < 3:
         return equal, []
-    tree, some = KDTree(Z), rng.permutation(len(one))[:200]
+    tree, some = KDTree(Z), rng.permutation(len(one))[:100]
     usual = float(np.median(np.asarray(tree.query(Z[some], k=2)[0])[:, 1]))
     near = min(NEAR, len(one) ** (-1 / Z.shape[1])) * usual
     beside = np.asarray(tree.query(Z, k=2, distance_upper_bound=near)[1])  # itself, the nearest or none
