@@ -178,8 +178,6 @@ def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Ro
 
 
 CORRECTIONS = ("plain", "prune", "importance", "forward", "backward", "likelihood")
-
-
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
 
 
