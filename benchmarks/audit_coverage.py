@@ -6,8 +6,8 @@ draws in which the 95 % interval holds the true share of wrong labels, its width
 number of reviewed rows without a model, and how often the bound on what is left, the statement on the list,
 and the range that is given without any review, are false.
 
-    python benchmarks/audit_coverage.py [--draws 200] [--rows 100] [--sets wdbc moons] [--rates 0 0.1]
-    [--out cells.csv]
+    python benchmarks/audit_coverage.py [--draws 200] [--rows 100] [--seed 0] [--sets wdbc moons]
+    [--rates 0 0.1] [--out cells.csv]
 """
 
 import argparse
@@ -24,7 +24,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from noisylabels.auditing import flip_rates, intervals, tables
 from noisylabels.auditing.cross_fitting import cross_fitted
-from noisylabels.auditing.review import TAIL, drawn
+from noisylabels.auditing.review import DESIGNS, TAIL, drawn
 
 intervals.exact = functools.cache(intervals.exact)
 
@@ -107,27 +107,26 @@ def population(name, kind, rate, seed=0):
     return wrong, doubt, margins < 0, rank, top >= wrong.mean()
 
 
-def cell(name, kind, rate, draws, rows, of=population):
+def cell(name, kind, rate, draws, rows, seed=0, of=population):
     """One row of results for each way to draw."""
-    made = of(name, kind, rate)
+    made, first = of(name, kind, rate, seed), 10_000 * seed
     if made is None:
         return
     wrong, doubt, doubted, rank, within = made
     truth, N = wrong.mean(), len(wrong)
     about = {"set": name, "kind": kind, "rate": rate, "truth": truth, "N": N, "range": within}
-    for by in ("chance", "doubt"):
+    for by in DESIGNS:
         halves = [np.arange(N)] if by == "chance" else [np.flatnonzero(each) for each in (doubted, ~doubted)]
         strata = [each for each in halves if len(each)]
         shares, found = [len(each) / N for each in strata], []
-        for seed in range(draws):
+        for seed in range(first, first + draws):
             at = np.array(drawn(doubted, min(rows, N // 2), by, seed))
             parts = [(at[np.isin(at, each)], each) for each in strata]
             w = wrong[at]
-            rates = [
-                intervals.rate(wrong[part], doubt[part], doubt[each].mean(), len(each))
-                for part, each in parts
-            ]
+            rates = [intervals.mid(wrong[part], len(each)) for part, each in parts]
             got = intervals.combined(rates, shares)
+            if len(strata) == 1:
+                got = intervals.rate(w, doubt[at], doubt.mean(), N, intervals.mid)
             plain = intervals.counted(wrong[drawn(doubted, len(at), "chance", seed)], N)
             limits = [intervals.counted(wrong[part], len(each), TAIL) for part, each in parts]
             limit = intervals.combined(limits, shares).high
@@ -150,6 +149,7 @@ def main():
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--rates", nargs="*", type=float, default=[0, 0.005, 0.02, 0.1, 0.3])
+    parser.add_argument("--seed", type=int, default=0, help="of the flips and the draws")
     parser.add_argument("--out")
     parser.add_argument("--cache", help="a folder that keeps the doubts, which take most of the time")
     given = parser.parse_args()
@@ -157,7 +157,7 @@ def main():
     of = joblib.Memory(given.cache, verbose=0).cache(population)
     for place in itertools.product(given.sets, given.kinds, given.rates):
         if place[2] > 0 or place[1] == KINDS[0]:  # without flips all kinds are the same
-            cells += cell(*place, given.draws, given.rows, of)
+            cells += cell(*place, given.draws, given.rows, given.seed, of)
         if given.out:
             pd.DataFrame(cells).to_csv(given.out, index=False)
     table = pd.DataFrame(cells)
@@ -170,7 +170,8 @@ def main():
     print(
         f"range without review false in {(~known['range']).sum()} of {len(known)} tables with flips by class"
     )
-    print(f"{len(table) // 2} cells, {given.draws} draws, {time.process_time() - start:.0f} s")
+    print("median width of all cells:", table.groupby("by")["ratio"].median().to_dict())
+    print(f"{len(table) // len(DESIGNS)} cells, {given.draws} draws, {time.process_time() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ parser.add_argument("--model", help=model_help + "above 5000 rows gradient_boost
 parser.add_argument("--probabilities", type=Path, help="a CSV: a column for each class, in place of a model")
 review_help = "rows to draw into review.csv; the same call again reads your answers in its column `true`"
 parser.add_argument("--review", type=int, metavar="ROWS", help=review_help)
-by_help = "draw rows by chance (the best for rates) or by doubt (for --precision, its default there)"
-parser.add_argument("--by", choices=("chance", "doubt"), help=by_help)
+by_help = "draw rows by rate (the default), by doubt (for --precision, its default there) or by chance"
+parser.add_argument("--by", choices=("rate", "doubt", "chance"), help=by_help)
 precision_help = "ask for the longest list of which at least this share is wrong, with 95 %% confidence"
 parser.add_argument("--precision", type=float, help=precision_help)
 parser.add_argument("--seed", type=int, default=0, help="of every random number (default: 0)")

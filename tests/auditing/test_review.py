@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import ppi_py
 import pytest
+from scipy.stats import hypergeom
 from sklearn.linear_model import LogisticRegression
 
 import noisylabels
 from noisylabels.auditing import intervals
-from noisylabels.auditing.review import drawn, harmless
+from noisylabels.auditing.review import DESIGNS, drawn, harmless
 from noisylabels.statistics import share_interval
 
 
@@ -57,20 +58,21 @@ def test_intervals_cover_and_the_bound_on_the_list_holds(rate):
     assert false <= 0.05 * 200 + 2 * (200 * 0.05 * 0.95) ** 0.5
 
 
+@pytest.mark.parametrize("by", ["rate", "doubt"])
 @pytest.mark.parametrize("rate", [0.0, 0.02, 0.3])
-def test_two_strata_cover_and_lists_hold(rate):
+def test_two_strata_cover_and_lists_hold(rate, by):
     w, s = population(rate=rate, seed=1)
     doubted, rank = s > 0.35, np.argsort(np.argsort(-s))
     strata = [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
     covered, left, false, listed = 0, 0, 0, 0
     for seed in range(200):
-        at = np.array(drawn(doubted, 100, "doubt", seed))
+        at = np.array(drawn(doubted, 100, by, seed))
         parts = [(at[np.isin(at, each)], each) for each in strata]
-        assert abs(len(parts[0][0]) - min(50, doubted.sum())) <= 1
-        sampled = [(w[part], s[part], s[each].mean(), len(each)) for part, each in parts]
+        assert abs(len(parts[0][0]) - min(100 * DESIGNS[by], doubted.sum())) <= 1
+        sampled = [(w[part], len(each)) for part, each in parts]
         shares = [len(each) / len(w) for each in strata]
-        found = intervals.combined([intervals.rate(*part) for part in sampled], shares)
-        limits = [intervals.counted(part, N, 0.05) for part, *_, N in sampled]
+        found = intervals.combined([intervals.mid(*part) for part in sampled], shares)
+        limits = [intervals.counted(*part, 0.05) for part in sampled]
         covered += found.low <= rate <= found.high
         left += intervals.combined(limits, shares).high < rate
         length = intervals.longest(w[at], rank[at], 0.8, 0.05, doubted.sum())
@@ -79,6 +81,22 @@ def test_two_strata_cover_and_lists_hold(rate):
     allowed = 0.05 * 200 + 2 * (200 * 0.05 * 0.95) ** 0.5
     assert (200 - covered <= allowed, left <= allowed, false <= allowed) == (True, True, True)
     assert (listed > 150) == (rate > 0)
+
+
+def test_mid_limits_lie_inside_the_exact_ones_and_cover_on_average():
+    for n, N in ((100, 1000), (30, 60)):
+        both = [
+            [way(np.arange(n) < hits, N) for hits in range(n + 1)]
+            for way in (intervals.mid, intervals.counted)
+        ]
+        assert all(e.low <= m.low and m.high <= e.high for m, e in zip(*both, strict=True))
+        shares = np.arange(0, N + 1, N // 60)
+        chances = hypergeom.pmf(np.arange(n + 1), N, shares[:, None], n)
+        inside = [[[r.low <= W / N <= r.high for r in rates] for W in shares] for rates in both]
+        average, exact = (chances * np.array(inside)).sum(axis=2).mean(axis=1)
+        assert 0.945 < average < exact
+        assert (chances * np.array(inside[0])).sum(axis=1).min() > 0.9
+    assert intervals.mid(np.zeros(100), 10**6).high == pytest.approx(1 - 0.05**0.01, abs=1e-4)
 
 
 def test_limits_in_closed_form():
@@ -120,7 +138,7 @@ def answer(path, true, rows=None, **changed):
     sheet.sample(frac=1, random_state=0).to_csv(path, index=False)
 
 
-@pytest.mark.parametrize("by", ["chance", "doubt"])
+@pytest.mark.parametrize("by", ["chance", "rate", "doubt"])
 def test_a_review_from_the_draw_to_the_repaired_table(audited, by, tmp_path):
     found, true, share = audited
     path = tmp_path / "review.csv"
@@ -252,7 +270,7 @@ def test_columns_and_rows_of_the_user_stay_when_rows_are_added(audited, tmp_path
 
 def test_a_precision_asked_for_later_takes_the_rows_that_were_drawn(audited, tmp_path):
     found, *_ = audited
-    first = noisylabels.review(found, tmp_path / "review.csv", 60)
+    first = noisylabels.review(found, tmp_path / "review.csv", 60, by="chance")
     assert "60 rows were drawn" in first.text
     later = noisylabels.review(found, tmp_path / "review.csv", 60, precision=0.8)
     assert list(later.sheet["row"]) == list(first.sheet["row"])

@@ -5,13 +5,15 @@ all rows and made without the review. The score has to predict w_i, not to be ri
 
 Sources: Angelopoulos et al., Science 382, 2023 (prediction-powered inference); Angelopoulos, Duchi and
 Zrnic, arXiv 2311.01453 (the factor lambda); Zou and Donner, Statistics in Medicine 27, 2008 (limits of a
-sum from those of its parts); Angelopoulos et al., arXiv 2110.01052 (testing in a fixed sequence).
+sum from those of its parts);
+Berry and Armitage, The Statistician 44, 1995 (mid-P); Angelopoulos et al., arXiv 2110.01052 (testing in a
+fixed sequence).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,15 +73,17 @@ def finite(n: int, N: int) -> float:
     return float(max(0.0, 1.0 - n / N) ** 0.5)
 
 
-def rate(w: Array, s: Array, everywhere: float, N: int) -> Rate:
-    """The share of w_i = 1 among N rows: theta -+ t_{n-2} error, or `counted` if that is wider.
+def rate(
+    w: Array, s: Array, everywhere: float, N: int, limits: Callable[[Array, int], Rate] | None = None
+) -> Rate:
+    """The share of w_i = 1 among N rows: theta -+ t_{n-2} error, or ``limits``, `counted`, if wider.
 
     The second only with fewer than 5 w_i of either kind.
     """
     from scipy.special import stdtrit
 
     n, hits = len(w), int(np.count_nonzero(w))
-    sure = counted(w, N)
+    sure = (limits or counted)(w, N)
     if n < 3:
         return sure
     found = powered(w, s, everywhere)
@@ -98,6 +102,17 @@ def counted(w: Array, N: int, tail: float = (1 - LEVEL) / 2) -> Rate:
     return Rate(hits / len(w), *exact(hits, len(w), N, tail))
 
 
+def mid(w: Array, N: int) -> Rate:
+    """As `counted`, but half of P(X = hits) counts (mid-P): it covers 95 % on average, not always at least.
+
+    With no w_i = 1, or nothing else, one limit has nothing to miss and the other the whole 5 %.
+    """
+    hits = int(np.count_nonzero(w))
+    if not 0 < hits < len(w):
+        return counted(w, N, 1 - LEVEL)
+    return Rate(hits / len(w), *exact(hits, len(w), N, (1 - LEVEL) / 2, 0.5))
+
+
 def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
     """sum_h c_h theta_h and its limits: the distances of theta_h to its limits add up as errors do."""
     value, low, high = np.array(parts).T
@@ -106,16 +121,21 @@ def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
     return Rate(at, max(0.0, at - below), min(1.0, at + above))
 
 
-def exact(hits: int, n: int, N: int, tail: float) -> tuple[float, float]:
+def exact(hits: int, n: int, N: int, tail: float, less: float = 0.0) -> tuple[float, float]:
     """The shares W/N at which P(X >= hits) and P(X <= hits) exceed ``tail``, X hypergeometric.
 
-    Clopper and Pearson's interval if N is large; of width 0 if all rows were reviewed.
+    Clopper and Pearson's interval if N is large; of width 0 if all rows were reviewed.   less : the part of
+    P(X = hits) that is taken off both.
     """
     from scipy.stats import hypergeom
 
     among = range(hits, N - n + hits + 1)
-    low = bisect_left(among, True, key=lambda W: bool(hypergeom.sf(hits - 1, N, W, n) > tail))
-    high = bisect_left(among, True, key=lambda W: bool(hypergeom.cdf(hits, N, W, n) <= tail)) - 1
+
+    def off(W: int) -> float:
+        return tail + (less * float(hypergeom.pmf(hits, N, W, n)) if less else 0.0)
+
+    low = bisect_left(among, True, key=lambda W: bool(hypergeom.sf(hits - 1, N, W, n) > off(W)))
+    high = bisect_left(among, True, key=lambda W: bool(hypergeom.cdf(hits, N, W, n) <= off(W))) - 1
     return among[low] / N, among[high] / N
 
 

@@ -35,7 +35,8 @@ PLAN = "review_plan.json"
 NEXT = 50
 TAIL = 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
-DESIGNS = ("chance", "doubt")
+DESIGNS = {"chance": None, "doubt": 0.5, "rate": 0.3}
+"""The share of the draws that comes from rows that the model would label otherwise."""
 RUN = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -58,7 +59,7 @@ class Review:
     """What is known from reviewed rows.
 
     drawn, reviewed, skipped, picked : rows drawn; of these answered, and not; answered but not drawn.
-    wrong : share of wrong labels among all.   plain : the same from the reviewed rows alone, without a model.
+    wrong : share of wrong labels among all.   plain : the same with exact limits and without scores.
     left : upper limit of the share of wrong labels among those not reviewed.   after : expected width of
     ``wrong`` with 50 more rows.   flip_rates : true, observed, rate, low, high.   accuracies : method,
     accuracy, low, high, on true labels.   listed : rows of the longest list that is wrong as often as
@@ -124,10 +125,10 @@ def review(
 ) -> Review:
     """Draw ``rows`` and write them to ``path``, or read the answers in it; more rows than before are added.
 
-    by : "chance", all rows alike, the best for rates; "doubt", half of them among those that the model would
-    label otherwise, half among the others, the better for a list. None: as the rows there were drawn; else by
-    doubt with a precision, by chance without.   precision : asks for the longest list of which at least this
-    share is wrong, with 95 % confidence.
+    by : "rate", three in ten among those that the model would label otherwise, the others among the rest, the
+    best for rates; "doubt", half and half, the better for a list; "chance", all rows alike. None: as the rows
+    there were drawn; else by doubt with a precision, by rate without.   precision : asks for
+    the longest list of which at least this share is wrong, with 95 % confidence.
 
     Raises ValueError : an argument, or a file that was changed where it must not be, or that belongs to
     another table, model or seed, in one line.
@@ -141,7 +142,7 @@ def review(
     doubted = found.doubted
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
-    by = plan.by if plan else by or ("chance" if precision is None else "doubt")
+    by = plan.by if plan else by or ("rate" if precision is None else "doubt")
     draws = drawn(doubted, max(rows, len(plan.draws) if plan else 0), by, random_state)
     doubts = found.doubt[draws].round(6).tolist()
     planned = path.with_name(PLAN)
@@ -165,13 +166,14 @@ def review(
 
 
 def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int]:
-    """The first ``rows`` of a random order; by doubt, rows of both kinds take turns until one is used up."""
-    rng = np.random.default_rng([seed, 20])
-    if by == "chance":
+    """The first ``rows`` of a random order; unless by chance, both kinds take turns until one is used up."""
+    rng, share = np.random.default_rng([seed, 20]), DESIGNS[by]
+    if share is None:
         return [int(i) for i in rng.permutation(len(doubted))[:rows]]
     halves = [rng.permutation(np.flatnonzero(doubted == kind)) for kind in (True, False)]
-    turns = np.concatenate([2 * np.arange(len(half)) + k for k, half in enumerate(halves)])
-    return [int(i) for i in np.concatenate(halves)[np.argsort(turns)[:rows]]]
+    turns = [(np.arange(len(half)) + 0.5) / c for half, c in zip(halves, (share, 1 - share), strict=True)]
+    order = np.argsort(np.concatenate(turns), kind="stable")
+    return [int(i) for i in np.concatenate(halves)[order[:rows]]]
 
 
 def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> tuple[Plan, Answers] | None:
@@ -215,8 +217,8 @@ def _sheet(found: Audit | NumericAudit, by: str, draws: list[int], answers: Answ
 
     at, keys = list(dict.fromkeys([*draws, *answers.there])), _keys(found.table)
     doubted, suggested = found.doubted, found.expected
-    why = [f"by doubt: the model {'would label it otherwise' if doubted[i] else 'agrees'}" for i in draws]
-    why = why if by == "doubt" else ["by chance, as likely as any row"] * len(draws)
+    why = [f"by {by}: the model {'would label it otherwise' if doubted[i] else 'agrees'}" for i in draws]
+    why = ["by chance, as likely as any row"] * len(draws) if by == "chance" else why
     first = {
         "row": found.table.rows[at],
         "key": [keys[i] for i in at],
@@ -318,8 +320,9 @@ def _estimated(
     def share(score: NDArray[np.float64], given: NDArray[Any]) -> Rate:
         """Of the rows whose true label is not the one given."""
         wrong = (true != given[rows]).astype(float)
-        parts = [(wrong[at], score[rows[at]], score[all_].mean(), len(all_)) for at, all_ in sampled]
-        return intervals.combined([intervals.rate(*part) for part in parts], shares)
+        if len(sampled) == 1:
+            return intervals.rate(wrong, score[rows], score.mean(), N, intervals.mid)
+        return intervals.combined([intervals.mid(wrong[at], len(all_)) for at, all_ in sampled], shares)
 
     w, n, wrong = (true != labels[rows]).astype(float), len(rows), share(found.doubt, labels)
 
@@ -426,7 +429,7 @@ def _sentences(found: Review) -> list[str]:
         told += [
             f"{percent(found.wrong.value)} of the labels are wrong (95 % confidence: "
             f"{percent(found.wrong.low)} to {percent(found.wrong.high)}), from {found.reviewed} reviewed "
-            f"rows; without the model: {percent(found.plain.low)} to {percent(found.plain.high)}.",
+            f"rows; exact limits, without scores: {percent(found.plain.low)} to {percent(found.plain.high)}.",
             f"Of the labels not reviewed at most {percent(found.left)} are wrong, with 95 % confidence.",
             f"{NEXT} more rows would narrow the interval from {percent(found.wrong.width)} to about "
             f"{percent(found.after)} of the labels.",
