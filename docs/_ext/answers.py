@@ -196,7 +196,7 @@ def gallery(paper: str) -> str:
     parts = []
     for thumb in sorted((ROOT / "figures/reference" / paper).glob("*.thumb.webp")):
         artifact = thumb.name.partition(".")[0]
-        file = ROOT / f"config/experiments/{paper}/{artifact}.yaml"
+        file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))  # config/experiments or examples/papers
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
         caption = re.sub(r",? ?:math:`.+?`", "", " ".join(content["caption"].split()))
         sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z])", caption)
