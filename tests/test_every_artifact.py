@@ -24,7 +24,7 @@ EXPERIMENTS = ROOT / "config/experiments"
 PAPERS = sorted(folder.name for folder in EXPERIMENTS.iterdir() if folder.is_dir())
 EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "smoke")
 
-DATA = {"mirror": "", "source": "", "offline": True, "local": {}}
+DATA = {"mirror": "nowhere", "source": "", "offline": True, "local": {}}
 CONFIG = {"scale": "smoke", "papers": PAPERS, "seed": 1, "formats": ["png"], "data": DATA}
 PLAN = Plan(CONFIG, EVERY, load_registry(ROOT / "config/datasets.yaml"))
 

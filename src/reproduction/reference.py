@@ -405,6 +405,9 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
         if (made_from := provenance.get("made_from")) is None:
             lines.append(f"{name}: not in the reference")
             continue
+        if why := made.left_out.get(name):
+            lines.append(f"{name}: not compared, it cannot run here: {why}")
+            continue
         changed, waiting = moved(made.artifact(name).content, home / "results/reference" / name)
         if changed:
             some, command = ", ".join(changed[:5]), f"./run reference --judge {target}"

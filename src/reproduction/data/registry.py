@@ -177,8 +177,8 @@ def load_registry(path: Path) -> Registry:
     packages = content["packages"]
     for dataset, entry in content["datasets"].items():
         for source in entry["sources"] if isinstance(entry, dict) else ():
-            for file in source.get("files", ()):
-                if isinstance(name := file.get("package"), str):
+            for file in source.get("files", ()) if isinstance(source, dict) else ():
+                if isinstance(file, dict) and isinstance(name := file.get("package"), str):
                     if name not in packages:
                         known = ", ".join(sorted(packages))
                         raise ValueError(f"{path}: {dataset}: package {name!r} is not pinned; known: {known}")
