@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -61,10 +61,9 @@ class StreamModel:
     def _row(self, x: Mapping[Any, float]) -> Any:
         return named_row(x, self._names)[1][np.newaxis]
 
-    def _learn(self, X: Any, y: Any, **side: Any) -> Self:
+    def _learn(self, X: Any, y: Any, **side: Any) -> None:
         classes = {} if isinstance(self._learner, Filter) else {"classes": self.classes}
         self._learner.partial_fit(X, y, **classes, **side)
-        return self
 
 
 def to_river(model: Any, classes: Sequence[Any] | None = None) -> Any:

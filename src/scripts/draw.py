@@ -9,8 +9,8 @@ from pathlib import Path
 from reproduction import code_digest
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
+from reproduction.own_code import raised
 from reproduction.plan import planned
-from reproduction.strict_yaml import raised
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from reproduction.code_digest import module_file
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError, Results, add_room
+from reproduction.own_code import imported
 from reproduction.results import read_table, verify
-from reproduction.strict_yaml import imported, near
+from reproduction.strict_yaml import near
 
 if TYPE_CHECKING:
     import pandas as pd

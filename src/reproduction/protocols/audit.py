@@ -9,7 +9,7 @@ Liu and Tao, IEEE TPAMI 2016 (anchor points). What is compared is our choice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +48,15 @@ class ErrorsSettings(AuditSettings):
     annotators: keys.Distinct[PositiveInt] = Field(description="labels per item of a crowd, for a vote")
 
 
+Correction = Literal["plain", "prune", "importance", "forward", "backward", "likelihood"]
+
+
 class CorrectingSettings(keys.SplitSettings):
     """Settings of `correcting`."""
 
     folds: keys.Folds
     methods: keys.Methods[keys.Method] = Field(description="classifiers with predict_proba")
-    ways: keys.Distinct[Literal["plain", "prune", "importance", "forward", "backward", "likelihood"]] = Field(
+    ways: keys.Distinct[Correction] = Field(
         description="how each classifier is corrected: plain, or a method of CorrectedClassifier"
     )
 
@@ -177,7 +180,6 @@ def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Ro
                 yield from here.rows(values)
 
 
-CORRECTIONS = ("plain", "prune", "importance", "forward", "backward", "likelihood")
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
 
 
@@ -210,7 +212,7 @@ def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
                 yield from each.at.rows(values, setting=setting)
 
 
-@protocol(CorrectingSettings, labels=("error", *CORRECTIONS))
+@protocol(CorrectingSettings, labels=("error", *get_args(Correction)))
 def correcting(settings: CorrectingSettings, walk: Walk) -> Iterator[Row]:
     """How many true labels of test rows a classifier gets wrong, plain and corrected in several ways.
 

@@ -550,19 +550,24 @@ def select(
             lowest = np.lexsort((each[1], each[0]))[:, :1]
             candidate = np.take_along_axis(each, lowest[np.newaxis], axis=2)
             np.copyto(bound, candidate, where=_beyond(bound, candidate))
-    chosen: dict[str, dict[int, Choice]] = {}
-    for m in methods:
-        width = np.repeat(list(tried[m.label]), len(m.grid))
-        place = np.tile(np.arange(len(m.grid)), len(tried[m.label]))
-        rank = np.argsort(np.lexsort(m.grid.reshape(len(m.grid), -1).T[::-1]))
-        wrong, loss = np.concatenate(list(tried[m.label].values()), axis=2)
-        narrow = np.array([rate(each, parametrisation) for each in width])
-        chosen[m.label] = {}
-        for number, k in enumerate(m.columns(noisy)):
-            first = np.lexsort((-rank[place], narrow, loss[number], wrong[number]))[0]
-            values = np.atleast_1d(m.grid[place[first]]).tolist()
-            parameters = dict(zip(m.names, values, strict=True))
-            chosen[m.label][k] = Choice(float(width[first]), int(place[first]), parameters, size)
+    return {m.label: _lowest(m, tried[m.label], m.columns(noisy), size, parametrisation) for m in methods}
+
+
+def _lowest(
+    m: Candidate, tried: dict[float, NDArray[Any]], columns: list[int], size: int, parametrisation: str
+) -> dict[int, Choice]:
+    """The choice for each column, by the rule of ties; tried : width -> (wrong labels, loss) (2, L, G)."""
+    width = np.repeat(list(tried), len(m.grid))
+    place = np.tile(np.arange(len(m.grid)), len(tried))
+    rank = np.argsort(np.lexsort(m.grid.reshape(len(m.grid), -1).T[::-1]))
+    wrong, loss = np.concatenate(list(tried.values()), axis=2)
+    narrow = np.array([rate(each, parametrisation) for each in width])
+    chosen: dict[int, Choice] = {}
+    for number, k in enumerate(columns):
+        first = np.lexsort((-rank[place], narrow, loss[number], wrong[number]))[0]
+        values = np.atleast_1d(m.grid[place[first]]).tolist()
+        parameters = dict(zip(m.names, values, strict=True))
+        chosen[k] = Choice(float(width[first]), int(place[first]), parameters, size)
     return chosen
 
 

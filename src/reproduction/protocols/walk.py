@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
+from reproduction.own_code import imported, raised
 from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
 from reproduction.results import COLUMNS
-from reproduction.strict_yaml import imported, near, raised, texts
+from reproduction.results import Row as Row
+from reproduction.strict_yaml import near, texts
 from reproduction.verdicts.per_point_errors import KEY, Points, Scored
 
 if TYPE_CHECKING:
     from reproduction.data.prepare import Dataset
 
-Row = dict[str, object]
-"""A row of a result table before it is written: column -> value."""
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
 Indices = NDArray[np.int64]
