@@ -140,17 +140,18 @@ def examine(config: Mapping[str, Any], files: Iterable[Path]) -> None:
     check(Config, config, "--config")
 
 
-def examine_local(local: Mapping[str, UserFile], entries: Collection[str], folder: Path) -> None:
+def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *folders: Path) -> None:
     """Nothing if the ids of `data.local` are of the registry or of an artifact, and their files are there.
 
-    folder : of the experiments; every artifact is looked at, also those of papers that are not listed.
+    folders : of experiments; every artifact is looked at, also those of papers that are not listed.
     Raises ArtifactError: an id that would be ignored, with near ones; a file that does not exist, in full.
     """
-    texts = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(folder.glob("*/*.yaml"))]
+    files = [file for folder in folders for file in sorted(folder.glob("*/*.yaml"))]
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
     named = {name for text in texts for name in re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
     for name, spec in local.items():
         if name not in {*entries, *named}:
-            ours = f"no data set of the registry has this id and no artifact below {folder} names"
+            ours = f"no data set of the registry has this id and no artifact below {folders[0]} names"
             hint = near(name, [*entries, *named], 3)
             raise ArtifactError(f"data.local: {name}: {ours} {name}.{LOCAL}{hint}")
         if not (file := users_file(spec)).exists():

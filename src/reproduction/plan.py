@@ -39,6 +39,7 @@ COMMANDS = (
     "reference",
     "site",
     "test",
+    "try",
 )
 """What `./run` does beside making targets."""
 
@@ -494,7 +495,8 @@ def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan
     """`planned` of a run, every file of its configuration and the user's own data checked."""
     configuration.examine(config, files)
     entries = registry.load_registry(root / "config/datasets.yaml")
-    configuration.examine_local(config["data"]["local"], entries, root / "config/experiments")
+    own = [Path(config["project"]).expanduser()] if config.get("project") else []
+    configuration.examine_local(config["data"]["local"], entries, root / "config/experiments", *own)
     made = planned(root, {**config, "scale": "part"} if config.get("only") else config)
     _ = made.left_out  # names a data set that is not in the registry
     return made

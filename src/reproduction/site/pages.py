@@ -262,19 +262,23 @@ class Page:
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
         words = [] if scale in JUDGED else [f"--configfile config/{scale}.yaml"]
-        values = [f"project={self.added}"] * bool(self.added)
+        values = [f"project={self.project}"] * bool(self.project)
         values += [f"only={json.dumps(self.part)}"] * bool(self.part)
         values += [f"data={json.dumps({'local': own})}"] * bool(own)
         words += [f"--config {' '.join(map(shlex.quote, values))}"] * bool(values)
         return " ".join(["./run", *words, "--cores 2 --", self.key])
 
     @property
-    def added(self) -> str:
-        """The project that its paper is in, added by the recipe; "" of ours."""
+    def project(self) -> str:
+        """The project that its paper is in; "" of ours."""
         project = self.artifact.file.parents[1]
-        if self.artifact.paper in self.plan.config["papers"]:
-            return ""
-        return str(project.relative_to(CHECKOUT) if project.is_relative_to(CHECKOUT) else project)
+        shown = str(project.relative_to(CHECKOUT) if project.is_relative_to(CHECKOUT) else project)
+        return "" if shown == "config/experiments" else shown
+
+    @property
+    def added(self) -> str:
+        """The project that its paper is in, if it was added by the recipe."""
+        return "" if self.artifact.paper in self.plan.config["papers"] else self.project
 
     @cached_property
     def drawn(self) -> list[Artifact]:

@@ -1,0 +1,82 @@
+"""The papers' classifiers on your own table: errors with its labels as they are and with more flipped."""
+
+import argparse
+import csv
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+parser = argparse.ArgumentParser(prog="./run try", description=__doc__)
+formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (which needs pyarrow)"
+parser.add_argument("file", type=Path, help=formats)
+parser.add_argument("--label", default="y", help="the column with the classes (default: y)")
+parser.add_argument("--columns", default="", help="what to learn from, separated by commas (default: others)")
+parser.add_argument("--positive", help="of more than two classes: the one that is set against all others")
+parser.add_argument("--splits", type=int, default=20, help="random splits into training and test rows")
+parser.add_argument("--rows", type=int, default=1000, help="rows drawn at most (default: 1000)")
+parser.add_argument("--out", type=Path, help="folder for the results (default: <name of the file>_try)")
+given = parser.parse_args()
+
+import numpy as np  # noqa: E402  (a wrong command line should not wait for imports)
+
+from noisylabels.auditing import tables  # noqa: E402
+from reproduction.artifact import merge  # noqa: E402
+from reproduction.code_digest import CHECKOUT  # noqa: E402
+from reproduction.plan import configured  # noqa: E402
+from reproduction.strict_yaml import read  # noqa: E402
+
+OWN = CHECKOUT / "config/own_table"
+
+
+def main() -> None:
+    """Write a project of one paper with one table beside the results, and start its run."""
+    file: Path = given.file.expanduser()
+    columns = [name.strip() for name in next(csv.reader([given.columns])) if name.strip()]
+    if given.splits < 2 or given.rows < tables.FEWEST_ROWS:
+        raise ValueError(f"--splits must be at least 2, --rows at least {tables.FEWEST_ROWS}")
+    table = tables.read(file, given.label, columns=columns, words=False)
+    classes = [str(each) for each in np.unique(table.labels)]
+    positive = given.positive or classes[-1]
+    if positive not in classes or (len(classes) > 2 and not given.positive):
+        known = ", ".join(map(tables.visible, classes))
+        raise ValueError(f"{file.name}: name the class to set against all others: --positive, one of {known}")
+    y = np.where(table.labels.astype(str) == positive, 1, -1)
+    kept = np.sort(np.random.default_rng(0).permutation(len(y))[: given.rows])
+    tables.check_classes(y[kept], f"{file.name}: column {given.label!r}, {positive!r} against the others")
+    name = re.sub(r"[^a-z0-9]+", "_", f"my_{file.stem.lower()}").strip("_")
+    out = (given.out or Path(f"{file.stem}_try")).expanduser().absolute()
+    if out.is_dir() and any(out.iterdir()) and not (out / "config.yaml").is_file():
+        raise ValueError(f"{out} holds other files; name a folder of its own: --out FOLDER")
+    paper = out / "papers" / name
+    paper.mkdir(parents=True, exist_ok=True)
+    np.savez(out / "table.npz", X=table.X[kept], y=y[kept])
+    drawn = f"{len(kept)} of {len(y)} rows, drawn at random" if len(kept) < len(y) else f"{len(y)} rows"
+    words = {"SET": name, "SPLITS": str(given.splits), "TABLE": str(out / "table.npz")}
+    words |= {"PROJECT": str(paper.parent), "ABOUT": "; ".join([drawn, *table.notes])}
+    words["SHOWN"] = tables.visible(f"{file.name}: {given.label} = {positive}")
+    for target in (paper / "TITLE", paper / "errors.yaml", out / "config.yaml"):
+        text = (OWN / target.name).read_text(encoding="utf-8")
+        inside = {word: json.dumps(words[word])[1:-1] for word in words} if target.suffix else words
+        parts = re.split(f"({'|'.join(words)})", text)
+        target.write_text("".join(inside.get(part, part) for part in parts), encoding="utf-8")
+    os.chdir(out)
+    config = json.dumps(merge(configured(CHECKOUT, "full"), read(Path("config.yaml"))) | {"papers": [name]})
+    workflow = ["--snakefile", f"{CHECKOUT}/Snakefile", "--profile", f"{CHECKOUT}/workflow/profiles/default"]
+    command = [*workflow, "--logger", "console", "--cores", "all", "--configfile", "config.yaml", "--", name]
+    print(f"try: {drawn}, {given.splits} splits: minutes ...", file=sys.stderr, flush=True)
+    for script, words_of in (("start", command), ("site", ["full", "--config", config])):
+        run = [sys.executable, "-P", str(CHECKOUT / f"src/scripts/{script}.py"), *words_of]
+        if status := os.spawnv(os.P_WAIT, sys.executable, run):
+            sys.exit(status)
+    print(Path("figures/full", name, "errors.md").read_text(encoding="utf-8"))
+    print(f"Look:   {out}/site/full/{name}_errors.html")
+
+
+try:
+    main()
+except (ValueError, OSError) as error:
+    sys.exit(f"try: {error}")
+except KeyboardInterrupt:
+    sys.exit("try: stopped; the same command goes on from what is finished")

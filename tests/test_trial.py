@@ -1,0 +1,64 @@
+"""`./run try`: the papers' methods on a user's table, in one command, or one line that says why not."""
+
+import csv
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from checkouts import ROOT
+
+SCRIPT = [sys.executable, "-P", str(ROOT / "src/scripts/trial.py")]
+
+
+def tried(folder, *words):
+    return subprocess.run([*SCRIPT, *words], cwd=folder, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture
+def beans(tmp_path):
+    """60 rows with a word, a gap and a date; two kinds, and a column with three."""
+    rng = np.random.default_rng(0)
+    with (tmp_path / 'my "beans".csv').open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["width", "colour", "day", "size", "kind"])
+        for i in range(60):
+            kind = "bombay" if i % 2 else "pinto"
+            width = "" if i == 7 else round(i % 2 + rng.normal(0, 0.4), 3)
+            rows.writerow([width, "rb"[i % 5 > 2], f"2026-01-{1 + i % 28:02}", "SML"[i % 3], kind])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["none.csv"], "try: none.csv: no such file"),
+        (['my "beans".csv', "--label", "knd"], "no column 'knd'"),
+        (['my "beans".csv', "--label", "size"], "--positive, one of L, M, S"),
+        (['my "beans".csv', "--label", "kind", "--positive", "navy"], "--positive, one of bombay, pinto"),
+        (['my "beans".csv', "--label", "kind", "--splits", "1"], "--splits must be at least 2"),
+        (['my "beans".csv', "--label", "kind", "--out", "."], "holds other files"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused_in_one_line(beans, words, line):
+    done = tried(beans, *words)
+    assert done.returncode == 1
+    assert line in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.workflow
+@pytest.mark.slow
+def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
+    done = tried(beans, 'my "beans".csv', "--label", "kind", "--splits", "2", "--rows", "40", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    page = done.stdout.rpartition("Look:")[2].strip()
+    assert page == str(beans / "out/site/full/my_my_beans_errors.html")
+    text = (beans / "out/site/full/my_my_beans_errors.html").read_text()
+    for part in ("rMKLR", "SGD RGomp", "rBoost/rLR", "TRY-3", "40 of 60 rows", "holds dates", "kind = pinto"):
+        assert part in text
+    assert not any(word in text for word in ("SPLITS", "ABOUT", "SHOWN"))
+    errors = [float(mean) for mean in re.findall(r"([0-9.]+) ± [0-9]", done.stdout)]
+    assert len(errors) == 3 * 10
+    assert min(errors) < 40  # the two kinds differ in width
