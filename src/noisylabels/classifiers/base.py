@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.noise import flip_matrix
+from noisylabels.random_states import generator
 from noisylabels.validation import Floats, nonnegative, number, shown, whole
 
 MOST_COPIES = 10  # times the rows
@@ -86,18 +86,6 @@ def trusted_rows(
 def rows_at(X: Any, at: NDArray[Any]) -> Any:
     """Rows of an array, a CSR matrix or a data frame."""
     return X.iloc[at] if hasattr(X, "iloc") else X[at]
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    try:
-        state = check_random_state(random_state)
-    except ValueError:
-        rule = "must be None, a whole number >= 0, a NumPy Generator or a RandomState"
-        raise ValueError(f"random_state: {rule}, got {shown(random_state)}") from None
-    return np.random.default_rng(state.randint(2**31 - 1))
 
 
 def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
@@ -259,7 +247,7 @@ class Weighted(Labelled):
 
 
 class Repeated(Weighted):
-    """What is weighted by repeating rows; ``sample_weight`` is one of the ``weights`` of `fit`."""
+    """Where the order of rows or draws count: ``sample_weight`` is one of the ``weights`` of `fit`."""
 
     REPEATS: ClassVar[bool] = True
     __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}

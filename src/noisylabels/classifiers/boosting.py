@@ -25,12 +25,12 @@ from noisylabels.classifiers.base import (
     TrueLabelPosterior,
     bounded,
     features_of,
-    generator,
     rows_at,
     trusted_rows,
 )
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix
+from noisylabels.random_states import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.validation import Floats, choice, flag, number, numbers, shown, whole
 

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of, generator
+from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
 from noisylabels.kernels import nystrom
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
 from noisylabels.noise import flip_matrix
+from noisylabels.random_states import generator
 from noisylabels.solvers import flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
     Bias,

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, Repeated, fold_numbers, generator
+from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, Repeated, fold_numbers
+from noisylabels.random_states import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.linear_margin import NO_TABLE, coordinate_search, descend, interior_point, quadratic
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound

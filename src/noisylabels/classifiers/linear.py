@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
-from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted, generator
+from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted
 from noisylabels.losses.margin import Loss, resolve
+from noisylabels.random_states import generator
 from noisylabels.solvers import sgd
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
