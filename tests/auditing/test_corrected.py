@@ -1,9 +1,12 @@
 """Any classifier corrected for flipped labels: identities of the methods, and that they help."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -18,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisylabels import CorrectedClassifier, RobustLogisticRegression
 from noisylabels.auditing import corrected, flip_rates
-from noisylabels.classifiers.base import generator
+from noisylabels.random_states import generator
 
 METHODS = list(corrected.METHODS)
 OMEGA = {
@@ -144,6 +147,62 @@ def test_without_weights_rows_are_drawn_in_proportion():
     share = found.weights_.sum(axis=1) / found.weights_.sum() * len(X)
     assert found.estimator_.seen.sum() == len(X)
     assert (np.abs(found.estimator_.seen - share) < 1).all()
+
+
+# Weights
+
+
+def folds_by(source):
+    """A splitter like StratifiedKFold that puts the rows of one source into one fold."""
+
+    def split(folds):
+        places = [source % folds == k for k in range(folds)]
+        return SimpleNamespace(
+            split=lambda X, y: [(np.flatnonzero(~at), np.flatnonzero(at)) for at in places]
+        )
+
+    return lambda folds, **_: split(folds)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("flips", ["joint", "anchor", "trusted"])
+@pytest.mark.parametrize("folds", [1, 3])
+def test_a_whole_weight_is_as_many_rows(method, flips, folds, monkeypatch):
+    X, y, observed = flipped(K=3, n=300)
+    times = np.random.default_rng(1).integers(0, 4, 300)
+    rows, base = np.repeat(np.arange(300), times), LogisticRegression(tol=1e-8)
+    trusted = np.where(np.arange(300) < 90, y, np.nan) if flips == "trusted" else None
+    again = None if trusted is None else trusted[rows]
+    model = CorrectedClassifier(base, method, flips="anchor" if flips == "anchor" else "joint", folds=folds)
+    fits = []
+    for source, data, kept, weights in (
+        (np.flatnonzero(times), (X, observed), trusted, {"sample_weight": times}),
+        (rows, (X[rows], observed[rows]), again, {}),
+        (np.arange(300), (X, observed), trusted, {}),
+    ):
+        monkeypatch.setattr(corrected, "StratifiedKFold", folds_by(source))
+        fits.append(clone(model).fit(*data, kept, **weights))
+    heavy, many, plain = fits
+    np.testing.assert_allclose(heavy.flip_matrix_, many.flip_matrix_, atol=1e-6)
+    np.testing.assert_allclose(heavy.predict_proba(X), many.predict_proba(X), atol=1e-5)
+    assert np.abs(heavy.predict_proba(X) - plain.predict_proba(X)).max() > 1e-2
+    for mine, theirs in zip(heavy.weights_.T, many.weights_.T, strict=True):
+        np.testing.assert_allclose(mine, np.bincount(rows, theirs, 300), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "backward"])
+def test_weights_of_classes_and_small_weights_are_those_of_rows(method):
+    X, _, observed = flipped(n=400)
+    by_class = CorrectedClassifier(GaussianNB(), method, class_weight={0: 2.5}).fit(X, observed)
+    model = CorrectedClassifier(GaussianNB(), method)
+    by_row = model.fit(X, observed, sample_weight=np.where(observed, 1, 2.5)).predict_proba(X)
+    np.testing.assert_array_equal(by_class.predict_proba(X), by_row)
+    plain = model.fit(X, observed).weights_
+    np.testing.assert_allclose(
+        model.fit(X, observed, sample_weight=np.full(400, 1e-3)).weights_ / 1e-3, plain
+    )
+    with pytest.raises(ValueError, match="sample_weight: value at index 0 is negative"):
+        model.fit(X, observed, sample_weight=-np.ones(400))
 
 
 # Where the flips come from

@@ -37,7 +37,7 @@ def test_the_table_says_what_each_class_can(monkeypatch):
     assert weights | {"`predict_proba`", flips, several} <= found["RobustLogisticRegression"]
     assert weights | {"`predict_proba`"} <= found["AdaBoostClassifier"]
     assert not weights & found["BoundMinimiser"]
-    assert {"`predict_proba`", flips, several} <= found["CorrectedClassifier"]
+    assert weights | {"`predict_proba`", flips, several} <= found["CorrectedClassifier"]
     assert "`predict_proba`" not in found["KernelSVMClassifier"]
     assert {flips, several} == found["DawidSkene"]
     assert found["NLMS"] == {"`partial_fit`"}

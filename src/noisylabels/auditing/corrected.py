@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,17 +15,18 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from noisylabels.auditing import flip_rates
 from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
-from noisylabels.classifiers.base import FitFlags, classes_of, generator, rows_at, trusted_rows
+from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
 from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix
+from noisylabels.random_states import generator
 from noisylabels.validation import choice, whole
 
 METHODS = ("prune", "importance", "forward", "backward", "likelihood")
-ESTIMATES = {"joint": flip_rates.from_joint, "anchor": flip_rates.anchor}
+ESTIMATES: dict[str, Callable[..., Array]] = {"joint": flip_rates.from_joint, "anchor": flip_rates.anchor}
 LEAST = 1e-3  # a probability that a weight is divided by
 
 
-class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """min_f sum_n sum_j W_nj loss(f(x_n), j): the classifier trained on row n as class j with weight W_nj.
 
     p_nk = P(observed k | x_n) by cross-fitting, Omega the flip matrix, rows = true classes, y_n observed, and
@@ -46,71 +48,95 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
     folds : of the cross-fitting; None: 5, or 10 below 300 rows; 1: p and g are those of the rows that were
         trained on, for classifiers that cannot learn rows by heart.
     rounds : of "forward".   random_state : of folds and draws.
+    class_weight : of the observed classes, see `noisylabels.classifiers.base.Weighted`.
+
+    With weights a_n of the examples, ``sample_weight`` of `fit`, row n counts a_n times everywhere: W_nj is
+    multiplied by a_n, and Omega is that of the weighted rows. A whole a_n is as many equal rows, all in one
+    fold. Weights whose mean is below 1 are scaled to 1 for the estimate of Omega.
 
     Fitted: ``estimator_``, ``classes_`` (K,), ``flip_matrix_`` (K, K), ``weights_`` W (n, K), ``flags_``:
     flips_shrunk, where an estimate of Omega was drawn to the identity until it named the classes and could
     be inverted.
     """
 
+    flip_matrix_: Array
+    estimator_: Any
+
     def __init__(
         self, estimator: Any = None, method: str = "prune", *, flips: Any = "joint", folds: int | None = None,
-        rounds: int = 5, random_state: Any = 0,
+        rounds: int = 5, random_state: Any = 0, class_weight: dict[Any, float] | str | None = None,
     ) -> None:  # fmt: skip
-        self.estimator, self.method, self.flips = estimator, method, flips
+        self.estimator, self.method, self.flips, self.class_weight = estimator, method, flips, class_weight
         self.folds, self.rounds, self.random_state = folds, rounds, random_state
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        trusted: ArrayLike | None = None,
-        *,
-        sample_trusted: ArrayLike | None = None,
-    ) -> Self:
+        self, X: Any, y: ArrayLike, trusted: ArrayLike | None = None, *,
+        sample_trusted: ArrayLike | None = None, **weights: Any,
+    ) -> Self:  # fmt: skip
         """Train on X (n, ...), whatever the estimator takes, and the observed labels y (n,).
 
         trusted : (n,) true labels, gaps (NaN, None) where they are not known. Omega is counted on these rows,
-            and their true labels are trained on.
+            and their true labels are trained on.   weights : ``sample_weight`` (n,) >= 0.
         Raises ValueError : wrong parameters, one class only, a class of y without a trusted row, an Omega
-            that permutes the classes or has a condition number above 20.
+            that permutes the classes or has a condition number above 20, weights that leave a class no row.
         """
         choice("method", self.method, METHODS)
-        X, y = indexable(X, y)
-        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
-        observed = column_or_1d(y, warn=True)
-        assert_all_finite(observed, input_name="y")
-        self.classes_ = classes_of(observed)
-        labels, K = np.searchsorted(self.classes_, observed), len(self.classes_)
-        rng = generator(self.random_state)
-        folds = folds_for(labels) if self.folds is None else whole("folds", self.folds, 1)
+        X, labels = self._labels(X, y)
         trusted = sample_trusted if trusted is None else trusted
-        none = np.zeros(0, np.intp)
-        known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, len(labels))
+        none, n, K = np.zeros(0, np.intp), len(labels), len(self.classes_)
+        known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, n)
+        a = self._weights(labels, **({"sample_weight": None} | weights))
+        self.weights_, self._given, here = np.zeros((n, K)), a is not None, np.arange(n)
+        if a is not None:
+            here = np.flatnonzero(a)
+            X, labels, a, there = rows_at(X, here), labels[here], a[here], a[known] > 0
+            known, true = np.searchsorted(here, known[there]), true[there]
         if not hasattr(self._base(), "predict_proba"):
             how = "wrap it in sklearn's CalibratedClassifierCV"
             raise ValueError(f"estimator: {type(self._base()).__name__} has no predict_proba; {how}")
-        p = self._probabilities(X, np.eye(K)[labels], labels, folds, rng)
-        omega = self._flips(p, labels, known, true)
-        g = normalised(np.clip(p @ np.linalg.inv(omega), 0.0, None))
-        for _ in range(whole("rounds", self.rounds, 1) if self.method == "forward" else 1):
-            W = self._weights(p, g, labels, omega)
-            W[known] = np.eye(K)[true]
-            if self.method == "forward":
-                g = self._probabilities(X, W, labels, folds, rng)
-        if not (kept := np.abs(W).sum(axis=0) > 0).all():
-            lost = self.classes_[~kept][0]
-            raise ValueError(f"method: {self.method!r} leaves no row of class {lost!s}; take another method")
-        self.weights_, self.flip_matrix_ = W, omega
-        self.estimator_ = self._trained(X, W, rng)
+        p, W = self._reweighted(X, labels, a, known, true)
+        self.weights_[here] = W
         if self.method == "likelihood":
             learn = isinstance(self.flips, str) and trusted is None
-            head = RobustLogisticRegression(omega=omega, learn_omega=learn)
-            self.head_ = head.fit(_log(p), observed)
+            head = RobustLogisticRegression(omega=self.flip_matrix_, learn_omega=learn)
+            self.head_ = head.fit(_log(p), self.classes_[labels], a)
             self.flip_matrix_ = self.head_.flip_matrix_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _labels(self, X: Any, y: ArrayLike) -> tuple[Any, Classes]:
+        """X with rows that can be drawn, and the class numbers (n,) of y; sets classes_."""
+        X, y = indexable(X, y)
+        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
+        observed = column_or_1d(y, warn=True)
+        assert_all_finite(observed, input_name="y")
+        self.classes_ = classes_of(observed)
+        return X, np.searchsorted(self.classes_, observed)
+
+    def _reweighted(
+        self, X: Any, labels: Classes, a: Array | None, known: NDArray[np.intp], true: Classes
+    ) -> tuple[Array, Array]:
+        """p and W (n, K) of the rows X with weights a (n,) > 0; sets estimator_ and flip_matrix_."""
+        rng, one_hot = generator(self.random_state), np.eye(len(self.classes_))
+        folds = folds_for(labels) if self.folds is None else whole("folds", self.folds, 1)
+        times = np.ones((len(labels), 1)) if a is None else a[:, np.newaxis]
+        p = self._probabilities(X, one_hot[labels] * times, labels, folds, rng)
+        counted = None if a is None else a * max(1.0, len(a) / a.sum())
+        self.flip_matrix_ = omega = self._flips(p, labels, known, true, counted)
+        g = normalised(np.clip(p @ np.linalg.inv(omega), 0.0, None))
+        for _ in range(whole("rounds", self.rounds, 1) if self.method == "forward" else 1):
+            W = self._shares(p, g, labels, counted)
+            W[known] = one_hot[true]
+            W *= times
+            if self.method == "forward":
+                g = self._probabilities(X, W, labels, folds, rng)
+        if not (kept := np.abs(W).sum(axis=0) > 0).all():
+            lost = self.classes_[~kept][0]
+            raise ValueError(f"method: {self.method!r} leaves no row of class {lost!s}; take another method")
+        self.estimator_ = self._trained(X, W, rng)
+        return p, W
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X (n, ...)."""
@@ -125,25 +151,30 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         p = np.asarray(self.estimator_.predict_proba(X))
         return np.asarray(self.head_.predict_proba(_log(p))) if self.method == "likelihood" else p
 
-    def _weights(self, p: Array, g: Array, y: Classes, omega: Array) -> Array:
-        """W (n, K), see the class."""
-        at, own = np.arange(len(y)), np.eye(len(omega))[y]
+    def _shares(self, p: Array, g: Array, y: Classes, a: Array | None) -> Array:
+        """W (n, K) without the weights of the rows, see the class."""
+        at, omega = np.arange(len(y)), self.flip_matrix_
+        own = np.eye(len(omega))[y]
         if self.method == "prune":
-            wrong = flip_rates.likely_wrong(p, y, flip_rates.joint(p, y))
-            return np.asarray(own * (~wrong / np.maximum(omega[y, y], LEAST))[:, np.newaxis])
+            Q, times = flip_rates.joint(p, y, a), np.ones(len(y)) if a is None else a
+            right = 1.0 - flip_rates.wrong_parts(p, y, Q, times)
+            return np.asarray(own * (right / np.maximum(omega[y, y], LEAST))[:, np.newaxis])
         if self.method == "importance":
             return np.asarray(own * (g[at, y] / np.maximum(p[at, y], LEAST))[:, np.newaxis])
         if self.method == "forward":
             return np.asarray(normalised(omega.T[y] * g))
         return np.asarray(np.linalg.inv(omega)[y]) if self.method == "backward" else own
 
-    def _flips(self, p: Array, y: Classes, known: NDArray[np.intp], true: Classes) -> Array:
+    def _flips(self, p: Array, y: Classes, known: NDArray[np.intp], true: Classes, a: Array | None) -> Array:
         K, most = p.shape[1], flip_rates.LARGEST_CONDITION
         if len(missing := np.setdiff1d(np.arange(K), true)) and len(known):
             raise ValueError(f"trusted: no row with the true class {self.classes_[missing[0]]!s}")
-        given = flip_rates.counted(y[known], true, K)[0] if len(known) else self.flips
+        given, times = self.flips, None if a is None else a[known]
+        if len(known):
+            cells = np.bincount(true * K + y[known], times, K * K).reshape(K, K)
+            given = cells / cells.sum(axis=1, keepdims=True)
         if isinstance(given, str):
-            estimate = ESTIMATES[choice("flips", given, ESTIMATES)](p, y)
+            estimate = ESTIMATES[choice("flips", given, ESTIMATES)](p, y, a=a)
             shrunk = [(1 - share) * estimate + share * np.eye(K) for share in np.linspace(0.0, 1.0, 21)]
             fit = [not flip_matrix.permuted(each) and bool(np.linalg.cond(each) <= most) for each in shrunk]
             self._flag(flips_shrunk=not fit[0])
@@ -174,7 +205,7 @@ class CorrectedClassifier(FitFlags, MetaEstimatorMixin, ClassifierMixin, BaseEst
         last = model[-1] if step else model
         if self.method == "backward" and not isinstance(last, LogisticRegression):
             raise ValueError("method: 'backward' is for LogisticRegression only; take another, as 'forward'")
-        if np.allclose(weights, weights[0]):
+        if np.allclose(weights, 1.0 if self._given else weights[0]):
             return model.fit(rows_at(X, rows), y)
         if has_fit_parameter(last, "sample_weight"):
             return model.fit(rows_at(X, rows), y, **{f"{step}sample_weight": weights})

@@ -67,30 +67,39 @@ class Sureness:
 # The confident joint, and the labels that it points at
 
 
-def thresholds(p: Array, y: Classes) -> Array:
+def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
     """t_j = mean of p_j over the rows with the observed class j: (K,)."""
-    return np.array([p[y == j, j].mean() for j in range(p.shape[1])])
+    rows = [y == j for j in range(p.shape[1])]
+    return np.array([np.average(p[at, j], weights=_of(a, at)) for j, at in enumerate(rows)])
 
 
-def counts(p: Array, y: Classes) -> Array:
+def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
     """C_kj = #{n: y_n = k, p_nj >= t_j, j the most probable class whose threshold is met}, C_kk >= 1: (K, K).
 
-    A row that meets no threshold is not counted.
+    A row that meets no threshold is not counted. Weights a (n,), here and below: a whole one is as many rows.
     """
     K = p.shape[1]
-    confident = p >= thresholds(p, y) - SLACK
-    found = np.where(confident, p, -1.0).argmax(axis=1)
-    cells = (y * K + found)[confident.any(axis=1)]
-    C = np.bincount(cells, minlength=K * K).reshape(K, K).astype(float)
+    confident = p >= thresholds(p, y, a) - SLACK
+    found, sure = np.where(confident, p, -1.0).argmax(axis=1), confident.any(axis=1)
+    C = np.bincount((y * K + found)[sure], _of(a, sure), K * K).reshape(K, K).astype(float)
     np.fill_diagonal(C, np.maximum(C.diagonal(), 1.0))
     return C
 
 
-def joint(p: Array, y: Classes) -> Array:
+def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
     """Q (K, K): the rows of `counts` rescaled to the numbers of the observed labels, then the sum to 1."""
-    C = counts(p, y)
-    observed = np.bincount(y, minlength=p.shape[1]) / len(y)
+    C, observed = counts(p, y, a), shares(y, p.shape[1], a)
     return np.asarray(C / C.sum(axis=1, keepdims=True) * observed[:, np.newaxis])
+
+
+def shares(y: Classes, K: int, a: Array | None = None) -> Array:
+    """The share of each observed class, (K,)."""
+    counts = np.bincount(y, a, K)
+    return np.asarray(counts / counts.sum())
+
+
+def _of(a: Array | None, at: Any) -> Array | None:
+    return None if a is None else a[at]
 
 
 def flip_matrix(Q: Array) -> Array:
@@ -108,16 +117,21 @@ def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
 
     Of these only rows in which another class than the observed one is the most probable.
     """
-    n, K = p.shape
-    wrong = np.zeros(n, dtype=bool)
+    return wrong_parts(p, y, Q, np.ones(len(y))) > 0
+
+
+def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
+    """The part of each row with the weight a_n > 0 that `likely_wrong` finds wrong, n = sum_n a_n: (n,)."""
+    K, wrong = p.shape[1], np.zeros(len(y))
     for k in range(K):
         members = np.flatnonzero(y == k)
         for j in range(K):
-            wanted = round(n * Q[k, j]) if j != k else 0
+            wanted = round(a.sum() * Q[k, j]) if j != k else 0
             if wanted:
-                gap = p[members, j] - p[members, k]
-                wrong[members[np.argsort(-gap, kind="stable")[:wanted]]] = True
-    return wrong & (margins(p, y) < 0)
+                ranked = members[np.argsort(p[members, k] - p[members, j], kind="stable")]
+                before = np.cumsum(a[ranked]) - a[ranked]
+                wrong[ranked] = np.maximum(wrong[ranked], np.clip((wanted - before) / a[ranked], 0.0, 1.0))
+    return wrong * (margins(p, y) < 0)
 
 
 def suggested(p: Array, y: Classes) -> Classes:
@@ -134,30 +148,39 @@ def _others(p: Array, y: Classes) -> Array:
 # Estimates of Omega
 
 
-def anchor(p: Array, y: Classes, quantile: float = QUANTILE) -> Array:
+def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = None) -> Array:
     """omega_jj = the 97 % quantile of p_j; the rest of the row in proportion to the other p there: (K, K).
 
     Of a class with fewer than 6 % of the labels the quantile leaves half of its share above it.
     """
     K = p.shape[1]
     omega = np.empty((K, K))
-    for j, share in enumerate(np.bincount(y, minlength=K) / len(y)):
+    for j, share in enumerate(shares(y, K, a)):
         level = max(quantile, 1.0 - share / 2.0) if share > 0 else quantile
-        at = np.quantile(p[:, j], level)
-        others = np.delete(p[p[:, j] >= at].mean(axis=0), j)
+        at = np.quantile(p[:, j], level) if a is None else _quantile(p[:, j], level, a)
+        top = p[:, j] >= at
+        others = np.delete(np.average(p[top], axis=0, weights=_of(a, top)), j)
         rest = others / others.sum() if others.sum() > 0 else np.full(K - 1, 1.0 / (K - 1))
         omega[j] = np.insert((1.0 - at) * rest, j, at)
     return omega
 
 
-def from_joint(p: Array, y: Classes) -> Array:
+def _quantile(values: Array, level: float, a: Array) -> float:
+    order = np.argsort(values, kind="stable")
+    last = np.cumsum(a[order])
+    first = last - a[order]  # numbers, from 0, of the equal rows that a weight stands for
+    places = np.column_stack([first, np.maximum(last - 1.0, first)]).ravel()
+    return float(np.interp(level * (last[-1] - 1.0), places, np.repeat(values[order], 2)))
+
+
+def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
     """Omega (K, K) of the confident joint."""
-    return flip_matrix(joint(p, y))
+    return flip_matrix(joint(p, y, a))
 
 
 def wrong_share_of(omega: Array, y: Classes) -> float:
     """1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1]."""
-    observed = np.bincount(y, minlength=len(omega)) / len(y)
+    observed = shares(y, len(omega))
     pi = np.clip(np.linalg.lstsq(omega.T, observed, rcond=None)[0], 0.0, None)
     return float(1.0 - (pi / pi.sum()) @ omega.diagonal()) if pi.sum() > 0 else float("nan")
 
