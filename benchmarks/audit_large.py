@@ -65,7 +65,7 @@ def main():
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = f"average precision {average_precision_score(flipped, doubt):.4f}, {listed} listed"
     print(
-        f"seed {given.seeds[0]}, {given.way}: {found}, {time.process_time():.0f} s, {memory:.0f} MB",
+        f"seed {given.seeds[0]}, {given.way}: {found}, {time.process_time():.1f} s, {memory:.0f} MB",
         flush=True,
     )
 

@@ -229,29 +229,33 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     standardised, of more than 40 random projections are taken, and of texts 16.
     """
     from scipy.spatial import KDTree
+    from scipy.spatial.distance import cdist
 
-    groups: dict[tuple[bytes, bytes], list[int]] = {}
-    for i, row in enumerate(X):
-        said = b"" if text is None else text[i].indices.tobytes() + text[i].data.tobytes()
-        groups.setdefault((row.tobytes(), said), []).append(i)
-    equal = [np.array(rows) for rows in groups.values() if len(set(y[rows].tolist())) > 1]
+    groups: dict[Any, list[int]] = {}
+    said, wide = np.ascontiguousarray(X).tobytes(), X.itemsize * X.shape[1]
+    for i in range(len(X)):
+        row = said[i * wide : (i + 1) * wide]
+        words = b"" if text is None else text[i].indices.tobytes() + text[i].data.tobytes()
+        groups.setdefault((row, words) if words else row, []).append(i)
+    copies = [np.array(rows) for rows in groups.values() if len(rows) > 1]
+    equal = [rows for rows in copies if np.ptp(y[rows])]
     rng = np.random.default_rng(0)
     if text is not None:
         X = np.hstack([X, text @ rng.standard_normal((text.shape[1], 16))])
     one = np.array([rows[0] for rows in groups.values()])
     spread = X[one].std(axis=0)
-    Z = X[one][:, spread > 0] / spread[spread > 0]
+    Z = np.ascontiguousarray(X[one][:, spread > 0] / spread[spread > 0])
     if Z.shape[1] > MOST_DIRECTIONS:
         Z = Z @ rng.standard_normal((Z.shape[1], MOST_DIRECTIONS)) / MOST_DIRECTIONS**0.5
     if len(one) < 3:
         return equal, []
-    tree, some = KDTree(Z), rng.permutation(len(one))[:100]
-    usual = float(np.median(np.asarray(tree.query(Z[some], k=2)[0])[:, 1]))
+    some = rng.permutation(len(one))[:100]
+    usual = float(np.median([np.partition(cdist(Z[[i]], Z)[0], 1)[1] for i in some]))  # 0 is itself
     near = min(NEAR, len(one) ** (-1 / Z.shape[1])) * usual
-    beside = np.asarray(tree.query(Z, k=2, distance_upper_bound=near)[1])  # itself, the nearest or none
+    beside = np.asarray(KDTree(Z).query(Z, k=2, distance_upper_bound=near)[1])  # itself, nearest or none
     beside = np.unique(np.sort(beside[(beside < len(one)).all(axis=1)]), axis=0)
-    alone = {int(rows[0]) for rows in groups.values() if len(rows) == 1}
-    return equal, [pair for pair in one[beside] if y[pair[0]] != y[pair[1]] and alone.issuperset(pair)]
+    copied = {int(i) for rows in copies for i in rows}
+    return equal, [pair for pair in one[beside] if y[pair[0]] != y[pair[1]] and copied.isdisjoint(pair)]
 
 
 def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:
