@@ -1,85 +1,23 @@
 """The pages in a real browser: no error, no request to anywhere, and everything that can be pressed works."""
 
 import json
-import os
-import re
-import shutil
-import subprocess
 
 import pytest
+from browser import CHROMIUM, driven, faults
 from finished_runs import NAMES
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="needs Chromium on PATH"),
     pytest.mark.slow,
 ]
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--allow-file-access-from-files",  # the driving page looks into the others, which it shows in frames
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--enable-logging=stderr",
-    "--virtual-time-budget=120000",
-]
-
-ITS_OWN = (".google.com", ".googleapis.com", ".gvt1.com")
-"""Whom the browser itself asks for the time and for updates, whatever page it shows; nothing arrives."""
-
-# Opens a page in a frame as wide as a phone, or a screen; `act` gets its window and gives what is asked.
-DRIVER = """<!DOCTYPE html><meta charset="utf-8"><body><pre id="told"></pre><script>
-async function visit(name, width, act) {
-  const frame = document.createElement("iframe");
-  frame.style = `width:${width}px;height:800px;border:0`;
-  frame.src = name;
-  await new Promise((loaded) => { frame.onload = loaded; document.body.append(frame); });
-  const answer = await act(frame.contentWindow, frame.contentDocument);
-  frame.remove();
-  return answer;
-}
+SEARCH = """
 const shown = (page) =>
   [...page.querySelectorAll(".card:not([hidden])")].map((card) => card.getAttribute("href"));
 function type(window, page, text) {
   page.getElementById("search").value = text;
   page.getElementById("search").dispatchEvent(new window.Event("input"));
   return shown(page);
-}
-(async () => {
-  const told = {};
-  try { %s } catch (error) { told.failure = String(error.stack || error); }
-  document.getElementById("told").textContent = JSON.stringify(told);
-})();
-</script>"""
-
-
-def driven(site, tmp_path, script):
-    """What a script in the driving page tells; fails on messages of the console and on requests."""
-    (site / "driver.html").write_text(DRIVER % script)
-    log = tmp_path / "net.json"
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={log}"]
-    try:
-        done = subprocess.run(
-            [*command, "--dump-dom", (site / "driver.html").as_uri()],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=os.environ | {"HOME": str(tmp_path)},
-        )
-    finally:
-        (site / "driver.html").unlink()
-    assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    hosts = set(re.findall(r'"url":"https?://([^/":]*)', log.read_text()))
-    assert [host for host in hosts if not host.endswith(ITS_OWN)] == []
-    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found, done.stdout[-500:] + done.stderr[-2000:]
-    told = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-    assert "failure" not in told, told["failure"]
-    return told
+}"""
 
 
 def test_every_page_fits_a_phone_and_says_nothing_to_the_console(site, tmp_path):
@@ -119,6 +57,7 @@ def test_search_and_chips_find_results(site, tmp_path):
           told.cleared = shown(page);
         });
         told.linked = await visit("index.html?q=speech", 1200, (window, page) => shown(page));""",
+        SEARCH,
     )
     assert len(told["all"]) == len(NAMES) == len(told["cleared"])
     assert told["speech"] == told["linked"] == ["ors_fig5.html", "ors_final_errors.html"]
@@ -157,3 +96,26 @@ def test_curves_are_drawn_hidden_and_read(site, tmp_path):
     assert "round t: 1" in told["tip"]
     assert "clean label" in told["tip"]
     assert told["log"] == 2
+
+
+def test_pages_are_legible_in_either_scheme_reached_by_keys_and_printed_whole(site, tmp_path):
+    pages = ["index.html", "findings.html", *(f"{name.replace('/', '_')}.html" for name in NAMES)]
+    assert faults(site, tmp_path, pages) == {}
+
+
+def test_the_checks_find_what_is_wrong(site, tmp_path):
+    text = (site / "findings.html").read_text()
+    bad = """<main id="main"><style>@media (prefers-color-scheme: dark) { #dark { color: #222;
+    background: #111 } }</style><p style="color:#999">pale</p><p id="dark">dark</p>
+    <button style="outline:none">press</button>
+    <a href="x" tabindex="3"></a><pre style="overflow:auto;width:50px">much too long a line</pre>
+    <div style="width:900px" class="tablebox">wide</div>"""
+    (site / "bad.html").write_text(text.replace('<main id="main">', bad).replace("nav.top", "nav.other"))
+    found = faults(site, tmp_path, ["bad.html"])["bad.html"]
+    (site / "bad.html").unlink()
+    assert set(found["pale"]) == {"p"}
+    assert found["pale_in_the_dark"]["p"].endswith("dark")
+    words = ["no mark of the focus: button", "out of order: a", "no name: a", "scrolls only by pointer: pre"]
+    assert sorted(found["unreached"]) == sorted(words)
+    assert found["phone"] > 390
+    assert found["paper"] > 700

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -70,14 +71,14 @@ def _by_rate(
 @panels.table
 def by_data_set(results: panels.Results[audit.AuditSettings]) -> pd.DataFrame:
     """Average precision of every method on every data set at every noise; the largest mean is bold."""
-    lines = []
+    lines, label = [], partial(names.label, results.settings.methods)
     rows = results.select(metric="average_precision")
     for (dataset, noise), part in rows.groupby(["dataset", "noise"], sort=False):
         groups = part.groupby("method", sort=False)["value"]
         found = {str(method): statistics.mean_se(values) for method, values in groups}
         best = max(found, key=lambda method: found[method].mean)
-        cells = {names.method(m): tables.mean_se(each.mean, each.se) for m, each in found.items()}
-        cells[names.method(best)] = f"**{cells[names.method(best)]}**"
+        cells = {label(m): tables.mean_se(each.mean, each.se) for m, each in found.items()}
+        cells[label(best)] = f"**{cells[label(best)]}**"
         lines.append({"data set": names.data_set(str(dataset)), "flips": names.noise(str(noise))} | cells)
     frame = pd.DataFrame(lines).fillna("").set_index(["data set", "flips"])
     return tables.noted(
