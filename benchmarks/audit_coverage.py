@@ -4,7 +4,8 @@ perfect reviewer.
 Doubts are those of a random forest, cross-fitted on the flipped labels. For each cell, the share of the
 draws in which the 95 % interval holds the true share of wrong labels, its width against that of the same
 number of reviewed rows without a model, and how often the bound on what is left, the statement on the list,
-and the range that is given without any review, are false.
+and the range that is given without any review, are false. For rows drawn from two groups coverage and bound
+are also given exactly, by adding up the probabilities of all outcomes of the draw.
 
     python benchmarks/audit_coverage.py [--draws 200] [--rows 100] [--seed 0] [--sets wdbc moons]
     [--rates 0 0.1] [--out cells.csv]
@@ -19,6 +20,7 @@ import zlib
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 from sklearn import datasets
 from sklearn.ensemble import RandomForestClassifier
 
@@ -107,6 +109,25 @@ def population(name, kind, rate, seed=0):
     return wrong, doubt, margins < 0, rank, top >= wrong.mean()
 
 
+def exactly(wrong, strata, at):
+    """P(the interval covers) and P(the bound fails), with as many rows of each group as in ``at``."""
+    sizes = [(int(np.isin(at, each).sum()), len(each), int(wrong[each].sum())) for each in strata]
+    chances, limits, bounds = [np.ones(1)], [], []
+    for n, N, W in sizes:
+        chances.append(np.multiply.outer(chances[-1], hypergeom.pmf(np.arange(n + 1), N, W, n)).ravel())
+        seen = [(np.arange(n) < hits).astype(float) for hits in range(n + 1)]
+        limits.append([intervals.mid(w, N) for w in seen])
+        bounds.append([intervals.counted(w, N, TAIL) for w in seen])
+    shares, truth = [len(each) / len(wrong) for each in strata], wrong.mean()
+    got = [intervals.combined(parts, shares) for parts in itertools.product(*limits)]
+    covers = np.array([r.low - 1e-9 <= truth <= r.high + 1e-9 for r in got])
+    left = [intervals.combined(parts, shares).high + 1e-9 < truth for parts in itertools.product(*bounds)]
+    return {
+        "covers exactly": float(chances[-1] @ covers),
+        "left exactly": float(chances[-1] @ np.array(left)),
+    }
+
+
 def cell(name, kind, rate, draws, rows, seed=0, of=population):
     """One row of results for each way to draw."""
     made, first = of(name, kind, rate, seed), 10_000 * seed
@@ -136,7 +157,8 @@ def cell(name, kind, rate, draws, rows, seed=0, of=population):
             found.append([*covers, got.width / plain.width, got.width, limit + 1e-9 < truth, false, length])
         keys = ("covers", "plain covers", "ratio", "width", "left fails", "list fails", "length")
         values = dict(zip(keys, np.array(found, float).T, strict=True))
-        yield about | {"by": by} | {k: np.median(v) if k in ("ratio", "width", "length") else v.mean()
+        exact = exactly(wrong, strata, at) if by != "chance" else {}
+        yield about | {"by": by} | exact | {k: np.median(v) if k in ("ratio", "width", "length") else v.mean()
                                     for k, v in values.items()}  # fmt: skip
 
 
@@ -166,6 +188,14 @@ def main():
     print(table.groupby("by")[figures].mean().round(4))
     print(table.groupby(["by", "rate"])[figures].agg("mean").round(4))
     print("least coverage of a cell:", table.groupby(["by", "rate"])["covers"].min().to_dict())
+    print(
+        "exactly:",
+        table.groupby("by")[["covers exactly", "left exactly"]].agg(["mean", "min", "max"]).round(4),
+        sep="\n",
+    )
+    print(
+        table.groupby(["by", "rate"])[["covers exactly", "left exactly"]].agg(["mean", "min", "max"]).round(4)
+    )
     known = table[table["kind"].isin(BY_CLASS) & (table["by"] == "chance")]
     print(
         f"range without review false in {(~known['range']).sum()} of {len(known)} tables with flips by class"

@@ -115,7 +115,7 @@ def test_finders_stand_in_place_of_classifiers_and_their_doubts_narrow_a_review(
     assert np.mean(values(frame, metric="covers")) > 0.7
     assert np.mean(values(frame, metric="width")) < 0.9
     assert set(frame[frame["metric"].isin(["covers", "width"])]["method"]) == {"ensemble"}
-    none = reviewed(np.zeros(100), np.arange(100.0), np.arange(50))
+    none = reviewed(np.zeros(100), np.arange(100.0), np.arange(50))[1]
     assert none == {"covers": 1.0, "width": 1.0}
 
 

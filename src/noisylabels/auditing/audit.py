@@ -174,18 +174,12 @@ def of_table(
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Audit:
     """`audit` of a table that was read; ``say`` gets a sentence about each step."""
-    try:
-        import pandas  # noqa: F401
-    except ModuleNotFoundError as missing:
-        how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
-        raise ModuleNotFoundError(how, name="pandas") from missing
+    _need_pandas()
     y = np.unique(table.labels, return_inverse=True)[1]
     many, ours = len(y) > MANY, (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
     repetitions = repetitions or (1 if many else 3)
-    alone = columns.telling(table, y)
-    table = columns.with_calendar(table, y, random_state)
-    doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
-    notes = [*table.notes, *(f"column {name!r} {doubtful}" for name in alone)]
+    table = columns.examined(table, y, random_state)
+    notes = list(table.notes)
 
     def fitted(wanted: Any, times: int) -> CrossFit:
         name, built = cross_fitting.chosen(wanted, random_state)
@@ -211,6 +205,14 @@ def of_table(
     others = ours if compare or (compare is None and not many) else ()
     fits |= {other: fitted(other, 1) for other in others if other not in (*fits, name)}
     return of_cross_fits(table, {name: first} | fits | {name: first}, list(dict.fromkeys(notes)))
+
+
+def _need_pandas() -> None:
+    try:
+        import pandas  # noqa: F401
+    except ModuleNotFoundError as missing:
+        how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
+        raise ModuleNotFoundError(how, name="pandas") from missing
 
 
 def of_cross_fits(table: tables.Table, fits: dict[str, CrossFit], notes: list[str]) -> Audit:

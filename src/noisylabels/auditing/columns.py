@@ -17,6 +17,13 @@ SURE = 3.0
 """Standard errors by which a part of the dates must make the labels of rows not seen likelier."""
 
 
+def examined(table: Table, y: Classes, random_state: int = 0) -> Table:
+    """`with_calendar`, and notes of the columns that are `telling`."""
+    doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
+    alone, table = telling(table, y), with_calendar(table, y, random_state)
+    return replace(table, notes=[*table.notes, *(f"column {name!r} {doubtful}" for name in alone)])
+
+
 def telling(table: Table, y: Classes) -> list[str]:
     """Columns that predict nearly every label alone, by small trees that did not see the row (2000 at most).
 

@@ -130,7 +130,7 @@ def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
                 values = scores_of(wrong, doubt, flipped)
                 if settings.reviewed:
                     at_random = here.rng("review").permutation(len(flipped))[: settings.reviewed]
-                    values |= reviewed(flipped.astype(float), doubt, at_random)
+                    values |= reviewed(flipped.astype(float), doubt, at_random)[1]
                 yield from here.rows(values)
 
 
@@ -173,10 +173,9 @@ def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Ro
                     yield from here.rows({name: values[name] for name in names if name in values})
                     continue
                 rows, truth = at.rng("review").permutation(len(wrong))[: settings.reviewed], wrong.mean()
-                values |= reviewed(wrong.astype(float), doubt, rows)
-                rate = intervals.rate(wrong[rows].astype(float), doubt[rows], float(doubt.mean()), len(wrong))
-                values["listed_error"] = abs(float(listed.mean() - truth))
-                values["reviewed_error"] = abs(float(rate.value - truth))
+                rate, covers = reviewed(wrong.astype(float), doubt, rows)
+                values |= covers | {"listed_error": abs(float(listed.mean() - truth))}
+                values["reviewed_error"] = abs(float(rate - truth))
                 yield from here.rows(values)
 
 
@@ -258,15 +257,16 @@ def scores_of(wrong: NDArray[np.bool_], doubt: Floats, flipped: NDArray[np.bool_
     } | shares
 
 
-def reviewed(wrong: Floats, doubt: Floats, rows: NDArray[np.intp]) -> dict[str, float]:
-    """Whether the 95 % interval of the share of wrong labels covers it; its width by that without doubts.
+def reviewed(wrong: Floats, doubt: Floats, rows: NDArray[np.intp]) -> tuple[float, dict[str, float]]:
+    """The share of wrong labels, and: whether its 95 % interval covers it; its width by that without doubts.
 
     rows : drawn without replacement, and known to be wrong or right; of all rows both widths are 0, alike.
     """
     found = intervals.rate(wrong[rows], doubt[rows], float(doubt.mean()), len(wrong))
     plain = intervals.counted(wrong[rows], len(wrong))
     covers = found.low - 1e-9 <= wrong.mean() <= found.high + 1e-9
-    return {"covers": float(covers), "width": found.width / plain.width if plain.width else 1.0}
+    width = found.width / plain.width if plain.width else 1.0
+    return found.value, {"covers": float(covers), "width": width}
 
 
 def called_wrong(arrays: dict[str, Any]) -> dict[str, NDArray[np.int8]]:
