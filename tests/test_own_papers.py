@@ -13,6 +13,11 @@ import pytest
 from runs import Run
 
 from reproduction import plan
+from reproduction.data.fetch import fetch
+from reproduction.data.prepare import prepare
+from reproduction.data.registry import load_registry
+from reproduction.data.transport import DataError
+from reproduction.figures import names, style
 from reproduction.protocols.walk import Job
 from reproduction.results import read_table
 from reproduction.verdicts.claims import NeverTogether, VerdictError
@@ -91,7 +96,8 @@ def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_
         assert message in done.stderr
 
 
-YAML, CSV, CODE, DRAWING = "table1.yaml", "table1.published.csv", "code.py", "drawing.py"
+YAML, CSV, CODE, DRAWING, NAMES = "table1.yaml", "table1.published.csv", "code.py", "drawing.py", "names.yaml"
+SETS = "datasets.yaml"
 METHOD = "{method: robust_logistic}, where"
 LINE = "ida_heart,independent 0.2,nearest_mean,error,"
 TWO = "datasets: [ida_heart, ida_thyroid]"
@@ -130,6 +136,15 @@ MISTAKES = [
         "code.py, line 3: ModuleNotFoundError: No",
     ),
     (CODE, "class Settings(", "class Settings((", "SyntaxError"),
+    (
+        NAMES,
+        "nearest_mean: {",
+        "nearest_maen: {",
+        "no artifact has 'nearest_maen'; did you mean nearest_mean",
+    ),
+    (NAMES, "look: blue", "look: bleu", "methods.nearest_mean.look: 'bleu' is unknown; did you mean blue"),
+    (NAMES, "solid o", "solid", "a colour, a dash and a marker are expected, such as `blue dash o`"),
+    (NAMES, "metrics:", "metric:", "did you mean metrics"),
     (DRAWING, "@panels.figure\n", "", "put @panels.figure above it"),
     (CODE, '@protocol(Settings, labels=("error",))\n', "", "put @protocol(Settings) above its function"),
 ]
@@ -152,6 +167,144 @@ def test_a_data_set_that_one_line_of_several_does_not_name_is_named(paper):
     change(paper / CSV, LINE, LINE.removeprefix("ida_heart"))
     with pytest.raises(ValueError, match=r"TABLE1-heart: table1\.published\.csv gives it no dataset"):
         planned(paper)
+
+
+DATASETS = """
+datasets:
+  beans:
+    title: Beans
+    task: binary
+    loader: formats:users_table
+    options: {label: kind, positive: bombay}
+    sources: [{name: project, files: [{name: beans.csv}]}]
+  coded:
+    title: Beans, read by code of one's own
+    task: other
+    loader: PAPER.data:beans
+    shape: {rows: 40}
+    sources: [{name: project, files: [{name: beans.csv}]}]
+groups: {mine: [beans, coded, ida_heart]}
+"""
+HEART = "  ida_heart: {title: H, task: other, loader: 'a.b:c', sources: []}\ngroups:"
+LOADER = """
+import numpy as np
+
+
+def beans(files):
+    rows = np.genfromtxt(files["beans.csv"], delimiter=",", skip_header=1, dtype=str)
+    return {"X": rows[:, :1].astype(float), "y": np.where(rows[:, 1] == "bombay", 1, -1).astype(np.int8)}
+"""
+
+
+@pytest.fixture
+def beans(paper):
+    """A paper with two data sets of its own, from one file."""
+    rows = [f"{n},{'bombay' if n % 3 else 'cali'}" for n in range(40)]
+    (paper / "beans.csv").write_text("\n".join(["width,kind", *rows, ""]), encoding="utf-8")
+    (paper / SETS).write_text(DATASETS.replace("PAPER", paper.name), encoding="utf-8")
+    (paper / "data.py").write_text(LOADER, encoding="utf-8")
+    change(paper / YAML, "datasets: [ida_heart]", "datasets: [mine]")
+    change(paper / YAML, "  repetitions: 20", "  splits: {test: 0.4, stratified: true}\n  repetitions: 20")
+    change(paper / YAML, "where: {noise", "where: {dataset: beans, noise")
+    return paper
+
+
+def arrays_of(found, dataset, folder):
+    """What the jobs would read of a data set."""
+    name, entry = found.pinned(dataset), found.entry(dataset)
+    fetch(name, load_registry(entry.file), folder / name)
+    return prepare(folder / name).arrays
+
+
+def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, tmp_path):
+    found = planned(beans)
+    found.check_custom([f"{beans.name}/"])
+    assert found.data(f"{beans.name}/table1") == [
+        f"data/prepared/{name}.packaged.npz" for name in ("beans", "coded", "ida_heart")
+    ]
+    assert f"{beans.name}.data" in found.reading_code("coded.packaged").split()
+    table, coded = (arrays_of(found, name, tmp_path / "raw") for name in ("beans", "coded"))
+    assert (table["X"] == coded["X"]).all()
+    assert (table["y"] == coded["y"]).all()
+    before = found.entry("beans").model_dump_json()
+    change(beans / "beans.csv", "39,cali", "39,bombay")
+    shutil.copytree(beans, tmp_path / "later" / beans.name)  # read once in a process
+    entry = planned(tmp_path / "later" / beans.name).entry("beans")
+    assert entry.model_dump_json() != before.replace(str(beans), str(tmp_path / "later" / beans.name))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "wrong", "message"),
+    [
+        (SETS, "name: beans.csv", "name: beens.csv", "datasets.beans: there is no file .*/beens.csv"),
+        (SETS, "groups:", HEART, "datasets.ida_heart: the repository has a set of this id"),
+        (SETS, "coded, ida_heart", "coded, ida_hart", "groups.mine: ida_hart is no data set of the registry"),
+        (SETS, "data:beans", "data:beens", "datasets.coded: loader .*: no function beens in .*mean beans"),
+        (SETS, ".data:", ".date:", r"datasets.coded: loader .*: No module named .*\(your own: paper.module"),
+        (SETS, "{label:", "{lable:", "datasets.beans: no parameter 'lable'; did you mean label"),
+        (SETS, "title: Beans\n", "titel: Beans\n", "datasets.beans: there is no key 'titel'; did you mean"),
+        ("data.py", "import numpy", "import numpyy", "data.py, line 2: ModuleNotFoundError: No module named"),
+        (YAML, "where: {dataset: beans, noise", "where: {noise", "a names no dataset, in which rows differ"),
+    ],
+)
+def test_a_mistake_in_a_data_set_of_ones_own_is_named_before_anything_runs(beans, file, old, wrong, message):
+    change(beans / file, old, wrong)
+    with pytest.raises(ValueError, match=rf"\A{beans}/({SETS}|{YAML}): [^\n]*{message}[^\n]*\Z"):
+        planned(beans).check_custom([f"{beans.name}/"])
+
+
+@pytest.mark.parametrize(
+    ("old", "wrong", "message"),
+    [
+        ('files["beans.csv"]', 'files["x.csv"]', "data.py, line 6: KeyError: 'x.csv'"),
+        ("return {", "return [", "it must return {name: array} of numpy arrays"),
+        ("skip_header=1", "skip_header=3", "coded from source project: rows is 38, expected 40"),
+    ],
+)
+def test_a_loader_of_ones_own_that_fails_says_where(beans, tmp_path, old, wrong, message):
+    change(beans / "data.py", old, wrong)
+    if wrong == "return [":
+        text = (beans / "data.py").read_text(encoding="utf-8").replace('"X": ', "").replace('"y": ', "")
+        (beans / "data.py").write_text(text.replace("(np.int8)}", "(np.int8)]"), encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(message)):
+        arrays_of(planned(beans), "coded", tmp_path / "raw")
+
+
+def test_two_papers_with_a_data_set_of_one_id_are_told_to_rename_it(beans):
+    shutil.copytree(beans, beans.with_name("zzz"))
+    change(beans.with_name("zzz") / YAML, f"{beans.name}.code:errors", "zzz.code:errors")
+    with pytest.raises(ValueError, match=f"zzz/{SETS}: datasets.beans: .*{beans.name}/{SETS} has this id"):
+        planned(beans)
+
+
+def test_a_paper_of_ones_own_takes_no_names_of_ours_for_its_labels(paper):
+    """`excess` of one paper was "error - bound", the loss `logistic` of another "logistic regression"."""
+    place, own = names.OURS / "kernel_boost", f"{paper.name}.code:errors"
+    with names.of(paper):
+        assert names.method("nearest_mean") == "nearest mean"
+        assert style.look_of("nearest_mean") == ("blue", "solid", "o", False)
+        assert (names.method("logistic"), names.setting("shared_r")) == ("logistic", "shared_r")
+        assert (names.metric("excess", own), names.metric("excess", "boosting.bounds")) == (
+            "excess",
+            "error − bound",
+        )
+        assert names.noise("votes against") == "more votes for another class"
+        with names.of(place):
+            assert names.method("logistic") == "logistic regression"
+    assert names.method("nearest_mean") == "nearest_mean"
+
+
+def test_what_the_names_say_is_part_of_what_is_drawn(paper):
+    name = f"{paper.name}/table1"
+    before = planned(paper)
+    assert {f"{paper.name}/table1"} == {key for key in before.artifacts if key.startswith(paper.name)}
+    other = paper.parent / "other" / paper.name
+    shutil.copytree(paper, other)
+    change(other / NAMES, "nearest mean", "closest mean")
+    after = planned(other)
+    assert before.shown_digest([name]) != after.shown_digest([name])
+    assert before.texts_digest() != after.texts_digest()
+    assert before.job(name) == after.job(name)
 
 
 def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):

@@ -22,11 +22,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveInt, PrivateAttr, model_validator
 
 from reproduction.data import registry
-from reproduction.figures import rendering
+from reproduction.figures import names, rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
-from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, listed, read_published
+from reproduction.verdicts.claims import Check, Claim, PublishedRule, Selector, Text, listed, read_published
 
 SCALES = ("smoke", "quick", "part", "full")
 """``part``: the full scale with the data sets and repetitions of the configuration's ``only``."""
@@ -45,6 +45,9 @@ LABELS = ("noise", "setting", "method", "metric")
 
 MOST = 100_000
 """Jobs of an artifact."""
+
+BESIDE = (names.FILE.name, registry.REGISTRY.name)
+"""Files of a paper of one's own that are no artifacts: its names and its data sets."""
 
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "seeds", "site", "unknown", "verdicts"}
@@ -262,7 +265,7 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         check_name("data set", name, path)
     with _located(f"{path}: datasets: "):
         for name in artifact.datasets:
-            registry.find(registry.listed()["datasets"], name)
+            registry.find({**registry.listed()["datasets"], **registry.own(path.parent)}, name)
     with _located(f"{path}: "):
         rendering.find(artifact.render)
     with _located():
@@ -294,7 +297,7 @@ def _located(where: str = "") -> Iterator[None]:
 
 def expanded(path: Path) -> Content:
     """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
-    content: Content = _without_groups(read(path), registry.groups())
+    content: Content = _without_groups(read(path), registry.groups(path.parent))
     settings, listed = content.get("settings"), content.get("datasets")
     if isinstance(settings, dict) and "datasets" not in settings and listed and isinstance(listed, list):
         with suppress(ValueError):  # a protocol that does not exist is refused later
@@ -357,6 +360,15 @@ def _check_choices(artifact: Artifact, settings: Settings) -> None:
             if column not in entry["where"]:
                 where = f"published: {entry['id']}: {artifact.name}.published.csv"
                 raise ValueError(f"{where} gives it no {column}, in which rows differ; fill the column")
+    for place, each, side in _sides(artifact):
+        named = [*_merged(each, side), *(each.for_each or ()), *dict([each.trend] if each.trend else [])]
+        if (
+            "dataset" in several
+            and each.rows != "every"
+            and "dataset" not in named
+            and side is not each.where
+        ):
+            raise ValueError(f"{place} names no dataset, in which rows differ; name it in where or for_each")
     for place, columns in _pairs(artifact):
         wanted = [settings.setting_of(label) for label in listed(columns["method"])]
         if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
@@ -364,26 +376,33 @@ def _check_choices(artifact: Artifact, settings: Settings) -> None:
             raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
 
 
-def _pairs(artifact: Artifact) -> Iterator[tuple[str, Content]]:
-    """(place, columns) of the sides of checks that name a method and a setting."""
+def _sides(artifact: Artifact) -> Iterator[tuple[str, Check, Selector]]:
+    """(place, check, selector) of the sides of all checks."""
     for number, claim in enumerate(artifact.claims):
         for index, each in enumerate(claim.checks):
             for key in ("a", "b", "base", "where"):
                 if isinstance(side := getattr(each, key), Selector):
-                    columns = each.where.columns | side.columns if each.where else side.columns
-                    if {"method", "setting"} <= columns.keys():
-                        yield f"claims.{number}.checks.{index}.{key}", dict(columns)
+                    yield f"claims.{number}.checks.{index}.{key}", each, side
+
+
+def _pairs(artifact: Artifact) -> Iterator[tuple[str, Content]]:
+    """(place, columns) of the sides of checks that name a method and a setting."""
+    for place, each, side in _sides(artifact):
+        if {"method", "setting"} <= (columns := _merged(each, side)).keys():
+            yield place, columns
+
+
+def _merged(each: Check, side: Selector) -> Content:
+    return each.where.columns | side.columns if each.where else side.columns
 
 
 def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
     """(place, column, label) of everything that claims and published values choose rows by."""
-    chosen: list[tuple[str, Mapping[str, Any]]] = []
+    chosen: list[tuple[str, Mapping[str, Any]]] = [(place, s.columns) for place, _, s in _sides(artifact)]
     for number, claim in enumerate(artifact.claims):
         for index, each in enumerate(claim.checks):
-            where = f"claims.{number}.checks.{index}"
-            sides = [(key, getattr(each, key)) for key in ("a", "b", "base", "where")]
-            chosen += [(f"{where}.{key}", side.columns) for key, side in sides if isinstance(side, Selector)]
-            chosen += [(f"{where}.{each.bound}", dict([each.trend]))] if each.trend else []
+            if each.trend:
+                chosen.append((f"claims.{number}.checks.{index}.{each.bound}", dict([each.trend])))
     comparable = (entry for entry in artifact.values if not entry.get("not_comparable"))
     chosen += [(f"published: {entry['id']}", entry["where"]) for entry in comparable]
     for place, columns in chosen:
@@ -462,6 +481,9 @@ def load_all(
             found[f"{paper}/{name}"] = artifact
             with _located(f"{artifact.file}: "):
                 _check_uses(artifact, loaded)
+        called = names.own(home / paper)
+        with _located(f"{home / paper / names.FILE.name}: "):
+            _check_names(called, loaded.values())
         file = home / paper / "TITLE"
         try:
             title = file.read_bytes().decode("utf-8").strip()
@@ -490,7 +512,7 @@ def load_all(
 
 def artifact_files(folder: Path, paper: str) -> list[Path]:
     """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
-    files = sorted((folder / paper).glob("*.yaml"))
+    files = sorted(f for f in (folder / paper).glob("*.yaml") if f.name not in BESIDE)
     if not files:
         if (folder / paper / "TITLE").is_file():
             place = folder / paper
@@ -515,6 +537,22 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
         for name in wanted:
             if name not in there:
                 raise ValueError(f"settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
+
+
+def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
+    """What a paper of one's own has names for is in one of its artifacts."""
+    known: dict[str, list[str]] = {}
+    for artifact in artifacts:
+        labels = artifact.labels if artifact.protocol else []
+        for section in ("methods", "noise", "settings", "metrics"):
+            known.setdefault(section, []).extend(labels)
+        known.setdefault("protocols", []).append(artifact.protocol)
+        known.setdefault("opens", []).append(artifact.render)
+    for section, entries in own.items():
+        for label in entries:
+            if not any(fnmatchcase(label, each) for each in known[section]):
+                there = near(label, filter(None, known[section]), 3)
+                raise ValueError(f"{section}: no artifact has {label!r}{there}; correct or drop it")
 
 
 def _fitting(full: Content, reduction: Content) -> Content:

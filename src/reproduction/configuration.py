@@ -15,9 +15,10 @@ from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt, field_valida
 from noisylabels.noise import flips
 from reproduction import protocols, results
 from reproduction.artifact import Artifact, merge
-from reproduction.data.registry import LOCAL, UserFile, users_file
+from reproduction.data.prepare import find_loader
+from reproduction.data.registry import LOCAL, Entry, UserFile, loaders, users_file
 from reproduction.protocols import walk
-from reproduction.protocols.settings import Distinct
+from reproduction.protocols.settings import Distinct, check_keywords
 from reproduction.protocols.walk import Protocol
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read
 
@@ -159,6 +160,18 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *fold
         if not file.is_file() or file.resolve().parts[1] in ("proc", "sys"):
             remedy = "copy what is to be read into a file of its own"
             raise ArtifactError(f"data.local: {name}: {file.absolute()} is not a regular file; {remedy}")
+
+
+def examine_loaders(dataset: str, entry: Entry) -> None:
+    """Import the loaders of a data set of one's own.
+
+    Raises ArtifactError: one cannot be used, or has no such options.
+    """
+    try:
+        for loader in loaders(entry):
+            check_keywords(find_loader(loader), entry.options)
+    except ValueError as error:
+        raise ArtifactError(f"{entry.file}: datasets.{dataset.partition('.')[0]}: {error}") from None
 
 
 # The keys, from the models that check them

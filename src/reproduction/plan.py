@@ -20,6 +20,7 @@ from reproduction.artifact import NAME, Artifact, load_all, merge
 from reproduction.data import registry
 from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
 from reproduction.data.transport import MIRROR
+from reproduction.figures import names as names_of
 from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
@@ -118,8 +119,11 @@ class Plan:
         return sorted({self.pinned(name) for name in named})
 
     def check_custom(self, scopes: Iterable[str]) -> None:
-        """Import the user's classes that settings name. Raises ValueError: one cannot be used; why."""
+        """Import the user's classes and loaders. Raises ValueError: one cannot be used; why."""
         for artifact in (a for scope in scopes for a in self.below(scope).values() if a.protocol):
+            for name in artifact.data_sets(artifact.settings):
+                if (entry := self.entry(name)).file != registry.REGISTRY:
+                    configuration.examine_loaders(name, entry)
             try:
                 walk.find(artifact.protocol).settings.model_validate(artifact.settings).check_custom()
             except ValueError as error:
@@ -166,8 +170,8 @@ class Plan:
 
     def reading_code(self, dataset: str) -> str:
         """The code that turns the raw files of a data set, from any of its sources, into arrays."""
-        modules = {name.partition(":")[0] for name in registry.loaders(self.entry(dataset))}
-        return code_digest.stamped("scripts/prepare.py", *(f"reproduction.data.{name}" for name in modules))
+        modules = map(registry.loader_module, registry.loaders(self.entry(dataset)))
+        return code_digest.stamped("scripts/prepare.py", *modules)
 
     def _users(self, dataset: str) -> UserFile | None:
         spec: UserFile | None = self.config["data"]["local"].get(dataset.partition(".")[0])
@@ -217,9 +221,11 @@ class Plan:
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
         artifact, settings = self.artifact(name), dict(self.cell(name, cell))
-        if "methods" in settings:
+        if _methods(settings):
             settings["methods"] = {
                 label: {key: value for key, value in method.items() if key not in DISPLAY}
+                if isinstance(method, dict)
+                else method
                 for label, method in settings["methods"].items()
             }
         experiment = artifact.settings.get("experiment", name.partition("@")[0])
@@ -324,11 +330,13 @@ class Plan:
 
     def shown_digest(self, names: Iterable[str]) -> str:
         """Digest of what some artifacts show beside their tables: a change of it draws them again."""
-        return _digest([[name, self.artifact(name).render, self.settings_shown(name)] for name in names])
+        drawn = {name: self.artifact(name) for name in names}
+        called = [names_of.own(folder) for folder in {a.file.parent: 0 for a in drawn.values()}]
+        return _digest([called, *([name, a.render, self.settings_shown(name)] for name, a in drawn.items())])
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""
-        return _digest([artifact.content for artifact in self.artifacts.values()])
+        return _digest([[a.content, names_of.own(a.file.parent)] for a in self.artifacts.values()])
 
     def drawings(self, name: str) -> list[str]:
         """The files of the figure or table, one for each format; the first is the one that pages show."""
@@ -464,15 +472,20 @@ def configured(root: Path, scale: str) -> Content:
     return merge(read(root / "config/config.yaml"), laid_over)
 
 
-def planned(root: Path, config: Mapping[str, Any], added: bool = False) -> Plan:
+def planned(root: Path, config: Mapping[str, Any], added: bool = False, run: bool = False) -> Plan:
     """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line.
 
     added : with the papers in `ADDED`, whatever the configuration says of them.
+    run : check the files of the user's that take the place of data sets, too.
     """
     projects = [config.get("project", ""), *[str(root / ADDED)] * (added and bool(added_papers(root)))]
     folder, only = root / "config/experiments", config.get("only")
     loaded = load_all(folder, config["papers"], config["scale"], *projects, only=only)
-    known = registry.load_registry(root / "config/datasets.yaml")
+    papers = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
+    known = registry.of_papers(registry.load_registry(root / "config/datasets.yaml"), papers)
+    if run:
+        folders = dict.fromkeys([folder, *(paper.parent for paper in papers)])
+        configuration.examine_local(config["data"]["local"], known, *folders)
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     return Plan(config, loaded, entries, measured)
@@ -494,9 +507,6 @@ def passed_over(made: Plan, checkout: Path, root: Path) -> str:
 def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:
     """`planned` of a run, every file of its configuration and the user's own data checked."""
     configuration.examine(config, files)
-    entries = registry.load_registry(root / "config/datasets.yaml")
-    own = [Path(config["project"]).expanduser()] if config.get("project") else []
-    configuration.examine_local(config["data"]["local"], entries, root / "config/experiments", *own)
-    made = planned(root, {**config, "scale": "part"} if config.get("only") else config)
+    made = planned(root, {**config, "scale": "part"} if config.get("only") else config, run=True)
     _ = made.left_out  # names a data set that is not in the registry
     return made

@@ -15,8 +15,8 @@ from types import UnionType
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError, model_validator
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 """Characters that a terminal obeys; tab and line feed are text."""
@@ -52,10 +52,27 @@ def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
+def _with_lists(schema: Any) -> Any:
+    """The schema, its tuples made to take lists, as YAML has no tuples."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "tuple":
+            schema["strict"] = False
+        for each in schema.values():
+            _with_lists(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            _with_lists(each)
+    return schema
+
+
 class Model(BaseModel):
     """Base of everything that is read from YAML: no unknown keys, no conversions, no changes afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return _with_lists(handler(source))
 
     @model_validator(mode="before")
     @classmethod

@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 
 from reproduction import code_digest
+from reproduction.figures import names
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
 from reproduction.own_code import raised
@@ -26,7 +27,8 @@ with code_digest.unchanged(given.code):
         artifact = plan.artifact(name)
         shown = plan.settings_shown(name)
         try:
-            draw(artifact.render, artifact.name, plan.drawn(name), shown, plan.drawings(name))
+            with names.of(artifact.file.parent):
+                draw(artifact.render, artifact.name, plan.drawn(name), shown, plan.drawings(name))
         except RenderError as error:
             failures.append(str(error))
         except Exception as error:  # the other figures are drawn all the same

@@ -203,7 +203,7 @@ def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path):
         ({"shape": {"rows": 3}, "unverified": ["x.wav"]},
          r"expected 3.*hash of x\.wav was not known beforehand: .* remove .* and fetch again"),
         ({"prepared_sha256": "0" * 64}, "variant canonical have digest .*, expected 000"),
-        ({"loader": "nowhere:toy"}, "nowhere:toy: No module named .*; correct `loader` in the registry"),
+        ({"loader": "nowhere:toy"}, "nowhere:toy: No module named .*; correct `loader` in the registry .*"),
         ({"loader": "audio:nothing"}, "loader audio:nothing: no function nothing in"),
     ],
 )  # fmt: skip

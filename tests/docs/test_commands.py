@@ -18,7 +18,7 @@ from reproduction.strict_yaml import check
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")
 MADE = re.findall(r"^# config/experiments/(\w+)/(\w+)\.yaml", PAGE, re.M)
-MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE} | {"natarajan"}
+MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE} | {"natarajan", "natarajan_beans"}
 
 
 def commands() -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ MADE = {
     "Your paper in a folder of your own": [
         "figures/full/natarajan/table1.png",
         "figures/full/natarajan/table2.png",
+        "figures/smoke/natarajan/beans.png",
         "results/full/natarajan/verdicts.csv",
     ],
     "Your paper in three files": ["figures/full/tukey/median.png", "results/full/tukey/median/verdicts.csv"],

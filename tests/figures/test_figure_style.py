@@ -68,7 +68,7 @@ def test_listed_looks_use_known_colours_dashes_and_markers():
     for look in map(style.look_of, names.listed("methods")):
         assert look.colour in style.COLOURS
         assert look.dash in style.DASHES
-        assert look.marker in style.MARKERS
+        assert look.marker in names.MARKERS
 
 
 BY_LOSS = {"optimiser_or_loss"}

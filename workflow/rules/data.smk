@@ -15,7 +15,7 @@ rule fetch:
     params:
         entry=lambda wildcards: PLAN.entry(wildcards.dataset).model_dump_json(),
         options=lambda wildcards: PLAN.fetch_options(wildcards.dataset),
-        registry=os.path.relpath(ROOT / "config/datasets.yaml"),
+        registry=lambda wildcards: os.path.relpath(PLAN.entry(wildcards.dataset).file),
         record=VERSION,
     message:
         "Fetch the data set {wildcards.dataset}"

@@ -58,7 +58,7 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
     for source in sorted(chosen, key=lambda source: source.name != origin):
         hashes = {file.name: _hash(file, out) for file in source.files}
         if hashes and all(hashes.values()):
-            return _finish(name, entry, source, hashes, out)
+            return _finish(name, entry, source, hashes, out, **entry.options)
     network = network or Network(memory=cache / "unreachable.json")
     problems: list[str] = []
     unset: list[str] = []
@@ -78,7 +78,7 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
                 write_atomically(out / ORIGIN, source.name)
                 for passed_over in problems:
                     print(f"{name}: {passed_over}", file=sys.stderr)
-                return _finish(name, entry, source, hashes, out)
+                return _finish(name, entry, source, hashes, out, **entry.options)
     lines = [f"  {problem}" for problem in unset + problems]
     raise FetchError(
         "\n".join([f"{name}: no source could be used", *lines, *_advice(name, chosen, entry, out)])
@@ -196,7 +196,9 @@ def _finish(
         "prepared_sha256": "" if expected == UNSEEN else expected,
         "prepared_decimals": entry.prepared_decimals.get(source.variant) if entry else None,
         "files": hashes,
-        "isolated": source.name == "local" or not all(file.sha256 for file in source.files),
+        # a reader of the user's own is trusted, and may import more than the limits allow
+        "isolated": "." not in source.loader
+        and (source.name == "local" or not all(file.sha256 for file in source.files)),
         "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
     } | ({"options": options} if options else {})
     write_record(out, record)

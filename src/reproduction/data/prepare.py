@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import importlib
 import json
 import math
 import os
@@ -14,6 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import isfunction
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,8 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.data.fetch import read_record
+from reproduction.data.registry import loader_module
 from reproduction.data.transport import DataError, sha256_of
+from reproduction.own_code import imported, raised
 from reproduction.results import replacing
+from reproduction.strict_yaml import near
 
 META = "meta.json"
 """Member of an .npz with the description, beside the arrays."""
@@ -74,7 +77,7 @@ def prepare(raw: Path) -> Dataset:
         if record["isolated"]:
             arrays = isolated(record["loader"], files, record.get("options"))
         else:
-            arrays = find_loader(record["loader"])(files)
+            arrays = _loaded(record["loader"], files, record.get("options", {}))
         check_arrays(record["id"], record["source"], arrays, record["shape"])
     except ValueError as error:
         if not record["unverified"]:
@@ -221,16 +224,36 @@ def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
 
 
 def find_loader(spec: str) -> Callable[..., Arrays]:
-    """``"uci:heart"`` -> reproduction.data.uci.heart; ValueError if there is no such function."""
-    module_name, _, name = spec.partition(":")
+    """``"uci:heart"`` -> reproduction.data.uci.heart, with a dot before the colon a function of the user's.
+
+    Raises ValueError : there is no such function, or its module cannot be imported.
+    """
+    module_name, name = loader_module(spec), spec.partition(":")[2]
     try:
-        function = getattr(importlib.import_module(f"reproduction.data.{module_name}"), name, None)
+        module = imported(module_name)
     except ModuleNotFoundError as error:
-        raise ValueError(f"loader {spec}: {error}; correct `loader` in the registry") from None
-    if not callable(function):
-        raise ValueError(f"loader {spec}: no function {name} in reproduction.data.{module_name}")
+        remedy = "correct `loader` in the registry (your own: paper.module:function)"
+        raise ValueError(f"loader {spec}: {error}; {remedy}") from None
+    if not callable(function := getattr(module, name, None)):
+        functions = [key for key, each in vars(module).items() if isfunction(each)]
+        raise ValueError(f"loader {spec}: no function {name} in {module_name}{near(name, functions)}")
     loader: Callable[..., Arrays] = function
     return loader
+
+
+def _loaded(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) -> Arrays:
+    """The arrays that a loader makes of the files. Raises DataError : one of the user's fails; where."""
+    function = find_loader(loader)
+    try:
+        arrays = function(files, **options)
+    except Exception as error:
+        if "." not in loader:
+            raise
+        raise DataError(f"loader {loader}: {raised(error)}") from error
+    if isinstance(arrays, dict) and all(isinstance(array, np.ndarray) for array in arrays.values()):
+        return arrays
+    expected = "{name: array} of numpy arrays, such as {'X': X, 'y': y}"
+    raise DataError(f"loader {loader}: it must return {expected}")
 
 
 def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:

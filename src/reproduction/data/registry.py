@@ -1,15 +1,17 @@
 """The registry of data sets (config/datasets.yaml): read, checked, and asked for the sources of a set."""
 
 import difflib
+import hashlib
 import os
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, StringConstraints, model_validator
+from pydantic import Field, PositiveInt, PrivateAttr, StringConstraints, model_validator
 
-from reproduction.strict_yaml import Content, Model, check, read
+from reproduction.strict_yaml import ArtifactError, Content, Model, check, read
 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
@@ -17,12 +19,15 @@ STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
 
 PACKAGED = "packaged"
-"""`id.packaged` is what every machine with a package index gets: from a package, or generated."""
+"""`id.packaged` is what every machine with a package index gets: of a package or project, or generated."""
 
 LOCAL = "local"
 """`id.local` is a file of the user; the registry need not have the id."""
 
-KINDS = ("official", "mirror", "package", "generated")
+PROJECT = "project"
+"""Name of a source beside the file that lists it, the ``datasets.yaml`` of a paper of one's own."""
+
+KINDS = ("official", "mirror", "package", "generated", PROJECT)
 """Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
 
 LOADERS = {
@@ -43,8 +48,11 @@ UNSEEN = "unseen"
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
-Loader = Annotated[str, StringConstraints(pattern=r"^[a-z_]+:[a-z_][a-z0-9_]*$")]
-"""``module:function`` below reproduction.data, called with {file name: path}; it returns {name: array}."""
+Loader = Annotated[
+    str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*$")
+]
+"""``module:function`` below reproduction.data, or ``paper.module:function`` of one's own, called with
+{file name: path} and the options of the entry; it returns {name: array}."""
 
 UserFile = str | dict[str, Any]
 """A file of `data.local`, or a table with more to say: ``{file, label, positive, columns}``."""
@@ -73,7 +81,8 @@ class Shape(Model):
 class RawFile(Model):
     """One raw file, how it is recognised, and exactly one place to have it from: url, path or package.
 
-    ``path`` lies below the user's mirror; ``member`` is the path inside the archive that the place holds.
+    ``path`` lies below the user's mirror, of a source `PROJECT` beside the registry; ``member`` is the path
+    inside the archive that the place holds.
     ``sha256`` is of the file itself; without one ``git_blob`` may be known, the name of its content in Git.
     ``largest`` caps a file of unknown length.
     """
@@ -106,7 +115,7 @@ class RawFile(Model):
 class Source(Model):
     """Where a data set comes from, and how its files become arrays. No files: it is generated."""
 
-    name: Literal["official", "mirror", "package", "generated", "stand-in", "local"]
+    name: Literal["official", "mirror", "package", "generated", "project", "stand-in", "local"]
     variant: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")] = "canonical"
     loader: Loader = ""
     shape: Shape | None = None
@@ -131,12 +140,13 @@ class Entry(Model):
     """
 
     title: str
-    task: Literal["binary", "audio", "impulse_response", "crowd"]
+    task: Literal["binary", "audio", "impulse_response", "crowd", "other"]
     licence: str = ""
     citation: str = ""
     homepage: Url = ""
     note: str = ""
     loader: Loader
+    options: Content = Field(default={})
     shape: Shape = Shape()
     prepared_sha256: dict[str, Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]] = Field(
         default={}
@@ -146,21 +156,21 @@ class Entry(Model):
     stand_in: StandIn | None = None
     local: Loader | None = None
 
+    _file: Path = PrivateAttr(default=REGISTRY)
+
+    @property
+    def file(self) -> Path:
+        """The registry that it is in."""
+        return self._file
+
 
 Registry = dict[str, Entry]
 
 
 class _File(Model):
-    packages: dict[str, Package]
+    packages: dict[str, Package] = Field(default={})
     groups: dict[str, list[str]] = Field(default={})
     datasets: dict[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Entry]
-
-    @model_validator(mode="after")
-    def _known_members(self) -> "_File":
-        for name, members in self.groups.items():
-            if unknown := [member for member in members if member not in self.datasets]:
-                raise ValueError(f"groups.{name}: {unknown[0]} is no data set of the registry")
-        return self
 
 
 OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"], sources=[])
@@ -170,20 +180,44 @@ OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"]
 def load_registry(path: Path) -> Registry:
     """Data set id -> entry, with each file's ``package`` replaced by what is pinned under that name.
 
-    Raises ValueError : a key that is unknown, missing, given twice or of the wrong kind, or a package that is
-    not pinned.
+    Raises ValueError : a key that is unknown, missing, given twice or of the wrong kind, a package that is
+    not pinned, or a group with a member that is not there.
     """
-    content = read(Path(path), keys=str | int)
-    packages = content["packages"]
-    for dataset, entry in content["datasets"].items():
-        for source in entry["sources"] if isinstance(entry, dict) else ():
+    return _load(Path(path)).datasets
+
+
+def _load(path: Path) -> _File:
+    content = read(path, keys=str | int)
+    packages, sets = content.get("packages"), content.get("datasets")
+    for dataset, entry in sets.items() if isinstance(sets, dict) else ():
+        for source in entry.get("sources", ()) if isinstance(entry, dict) else ():
             for file in source.get("files", ()) if isinstance(source, dict) else ():
                 if isinstance(file, dict) and isinstance(name := file.get("package"), str):
-                    if name not in packages:
-                        known = ", ".join(sorted(packages))
+                    if name not in (packages or {}):
+                        known = ", ".join(sorted(packages or {}))
                         raise ValueError(f"{path}: {dataset}: package {name!r} is not pinned; known: {known}")
                     file["package"] = packages[name]
-    return check(_File, content, path).datasets
+                elif isinstance(file, dict) and source.get("name") == PROJECT:
+                    _lies_beside(path, dataset, file)
+    found = check(_File, content, path)
+    there = {*found.datasets} if path == REGISTRY else {*found.datasets, *listed()["datasets"]}
+    for name, members in found.groups.items():
+        if unknown := [member for member in members if member not in there]:
+            raise ArtifactError(f"{path}: groups.{name}: {unknown[0]} is no data set of the registry")
+    for each in found.datasets.values():
+        each._file = path
+    return found
+
+
+def _lies_beside(path: Path, dataset: str, file: Content) -> None:
+    """Complete what a registry says of a file beside it: where it is, and the digest of what it holds now."""
+    place = path.absolute().parent / str(file.get("path") or file.get("name"))
+    if not place.is_file():
+        raise ArtifactError(f"{path}: datasets.{dataset}: there is no file {place}")
+    file["path"] = str(place)
+    if "sha256" not in file:
+        with place.open("rb") as stream:
+            file["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @cache
@@ -192,10 +226,33 @@ def listed() -> Content:
     return read(REGISTRY, keys=str | int)
 
 
-def groups() -> dict[str, list[str]]:
-    """Name -> ids of the data sets that artifacts may name together."""
-    found: dict[str, list[str]] = listed().get("groups", {})
+@cache
+def _own(paper: Path) -> _File:
+    file = paper / REGISTRY.name
+    found = _load(file) if file.is_file() else _File(datasets={})
+    if twice := [name for name in found.datasets if name in listed()["datasets"]]:
+        raise ArtifactError(f"{file}: datasets.{twice[0]}: the repository has a set of this id; rename it")
     return found
+
+
+def own(paper: Path) -> Registry:
+    """The data sets that ``datasets.yaml`` in the folder of a paper lists. Raises ValueError, in one line."""
+    return _own(paper).datasets
+
+
+def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
+    """The registry with the own data sets of papers. Raises ArtifactError : two papers have one of an id."""
+    found = dict(known)
+    for name, entry in (each for paper in papers for each in own(paper).items()):
+        if found.setdefault(name, entry) is not entry:
+            raise ArtifactError(f"{entry.file}: datasets.{name}: {found[name].file} has this id; rename one")
+    return found
+
+
+def groups(paper: Path | None = None) -> dict[str, list[str]]:
+    """Name -> ids of the data sets that artifacts, of that paper, may name together."""
+    found: dict[str, list[str]] = listed().get("groups", {})
+    return found | (_own(paper).groups if paper else {})
 
 
 def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
@@ -255,16 +312,23 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     if wanted == STAND_IN:
         chosen = stand_in
     elif wanted == PACKAGED:
-        kinds = [[source for source in found if source.name == kind] for kind in ("package", "generated")]
+        everywhere = ("package", "generated", PROJECT)
+        kinds = [[source for source in found if source.name == kind] for kind in everywhere]
         chosen = next(filter(None, [*kinds, allowed]), [])
     elif wanted in ("", *KINDS, *variants):
         chosen = [source for source in found if wanted in ("", source.name, source.variant)] + allowed
     if not chosen:
         known = sorted({source.name for source in found} | variants)
-        known += [PACKAGED] if {"package", "generated"} & set(known) else []
+        known += [PACKAGED] if {"package", "generated", PROJECT} & set(known) else []
         known += [STAND_IN, OR_STAND_IN] if stand_in else []
         raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(known)}")
     return chosen
+
+
+def loader_module(loader: str) -> str:
+    """The module of a loader: below reproduction.data, or with a dot in its name one of the user's."""
+    module = loader.partition(":")[0]
+    return module if "." in module else f"reproduction.data.{module}"
 
 
 def loaders(entry: Entry) -> list[str]:

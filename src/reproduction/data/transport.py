@@ -310,6 +310,8 @@ def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
     if file.package is not None:
         return _distribution(file.package, folder.parent / ".cache/packages", network)
     url = file.url or ""
+    if file.path is not None and Path(file.path).is_absolute():  # of a project
+        return Path(file.path)
     if file.path is not None:
         if not network.mirror:
             raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")

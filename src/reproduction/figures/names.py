@@ -1,6 +1,7 @@
 """What readers see in the place of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
 
-Which methods a figure shows, in which order and as what is up to the artifact. Keys of a method there:
+A paper of one's own has its names in ``names.yaml`` of its folder (see `of`). Which methods a figure shows,
+in which order and as what is up to the artifact. Keys of a method there:
     shown : the only panel or table that shows it (a word that the figure knows); without it, all do.
     role : control, a method that sees what no other can; reference, the one the others are compared with.
     label : its name in running text.   note : a sentence below the tables that show it.
@@ -8,17 +9,24 @@ Which methods a figure shows, in which order and as what is up to the artifact. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reproduction.strict_yaml import read
+from pydantic import Field, field_validator
+
+from reproduction.strict_yaml import Content, Model, check, near, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FILE = Path(__file__).with_name("names.yaml")
+OURS = FILE.parents[3] / "config/experiments"
+"""The folder of the papers that `FILE` is about."""
+MARKERS = "osD^vX*<>Phpd8"
 KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
 """Name of a flip law -> what the slides of Kaban and Bootkrajang call it."""
 
@@ -26,11 +34,81 @@ Methods = Mapping[str, Any]
 """The methods in the settings of an artifact, by their labels in the result table."""
 
 
+class _Method(Model):
+    name: str | None = None
+    look: str | None = None
+    role: str | None = None
+
+    @field_validator("look")
+    @classmethod
+    def _drawable(cls, look: str) -> str:
+        parts = look.split()
+        known = (_ours()["colours"], _ours()["dashes"], MARKERS)
+        if len(parts) != 3:
+            raise ValueError(f"{look!r}: a colour, a dash and a marker are expected, such as `blue dash o`")
+        for word, words in zip(parts, known, strict=True):
+            if word not in [*words]:
+                raise ValueError(f"{word!r} is unknown{near(word, words, 3)}")
+        return look
+
+
+class _Axes(Model):
+    x: str | None = None
+    x_of: dict[str, str] = Field(default={})
+    opens: str | None = None
+    metrics: dict[str, str] = Field(default={})
+
+
+class _Names(Model):
+    """The file of a paper of one's own."""
+
+    methods: dict[str, _Method] = Field(default={})
+    noise: dict[str, str] = Field(default={})
+    settings: dict[str, str] = Field(default={})
+    metrics: dict[str, str] = Field(default={})
+    protocols: dict[str, _Axes] = Field(default={})
+    opens: dict[str, str] = Field(default={})
+
+
+_paper: ContextVar[Content | None] = ContextVar("paper", default=None)
+"""The names of the paper of one's own that is drawn or shown; None of a paper of ours."""
+
+
 @cache
-def listed(section: str) -> Mapping[str, Any]:
-    """A section of ``names.yaml``."""
-    found: Mapping[str, Any] = read(FILE)[section]
+def _ours() -> Content:
+    found: Content = read(FILE)
     return found
+
+
+@cache
+def own(paper: Path) -> Content:
+    """What ``names.yaml`` in the folder of a paper says; {} without it.
+
+    Raises ArtifactError : one line with the file and the key.
+    """
+    file = paper / FILE.name
+    return check(_Names, read(file), file).model_dump(exclude_unset=True) if file.is_file() else {}
+
+
+@contextmanager
+def of(paper: Path) -> Iterator[None]:
+    """Names of a paper, by its folder, for everything inside the ``with`` block.
+
+    Of a paper of one's own no label takes a name that `FILE` has for a method, a setting or a metric of ours.
+    """
+    token = _paper.set(None if paper.parent == OURS else own(paper))
+    try:
+        yield
+    finally:
+        _paper.reset(token)
+
+
+def listed(section: str, ours: bool = True) -> Mapping[str, Any]:
+    """A section of ``names.yaml``: of a paper of one's own its section, behind it ours where that applies."""
+    found, paper = _ours()[section], _paper.get()
+    if paper is None:
+        return found
+    return (found if ours and section not in ("methods", "settings") else {}) | paper.get(section, {})
 
 
 def method(key: str) -> str:
@@ -79,7 +157,7 @@ def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str])
 def metric(key: str, protocol: str = "") -> str:
     """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
     own = listed("protocols").get(protocol, {}).get("metrics", {})
-    return str((listed("metrics") | own).get(key, key.replace("_", " ")))
+    return str(({**listed("metrics", ":" not in protocol)} | own).get(key, key.replace("_", " ")))
 
 
 def x_axis(key: str, protocol: str) -> str:

@@ -40,11 +40,13 @@ class Results(Generic[S]):
     settings_of : artifact -> its settings at the scale of the tables, typed where its protocol is; the
         artifact that is drawn comes first, also if it has no table.
     published_of : artifact -> its published values; tables get them, figures do not.
+    protocol : that of the first table; axes are named by it.
     """
 
     tables: Mapping[str, "pd.DataFrame"]
     settings_of: Mapping[str, Any]
     published_of: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    protocol: str = ""
 
     @property
     def artifact(self) -> str:

@@ -77,7 +77,9 @@ def render(
         if frames[table].empty:
             raise RenderError(f"{artifact}: the result table of {table} ({path}) has no rows; run it again")
     published = {key: shown.get("published", []) for key, shown in settings.items()}
-    result = function(Results(frames, {key: _typed(shown) for key, shown in settings.items()}, published))
+    protocol = settings.get(next(iter(frames)), {}).get("protocol", "")
+    typed = {key: _typed(shown) for key, shown in settings.items()}
+    result = function(Results(frames, typed, published, protocol))
     of = {
         column: {key for frame in frames.values() for key in frame[column]} for column in ("method", "noise")
     }

@@ -24,9 +24,10 @@ def curves(results: panels.Results[Any]) -> Figure:
     table = results.table
     columns = {_name(table, part): part for _, part in table.groupby(SECTIONS, sort=False)}
     metrics = list(table["metric"].unique())
-    y_label = metrics[0] if len(metrics) == 1 else ""
-    rows = [""] if len(metrics) == 1 else metrics
-    figure, axes = panels.grid_of_panels(rows, list(columns), x_label="x", y_label=y_label)
+    called = [names.metric(metric, results.protocol) for metric in metrics]
+    rows, y_label = (called, "") if len(metrics) > 1 else ([""], called[0])
+    x_label = names.x_axis(metrics[0], results.protocol)
+    figure, axes = panels.grid_of_panels(rows, list(columns), x_label=x_label, y_label=y_label)
     for j, part in enumerate(columns.values()):
         for i, metric in enumerate(metrics):
             panels.learning_curves(axes[i, j], part[part["metric"] == metric])

@@ -1,6 +1,6 @@
 """How everything looks: one colour, dash and marker per method, sizes, fonts, and byte-stable files.
 
-The methods of the papers have their looks in ``names.yaml``, by their labels in the artifacts. Any other
+The methods of a paper have their looks in a file ``names.yaml``, by their labels in the artifacts. Any other
 label gets a look that depends on the label alone: the same in every figure.
 """
 
@@ -23,7 +23,6 @@ DASHES: Looks = {
     name: (0, tuple(lengths)) if lengths else "-" for name, lengths in names.listed("dashes").items()
 }
 STYLE = Path(__file__).with_name("house.mplstyle")
-MARKERS = "osD^vX*<>Phpd8"
 
 
 class Look(NamedTuple):
@@ -60,7 +59,7 @@ def context() -> Iterator[None]:
 
 
 def look_of(method: str) -> Look:
-    """The look of a method: that of ``names.yaml``, or one chosen by the digest of its label."""
+    """The look of a method: that of a ``names.yaml``, or one chosen by the digest of its label."""
     entry = names.listed("methods").get(method, {})
     if "look" in entry:
         chosen, dash, marker = entry["look"].split()
@@ -69,7 +68,7 @@ def look_of(method: str) -> Look:
     colours, dashes = list(COLOURS)[1:-2], list(DASHES)  # black and greys are taken
     number, i = divmod(number, len(colours))
     number, j = divmod(number, len(dashes))
-    return Look(colours[i], dashes[j], MARKERS[number % len(MARKERS)])
+    return Look(colours[i], dashes[j], names.MARKERS[number % len(names.MARKERS)])
 
 
 def colour(method: str) -> str:

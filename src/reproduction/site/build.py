@@ -66,11 +66,12 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 
     for paper in papers:
         neighbours = zip([None, *paper.pages[:-1]], paper.pages, [*paper.pages[1:], None], strict=True)
-        for before, page, after in neighbours:
-            shown = [Shown(run, *_drawn(page, run, out)) for run in page.runs]
-            links = {"links": code.links(page), "methods": code.methods(page)}
-            about = {"paper": paper, "near": (before, after), "curves": _curves(page)}
-            render("artifact.html", f"{page.key}.html", page=page, shown=shown, **links, **about)
+        with names.of(paper.pages[0].artifact.file.parent):
+            for before, page, after in neighbours:
+                shown = [Shown(run, *_drawn(page, run, out)) for run in page.runs]
+                links = {"links": code.links(page), "methods": code.methods(page)}
+                about = {"paper": paper, "near": (before, after), "curves": _curves(page)}
+                render("artifact.html", f"{page.key}.html", page=page, shown=shown, **links, **about)
     render("index.html", "index.html", cards={page.key: _card(page, out) for page in every})
     render("findings.html", "findings.html")
     exports.write(papers, out, render)

@@ -294,7 +294,8 @@ class Page:
     @cached_property
     def keys(self) -> Keys:
         """What keys in its claims are called."""
-        return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
+        with names.of(self.artifact.file.parent):
+            return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
 
     @cached_property
     def methods(self) -> names.Methods:
