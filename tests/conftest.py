@@ -15,6 +15,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
+import yaml  # noqa: E402
 
 from reproduction.code_digest import kernel_digest  # noqa: E402
 
@@ -29,13 +30,20 @@ settings.register_profile("noisylabels", deadline=None, derandomize=True)
 settings.load_profile("noisylabels")
 
 
+# Tests read and write settings a thousand times; PyYAML in C takes a tenth of the time.
+yaml.SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+yaml.SafeDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest starts first: cluster, workflow, then files by their number of tests.
 
-    Slow tests repeat what others cover, and counting lines takes half as long again where they simulate.
+    Counting lines doubles the time of what runs in Python. It is left out where it would count the same
+    lines again: in slow tests, and in nine of ten cases of a test that has more than a hundred.
     """
-    for item in items:
-        if item.get_closest_marker("slow"):
+    cases = Counter(item.nodeid.partition("[")[0] for item in items)
+    for at, item in enumerate(items):
+        if item.get_closest_marker("slow") or (cases[item.nodeid.partition("[")[0]] > 100 and at % 10):
             item.add_marker("no_cover")
     tests = Counter(item.path for item in items)
     workflow = {item.path for item in items if item.get_closest_marker("workflow")}

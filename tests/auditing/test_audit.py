@@ -294,7 +294,7 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
 
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "suspicious.csv").write_text(BEANS)
-    arguments = ("suspicious.csv", "--label", "kind", "--out")
+    arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")
     code, _, err = run(tmp_path, *arguments, ".")
     assert (code, (tmp_path / "suspicious.csv").read_text()) == (1, BEANS)
     assert err == "audit: --out: . holds files that no audit made (suspicious.csv); name a new folder\n"
