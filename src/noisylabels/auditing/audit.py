@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.auditing import columns, cross_fitting, flip_rates, report, tables
 from noisylabels.auditing.cross_fitting import LARGEST, MANY, Array, Classes, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Sureness
-from noisylabels.auditing.numeric import NumericAudit, of_numbers
+from noisylabels.auditing.numeric import SIGNIFICANT, NumericAudit, of_numbers
 from noisylabels.validation import whole
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 LARGEST_SEED = 2**32 - 1
 """What scikit-learn takes."""
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ def of_numbers(
     import pandas as pd
     from scipy.stats import spearmanr
     from sklearn.base import clone
+    from sklearn.decomposition import TruncatedSVD
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
     from sklearn.model_selection import KFold, cross_val_predict
 
@@ -83,7 +84,8 @@ def of_numbers(
     boosting = HistGradientBoostingRegressor(loss="absolute_error", random_state=random_state)
     forest = RandomForestRegressor(min_samples_leaf=3, random_state=random_state)
     model = model or (boosting if len(y) > MANY else forest)
-    X = table.X if table.text is None else np.hstack([table.X, _components(table.text, random_state)])
+    words = TruncatedSVD(20, random_state=random_state)  # twenty components, which know no label
+    X = table.X if table.text is None else np.hstack([table.X, words.fit_transform(table.text)])
     folds = KFold(5, shuffle=True, random_state=random_state)
     say(f"cross-fitting {type(model).__name__} on {len(y)} rows, twice")
     expected = cross_val_predict(clone(model), X, y, cv=folds)
@@ -110,13 +112,6 @@ def of_numbers(
         expected=expected,
         notes=list(table.notes),
     )
-
-
-def _components(text: Any, random_state: int) -> Array:
-    """Twenty components of hashed words; they know no label."""
-    from sklearn.decomposition import TruncatedSVD
-
-    return np.asarray(TruncatedSVD(20, random_state=random_state).fit_transform(text))
 
 
 def headline(found: NumericAudit) -> str:
