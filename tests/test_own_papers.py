@@ -112,6 +112,7 @@ MISTAKES = [
     (YAML, "below: 0}", "bellow: 0}", "did you mean below"),
     (YAML, "datasets: [ida_heart]", "datasets: [ida_hart]", "'ida_hart' is not in the registry; did you"),
     (YAML, "datasets: [ida_heart]", "datasets: [ida_heart, ida_hart]", "'ida_hart' is not in the registry"),
+    (YAML, "datasets: [ida_heart]", "datasets: [ida_heart.officiel]", "no source or variant 'officiel'"),
     (YAML, "code:errors", "code:erors", "has errors"),
     (YAML, "protocol: ", "protocol: no", "no module"),
     (YAML, "drawing:bars", "drawing:bar", "close names: bars"),

@@ -81,7 +81,11 @@ class Plan:
         if kept and artifact.protocol and not set(kept) & {*artifact.settings.get("datasets", [])}:
             return "its settings have none of the data sets in `only`"
         for dataset in artifact.data_sets(artifact.settings):
-            if why := self.lack(dataset):
+            try:
+                why = self.lack(dataset)
+            except ValueError as error:
+                raise ValueError(f"{artifact.file}: datasets: {error}") from None
+            if why:
                 return why
         for label, method in _methods(artifact.settings).items():
             module, _, user = method.partition(":")

@@ -103,7 +103,10 @@ class RawFile(Model):
         if sum(place is not None for place in (self.url, self.path, self.package)) != 1 or (
             self.package and not self.member
         ):
-            raise ValueError("a file needs exactly one of `url`, `path`, or `package` with `member`")
+            beside = f"(one beside this registry is of the source `{PROJECT}`)"
+            raise ValueError(
+                f"a file needs exactly one of `url`, `path`, or `package` with `member` {beside}"
+            )
         if self.url and MOVING.search(self.url) and not (self.sha256 or self.git_blob):
             raise ValueError(
                 f"{self.url} may change its content any day; "

@@ -300,7 +300,10 @@ class Page:
     @cached_property
     def methods(self) -> names.Methods:
         """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
-        return next((found for each in self.drawn if (found := each.settings.get("methods"))), {})
+        given = (each.settings.get("methods") for each in self.drawn)
+        found: Any = next(filter(None, given), {})
+        named = found.items() if isinstance(found, dict) else ()
+        return {label: spec for label, spec in named if isinstance(spec, dict)}
 
     @cached_property
     def data(self) -> list[DataSet]:
