@@ -145,9 +145,6 @@ def _others(p: Array, y: Classes) -> Array:
     return others
 
 
-# Estimates of Omega
-
-
 def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = None) -> Array:
     """omega_jj = the 97 % quantile of p_j; the rest of the row in proportion to the other p there: (K, K).
 

@@ -351,9 +351,6 @@ def _unmasked(values: Any) -> Any:
     return found
 
 
-# columns
-
-
 def is_missing(value: Any) -> bool:
     """Is it None, NaN, or a word for "not known"?"""
     return str(value).strip() in MISSING
@@ -519,9 +516,6 @@ def _check_numbers(name: str, numbers: Array, place: Place) -> None:
         if wrong.any():
             i = int(wrong.argmax())
             raise ValueError(f"{place(i)}: column {name!r} is {what.format(numbers[i], LARGEST)}")
-
-
-# files
 
 
 def _csv(path: Path, file: str) -> Found:
