@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import sklearn
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -15,7 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from noisylabels import METHODS, CorrectedClassifier
 from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted
 from noisylabels.classifiers.boosting import AdaBoostClassifier, RBoostClassifier
-from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.kernel import KernelClassifier
+from noisylabels.classifiers.kernel_logistic import NystromLogisticRegression, RobustKernelLogisticRegression
 from noisylabels.classifiers.large_margin import BoundMinimiser
 from noisylabels.classifiers.linear import LiblinearClassifier, PegasosClassifier, RobustSGDClassifier
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
@@ -119,6 +120,29 @@ def test_sparse_rows_are_weighted():
     for cls in (RobustSGDClassifier, LiblinearClassifier):
         dense, sparse = (made(cls).fit(form, Y, sample_weight=A) for form in (X, csr_array(X)))
         np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, A])
+@pytest.mark.parametrize("cls", [cls for cls in CLASSIFIERS if issubclass(cls, KernelClassifier)])
+def test_sparse_rows_are_the_dense_ones(cls, weights):
+    rare = np.where(RNG.random(X.shape) < 0.5, X, 0.0)
+    given = {} if weights is None else {"sample_weight": weights}
+    dense, sparse = (made(cls).fit(form, Y, **given) for form in (rare, csr_array(rare)))
+    path = cls is RobustMultiKernelLogisticRegression  # amplifies rounding, as above
+    wanted, near = dense.decision_function(rare), LOOSE[cls.name] if path else 1e-6
+    for model, form in ((sparse, csr_array(rare)), (sparse, rare), (dense, csr_matrix(rare))):
+        np.testing.assert_allclose(model.decision_function(form), wanted, atol=near * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("choice", ["kmeans", "leverage"])
+def test_landmarks_of_sparse_rows(choice):
+    many = np.where(RNG.random((400, 3)) < 0.5, RNG.standard_normal((400, 3)) + 2, 0.0)
+    y = (many.sum(axis=1) > 3).astype(int)
+    model = NystromLogisticRegression(landmarks=60, choice=choice, random_state=0)
+    sparse = model.fit(csr_array(many), y).decision_function(many)
+    np.testing.assert_allclose(
+        sparse, model.fit(many, y).decision_function(many), atol=1e-3 * np.abs(sparse).max()
+    )
 
 
 def test_weights_are_routed():

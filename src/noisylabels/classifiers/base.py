@@ -39,10 +39,17 @@ def bounded(X: Any) -> Any:
     return X
 
 
-def features_of(estimator: Any, X: Any) -> Floats:
+def features_of(estimator: Any, X: Any) -> Any:
     """X (n, d) for a prediction; ValueError: not fitted, other features, NaN, infinity, too large."""
     check_is_fitted(estimator)
-    return np.asarray(bounded(validate_data(estimator, X, reset=False, dtype=np.float64)))
+    return bounded(
+        validate_data(estimator, X, reset=False, dtype=np.float64, accept_sparse=storage(estimator))
+    )
+
+
+def storage(estimator: Any) -> str | bool:
+    """How sparse X is kept, if the estimator takes it."""
+    return "csr" if estimator.SPARSE else False
 
 
 def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
@@ -220,9 +227,9 @@ class Weighted(Labelled):
 
     def _examples(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, binary: bool = False
-    ) -> tuple[Floats, NDArray[np.intp], Floats | None]:
+    ) -> tuple[Any, NDArray[np.intp], Floats | None]:
         """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=storage(self))
         self.classes_ = two_classes(y) if binary else classes_of(y)
         return self._used(bounded(X), np.searchsorted(self.classes_, y), sample_weight)
 
@@ -316,7 +323,7 @@ class LinearBinaryClassifier(DecisionClassifier):
     def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d); ValueError: not fitted, other features."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=self._storage(), reset=False, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, accept_sparse=storage(self), reset=False, dtype=[np.float64, np.float32])
         if len(self.coef_) > 1:
             return np.asarray(bounded(X) @ self.coef_.T + self.intercept_)
         return np.asarray(bounded(X) @ self.coef_[0] + self.intercept_[0])
@@ -335,7 +342,7 @@ class LinearBinaryClassifier(DecisionClassifier):
         """
         types = [np.float64, np.float32]
         X, y = validate_data(
-            self, X, y, accept_sparse=self._storage(), dtype=types, order="C", accept_large_sparse=False,
+            self, X, y, accept_sparse=storage(self), dtype=types, order="C", accept_large_sparse=False,
             reset=first,
         )  # fmt: skip
         if first:
@@ -359,6 +366,3 @@ class LinearBinaryClassifier(DecisionClassifier):
         """The rows s_i (x_i, 1) (n, d + 1) and the labels s (n,) as -1.0 and +1.0; sets classes_."""
         X, s, _ = self._checked(X, y, **weights)
         return s[:, np.newaxis] * np.column_stack([X.astype(np.float64), np.ones(len(X))]), s
-
-    def _storage(self) -> str | bool:
-        return "csr" if self.SPARSE else False

@@ -78,9 +78,11 @@ class KernelClassifier(Weighted, DecisionClassifier):
     there is one; and width_, which is `width` or what "scale" means (`kernels.gaussian.width_of`).
     """
 
+    SPARSE: ClassVar[bool] = True
+
     width: float | str
     parametrisation: str
-    X_fit_: Floats
+    X_fit_: Any
     dual_coef_: Floats
     width_: float
     intercept_: Any = 0.0
@@ -95,7 +97,7 @@ class KernelClassifier(Weighted, DecisionClassifier):
         K = rbf(squared_distances(features_of(self, X), self.X_fit_), self.width_, self.parametrisation)
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
-    def _kernel(self, X: Floats, weights: Floats | None = None) -> Floats:
+    def _kernel(self, X: Any, weights: Floats | None = None) -> Floats:
         """K (n, n) of the training points; sets width_.
 
         With weights a (n,) it is sqrt(a_i a_j) K_ij, whose eigenvalues above 0 are those of K with row i
@@ -107,7 +109,7 @@ class KernelClassifier(Weighted, DecisionClassifier):
 
     def _checked(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[Floats, Floats, Floats | None]:
+    ) -> tuple[Any, Floats, Floats | None]:
         """Checked X (n, d), the labels as 0.0 and 1.0 and the weights; sets classes_ and X_fit_."""
         X, labels, weights = self._examples(X, y, sample_weight, binary=True)
         self.X_fit_ = X

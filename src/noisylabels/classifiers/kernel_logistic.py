@@ -119,7 +119,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         X, labels, weights = self._examples(X, y, sample_weight)
         self.X_fit_ = X
         space = basis(self._kernel(X, weights))
-        a = np.ones(len(X)) if weights is None else weights
+        a = np.ones(len(labels)) if weights is None else weights
         variant = columns(space, self.bias, self.penalty)
         penalty, penalty_of = self._penalties(variant.mask, float(a.sum()))
         two, swapped = len(self.classes_) == 2, False
@@ -306,7 +306,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         self.width_ = width_of(self.width, X, self.parametrisation, weights)
         gamma, ridge = rate(self.width_, self.parametrisation), 2.0 * float(self.zeta) / LARGEST_CURVATURE
         Z = nystrom.choose(X, self.landmarks, self.choice, gamma, ridge, generator(self.random_state))
-        self.landmarks_ = "all rows" if self.landmarks >= len(X) else self.choice
+        self.landmarks_ = "all rows" if self.landmarks >= len(labels) else self.choice
         root = nystrom.features(Z, gamma)
         self.X_fit_, self.features_ = Z, root.shape[1]
         phi = nystrom.times(X, Z, gamma, root, bias=self.bias != "none")
@@ -324,7 +324,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
         X = features_of(self, X)
-        w = self.dual_coef_.reshape(len(self.X_fit_), -1)
+        w = self.dual_coef_.reshape(len(self.dual_coef_), -1)
         f = nystrom.times(X, self.X_fit_, rate(self.width_, self.parametrisation), w)
         return (f if len(self.classes_) > 2 else f[:, 0]) + self.intercept_
 

@@ -73,7 +73,7 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
         D = squared_distances(features_of(self, X), self.X_fit_)[np.newaxis]
-        w = self.weights_.reshape(len(self.X_fit_), -1)
+        w = self.weights_.reshape(len(self.weights_), -1)
         f = self._bank.scores(D, w, np.repeat(self.eta_[:, np.newaxis], w.shape[1], axis=1))
         return f[0] if len(f) == 1 else f.T
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, qr
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
@@ -35,8 +35,15 @@ EVERY = 16
 SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
 
 
-def squared_distances(A: Floats, B: Floats | None = None) -> Floats:
-    """D_ij = ||a_i - b_j||^2 >= 0 for the rows of A (n, d) and B (m, d); B = A if not given: (n, m)."""
+def squared_distances(A: Any, B: Any = None) -> Floats:
+    """D_ij = ||a_i - b_j||^2 >= 0 for the rows of A (n, d) and B (m, d); B = A if not given: (n, m).
+
+    With a sparse matrix ||a_i||^2 - 2 a_i.b_j + ||b_j||^2, off by some 1e-15 of the largest ||a_i||^2.
+    """
+    if issparse(A) or issparse(B):
+        from sklearn.metrics.pairwise import euclidean_distances
+
+        return np.asarray(euclidean_distances(A, B, squared=True))
     return np.maximum(cdist(A, A if B is None else B, "sqeuclidean"), 0.0)
 
 
@@ -59,7 +66,7 @@ def rbf(D: Floats, width: float, parametrisation: str = "sigma2") -> Floats:
 
 
 def width_of(
-    width: float | str, X: Floats, parametrisation: str = "sigma2", weights: Floats | None = None
+    width: float | str, X: Any, parametrisation: str = "sigma2", weights: Floats | None = None
 ) -> float:
     """``width``, or for "scale" the width whose kernel is exp(-||x - x'||^2 / (d Var(X))).
 
@@ -72,13 +79,22 @@ def width_of(
         if width != "scale":
             raise ValueError(f"width: must be a number or 'scale', got {width!r}")
         choice("parametrisation", parametrisation, get_args(Parametrisation))
-        a = None if weights is None else np.broadcast_to(weights[:, np.newaxis], X.shape)
-        variance = float(np.average((X - np.average(X, weights=a)) ** 2, weights=a))
+        variance = _variance(X, weights)
         spread = X.shape[1] * (variance if variance > 0 else 1.0)
         widths = {"sigma2": math.sqrt(spread / 2.0), "sigma1": math.sqrt(spread), "gamma": 1.0 / spread}
         return widths[parametrisation]
     rate(width, parametrisation)  # its errors
     return float(width)
+
+
+def _variance(X: Any, weights: Floats | None) -> float:
+    if not isinstance(X, np.ndarray):
+        a = np.ones(X.shape[0]) if weights is None else weights
+        sums = (float(a @ np.ravel(Z.sum(axis=1))) for Z in (X, X.multiply(X)))
+        mean, square = (total / (a.sum() * X.shape[1]) for total in sums)
+        return max(square - mean**2, 0.0)
+    each = None if weights is None else np.broadcast_to(weights[:, np.newaxis], X.shape)
+    return float(np.average((X - np.average(X, weights=each)) ** 2, weights=each))
 
 
 def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2") -> Floats:

@@ -9,7 +9,7 @@ Source: Williams and Seeger, Using the Nystrom method to speed up kernel machine
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
@@ -23,7 +23,7 @@ Landmarks = Literal["uniform", "kmeans", "leverage"]
 LEAST_RIDGE = 1e-6  # below it 1 - k^T K^-1 k has no correct digits
 
 
-def features(Z: Floats, gamma: float) -> Floats:
+def features(Z: Any, gamma: float) -> Floats:
     """U S^-1/2 (m, r) of the kernel exp(-gamma D) with landmarks Z (m, d): phi(x) = (U S^-1/2)^T k(Z, x).
 
     Repeated landmarks add no features.
@@ -33,17 +33,17 @@ def features(Z: Floats, gamma: float) -> Floats:
     return np.ascontiguousarray((U[:, keep] / np.sqrt(s[keep]))[:, ::-1])
 
 
-def times(X: Floats, Z: Floats, gamma: float, w: Floats, bias: bool = False) -> Floats:
+def times(X: Any, Z: Any, gamma: float, w: Floats, bias: bool = False) -> Floats:
     """k(X, Z) w for X (n, d), Z (m, d) and w (m, K), with a last column of ones for a bias: (n, K + bias)."""
-    out = np.ones((len(X), w.shape[1] + bias))
-    for at in range(0, len(X), BLOCK):
+    out = np.ones((X.shape[0], w.shape[1] + bias))
+    for at in range(0, X.shape[0], BLOCK):
         D = squared_distances(X[at : at + BLOCK], Z)
         D *= -gamma
         np.matmul(np.exp(D, out=D), w, out=out[at : at + BLOCK, : w.shape[1]])
     return out
 
 
-def choose(X: Floats, m: int, how: str, gamma: float, ridge: float, rng: np.random.Generator) -> Floats:
+def choose(X: Any, m: int, how: str, gamma: float, ridge: float, rng: np.random.Generator) -> Any:
     """m landmarks (m, d) for the kernel exp(-gamma D) on X (n, d); all rows, in their order, if m >= n.
 
     uniform : m rows without replacement.
@@ -54,7 +54,7 @@ def choose(X: Floats, m: int, how: str, gamma: float, ridge: float, rng: np.rand
     """
     whole("landmarks", m, 1)
     choice("choice", how, get_args(Landmarks))
-    if m >= len(X):
+    if m >= X.shape[0]:
         return X.copy()
     if how == "kmeans":
         from sklearn.cluster import MiniBatchKMeans
@@ -62,15 +62,15 @@ def choose(X: Floats, m: int, how: str, gamma: float, ridge: float, rng: np.rand
         seed = int(rng.integers(2**31 - 1))
         means = MiniBatchKMeans(m, random_state=seed, batch_size=max(1024, 3 * m), n_init=1, max_iter=10)
         return np.asarray(means.fit(X).cluster_centers_, dtype=float)
-    chosen = rng.choice(len(X), m, replace=False)
+    chosen = rng.choice(X.shape[0], m, replace=False)
     if how == "leverage":
         p = leverage_scores(X, X[chosen], gamma, ridge)
         enough = np.count_nonzero(p) >= m
-        chosen = rng.choice(len(X), m, replace=False, p=p / p.sum()) if enough else chosen
+        chosen = rng.choice(X.shape[0], m, replace=False, p=p / p.sum()) if enough else chosen
     return X[np.sort(chosen)]
 
 
-def leverage_scores(X: Floats, S: Floats, gamma: float, ridge: float) -> Floats:
+def leverage_scores(X: Any, S: Any, gamma: float, ridge: float) -> Floats:
     """Leverage scores tau_i = (K (K + ridge I)^-1)_ii (n,) of X (n, d), from uniform rows S (m, d) of it.
 
     tau_i = min(1, (1 - k_i^T (K_SS + (m/n) ridge I)^-1 k_i) / ridge), k_i = k(S, x_i); exact for S = X.
@@ -78,10 +78,10 @@ def leverage_scores(X: Floats, S: Floats, gamma: float, ridge: float) -> Floats:
     """
     ridge = max(ridge, LEAST_RIDGE)
     K = np.exp(-gamma * squared_distances(S))
-    K[np.diag_indices_from(K)] += len(S) / len(X) * ridge
+    K[np.diag_indices_from(K)] += S.shape[0] / X.shape[0] * ridge
     L = cholesky(K, lower=True, check_finite=False)
-    tau = np.empty(len(X))
-    for at in range(0, len(X), BLOCK):
+    tau = np.empty(X.shape[0])
+    for at in range(0, X.shape[0], BLOCK):
         k = np.exp(-gamma * squared_distances(S, X[at : at + BLOCK]))
         reached = solve_triangular(L, k, lower=True, check_finite=False, overwrite_b=True)
         tau[at : at + BLOCK] = 1.0 - (reached**2).sum(axis=0)
