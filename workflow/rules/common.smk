@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 BEGAN = time.time()
-ROOT = Path(workflow.basedir)
+ROOT = Path(workflow.current_basedir).parents[1]
 ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(ROOT / "src"))
@@ -117,3 +117,12 @@ def asked(resource, job):
         return PLAN.resources(wildcards.artifact, cell, job, attempt)[resource]
 
     return ask
+
+
+REFUSALS = PLAN.refusals(ROOT / "config/experiments")
+
+
+def refuse(wildcards):
+    """End the run with why a target cannot be made, or with the names that come near to it."""
+    name, known = wildcards.unknown, ["all", "data", *PLAN.targets, *REFUSALS]
+    sys.exit(REFUSALS.get(name) or plan.unknown_target(name, known))

@@ -9,15 +9,6 @@ rule data:
         "All data sets are in data/prepared; with data.offline=true the rest needs no network"
 
 
-REFUSALS = PLAN.refusals(ROOT / "config/experiments")
-
-
-def refuse(wildcards):
-    """End the run with why a target cannot be made, or with the names that come near to it."""
-    name, known = wildcards.unknown, ["all", "data", *PLAN.targets, *REFUSALS]
-    sys.exit(REFUSALS.get(name) or plan.unknown_target(name, known))
-
-
 for target, scope in PLAN.targets.items():
 
     rule:

@@ -108,7 +108,7 @@ def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
     codecheck["manifest"] = [{"file": file, "comment": page.content["title"]} for page, file in outputs]
     text = yaml.safe_dump(codecheck, sort_keys=False, allow_unicode=True, width=120)
     (out / "codecheck.yml").write_text(f"---\n{text}", encoding="utf-8")
-    shutil.copyfile(CHECKOUT / "Snakefile", out / "Snakefile")
+    shutil.copyfile(CHECKOUT / "workflow/Snakefile", out / "Snakefile")
     _json(out / "ro-crate-metadata.json", crate(papers, figures))
 
 
