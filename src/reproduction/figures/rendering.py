@@ -77,7 +77,7 @@ def render(
         if frames[table].empty:
             raise RenderError(f"{artifact}: the result table of {table} ({path}) has no rows; run it again")
     published = {key: shown.get("published", []) for key, shown in settings.items()}
-    protocol = settings.get(next(iter(frames)), {}).get("protocol", "")
+    protocol = settings.get(next(iter(frames), ""), {}).get("protocol", "")
     typed = {key: _typed(shown) for key, shown in settings.items()}
     result = function(Results(frames, typed, published, protocol))
     of = {
