@@ -262,7 +262,11 @@ def test_without_locks_it_goes_on_and_other_errors_are_named(tmp_path, monkeypat
         transport.locked(lock).__enter__()
 
 
-def test_whoever_comes_second_waits_and_says_so(tmp_path, capsys):
+@pytest.mark.parametrize(("patience", "announced"), [(0.0, True), (60.0, False)])
+def test_whoever_comes_second_waits_and_says_so_if_it_takes_long(
+    patience, announced, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(transport, "PATIENCE", patience)
     entered = []
 
     def second():
@@ -276,7 +280,7 @@ def test_whoever_comes_second_waits_and_says_so(tmp_path, capsys):
         left = time.monotonic()
     thread.join()
     assert entered[0] >= left
-    assert "another process holds" in capsys.readouterr().err
+    assert ("another process holds" in capsys.readouterr().err) == announced
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])

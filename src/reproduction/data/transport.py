@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ LARGEST = 1 << 30
 """Bytes of a file whose length the registry does not know."""
 
 LONG = 1_000_000  # bytes; announced where there is no terminal to draw a bar in
+PATIENCE = 5.0  # seconds for another process; beyond, the wait is announced
 RETRIED = {408, 425, 429, 500, 502, 503, 504}
 CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT")
 OPENERS: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open}
@@ -106,8 +108,11 @@ def locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"another process holds {path}; waiting for it", file=sys.stderr, flush=True)
+            message = f"another process holds {path}; waiting for it"
+            notice = threading.Timer(PATIENCE, lambda: print(message, file=sys.stderr, flush=True))
+            notice.start()
             fcntl.flock(handle, fcntl.LOCK_EX)
+            notice.cancel()
         except OSError as error:
             if error.errno not in NO_LOCKS:  # without locks atomic renames still keep the data right
                 raise
