@@ -56,7 +56,7 @@ def main() -> None:
     words = {"SET": name, "SPLITS": str(given.splits), "TABLE": str(out / "table.npz")}
     words |= {"PROJECT": str(paper.parent), "ABOUT": "; ".join([drawn, *table.notes])}
     words["SHOWN"] = tables.visible(f"{file.name}: {given.label} = {positive}")
-    for target in (paper / "TITLE", paper / "errors.yaml", out / "config.yaml"):
+    for target in (paper / "TITLE", paper / "names.yaml", paper / "errors.yaml", out / "config.yaml"):
         text = (OWN / target.name).read_text(encoding="utf-8")
         inside = {word: json.dumps(words[word])[1:-1] for word in words} if target.suffix else words
         parts = re.split(f"({'|'.join(words)})", text)
