@@ -15,7 +15,7 @@ class Newcomer:
 
     def __init__(self, folder: Path) -> None:
         self.checkout, self.home = folder / "checkout", folder / "home"
-        copy_checkout(self.checkout, ["run"])
+        copy_checkout(self.checkout, ["run", "CITATION.cff"])
         (self.home / "mine").mkdir(parents=True)
         self._environment_of_the_tests(folder / "venv")
 
