@@ -81,7 +81,9 @@ def test_its_test_passes(paper):
 
 
 def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_path):
-    assert new("new-method", paper / "other").stdout.startswith(str(paper / "other.py"))
+    said = new("new-method", paper / "other").stdout
+    assert said.startswith(str(paper / "other.py"))
+    assert f'other: {{method: "{paper.name}.other:Majority"}}' in said
     for words, message in (
         (("new-method", paper / "other"), "other.py is there already, and is left as it is"),
         (("new-paper", paper), "is there already"),
@@ -161,6 +163,12 @@ def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, messag
         paper / re.sub(r"\.published\.csv$|\w+\.py$", lambda m: "." if "csv" in m[0] else YAML, file)
     ) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_module_of_the_paper_that_does_not_exist_is_a_mistake_and_not_left_out(paper):
+    change(paper / YAML, "code:NearestMean", "coed:NearestMean")
+    with pytest.raises(ValueError, match=r"method: .*no module '\w+\.coed'.*did you mean \w+\.code"):
+        _ = planned(paper).left_out
 
 
 def test_a_data_set_that_one_line_of_several_does_not_name_is_named(paper):

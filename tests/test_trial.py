@@ -35,6 +35,7 @@ def beans(tmp_path):
     [
         (["none.csv"], "try: none.csv: no such file"),
         (['my "beans".csv', "--label", "knd"], "no column 'knd'"),
+        (['my "beans".csv'], "(--label names the column with the classes)"),
         (['my "beans".csv', "--label", "size"], "--positive, one of L, M, S"),
         (['my "beans".csv', "--label", "kind", "--positive", "navy"], "--positive, one of bombay, pinto"),
         (['my "beans".csv', "--label", "kind", "--splits", "1"], "--splits must be at least 2"),

@@ -24,7 +24,7 @@ from reproduction.figures import names as names_of
 from reproduction.figures import rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
-from reproduction.strict_yaml import Content, read
+from reproduction.strict_yaml import Content, near, read
 
 ADDED = "examples/papers"
 """The project of the repository's own: papers that were added by the recipe, run by ``project``."""
@@ -90,8 +90,12 @@ class Plan:
         for label, method in _methods(artifact.settings).items():
             module, _, user = method.partition(":")
             if user and not code_digest.module_file(module):
-                name = f"methods.{label}.method: {method!r}"
-                return f"{name}: no module {module!r}; is its folder on PYTHONPATH?"
+                name = f"methods.{label}.method: {method!r}: no module {module!r}"
+                paper = artifact.file.parent
+                if module.partition(".")[0] == paper.name:
+                    there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
+                    raise ValueError(f"{artifact.file}: settings.{name}{there}")
+                return f"{name}; is its folder on PYTHONPATH?"
             if user:
                 code_digest.digest([module])  # names a line that cannot be read
         return ""
@@ -262,8 +266,8 @@ class Plan:
         much.
         """
         name, declared = name.partition("@")[0], self.artifact(name).resources
-        near = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
-        asked = costs.asked(self.measured.get((name, cell, job)) or max(near, default=None))
+        like = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
+        asked = costs.asked(self.measured.get((name, cell, job)) or max(like, default=None))
         asked |= declared.model_dump(exclude_unset=True) if declared else {}
         return {resource: value * attempt for resource, value in asked.items()}
 
@@ -463,9 +467,9 @@ def _digest(content: object) -> str:
 
 def unknown_target(name: str, known: Iterable[str]) -> str:
     """The message for a name that is not a target, with the nearest ones."""
-    commands = [f"the command ./run {near}" for near in difflib.get_close_matches(name, COMMANDS, n=1)]
-    near = commands + difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {', '.join(near)}?" if near else "it would be a paper, or <paper>_<artifact>"
+    commands = [f"the command ./run {each}" for each in difflib.get_close_matches(name, COMMANDS, n=1)]
+    close = commands + difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "it would be a paper, or <paper>_<artifact>"
     return f"there is no target {name}; {hint}"
 
 

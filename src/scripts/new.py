@@ -57,6 +57,7 @@ try:
         written("method.py", target)
 except OSError as error:
     sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
-print(
-    f"{target}\nTry it: ./run --config project={paper.parent} --configfile config/smoke.yaml -- {paper.name}"
-)
+method = f'{place.name}: {{method: "{paper.name}.{place.name}:Majority"}}'
+listed = f"\nIn an artifact, below settings.methods: {method}" if given.what == "new-method" else ""
+command = f"./run --config project={paper.parent} --configfile config/smoke.yaml -- {paper.name}"
+print(f"{target}{listed}\nTry it: {command}")

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-parser = argparse.ArgumentParser(prog="./run try", description=__doc__)
+parser = argparse.ArgumentParser(prog="./run try", description=__doc__, allow_abbrev=False)
 formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (which needs pyarrow)"
 parser.add_argument("file", type=Path, help=formats)
 parser.add_argument("--label", default="y", help="the column with the classes (default: y)")
@@ -77,6 +77,7 @@ def main() -> None:
 try:
     main()
 except (ValueError, OSError) as error:
-    sys.exit(f"try: {error}")
+    hint = " (--label names the column with the classes)" if "no column 'y'" in str(error) else ""
+    sys.exit(f"try: {error}{hint}")
 except KeyboardInterrupt:
     sys.exit("try: stopped; the same command goes on from what is finished")

@@ -169,3 +169,13 @@ def test_the_mean_over_equal_splits_is_that_over_the_points():
         wanted = (method, noise, "error")
         errors = [r["value"] for r in found if (r["method"], r["noise"], r["metric"]) == wanted]
         assert np.mean(errors) == pytest.approx(100 * curve.errors.sum() / curve.tests.sum())
+
+
+@pytest.mark.parametrize(("found", "named"), [([0.0, np.nan], "nan"), ([1, -1], "-1"), (["0", "1"], "0")])
+def test_what_a_method_predicts_must_be_labels(found, named):
+    split = walk.Split.of(
+        {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}, np.arange(2), np.arange(2, 4)
+    )
+    with pytest.raises(ValueError, match=f"a method predicts {named}; the labels are 0, 1"):
+        split.scored(np.array(found))
+    assert not split.scored(np.array([False, True])).wrong.any()

@@ -85,7 +85,13 @@ class Split:
     test: Indices
 
     def scored(self, found: NDArray[Any]) -> Scored:
-        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true."""
+        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true.
+
+        Raises ValueError : what was found is no label of the training rows, as NaN is not, or -1 of 0 and 1.
+        """
+        if not (known := np.isin(found, self.clean)).all():
+            labels = ", ".join(map(str, np.unique(self.clean)))
+            raise ValueError(f"a method predicts {found[~known][0]}; the labels are {labels}")
         return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
 
     @classmethod
