@@ -92,7 +92,7 @@ def test_what_is_not_finished_is_not_kept(plan, tmp_path):
     [
         (
             "provenance.json",
-            lambda text: text.replace('"repetitions": 20', '"repetitions": 3'),
+            lambda text: text.replace('"repetitions": 220', '"repetitions": 3'),
             "other settings",
         ),
         (
