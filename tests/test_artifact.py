@@ -128,7 +128,7 @@ MISTAKES = [
         r"checks\.0\.where\.metric: .*'mze'.* did you mean mse",
     ),
     (FILTERS, {"/claims.0.checks.0.where.setting": "shard_r"}, r"setting 'shard_r'.* did you mean shared_r"),
-    (FILTERS, {"/claims.0.checks.0.where.repetition": 20}, r"repetition: 20, but the last one is 19"),
+    (FILTERS, {"/claims.0.checks.0.where.repetition": 220}, r"repetition: 220, but the last one is 219"),
     (FILTERS, {"/claims.0.checks.1.below": float("inf")}, r"line \d+: \.inf is not allowed"),
     (FILTERS, {"/claims.1.id": "ORS-1"}, r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
     (

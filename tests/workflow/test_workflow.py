@@ -88,7 +88,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
         ("config/config.yaml", "seed:", "there is no key 'qseed'; did you mean seed"),
         (
             "config/experiments/ors/fig2.yaml",
-            "windows: 100",
+            "windows: 30",
             "there is no key 'qwindows'; did you mean windows?",
         ),
     ],
