@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Errors: TypeAlias = "panels.Results[boosting.BoostersSettings]"
-_NOISES = ("-", ":", (0, (5, 1.6)))
+_NOISES = ("-", ":", style.DASHES["dash"])
 """Dashes of the first, second and third noise in a panel."""
 
 
@@ -33,7 +33,7 @@ def error_curves(results: Errors) -> Figure:
         for noise, dash in dashes.items():
             own = panels.select(rows, results.artifact, noise=noise, method=drawn["methods"])
             panels.learning_curves(ax, own, linestyle=dash)
-    for ax, _ in cells:
+    for ax, _ in cells:  # panels of a row share the axis: after all curves
         ax.set_ylim(bottom=0)
     noises = [panels.plain_handle(flips(noise), linestyle=dash) for noise, dash in dashes.items()]
     panels.shared_legend(figure, panels.handles(drawn["methods"], linestyle="-") + noises)
@@ -123,43 +123,38 @@ def _over_rounds(
 ALL = "all: means"
 
 
-def _flipped(kind: str) -> Callable[[Errors], pd.DataFrame]:
-    """A table of the errors with symmetric or asymmetric flips."""
-    return panels.table(lambda results: _errors(results, kind))
-
-
-symmetric = _flipped("symmetric")
-asymmetric = _flipped("asymmetric")
-
-
-def _errors(results: Errors, kind: str) -> pd.DataFrame:
+def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
     """A section per data set with the rows ours and printed, a column per method; last the means.
 
     ``kind``: symmetric or asymmetric flips, one noise label of each artifact. The printed values are those
     of the last artifact, the only one in a table without `uses`. The row of means has the mean of the means
     and the mean of the standard deviations, as on the slides.
     """
-    last = list(results.tables)[-1]
-    methods, sets, table = list(results.settings.methods), results.settings.datasets, results.table
-    noise, printed_noise = (
-        next(each.label for each in settings.noise if KINDS[each.model] == kind)
-        for settings in (results.settings, results.settings_of[last])
-    )
-    errors = results.select(dataset=sets, noise=noise, metric="error", method=methods)
-    values: Any = errors.groupby(["dataset", "method"])["value"].agg(["mean", "std"])
-    values = pd.concat([values, pd.concat({ALL: values.loc[sets].groupby("method").mean()})])
-    places = {
-        name: {"dataset": sets if name == ALL else name, "noise": printed_noise} for name in [*sets, ALL]
-    }
-    frame = _beside_printed(values, places, methods, results.published_of.get(last, []), 2, {})
-    kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
-    made = [f"{data_set(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
-    notes = [
-        splits(table, sets),
-        _learned(table[table["noise"] == noise], methods),
-        f"Not the genuine IDA files: {', '.join(made)}." if made else "",
-    ]
-    return tables.noted(frame, *notes)
+
+    def draw(results: Errors) -> pd.DataFrame:
+        last = list(results.tables)[-1]
+        methods, sets, table = list(results.settings.methods), results.settings.datasets, results.table
+        noise, printed_noise = (
+            next(each.label for each in settings.noise if KINDS[each.model] == kind)
+            for settings in (results.settings, results.settings_of[last])
+        )
+        errors = results.select(dataset=sets, noise=noise, metric="error", method=methods)
+        values: Any = errors.groupby(["dataset", "method"])["value"].agg(["mean", "std"])
+        values = pd.concat([values, pd.concat({ALL: values.loc[sets].groupby("method").mean()})])
+        where = {name: {"dataset": name, "noise": printed_noise} for name in sets}
+        where[ALL] = {"dataset": sets, "noise": printed_noise}
+        frame = _beside_printed(values, where, methods, results.published_of.get(last, []), 2, {})
+        kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
+        made = [f"{data_set(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
+        not_genuine = f"Not the genuine IDA files: {', '.join(made)}." if made else ""
+        rates = _learned(table[table["noise"] == noise], methods)
+        return tables.noted(frame, splits(table, sets), rates, not_genuine)
+
+    return panels.table(draw)
+
+
+symmetric = _errors("symmetric")
+asymmetric = _errors("asymmetric")
 
 
 @panels.table
@@ -260,19 +255,23 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
                 right.plot(margin, bound, color=colour, linestyle=style.DASHES[dash], linewidth=1.1)
     right.set(yscale="log", ylim=(1e-8, 2), xlim=(0, 1))
     entries += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
-    dashes = {"bound exp(-k margin² / 2)": style.DASHES["dash"], "exp(-k margin² / 8)": style.DASHES["dot"]}
-    entries += [panels.plain_handle(label, linestyle=dash) for label, dash in dashes.items()]
+    entries.append(panels.plain_handle("bound exp(-k margin² / 2)", linestyle=style.DASHES["dash"]))
+    entries.append(panels.plain_handle("exp(-k margin² / 8)", linestyle=style.DASHES["dot"]))
     panels.shared_legend(figure, entries, handle=2.2)
     return figure
 
 
-_TERMS = {
-    "bound": ("bound", "black", "-", "s"),
-    "risk": ("flips", "vermillion", "-", "o"),
-    "complexity": ("complexity", "orange", (0, (5, 1.6)), "^"),
-    "error": ("test error", "blue", "-", "D"),
+_TERMS: dict[str, style.Looks] = {
+    "bound": {"label": "bound", "color": style.COLOURS["black"], "linestyle": "-", "marker": "s"},
+    "risk": {"label": "flips", "color": style.COLOURS["vermillion"], "linestyle": "-", "marker": "o"},
+    "complexity": {
+        "label": "complexity",
+        "color": style.COLOURS["orange"],
+        "linestyle": style.DASHES["dash"],
+        "marker": "^",
+    },
+    "error": {"label": "test error", "color": style.COLOURS["blue"], "linestyle": "-", "marker": "D"},
 }
-"""Metric -> name, colour, dash and marker."""
 
 
 @panels.figure
@@ -281,19 +280,15 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
     sets = results.settings.datasets
     look: style.Looks = {"x_label": "k", "y_label": "error, bound", "height": 1.7, "between": 0.5}
     figure, axes = panels.wrapped(len(sets), 3, share_y="all", **look)
-    looks: dict[str, style.Looks] = {
-        metric: {"label": name, "color": style.COLOURS[colour], "linestyle": dash, "marker": marker}
-        for metric, (name, colour, dash, marker) in _TERMS.items()
-    }
     for ax, name in zip(axes, sets, strict=True):
         ax.set_title(name.replace("_", " "))
-        for metric, own in looks.items():
+        for metric, own in _TERMS.items():
             means = panels.mean_interval(results.select(dataset=name, metric=metric), ["x"]).sort_index()
             panels.curve(ax, means.index, means["mean"], means["half_width"], metric, zorder=2.5, **own)
     axes[0].set_ylim(0, 1.6)
     for ax in axes:
         panels.log_axis(ax.xaxis)
-    panels.shared_legend(figure, [panels.plain_handle(**own) for own in looks.values()])
+    panels.shared_legend(figure, [panels.plain_handle(**own) for own in _TERMS.values()])
     return figure
 
 

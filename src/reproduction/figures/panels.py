@@ -97,12 +97,6 @@ def figure(function: F) -> F:
     return function
 
 
-def picture(function: F) -> F:
-    """Offer a function as `figure` does whose drawing has no curves: its page has none to read off."""
-    function.curves = False  # type: ignore[attr-defined]
-    return figure(function)
-
-
 def table(function: F) -> F:
     """Offer a function, `Results` -> data frame of text (see `figures.tables`), to artifacts."""
     function.draws = "table"  # type: ignore[attr-defined]
@@ -129,7 +123,7 @@ def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFr
 
 def methods_in(rows: "pd.DataFrame") -> list[str]:
     """The methods of result rows, in the order of the table."""
-    return list(dict.fromkeys(rows["method"]))
+    return list(rows["method"].unique())
 
 
 def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
@@ -312,18 +306,20 @@ def log_axis(axis: Any, low: float | None = None) -> None:
 
 def handles(methods: Iterable[str], **changes: Any) -> list["Line2D"]:
     """Legend entries of methods, as `curve` draws them."""
-    return [_handle(style.line(method) | changes) for method in methods]
+    return [plain_handle(**(style.line(method) | changes)) for method in methods]
 
 
 def dot_handles(methods: Iterable[str]) -> list["Line2D"]:
     """Legend entries of methods, as `final_dots` draws them."""
     bars = ("elinewidth", "capsize")
-    return [_handle({k: v for k, v in style.dot(m).items() if k not in bars}) for m in methods]
+    return [plain_handle(**{k: v for k, v in style.dot(m).items() if k not in bars}) for m in methods]
 
 
 def plain_handle(label: str, **looks: Any) -> "Line2D":
-    """A legend entry that stands for no method."""
-    return _handle({"color": style.COLOURS["grey"], "label": label} | looks)
+    """A legend entry of a label, grey unless the looks say another colour."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **({"color": style.COLOURS["grey"], "label": label} | looks))
 
 
 def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list["Line2D"]:
@@ -335,20 +331,18 @@ def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none",
     ]
 
 
-def _handle(looks: style.Looks) -> "Line2D":
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **looks)
-
-
 def shared_legend(figure: "Figure", entries: Sequence["Artist"], *, handle: float = 3.0) -> None:
     """One legend for all panels, in a strip added below them; the panels keep their size in inches.
 
+    It has the most columns that fit, where a letter is 0.072 inches, a handle and its gaps come on top.
     ``handle``: length of the handles in letters.
     """
-    width = figure.get_size_inches()[0]
-    columns = _legend_columns([str(entry.get_label()) for entry in entries], width, handle)
-    lines = math.ceil(len(entries) / columns)
+    letters, lines = [len(str(entry.get_label())) for entry in entries], len(entries)
+    for columns in range(len(entries), 0, -1):
+        lines = math.ceil(len(entries) / columns)
+        longest = [max(letters[i : i + lines]) for i in range(0, len(entries), lines)]
+        if sum(0.072 * most + 0.118 * (handle + 2.4) for most in longest) < figure.get_size_inches()[0]:
+            break
     add_room(figure, below=lines * _LEGEND_LINE + 0.08)
     looks: style.Looks = {"borderaxespad": 0.3, "handlelength": handle}
     figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
@@ -363,13 +357,3 @@ def add_room(figure: "Figure", *, below: float = 0.0, above: float = 0.0) -> Non
         y0 = (box.y0 * height + below) / taller
         ax.set_position((box.x0, y0, box.width, box.height * height / taller))
     figure.set_size_inches(width, taller)
-
-
-def _legend_columns(labels: Sequence[str], width: float, handle: float) -> int:
-    """The most columns that fit into a width; a letter is 0.072 inches, a handle and its gaps come on top."""
-    for columns in range(len(labels), 1, -1):
-        lines = math.ceil(len(labels) / columns)
-        longest = [max(map(len, labels[i : i + lines])) for i in range(0, len(labels), lines)]
-        if sum(0.072 * letters + 0.118 * (handle + 2.4) for letters in longest) < width:
-            return columns
-    return 1

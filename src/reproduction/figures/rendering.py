@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reproduction.code_digest import module_file
 from reproduction.figures import names
@@ -14,9 +14,6 @@ from reproduction.figures.panels import RenderError, Results, add_room
 from reproduction.own_code import imported
 from reproduction.results import read_table, verify
 from reproduction.strict_yaml import near
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PACKAGE = "reproduction.figures"
 
@@ -80,12 +77,15 @@ def render(
     protocol = settings.get(next(iter(frames), ""), {}).get("protocol", "")
     typed = {key: _typed(shown) for key, shown in settings.items()}
     result = function(Results(frames, typed, published, protocol))
-    of = {
-        column: {key for frame in frames.values() for key in frame[column]} for column in ("method", "noise")
-    }
-    note = _stand_ins(frames.values())
+    methods, noises, stand_ins = set[str](), set[str](), set[str]()
+    for frame in frames.values():
+        methods.update(frame["method"])
+        noises.update(frame["noise"])
+        substituted = frame["source"].str.contains("stand-in", regex=False).astype(bool)
+        stand_ins.update(frame.loc[substituted, "dataset"])
+    note = f"stand-in data, not comparable: {', '.join(sorted(stand_ins))}" if stand_ins else ""
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
-        result = names.of_table(result, of["method"], of["noise"])
+        result = names.of_table(result, methods, noises)
         if note:
             result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
     elif note:
@@ -121,11 +121,3 @@ def draw(
 
         with style.context():
             style.save(render(name, artifact, tables, settings), paths)
-
-
-def _stand_ins(frames: Iterable["pd.DataFrame"]) -> str:
-    """A line that names every data set that is only a stand-in; "" where there is none."""
-    sets: set[str] = set()
-    for frame in frames:
-        sets.update(frame.loc[frame["source"].str.contains("stand-in", regex=False).astype(bool), "dataset"])
-    return f"stand-in data, not comparable: {', '.join(sorted(sets))}" if sets else ""

@@ -30,10 +30,8 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
     from noisylabels.losses.margin import resolve  # compiled: slow to load
 
-    look: style.Looks = {"y_label": ["feature 2", "loss r(z)"], "height": 2.6}
-    figure, (sketch, curves) = panels.side_by_side(
-        ["", ""], x_label=["feature 1", "margin z = y f(x)"], **look
-    )
+    look: style.Looks = {"x_label": ["feature 1", "margin z = y f(x)"], "y_label": ["feature 2", "loss r(z)"]}
+    figure, (sketch, curves) = panels.side_by_side(["", ""], height=2.6, **look)
     rng = np.random.default_rng(3)  # two classes, a line between them, and A: negative, labelled +1
     for sign, marker, colour in ((1, "o", "blue"), (-1, "s", "vermillion")):
         x, y = rng.normal(0, 0.5, (2, 25)) + sign
@@ -73,18 +71,16 @@ def error_curves(results: Errors) -> Figure:
 def objectives(results: Errors) -> Figure:
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
     settings, levels = results.settings, labels(results.settings.noise)
-    shades: list[style.Looks] = [
-        {"color": str(grey), "linewidth": 1.3} for grey in np.linspace(0.75, 0.0, len(levels))
-    ]
+    greys = dict(zip(levels, map(str, np.linspace(0.75, 0.0, len(levels))), strict=True))
     where = {"metric": "objective", "method": settings.objectives[0]}
     figure, cells = _facets(results, [("", where)], _sets(results), "epoch", "objective G(w)")
     for ax, rows in cells:
-        for level, shade in zip(levels, shades, strict=True):
+        for level, grey in greys.items():
             mean = panels.select(rows, results.artifact, noise=level).groupby("x")["value"].mean()
-            ax.plot(mean.index, mean, **shade)
+            ax.plot(mean.index, mean, color=grey, linewidth=1.3)
         ax.set_xticks(range(0, settings.epochs + 1, max(1, settings.epochs // 5)))
-    named = zip(map(names.noise, levels), shades, strict=True)
-    panels.shared_legend(figure, [panels.plain_handle(name, **shade) for name, shade in named])
+    entries = [panels.plain_handle(names.noise(level), color=g, linewidth=1.3) for level, g in greys.items()]
+    panels.shared_legend(figure, entries)
     return figure
 
 
@@ -194,14 +190,9 @@ def _noise_curves(
             groups = [last.loc[last["noise"] == level, "value"] for level in levels]
             found = np.array([group.var() if np.ptp(group) > ROUNDING else 0.0 for group in groups])
             ax.plot(x, np.where(found > 0, found, np.nan), **style.line(method))
-            none: style.Looks = {
-                "marker": "v",
-                "linestyle": "none",
-                "markerfacecolor": "white",
-                "color": style.colour(method),
-            }
-            edge = np.full((found == 0).sum(), 0.02)
-            ax.plot(x[found == 0], edge, transform=ax.get_xaxis_transform(), **none)
+            none: style.Looks = {"marker": "v", "linestyle": "none", "markerfacecolor": "white"}
+            edge, scale = np.full((found == 0).sum(), 0.02), ax.get_xaxis_transform()
+            ax.plot(x[found == 0], edge, transform=scale, color=style.colour(method), **none)
         else:
             means = panels.mean_interval(last, ["noise"]).loc[levels]
             panels.curve(ax, x, means["mean"], means["half_width"], method)
@@ -221,9 +212,8 @@ def errors(results: Errors) -> pd.DataFrame:
                 cells = tables.mean_sd_cells({m: last.loc[last["method"] == m, "value"] for m in methods})
                 rows.append({"data set": _title(each.table, name), "training labels": level} | cells)
     frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
-    return tables.noted(
-        frame, "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
-    )
+    said = "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
+    return tables.noted(frame, said)
 
 
 @panels.table

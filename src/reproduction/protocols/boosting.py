@@ -33,7 +33,7 @@ class Booster(keys.Method):
 
     def check(self) -> None:
         """Check the parameters, and that the class takes flip rates if it is given them."""
-        self.check_parameters(self.cls, ("gamma", "learn_gamma") if self.gamma else ())
+        keys.check_keywords(self.cls, self.parameters, ("gamma", "learn_gamma") if self.gamma else ())
 
     def model(self, noise: keys.Noise, at: At) -> Any:
         """The classifier under a noise; what is left to chance inside is drawn from the place's streams."""
@@ -111,7 +111,7 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
                 yield at.row("error", split.scored(stages[min(count, len(stages)) - 1]), x=count)
         else:
             yield at.row("error", split.scored(model.predict(split.X_test)))
-        yield from at.rows(learned(model) | {"flagged": _flagged(model)})
+        yield from at.rows(learned(model) | {"flagged": getattr(model, "flagged_", False)})
 
 
 @protocol(CurvesSettings, labels=("train_error", "test_error", "rounds_to_drop", *LEARNED))
@@ -125,12 +125,10 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
     """
     for at, split, observed, noise, booster in walk.fits(settings, settings.methods):
         model = booster.model(noise, at).fit(split.X, observed)
+        tested = {"train_error": (split.X, observed), "test_error": (split.X_test, split.truth)}
         found = {
             metric: np.array([100.0 * np.mean(each != labels) for each in model.staged_predict(X)])
-            for metric, X, labels in (
-                ("train_error", split.X, observed),
-                ("test_error", split.X_test, split.truth),
-            )
+            for metric, (X, labels) in tested.items()
         }
         if getattr(model, "learn_gamma", False):
             found |= {"gamma01": model.gamma_path_[:, 0], "gamma10": model.gamma_path_[:, 1]}
@@ -170,7 +168,7 @@ def calibration(settings: CalibrationSettings, walk: Walk) -> Iterator[Row]:
                 if rates:
                     off = np.abs(np.array(list(rates.values())) - flip_rates(noise))
                     values["gamma_error"] = float(off.mean())
-                values["flagged"] = _flagged(model)
+                values["flagged"] = getattr(model, "flagged_", False)
             yield from at.rows(values, x=count)
 
 
@@ -201,10 +199,6 @@ def learned(model: Any) -> dict[str, float]:
     if not getattr(model, "learn_gamma", False):
         return {}
     return {"gamma01": float(model.flip_matrix_[0, 1]), "gamma10": float(model.flip_matrix_[1, 0])}
-
-
-def _flagged(model: Any) -> float:
-    return float(getattr(model, "flagged_", False))
 
 
 def rounds_to_drop(errors: Floats) -> int:
@@ -285,9 +279,8 @@ def bounds(settings: BoundsSettings, walk: Walk) -> Iterator[Row]:
     """
     for at, split, _ in walk.parts(settings):
         for k in settings.ks:
-            fit = seeded(BoundMinimiser(k=k, delta=settings.delta), at.rng("starts")).fit
-            model = fit(split.X, split.clean)
-            bound = model.bound_
+            model = seeded(BoundMinimiser(k=k, delta=settings.delta), at.rng("starts"))
+            bound = model.fit(split.X, split.clean).bound_
             error = float(np.mean(model.predict(split.X_test) != split.truth))
             terms = {name: getattr(bound, name) for name in ("risk", "complexity", "confidence")}
             terms |= {"bound": bound.total, "error": error, "excess": error - bound.total}

@@ -88,7 +88,7 @@ class KernelMethod(keys.Method):
                 raise ValueError(f"selection: {self.method} needs one of {', '.join(SELECTIONS)}")
             if self.grid is None and not hasattr(cls, "GRID"):
                 raise ValueError(f"grid: {self.method} has no GRID; give it a grid")
-        self.check_parameters(fit, also=["widths"])
+        keys.check_keywords(fit, self.parameters, also=["widths"])
 
 
 class TrainingSettings(keys.OnDataSets):
@@ -178,11 +178,15 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in outcomes[m.label]):
                 outcome = outcomes[method.label][k]
-                chosen = outcome.choice.metrics if outcome.choice else {}
-                chosen |= {each: getattr(outcome, each) for each in ("omega01", "omega10", "flagged")}
+                found: dict[str, Any] = {}
+                if (choice := outcome.choice) is not None:
+                    found = {"width": choice.width, **choice.parameters}
+                    found["validation_size"] = choice.validation_size
+                found |= {each: getattr(outcome, each) for each in ("omega01", "omega10", "flagged")}
                 here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
                 yield here.row("error", split.scored(outcome.scores > 0))
-                yield from here.rows({name: value for name, value in chosen.items() if value == value})
+                numbers = {key: n for key, n in found.items() if isinstance(n, int | float) and n == n}
+                yield from here.rows(numbers)
 
 
 @protocol(TimingSettings, labels=("cpu_seconds",))
@@ -202,12 +206,10 @@ def timing(settings: TimingSettings, walk: Walk) -> Iterator[Row]:
             train(methods, alone, noisy, settings, at)
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in m.columns(noisy)):
-                seconds = []
+                seconds, every = [], replace(method, conditions=None, complete=True)
                 for _ in range(settings.timings):
                     start = time.process_time()
-                    train(
-                        [replace(method, conditions=None, complete=True)], alone, noisy[:, [k]], settings, at
-                    )
+                    train([every], alone, noisy[:, [k]], settings, at)
                     seconds.append(time.process_time() - start)
                 here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
                 yield here.row("cpu_seconds", float(np.median(seconds)))
@@ -333,9 +335,8 @@ def search(settings: SearchSettings, walk: Walk) -> Iterator[Row]:
     for at, split, dataset in walk.parts(settings):
         observed = zero_one(dataset.arrays.get("y_noisy", dataset.arrays["y"]))[split.train]
         if len(np.unique(observed)) < 2:
-            raise ValueError(
-                f"train: a share of {settings.train:g} of {dataset.id} leaves one class for training"
-            )
+            share = f"a share of {settings.train:g} of {dataset.id}"
+            raise ValueError(f"train: {share} leaves one class for training")
         outcomes = train(methods, split, observed[:, np.newaxis], settings, at)
         yield at.row("noise_share", 100.0 * float(np.mean(observed != split.clean)), method="search")
         for method in methods:
@@ -370,9 +371,9 @@ class Candidate:
     complete: bool = False
 
     @property
-    def skips(self) -> bool:
-        """Whether `fit_many` can leave out fits, by its keyword ``wanted`` (L, G)."""
-        return "wanted" in inspect.signature(self.cls.fit_many).parameters
+    def has_kernel(self) -> bool:
+        """Whether it is fitted on kernel matrices, by `fit_many`."""
+        return hasattr(self.cls, "fit_many")
 
     def columns(self, noisy: Labels) -> list[int]:
         """Its columns of the labels (n, L)."""
@@ -404,12 +405,6 @@ class Choice(NamedTuple):
     parameters: dict[str, float]
     validation_size: int
 
-    @property
-    def metrics(self) -> dict[str, float]:
-        """The numbers of it that a table can hold."""
-        numbers = {key: each for key, each in self.parameters.items() if isinstance(each, int | float)}
-        return {"width": self.width, **numbers, "validation_size": self.validation_size}
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -437,13 +432,12 @@ def train(
     for selection in SELECTIONS:
         if users := [m for m in methods if m.selection == selection]:
             folds = validation(selection, split.clean, noisy, settings, at)
-            with_kernel = [m for m in users if hasattr(m.cls, "fit_many")]
-            if with_kernel:
+            if with_kernel := [m for m in users if m.has_kernel]:
                 chosen |= select(with_kernel, D, noisy, folds, settings.parametrisation)
-            others = (m for m in users if not hasattr(m.cls, "fit_many"))
+            others = (m for m in users if not m.has_kernel)
             chosen |= {m.label: searched(m, split.X, noisy, folds, at) for m in others}
     outcomes: dict[str, dict[int, Outcome]] = {m.label: {} for m in methods}
-    for m in (m for m in methods if not hasattr(m.cls, "fit_many")):
+    for m in (m for m in methods if not m.has_kernel):
         columns = m.columns(noisy)
         if hasattr(m.cls, "fit_distances"):
             kernel = {"parametrisation": settings.parametrisation, **m.parameters}
@@ -453,12 +447,10 @@ def train(
             rng = at.rng(f"method {m.label}")
             choices = chosen.get(m.label, {})
             outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng, choices.get(k)) for k in columns}
-    widths = {
-        choice.width for of in chosen.values() for choice in of.values() if choice.width == choice.width
-    }
-    for width in sorted(widths):
+    with_kernel = [m for m in methods if m.has_kernel]
+    for width in sorted({choice.width for m in with_kernel for choice in chosen[m.label].values()}):
         gram = Gram(*(rbf(distances, width, settings.parametrisation) for distances in (D, D_test)))
-        for m in (m for m in methods if hasattr(m.cls, "fit_many")):
+        for m in with_kernel:
             for k, choice in chosen[m.label].items():
                 if choice.width == width:  # every column alone: no condition depends on another
                     fits = m.cls.fit_many(gram, noisy[:, [k]], m.grid[[choice.number]], **m.parameters)
@@ -538,7 +530,8 @@ def select(
             gram = Gram(K[np.ix_(fold.train, fold.train)], K[np.ix_(fold.held, fold.train)])
             for m in users:
                 found, columns = tried[m.label][width], m.columns(noisy)
-                left = {"wanted": np.isfinite(found[0])} if m.skips else {}
+                skips = "wanted" in inspect.signature(m.cls.fit_many).parameters
+                left = {"wanted": np.isfinite(found[0])} if skips else {}
                 f = m.cls.fit_many(gram, noisy[fold.train][:, columns], m.grid, **m.parameters, **left).scores
                 truth = fold.labels[:, columns].T[:, np.newaxis]
                 wrong = ((f > 0) != truth).sum(axis=2) * two_classes[columns, np.newaxis]

@@ -78,11 +78,13 @@ class LinearMethod(keys.Method):
     def check(self) -> None:
         """Check the parameters and those that the grid chooses."""
         if self.losses is None:
-            self.check_parameters(self.cls, ("lam", "random_state"))
+            keys.check_keywords(self.cls, self.parameters, ("lam", "random_state"))
             return
-        self.check_parameters(self.cls, ("loss", "lam", "multiplier", "epochs", "random_state"))
+        keys.check_keywords(
+            self.cls, self.parameters, ("loss", "lam", "multiplier", "epochs", "random_state")
+        )
         self.require("fit_grid", "the choice among `losses`", "drop `losses`")
-        self.check_parameters(self.cls.fit_grid)
+        keys.check_keywords(self.cls.fit_grid, self.parameters)
 
     def model(self, point: Point, epochs: int, rng: np.random.Generator) -> Any:
         """The estimator at a point of its grid."""

@@ -237,7 +237,7 @@ class Method(Model):
 
         Raises ValueError : what is wrong, and what is possible.
         """
-        self.check_parameters(self.cls)
+        check_keywords(self.cls, self.parameters)
 
     def require(self, member: str, user: str, otherwise: str = "") -> None:
         """Raise ValueError unless the class has the member, see `SIGNATURES`, that ``user`` needs.
@@ -248,12 +248,6 @@ class Method(Model):
             remedy = f"implement {SIGNATURES[member]}" + (f", or {otherwise}" if otherwise else "")
             missing = f"{self.cls.__name__} has no {member}, which {user} needs"
             raise ValueError(f"method {self.method}: {missing}; {remedy}")
-
-    def check_parameters(
-        self, function: Callable[..., Any], more: Iterable[str] = (), also: Iterable[str] = ()
-    ) -> None:
-        """`check_keywords` of the parameters against a class or function."""
-        check_keywords(function, self.parameters, more, also)
 
     @model_validator(mode="after")
     def _known(self) -> Self:

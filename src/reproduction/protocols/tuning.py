@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from noisylabels.filters.base import NoisySequence
 from noisylabels.validation import Floats
-from reproduction.protocols.settings import Method, Methods, Model, Repeated, Some, among
+from reproduction.protocols.settings import Method, Methods, Model, Repeated, Some, among, check_keywords
 
 T = TypeVar("T")
 Mode = Literal["shared_r", "per_variant"]
@@ -62,7 +62,7 @@ class TunedFilter(Method):
         """See `Method.check`; a filter runs sequences."""
         user = "an experiment with adaptive filters"
         self.require("losses", user, "inherit it from `noisylabels.filters.base.Filter`")
-        self.check_parameters(self.cls, self.tune)
+        check_keywords(self.cls, self.parameters, self.tune)
 
 
 class FilterMethod(TunedFilter):

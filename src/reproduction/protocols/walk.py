@@ -127,20 +127,32 @@ class Walk:
                 raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
             yield name, by_name[name], Seeds(self.seeds.seed, self.seeds.experiment, name)
 
-    def each(
-        self, names: Iterable[str], first: Callable[[Dataset], int] = lambda _: 0
-    ) -> Iterator[tuple[At, Dataset]]:
-        """Data set x repetition, numbered from ``first``; source = variant of the data set."""
+    def each(self, names: Iterable[str], first: int = 0) -> Iterator[tuple[At, Dataset]]:
+        """Data set x repetition, numbered from ``first``, but at most half of the official splits of a set.
+
+        source = variant of the data set.
+        """
         for name, dataset, seeds in self.data_sets(names):
-            start = first(dataset)
+            official = dataset.arrays.get("train")
+            start = first if official is None else min(first, len(official) // 2)
             for number in range(start + self.repetitions.start, start + self.repetitions.stop):
                 columns: Row = {"dataset": name, "source": dataset.variant, "repetition": number}
                 yield At(seeds, number, columns), dataset
 
     def parts(self, settings: PartSettings) -> Iterator[tuple[At, Split, Dataset]]:
-        """Data set x repetition with a random share of the rows for training."""
+        """Data set x repetition with a random share of its rows for training, drawn again if of one class.
+
+        Both parts are in random order.   Raises ValueError : one part would have no row.
+        """
         for at, dataset in self.each(settings.datasets):
-            yield at, Split.of(dataset.arrays, *share_split(dataset.arrays["y"], settings.train, at)), dataset
+            y, share, rng = dataset.arrays["y"], settings.train, at.rng("split")
+            if not 1 < (count := round(share * len(y))) < len(y):
+                of = f"a share of {share:g} of the {len(y)} rows of {at.columns['dataset']}"
+                raise ValueError(f"train: {of} leaves a part empty")
+            order = rng.permutation(len(y))
+            while len(np.unique(y[order[:count]] > 0)) < 2:
+                order = rng.permutation(len(y))
+            yield at, Split.of(dataset.arrays, order[:count], order[count:]), dataset
 
     def problems(self, settings: SplitSettings) -> Iterator[tuple[At, Split, Labels]]:
         """Data set x split with the flipped training labels (n, L), one column per noise of the settings.
@@ -149,13 +161,7 @@ class Walk:
         official split are left out. Of a data set with fewer than 2 first_split official splits, the first
         one is that at its half.
         """
-
-        def first(dataset: Dataset) -> int:
-            official = dataset.arrays.get("train")
-            wanted = settings.first_split
-            return wanted if official is None else min(wanted, len(official) // 2)
-
-        for at, dataset in self.each(settings.datasets, first):
+        for at, dataset in self.each(settings.datasets, settings.first_split):
             if (split := split_of(dataset, at, settings.splits)) is not None:
                 yield at, split, noisy_labels(split.clean, settings.noise, at)
 
@@ -220,21 +226,6 @@ def random_split(
     """
     held = stratified_mask(y if stratified else np.zeros(len(y)), test, rng)
     return np.flatnonzero(~held), np.flatnonzero(held)
-
-
-def share_split(y: NDArray[Any], share: float, at: At) -> tuple[Indices, Indices]:
-    """Rows (training, test) in random order: round(share N) for training, redrawn while they have one class.
-
-    y (N,) : labels, positive or not.   Raises ValueError : no row would be left for one of the parts.
-    """
-    count, rng = round(share * len(y)), at.rng("split")
-    if not 1 < count < len(y):
-        name = at.columns["dataset"]
-        raise ValueError(f"train: a share of {share:g} of the {len(y)} rows of {name} leaves a part empty")
-    order = rng.permutation(len(y))
-    while len(np.unique(y[order[:count]] > 0)) < 2:
-        order = rng.permutation(len(y))
-    return order[:count], order[count:]
 
 
 def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
