@@ -7,7 +7,6 @@ import pytest
 from running import here, table, two_classes
 
 from noisylabels.noise.crowd import simulate
-from reproduction.data.crowd import rte_stand_in as rte
 from reproduction.data.crowd import websearch_stand_in as websearch
 from reproduction.data.prepare import Dataset
 from reproduction.protocols.kernels import Outcome, completed
@@ -83,14 +82,6 @@ def test_more_labels_than_an_item_has_are_refused():
         of_crowd(pairs(), annotators=[4])
 
 
-def test_the_stand_in_has_the_form_of_the_real_set():
-    arrays = rte({})
-    assert arrays["X"].shape == (800, 9)
-    assert np.bincount(arrays["item"]).tolist() == [10] * 800
-    right = np.mean(arrays["response"] == arrays["y"][arrays["item"]])
-    assert 0.65 < right < 0.8
-
-
 def bikes(noisy=True):
     arrays = dict(websearch({}, n=120))
     if not noisy:
@@ -120,8 +111,3 @@ def test_training_labels_are_those_of_the_search_or_of_a_set_without_it_as_they_
     assert (arrays["y_noisy"][arrays["y"] > 0] > 0).all()  # only the other class has wrong labels
     clean = table("kernels.search", IMAGES, bikes(noisy=False), range(1))
     assert clean.loc[clean["metric"] == "noise_share", "value"].tolist() == [0.0]
-
-
-def test_a_share_that_leaves_no_test_rows_is_refused():
-    with pytest.raises(ValueError, match=r"a share of 0\.999 of the 120 rows of bikes leaves a part empty"):
-        table("kernels.search", IMAGES | {"train": 0.999}, bikes())

@@ -1,5 +1,7 @@
 """The walk: splits, folds, points, and protocols by their names."""
 
+from operator import itemgetter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,6 @@ from problems import SETTINGS, dataset
 from running import here, rows, two_classes
 
 from noisylabels.seeding import Seeds
-from reproduction.data.prepare import Dataset
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Drawn, Noise
 from reproduction.protocols.walk import noisy_labels, random_folds, random_split, split_of, stratified_folds
@@ -56,29 +57,24 @@ def test_classes_keep_their_shares_if_stratified_and_only_then():
     assert len(left) > 3
 
 
-def test_a_set_without_official_splits_is_split_as_the_settings_say():
-    rng = np.random.default_rng(1)
-    arrays = {"X": rng.standard_normal((50, 2)), "y": np.array([1, -1] * 25, dtype=np.int8)}
-    mine, how = Dataset("mine", "local", "local", arrays, ""), Drawn(test=0.4, stratified=True)
+def test_a_set_is_split_as_the_settings_say_unless_it_has_official_splits():
+    mine, how = two_classes("mine", n=50), Drawn(test=0.4, stratified=True)
     split = split_of(mine, here(), how)
-    assert (len(split.clean), len(split.truth), split.truth.sum()) == (30, 20, 10)
+    positive = (mine.arrays["y"] > 0).sum()
+    assert (len(split.truth), split.truth.sum()) == (20, round(0.4 * positive))
     np.testing.assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_array_equal(split.X, split_of(mine, here(), how).X)
     assert not np.array_equal(split.X, split_of(mine, here(1), how).X)
     with pytest.raises(ValueError, match=r"mine has no official splits .*settings\.splits, such as"):
         split_of(mine, here())
-
-
-def test_official_splits_go_before_drawn_ones():
-    official, how = two_classes(n=10, train=4, splits=1), Drawn(test=0.1, stratified=False)
+    official = two_classes(n=10, train=4, splits=1)
     assert len(split_of(official, here(), how).clean) == 4
     assert split_of(official, here(1), how) is None
 
 
 def test_standardised_features_use_training_rows_only():
     train, test = walk.standardised(np.array([[0.0, 0.1], [2.0, 0.1]]), np.array([[3.0, 7.0]]))
-    np.testing.assert_array_equal(train, [[-1, 0], [1, 0]])
-    np.testing.assert_array_equal(test, [[2, 0]])
+    np.testing.assert_array_equal([*train, *test], [[-1, 0], [1, 0], [2, 0]])
 
 
 def test_flipped_labels_are_drawn_without_the_other_conditions():
@@ -139,14 +135,10 @@ def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
     found = rows(protocol, settings, dataset(splits=3), range(3))
     scored = [row for row in found if KEY in row]
     assert {row["metric"] for row in scored} == {metric}
-    ends = {(row["method"], row["noise"], row["repetition"], row.get("x")) for row in scored}
-    assert len(ends) == len(scored)
-    assert {end[:3] for end in ends} == {
-        (row["method"], row["noise"], row["repetition"]) for row in found if row["metric"] == metric
-    }
-    for row in scored:
-        assert row["value"] == 100 * np.mean(row[KEY].wrong)
-        assert len(row[KEY].rows) == len(row[KEY].wrong)
+    place = itemgetter("method", "noise", "repetition")
+    assert len({(*place(row), row.get("x")) for row in scored}) == len(scored)
+    assert set(map(place, scored)) == {place(row) for row in found if row["metric"] == metric}
+    assert all(row["value"] == 100 * np.mean(row[KEY].wrong) for row in scored)
 
 
 def test_points_are_the_test_rows_of_the_splits():
@@ -161,21 +153,10 @@ def test_points_are_the_test_rows_of_the_splits():
         assert curve.pool == 120
 
 
-def test_the_mean_over_equal_splits_is_that_over_the_points():
-    points = Points()
-    found = points.take(rows("boosting.errors", BOOSTING, dataset(splits=3), range(3)))
-    labels = [(method, noise) for noise in BOOSTING["noise"] for method in BOOSTERS]
-    for curve, (method, noise) in zip(points.curves.values(), labels, strict=True):
-        wanted = (method, noise, "error")
-        errors = [r["value"] for r in found if (r["method"], r["noise"], r["metric"]) == wanted]
-        assert np.mean(errors) == pytest.approx(100 * curve.errors.sum() / curve.tests.sum())
-
-
 @pytest.mark.parametrize(("found", "named"), [([0.0, np.nan], "nan"), ([1, -1], "-1"), (["0", "1"], "0")])
 def test_what_a_method_predicts_must_be_labels(found, named):
-    split = walk.Split.of(
-        {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}, np.arange(2), np.arange(2, 4)
-    )
+    arrays = {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}
+    split = walk.Split.of(arrays, np.arange(2), np.arange(2, 4))
     with pytest.raises(ValueError, match=f"a method predicts {named}; the labels are 0, 1"):
         split.scored(np.array(found))
     assert not split.scored(np.array([False, True])).wrong.any()
