@@ -97,6 +97,12 @@ def figure(function: F) -> F:
     return function
 
 
+def picture(function: F) -> F:
+    """Offer a function as `figure` does whose drawing has no curves: its page has none to read off."""
+    function.curves = False  # type: ignore[attr-defined]
+    return figure(function)
+
+
 def table(function: F) -> F:
     """Offer a function, `Results` -> data frame of text (see `figures.tables`), to artifacts."""
     function.draws = "table"  # type: ignore[attr-defined]

@@ -168,7 +168,8 @@ def _table(run: Run) -> Markup:
 def _curves(page: Page) -> Markup:
     """The curves of a figure as JSON that may stand in a page."""
     content, source = page.content, page.first.table
-    if content["kind"] != "figure" or source is None:
+    drawing = rendering.find(content["render"])
+    if content["kind"] != "figure" or source is None or not getattr(drawing, "curves", True):
         return Markup("")
     opens = names.first_metric(page.protocol, content["render"])
     found = charts.curves(source, page.methods, page.protocol, opens, content["caption"])
