@@ -1,8 +1,7 @@
 """Artifacts: one YAML file is one figure or table of one paper.
 
-An artifact says what to compute (protocol, data sets, settings), how to cut it into jobs (shards), how to
-draw it (render), and what was published or claimed. `load` reads a file, and says in one line what is wrong
-with it; `Artifact.cells` and `Artifact.blocks` are its jobs.
+It says what to compute (protocol, data sets, settings), how to cut that into jobs (shards), how to draw it
+(render), and what was published or claimed. `load` reads a file, and says in one line what is wrong with it.
 """
 
 import copy
@@ -259,10 +258,9 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         artifact._only = {key: value for key, value in only.items() if key in artifact.full_settings}
         if most := artifact.full_settings.get("repetitions"):
             artifact._only["repetitions"] = min(most, only.get("repetitions") or most)
-    for what, name in ("paper", artifact.paper), ("artifact", artifact.name):
+    named = [("paper", artifact.paper), ("artifact", artifact.name)]
+    for what, name in named + [("data set", name) for name in artifact.datasets]:
         check_name(what, name, path)
-    for name in artifact.datasets:
-        check_name("data set", name, path)
     with _located(f"{path}: datasets: "):
         for name in artifact.datasets:
             registry.find({**registry.listed()["datasets"], **registry.own(path.parent)}, name)
@@ -271,9 +269,9 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     with _located():
         content |= {"published": artifact.values} if artifact.published else {}
     if artifact.protocol:
+        where = f"{path} at scale {scale}: "
         with _located(f"{path}: "):
             model = walk.find(artifact.protocol).settings
-        where = f"{path} at scale {scale}: "
         settings = whole = check(model, artifact.full_settings, f"{path}: settings")
         if artifact.settings != artifact.full_settings:
             settings = check(model, artifact.settings, f"{where}settings")
@@ -345,35 +343,33 @@ def _check_choices(artifact: Artifact, settings: Settings) -> None:
         if column == "repetition" and label > last:
             raise ValueError(f"{place}: {label}, but the last one is {last}")
         if column == "dataset" and artifact.datasets and label not in sets:
-            raise ValueError(
-                f"{place}: no row will be of {label!r}: it is not in `datasets`{near(label, sets)}"
-            )
+            why = f"it is not in `datasets`{near(label, sets)}"
+            raise ValueError(f"{place}: no row will be of {label!r}: {why}")
         if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
             reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
             raise ValueError(f"{place}: {reason}{near(label, artifact.labels, 3)}")
-    given = {
-        key.removesuffix("s"): artifact.full_settings.get(key) for key in ("datasets", "noise", "methods")
-    }
-    several = [key for key, each in given.items() if isinstance(each, list | dict) and len(each) > 1]
-    for entry in (entry for entry in artifact.values if not entry.get("not_comparable")):
+    given = {key: artifact.full_settings.get(key) for key in ("datasets", "noise", "methods")}
+    several = [
+        key.removesuffix("s")
+        for key, each in given.items()
+        if isinstance(each, list | dict) and len(each) > 1
+    ]
+    for entry in _comparable(artifact):
         for column in ("metric", *several):
             if column not in entry["where"]:
                 where = f"published: {entry['id']}: {artifact.name}.published.csv"
                 raise ValueError(f"{where} gives it no {column}, in which rows differ; fill the column")
     for place, each, side in _sides(artifact):
-        named = [*_merged(each, side), *(each.for_each or ()), *dict([each.trend] if each.trend else [])]
-        if (
-            "dataset" in several
-            and each.rows != "every"
-            and "dataset" not in named
-            and side is not each.where
-        ):
+        columns = each.where.columns | side.columns if each.where else side.columns
+        named = [*columns, *(each.for_each or ()), *([each.trend[0]] if each.trend else [])]
+        whole = each.rows == "every" or side is each.where
+        if "dataset" in several and "dataset" not in named and not whole:
             raise ValueError(f"{place} names no dataset, in which rows differ; name it in where or for_each")
-    for place, columns in _pairs(artifact):
-        wanted = [settings.setting_of(label) for label in listed(columns["method"])]
-        if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
-            said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
-            raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
+        if {"method", "setting"} <= columns.keys():
+            wanted = [settings.setting_of(label) for label in listed(columns["method"])]
+            if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
+                said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
+                raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
 
 
 def _sides(artifact: Artifact) -> Iterator[tuple[str, Check, Selector]]:
@@ -385,17 +381,6 @@ def _sides(artifact: Artifact) -> Iterator[tuple[str, Check, Selector]]:
                     yield f"claims.{number}.checks.{index}.{key}", each, side
 
 
-def _pairs(artifact: Artifact) -> Iterator[tuple[str, Content]]:
-    """(place, columns) of the sides of checks that name a method and a setting."""
-    for place, each, side in _sides(artifact):
-        if {"method", "setting"} <= (columns := _merged(each, side)).keys():
-            yield place, columns
-
-
-def _merged(each: Check, side: Selector) -> Content:
-    return each.where.columns | side.columns if each.where else side.columns
-
-
 def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
     """(place, column, label) of everything that claims and published values choose rows by."""
     chosen: list[tuple[str, Mapping[str, Any]]] = [(place, s.columns) for place, _, s in _sides(artifact)]
@@ -403,12 +388,15 @@ def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
         for index, each in enumerate(claim.checks):
             if each.trend:
                 chosen.append((f"claims.{number}.checks.{index}.{each.bound}", dict([each.trend])))
-    comparable = (entry for entry in artifact.values if not entry.get("not_comparable"))
-    chosen += [(f"published: {entry['id']}", entry["where"]) for entry in comparable]
+    chosen += [(f"published: {entry['id']}", entry["where"]) for entry in _comparable(artifact)]
     for place, columns in chosen:
         for column, labels in columns.items():
             for label in labels if isinstance(labels, list) else [labels]:
                 yield f"{place}.{column}", column, label
+
+
+def _comparable(artifact: Artifact) -> list[Content]:
+    return [entry for entry in artifact.values if not entry.get("not_comparable")]
 
 
 def _check_shards(artifact: Artifact) -> None:
@@ -432,26 +420,24 @@ def own_papers(project: str) -> dict[str, Path]:
 
     Raises ArtifactError: the project is no folder, or has no paper.
     """
+    if not project:
+        return {}
     home = Path(project).expanduser().absolute()
-    found = {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))} if project else {}
-    if project and not found:
-        made = f"./run new-paper {home}/NAME makes one"
-        if home.exists() and not home.is_dir():
-            raise ArtifactError(f"project: {home} is not a folder; name the folder that your papers are in")
-        if (home / "TITLE").is_file():
-            raise ArtifactError(
-                f"project: {home} is itself a paper; name the folder that it is in: {home.parent}"
-            )
-        untitled = sorted(file.parent.name for file in home.glob("*/*.yaml"))
-        why = (
-            f"has no TITLE in {untitled[0]}, a line with its title"
-            if untitled
-            else "has no folder with a TITLE"
-        )
-        raise ArtifactError(f"project: {home} {why if home.is_dir() else 'does not exist'}; {made}")
-    if project and str(home) not in sys.path:
-        sys.path.append(str(home))
-    return found
+    if found := {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))}:
+        sys.path += [str(home)] * (str(home) not in sys.path)
+        return found
+    made = f"./run new-paper {home}/NAME makes one"
+    if not home.exists():
+        why = f"does not exist; {made}"
+    elif not home.is_dir():
+        why = "is not a folder; name the folder that your papers are in"
+    elif (home / "TITLE").is_file():
+        why = f"is itself a paper; name the folder that it is in: {home.parent}"
+    elif untitled := sorted(file.parent.name for file in home.glob("*/*.yaml")):
+        why = f"has no TITLE in {untitled[0]}, a line with its title; {made}"
+    else:
+        why = f"has no folder with a TITLE; {made}"
+    raise ArtifactError(f"project: {home} {why}")
 
 
 def load_all(
@@ -469,34 +455,22 @@ def load_all(
     for project in projects:
         own = own_papers(project) | own
     if twice := sorted(name for name in own if (folder / name).is_dir()):
-        raise ArtifactError(
-            f"project: {own[twice[0]]}: the repository has a paper of this name; rename the folder"
-        )
+        said = "the repository has a paper of this name; rename the folder"
+        raise ArtifactError(f"project: {own[twice[0]]}: {said}")
     papers, only = list(dict.fromkeys([*papers, *own])), _without_groups(only, registry.groups())
     for paper in papers:
         check_name("paper", paper, "papers")
-        home = own[paper].parent if paper in own else folder
-        loaded = {file.stem: load(file, scale, only) for file in artifact_files(home, paper)}
+        place = own.get(paper, folder / paper)
+        loaded = {file.stem: load(file, scale, only) for file in artifact_files(place.parent, paper)}
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
             with _located(f"{artifact.file}: "):
                 _check_uses(artifact, loaded)
-        called = names.own(home / paper)
-        with _located(f"{home / paper / names.FILE.name}: "):
+        called = names.own(place)
+        with _located(f"{place / names.FILE.name}: "):
             _check_names(called, loaded.values())
-        file = home / paper / "TITLE"
-        try:
-            title = file.read_bytes().decode("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            missing = isinstance(error, FileNotFoundError)
-            why = (
-                "is missing; it holds one line, the title of the paper"
-                if missing
-                else f"cannot be read: {error}"
-            )
-            raise ArtifactError(f"{file}: {why}") from None
-        if not title:
-            raise ArtifactError(f"{file}: is empty; it holds the title of the paper")
+        with _located(f"{place / 'TITLE'}: "):
+            _check_title(place / "TITLE")
     listed = {each.partition(".")[0] for artifact in found.values() for each in artifact.datasets}
     for name in (only or {}).get("datasets", []):
         if name not in listed:
@@ -512,16 +486,24 @@ def load_all(
 
 def artifact_files(folder: Path, paper: str) -> list[Path]:
     """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
-    files = sorted(f for f in (folder / paper).glob("*.yaml") if f.name not in BESIDE)
-    if not files:
-        if (folder / paper / "TITLE").is_file():
-            place = folder / paper
-            raise ArtifactError(
-                f"{place}: has a TITLE and no artifact; ./run new-artifact {place}/table1 makes one"
-            )
-        known = sorted(path.name for path in folder.iterdir() if path.is_dir())
-        raise ArtifactError(f"papers: {paper!r} has no artifacts in {folder / paper}{near(paper, known)}")
-    return files
+    place = folder / paper
+    if files := sorted(file for file in place.glob("*.yaml") if file.name not in BESIDE):
+        return files
+    if (place / "TITLE").is_file():
+        made = f"./run new-artifact {place}/table1 makes one"
+        raise ArtifactError(f"{place}: has a TITLE and no artifact; {made}")
+    known = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    raise ArtifactError(f"papers: {paper!r} has no artifacts in {place}{near(paper, known)}")
+
+
+def _check_title(file: Path) -> None:
+    try:
+        if not file.read_text(encoding="utf-8").strip():
+            raise ValueError("is empty; it holds the title of the paper")
+    except FileNotFoundError:
+        raise ValueError("is missing; it holds one line, the title of the paper") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot be read: {error}") from None
 
 
 def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
@@ -529,9 +511,10 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
     for used in artifact.uses:
         if used not in known:
             raise ValueError(f"uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
-        if used == artifact.name or not known[used].protocol:
-            why = "is this one" if used == artifact.name else "has no protocol, so no table"
-            raise ValueError(f"uses: {used!r} {why}")
+        if used == artifact.name:
+            raise ValueError(f"uses: {used!r} is this one")
+        if not known[used].protocol:
+            raise ValueError(f"uses: {used!r} has no protocol, so no table")
     for key, wanted in ({} if artifact.protocol else artifact.settings.get("drawn", {})).items():
         there = [name for used in artifact.uses for name in known[used].settings.get(key, [])]
         for name in wanted:

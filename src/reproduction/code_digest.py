@@ -65,11 +65,10 @@ def closure(roots: Iterable[str]) -> dict[str, Path]:
             if file is None or name in found or name == "noisylabels":  # a table of names; each has a module
                 continue
             found[name] = file
-            if "site-packages" in file.parts:  # installed: it changes with its version
-                continue
-            waiting += [name.rpartition(".")[0]] if "." in name and "/" not in name else []
-            waiting += _imported(name, file)
-            found.update(_named(file))
+            if "site-packages" not in file.parts:  # what is installed changes with its version
+                waiting += [name.rpartition(".")[0]] if "." in name and "/" not in name else []
+                waiting += _imported(name, file)
+                found.update(_named(file))
     return found
 
 
@@ -169,7 +168,6 @@ def _known() -> dict[str, Code]:
 
 
 def _forget() -> None:
-    """Look at all files again."""
     for each in (_read, _located, _named):
         each.cache_clear()
 

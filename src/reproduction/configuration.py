@@ -107,22 +107,12 @@ class Config(Model):
         description="file formats of figures; `png` must be one of them"
     )
 
-    @field_validator("seeds")
-    @classmethod
-    def _once(cls, seeds: list[int]) -> list[int]:
-        if len(set(seeds)) < len(seeds):
-            raise ValueError("a seed is listed twice; keep one")
-        return seeds
-
-    @field_validator("formats")
-    @classmethod
-    def _shown(cls, formats: list[str]) -> list[str]:
-        if "png" not in formats:
-            raise ValueError("png must be one of them, the pages show it; pdf and svg may be")
-        return formats
-
     @model_validator(mode="after")
-    def _of_the_whole(self) -> Self:
+    def _consistent(self) -> Self:
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds: a seed is listed twice; keep one")
+        if "png" not in self.formats:
+            raise ValueError("formats: png must be one of them, the pages show it; pdf and svg may be")
         if self.only and self.scale != "full":
             raise ValueError(f"only: is a part of the full scale, not of {self.scale}; drop one of them")
         return self
@@ -136,8 +126,7 @@ def examine(config: Mapping[str, Any], files: Iterable[Path]) -> None:
     """
     merged: Content = {}
     for file in files:
-        merged = merge(merged, read(file))
-        check(Config, merged, file)
+        check(Config, merged := merge(merged, read(file)), file)
     check(Config, config, "--config")
 
 
@@ -147,19 +136,21 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *fold
     folders : of experiments; every artifact is looked at, also those of papers that are not listed.
     Raises ArtifactError: an id that would be ignored, with near ones; a file that does not exist, in full.
     """
-    files = [file for folder in folders for file in sorted(folder.glob("*/*.yaml"))]
-    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
-    named = {name for text in texts for name in re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
+    known = set(entries)
+    for artifact in (file for folder in folders for file in sorted(folder.glob("*/*.yaml"))):
+        text = artifact.read_text(encoding="utf-8", errors="replace")
+        known |= {*re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
     for name, spec in local.items():
-        if name not in {*entries, *named}:
-            ours = f"no data set of the registry has this id and no artifact below {folders[0]} names"
-            hint = near(name, [*entries, *named], 3)
-            raise ArtifactError(f"data.local: {name}: {ours} {name}.{LOCAL}{hint}")
-        if not (file := users_file(spec)).exists():
-            raise ArtifactError(f"data.local: {name}: there is no file {file.absolute()}")
-        if not file.is_file() or file.resolve().parts[1] in ("proc", "sys"):
-            remedy = "copy what is to be read into a file of its own"
-            raise ArtifactError(f"data.local: {name}: {file.absolute()} is not a regular file; {remedy}")
+        file, why = users_file(spec).absolute(), ""
+        if name not in known:
+            why = f"no data set of the registry has this id and no artifact below {folders[0]} names"
+            why += f" {name}.{LOCAL}{near(name, sorted(known), 3)}"
+        elif not file.exists():
+            why = f"there is no file {file}"
+        elif not file.is_file() or file.resolve().parts[1] in ("proc", "sys"):
+            why = f"{file} is not a regular file; copy what is to be read into a file of its own"
+        if why:
+            raise ArtifactError(f"data.local: {name}: {why}")
 
 
 def examine_loaders(dataset: str, entry: Entry) -> None:
@@ -208,9 +199,8 @@ def write_schemas(folder: Path) -> None:
 def settings_page() -> str:
     """The page ``config/settings.md``: the keys of the settings of every protocol."""
     page = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
-    for each in every_protocol().values():
-        page += f"\n## {each.name}\n\n{_summary(each.run)}\n\n{table(each.settings)}"
-    return page
+    parts = (f"\n## {p.name}\n\n{_summary(p.run)}\n\n{table(p.settings)}" for p in every_protocol().values())
+    return page + "".join(parts)
 
 
 def vocabulary_page() -> str:
@@ -271,9 +261,7 @@ def _value(shape: Any, models: Content) -> str:
     if parts := [part for part in alternatives if part != {"type": "null"}]:
         return " or ".join(dict.fromkeys(_value(part, models) for part in parts))
     if words := shape.get("enum", [shape["const"]] if "const" in shape else []):
-        return ", ".join(
-            f"`{word}`" if isinstance(word, str) and word else json.dumps(word) for word in words
-        )
+        return ", ".join(f"`{w}`" if isinstance(w, str) and w else json.dumps(w) for w in words)
     if shape.get("type") == "array":
         return f"list of {_value(shape.get('items'), models)}"
     if shape.get("type") == "object":

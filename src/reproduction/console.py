@@ -108,15 +108,12 @@ class LogHandler(LogHandlerBase):
             self._failed(said)
         elif said.get("exception") == "LockException":
             self._print(LOCKED)
-        elif (
-            said.get("told")
-            or record.getMessage().startswith(KNOWN)
-            or (
-                record.levelno >= logging.WARNING
-                and not (self.jobs and said.get("exception", "WorkflowError") in OF_JOBS)
-            )
-        ):
-            self._print(record.getMessage().strip())
+        else:
+            text = record.getMessage().strip()
+            repeated = self.jobs and said.get("exception", "WorkflowError") in OF_JOBS
+            warns = record.levelno >= logging.WARNING and not repeated
+            if said.get("told") or text.startswith(KNOWN) or warns:
+                self._print(text)
 
     def _failed(self, said: Mapping[str, Any]) -> None:
         what, log = _short(said), next(iter(said.get("log") or []), "")
@@ -135,15 +132,13 @@ class LogHandler(LogHandlerBase):
             time.sleep(1.0 if self.live else 10.0)
             with self.lock or threading.Lock():
                 if self.progress and self.progress.running:
-                    self._draw(self.progress.line())
-
-    def _draw(self, line: str) -> None:
-        if not self.live:
-            self._print(line)
-            return
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write("\r\x1b[K" + (line if len(line) <= width else line[: width - 3] + "..."))
-        sys.stderr.flush()
+                    line, width = self.progress.line(), shutil.get_terminal_size().columns - 1
+                    if self.live:
+                        cut = line if len(line) <= width else line[: width - 3] + "..."
+                        sys.stderr.write("\r\x1b[K" + cut)
+                        sys.stderr.flush()
+                    else:
+                        self._print(line)
 
 
 def clock(seconds: float) -> str:
@@ -169,7 +164,9 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
         return ""
     names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
     made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
-    lines = [f"{plan.config['scale']} scale: {_counted(plan, made)} in {plan.figures}"]
+    kinds = Counter(plan.artifacts[name].kind for name in made)
+    counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
+    lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {plan.figures}"]
     pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
     lines += [line for page in pages if (line := _verdicts(plan, page))]
     missing = [name for name in names if name not in made]
@@ -199,11 +196,6 @@ def cause(log: Path) -> str:
     last = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
     found = CAUSE.match(last)
     return found[1] if found else last * (log.stem in REFUSING)
-
-
-def _counted(plan: Plan, names: list[str]) -> str:
-    kinds = Counter(plan.artifacts[name].kind for name in names)
-    return " and ".join(f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
 
 
 def _verdicts(plan: Plan, scope: str) -> str:

@@ -29,19 +29,8 @@ from reproduction.strict_yaml import Content, near, read
 ADDED = "examples/papers"
 """The project of the repository's own: papers that were added by the recipe, run by ``project``."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
-COMMANDS = (
-    "audit",
-    "compare",
-    "help",
-    "lint",
-    "new-artifact",
-    "new-method",
-    "new-paper",
-    "reference",
-    "site",
-    "test",
-    "try",
-)
+COMMANDS = ["audit", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
+COMMANDS += ["reference", "site", "test", "try"]
 """What `./run` does beside making targets."""
 
 
@@ -82,22 +71,22 @@ class Plan:
             return "its settings have none of the data sets in `only`"
         for dataset in artifact.data_sets(artifact.settings):
             try:
-                why = self.lack(dataset)
+                if why := self.lack(dataset):
+                    return why
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: datasets: {error}") from None
-            if why:
-                return why
         for label, method in _methods(artifact.settings).items():
             module, _, user = method.partition(":")
-            if user and not code_digest.module_file(module):
-                name = f"methods.{label}.method: {method!r}: no module {module!r}"
-                paper = artifact.file.parent
-                if module.partition(".")[0] == paper.name:
-                    there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
-                    raise ValueError(f"{artifact.file}: settings.{name}{there}")
-                return f"{name}; is its folder on PYTHONPATH?"
-            if user:
+            if not user:
+                continue
+            if code_digest.module_file(module):
                 code_digest.digest([module])  # names a line that cannot be read
+                continue
+            why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
+            if module.partition(".")[0] == paper.name:
+                there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
+                raise ValueError(f"{artifact.file}: settings.{why}{there}")
+            return f"{why}; is its folder on PYTHONPATH?"
         return ""
 
     @cached_property
@@ -191,10 +180,9 @@ class Plan:
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
-        data = self.config["data"]
+        data, spec = self.config["data"], self._users(dataset)
         options = [f"--mirror={data['mirror']}"] if data["mirror"] else []
-        if spec := self._users(dataset):
-            options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)]
+        options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)] if spec else []
         return options + ["--offline"] * bool(data["offline"])
 
     # Jobs
@@ -229,13 +217,9 @@ class Plan:
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
         artifact, settings = self.artifact(name), dict(self.cell(name, cell))
-        if _methods(settings):
-            settings["methods"] = {
-                label: {key: value for key, value in method.items() if key not in DISPLAY}
-                if isinstance(method, dict)
-                else method
-                for label, method in settings["methods"].items()
-            }
+        for label in _methods(settings):
+            read = {key: said for key, said in settings["methods"][label].items() if key not in DISPLAY}
+            settings["methods"] = settings["methods"] | {label: read}
         experiment = artifact.settings.get("experiment", name.partition("@")[0])
         about = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
         return json.dumps(about | {"settings": settings})
@@ -278,8 +262,9 @@ class Plan:
         log, key = Path(f"logs/{scale}/{artifact}/{job}.time.tsv"), (artifact.partition("@")[0], cell, rule)
         if log.is_file() and log.stat().st_size:
             return costs.times(log)[0]
-        recorded = self.measured.get(key) if scale == "full" else None
-        return recorded[0] if recorded else costs.TYPICAL.get(rule.partition("_")[0], 3.0)
+        if scale == "full" and key in self.measured:
+            return self.measured[key][0]
+        return costs.TYPICAL.get(rule.partition("_")[0], 3.0)
 
     def lead(self, name: str) -> int:
         """How early the first experiment of a paper starts: 1000, more in a larger paper; of others 0.
@@ -421,24 +406,23 @@ class Plan:
         folder: of the experiments; the files of papers that are not listed are not read.
         """
         found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
-        listed = self.config["papers"]
-        added = folder.parents[1].glob(f"{ADDED}/*/*.yaml")
         known = {artifact.paper for artifact in self.artifacts.values()}
-        for file in sorted([*folder.glob("*/*.yaml"), *added]):
+        for file in sorted([*folder.glob("*/*.yaml"), *folder.parents[1].glob(f"{ADDED}/*/*.yaml")]):
             paper, name = file.parent.name, f"{file.parent.name}_{file.stem}"
-            if paper not in known and NAME.fullmatch(paper):
-                once = f"--config 'papers=[{','.join([*listed, paper])}]'"
-                why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
-                if file.parents[1] != folder:
-                    why = f"{paper} is one of the papers in {ADDED}; add --config project={ADDED}"
-                found |= dict.fromkeys([paper, *([name] if NAME.fullmatch(name) else [])], why)
+            once = f"--config 'papers=[{','.join([*self.config['papers'], paper])}]'"
+            why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
+            if file.parents[1] != folder:
+                why = f"{paper} is one of the papers in {ADDED}; add --config project={ADDED}"
+            if paper not in known:
+                found |= {target: why for target in (paper, name) if NAME.fullmatch(target)}
         return found
 
     def asked(self, words: Iterable[str]) -> list[str]:
         """The scopes of some targets; of none, or of ``all``, the one of everything. Files have none."""
         given = list(words)
-        every = not given or "all" in given
-        return [""] if every else [self.targets[word] for word in given if word in self.targets]
+        if not given or "all" in given:
+            return [""]
+        return [self.targets[word] for word in given if word in self.targets]
 
     def drawn_together(self, words: Iterable[str]) -> dict[str, list[str]]:
         """Scope -> the artifacts that one job draws: all of a paper, or one that is asked for alone.

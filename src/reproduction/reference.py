@@ -72,11 +72,10 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
     source : the artifact that the table and its provenance are of, if it is another.
     """
     scale, tables = plan.config["scale"], root / plan.results / (source or name)
-    verdicts, agreement = (_newest(root / plan.results, name, f"{part}.csv") for part in JUDGED_BY)
     return Run(
         scale,
-        verdicts,
-        agreement,
+        _newest(root / plan.results, name, "verdicts.csv"),
+        _newest(root / plan.results, name, "agreement.csv"),
         provenance=json_of(tables / "provenance.json"),
         cost=_cost(root / f"logs/{scale}/{name}"),
         drawn=_smallest(root / plan.figures / name),
@@ -89,11 +88,10 @@ def kept(name: str, root: Path, source: str = "") -> Run:
     tables, drawn = root / "results/reference" / (source or name), root / "figures/reference" / name
     folder = root / "results/reference" / name
     provenance = json_of(folder / "provenance.json")
-    verdicts, agreement = (rows_of(folder / f"{part}.csv") for part in JUDGED_BY)
     return Run(
         "full",
-        verdicts,
-        agreement,
+        rows_of(folder / "verdicts.csv"),
+        rows_of(folder / "agreement.csv"),
         provenance=json_of(tables / "provenance.json") | provenance,
         cost=provenance.get("cost", {}),
         drawn=_smallest(drawn),
@@ -134,9 +132,8 @@ def json_of(file: Path) -> Content:
     try:
         found: Content = json.loads(file.read_bytes())
     except ValueError as error:
-        raise ValueError(
-            f"{file}: cannot be read ({error}); delete it and run again, it is made again"
-        ) from None
+        remedy = "delete it and run again, it is made again"
+        raise ValueError(f"{file}: cannot be read ({error}); {remedy}") from None
     return found
 
 
@@ -236,25 +233,21 @@ def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
     return changed, [name for name, row in now.items() if row["verdict"] == NOT_JUDGED]
 
 
-def _write(found: Judged, name: str, folder: Path) -> None:
-    for table, frame in found._asdict().items():
-        file = folder / f"{table}.csv"
-        plain = frame.drop(columns=["paper", "artifact"], errors="ignore")
-        file.unlink(missing_ok=True)
-        if len(frame):
-            judge.write(judge.of_artifact(plain, *name.split("/")), file)
-
-
 def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
     """Judge kept artifacts again and write their verdicts; a line for each artifact where some changed."""
     lines = []
     for name in names:
         folder = home / "results/reference" / name
-        if (folder / "provenance.json").is_file():
-            content = made.artifact(name).content
-            changed, _ = moved(content, folder)
-            _write(again(content, folder), name, folder)
-            lines += [f"{name}: {', '.join(changed)}"] * bool(changed)
+        if not (folder / "provenance.json").is_file():
+            continue
+        content = made.artifact(name).content
+        changed, _ = moved(content, folder)
+        lines += [f"{name}: {', '.join(changed)}"] * bool(changed)
+        for table, frame in again(content, folder)._asdict().items():
+            plain = frame.drop(columns=["paper", "artifact"], errors="ignore")
+            (folder / f"{table}.csv").unlink(missing_ok=True)
+            if len(frame):
+                judge.write(judge.of_artifact(plain, *name.split("/")), folder / f"{table}.csv")
     return lines or ["every verdict is what it was"]
 
 
@@ -268,15 +261,11 @@ class NotFinished(ValueError):
 def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
     """The artifacts of some targets (papers or ``<paper>_<artifact>``); of none: all.
 
-    Raises
-    ------
-    ValueError : a target that the configuration does not have.
+    Raises ValueError: a target that the configuration does not have.
     """
-    known = made.targets
-    if unknown := [target for target in asked if target not in known]:
-        raise ValueError(unknown_target(unknown[0], known))
-    scopes = [known[target] for target in asked] or [""]
-    return list(dict.fromkeys(name for scope in scopes for name in made.below(scope)))
+    if unknown := [target for target in asked if target not in made.targets]:
+        raise ValueError(unknown_target(unknown[0], made.targets))
+    return list(dict.fromkeys(name for scope in made.asked(asked) for name in made.below(scope)))
 
 
 def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
@@ -288,8 +277,8 @@ def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bo
             lines.append(f"{name}: kept")
         except ValueError as error:
             refused.append(str(error))
-    folders = (home / "results/reference", home / "figures/reference")
-    size = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+    files = [f for folder in ("results", "figures") for f in (home / folder / "reference").rglob("*")]
+    size = sum(file.stat().st_size for file in files if file.is_file())
     count = f"{len(lines)} kept, {len(refused)} not; {size / 1e6:.1f} MB in all"
     large = [f"that is more than {WHOLE / 1e6:.0f} MB"] * (size > WHOLE)
     lines += [f"not kept: {line}" for line in refused]
@@ -299,9 +288,7 @@ def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bo
 def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     """Put the artifact of a full run, finished below ``root``, into the reference below ``home``.
 
-    Raises
-    ------
-    NotFinished : not run, not judged, or run from other settings than those of its file.
+    Raises NotFinished: not run, not judged, or run from other settings than those of its file.
     """
     run = own(made, name, root)
     _examine(made, name, run)
@@ -316,8 +303,13 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     for kind, rows in zip(JUDGED_BY, (run.verdicts, run.agreement), strict=True):
         if rows:
             judge.write(pd.DataFrame(rows), folder / f"{kind}.csv")
+    data, artifact = {}, made.artifact(name)
+    for each in artifact.data_sets(artifact.settings):
+        source = json_of(root / "data/raw" / made.pinned(each) / "source.json")
+        used = {key: source[key] for key in ("source", "variant", "files", "shape") if key in source}
+        data[each.partition(".")[0]] = used
     made_from = {"settings": _settings(made, name), "code": run.provenance.get("code", "")}
-    about = run.provenance | {"cost": run.cost, "data": _data(made, name, root), "made_from": made_from}
+    about = run.provenance | {"cost": run.cost, "data": data, "made_from": made_from}
     with replacing(folder / "provenance.json") as part:
         part.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     _keep_drawing(run, home / "figures/reference" / name)
@@ -345,16 +337,6 @@ def _examine(made: Plan, name: str, run: Run) -> None:
         results.verify(run.table)
 
 
-def _data(made: Plan, name: str, root: Path) -> Content:
-    """Data set -> source, variant and files of what the artifact used."""
-    artifact, found = made.artifact(name), {}
-    for each in artifact.data_sets(artifact.settings):
-        record = json_of(root / "data/raw" / made.pinned(each) / "source.json")
-        about = {key: record[key] for key in ("source", "variant", "files", "shape") if key in record}
-        found[each.partition(".")[0]] = about
-    return found
-
-
 def _keep_summary(table: Path, out: Path) -> None:
     """With quantiles where they fit into a file of the reference."""
     found = summarised(results.read_table(table))
@@ -363,8 +345,8 @@ def _keep_summary(table: Path, out: Path) -> None:
         if part.stat().st_size > LARGEST:
             write_summary(found.assign(**dict.fromkeys(QUANTILES)), part)
         if part.stat().st_size > LARGEST:
-            remedy = "thin the table out in its protocol"
-            raise NotFinished(f"{out}: larger than {LARGEST / 1e6:.0f} MB; {remedy}")
+            most = f"{LARGEST / 1e6:.0f} MB"
+            raise NotFinished(f"{out}: larger than {most}; thin the table out in its protocol")
 
 
 def _keep_drawing(run: Run, out: Path) -> None:
@@ -434,13 +416,9 @@ def _settings(made: Plan, name: str) -> str:
 
 
 def other_code(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:
-    """Has the code that computes the table changed? It has if the result is older than the digests of code.
-
-    made_from : of the provenance.
-    """
-    if not made.artifacts[name].protocol or name in made.left_out:
-        return False
-    return made.computing_code(name) != str(made_from["code"])
+    """Has the code that computes the table changed since ``made_from``, of the provenance, was written?"""
+    computed = made.artifacts[name].protocol and name not in made.left_out
+    return bool(computed) and made.computing_code(name) != str(made_from["code"])
 
 
 # Compare another run with it
@@ -540,13 +518,12 @@ def _differences(ours: Run, theirs: Run) -> list[str]:
 
     A reference may be older than a key of the provenance.
     """
-    common = [key for key in PROVENANCE if key in ours.provenance and key in theirs.provenance]
-    return _changes(*(_flat(run.provenance, common) for run in (theirs, ours)))
-
-
-def _flat(made: Mapping[str, Any], keys: Iterable[str]) -> dict[str, str]:
-    flat = {key: str(made[key]) for key in keys}
-    flat |= {f"package {name}": version for name, version in made.get("packages", {}).items()}
-    flat |= {f"variant of {name}": variant for name, variant in made.get("data_variant", {}).items()}
-    digests = made.get("data_sha256", {})
-    return flat | {f"data {name.removesuffix('.npz')}": digest[:12] for name, digest in digests.items()}
+    both, flat = [run.provenance for run in (theirs, ours)], []
+    for made in both:
+        facts = {key: str(made[key]) for key in PROVENANCE if all(key in each for each in both)}
+        facts |= {f"package {name}": version for name, version in made.get("packages", {}).items()}
+        facts |= {f"variant of {name}": variant for name, variant in made.get("data_variant", {}).items()}
+        digests = made.get("data_sha256", {})
+        facts |= {f"data {name.removesuffix('.npz')}": digest[:12] for name, digest in digests.items()}
+        flat.append(facts)
+    return _changes(*flat)

@@ -41,8 +41,8 @@ COLUMNS = [*MEANINGS]
 Row = dict[str, Any]
 """Column of `COLUMNS` -> what a row has there."""
 
+LABELS = ("dataset", "source", "noise", "setting", "method", "metric")
 DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting": "", "x": math.nan}
-_NUMBERS = ("repetition", "x", "value")
 
 NUMERIC = ("numpy", "scipy", "numba", "llvmlite", "pandas", "scikit-learn", "soundfile", "pyroomacoustics")
 """Packages that experiments, data sets and verdicts are computed with."""
@@ -97,21 +97,21 @@ def _line(row: Mapping[str, Any], where: str) -> str:
     full: Row = DEFAULTS | dict(row)
     if missing := [column for column in COLUMNS if column not in full]:
         raise ValueError(f"{where}missing columns {missing}")
-    if not math.isfinite(full["value"]):
+    x, value = float(full["x"]), float(full["value"])
+    if not math.isfinite(value):
         what = f"{full['metric']} of method {full['method']}"
-        place = f"repetition {full['repetition']}, x = {full['x']}"
-        raise ValueError(f"{where}the value of {what} ({place}) is {full['value']}; results must be finite")
-    if math.isinf(full["x"]):
+        place = f"repetition {full['repetition']}, x = {x}"
+        raise ValueError(f"{where}the value of {what} ({place}) is {value}; results must be finite")
+    if math.isinf(x):
         raise ValueError(f"{where}x is infinite")
-    cells = {column: str(full[column]) for column in COLUMNS if column not in _NUMBERS}
-    for column, text in cells.items():
+    labels = {column: str(full[column]) for column in LABELS}
+    for column, text in labels.items():
         if set(text) & set(',"\r\n'):
             rule = "holds a comma, a quote or a line break; use a plain label"
             raise ValueError(f"{where}{column} {text!r} {rule}")
-    cells["repetition"] = str(int(full["repetition"]))
-    cells["x"] = "" if math.isnan(full["x"]) else f"{float(full['x']):.10g}"
-    cells["value"] = f"{float(full['value']):.10g}"
-    return ",".join(cells[column] for column in COLUMNS)
+    numbers = {"repetition": int(full["repetition"]), "x": "" if math.isnan(x) else f"{x:.10g}"}
+    cells = {**labels, **numbers, "value": f"{value:.10g}"}
+    return ",".join(str(cells[column]) for column in COLUMNS)
 
 
 def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
@@ -174,19 +174,18 @@ def write_provenance(
     simd, blas_kernel : instructions and BLAS kernels chosen here; a processor's name decides neither.
     """
     import numpy as np
-
-    ran = json.loads(about)
     import threadpoolctl
 
+    ran, files = json.loads(about), list(data)
     build = np.show_config(mode="dicts")
     blas = build["Build Dependencies"]["blas"]
     kernels = {pool.get("architecture", "") for pool in threadpoolctl.threadpool_info()}
-    described = {file: _described(file) for file in data}
+    described = [json.loads(zipfile.ZipFile(file).read("meta.json")) for file in files]  # no array is read
     record = ran | {
         "settings_sha256": _digest(json.dumps(ran.get("settings"), sort_keys=True).encode()),
         "tuned": tuned,
-        "data_sha256": {file.name: _digest(file.read_bytes()) for file in described},
-        "data_variant": {each["id"]: each["variant"] for each in described.values()},
+        "data_sha256": {file.name: _digest(file.read_bytes()) for file in files},
+        "data_variant": {each["id"]: each["variant"] for each in described},
         "table_sha256": _digest(table.read_bytes()),
         "points_sha256": _digest(points.read_bytes()),
         "commit": _commit(),
@@ -252,9 +251,3 @@ def _processor() -> str:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _described(file: Path) -> dict[str, str]:
-    """What a prepared data file records about itself; its arrays stay unread."""
-    meta: dict[str, str] = json.loads(zipfile.ZipFile(file).read("meta.json"))
-    return meta

@@ -54,15 +54,15 @@ def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
 
 def _with_lists(schema: Any) -> Any:
     """The schema, its tuples made to take lists, as YAML has no tuples."""
-    if isinstance(schema, dict):
-        if schema.get("type") == "tuple":
-            schema["strict"] = False
-        for each in schema.values():
-            _with_lists(each)
-    elif isinstance(schema, list):
-        for each in schema:
-            _with_lists(each)
+    if isinstance(schema, dict) and schema.get("type") == "tuple":
+        schema["strict"] = False
+    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        _with_lists(each)
     return schema
+
+
+def _mistake(said: str) -> PydanticCustomError:
+    return PydanticCustomError("unknown_key", "{said}", {"said": said})
 
 
 class Model(BaseModel):
@@ -79,11 +79,10 @@ class Model(BaseModel):
     def _known_keys(cls, content: Any) -> Any:
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key, value in content.items() if isinstance(content, dict) else ():
-            said = f"{key}: is empty; give a value or drop the key" if value is None else ""
             if key not in known:
-                said = f"there is no key {str(key)!r}{near(key, known)}"
-            if said:
-                raise PydanticCustomError("unknown_key", "{said}", {"said": said})
+                raise _mistake(f"there is no key {str(key)!r}{near(key, known)}")
+            if value is None:
+                raise _mistake(f"{key}: is empty; give a value or drop the key")
         return content
 
 
@@ -111,8 +110,7 @@ def explained(error: ValidationError, content: object) -> str:
     meant = [each for each in here if not each["type"].endswith("_type")] or here
     text = " or ".join(dict.fromkeys(map(_said_of, meant)))
     if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
-        value = repr(meant[0]["input"])
-        half = LONGEST // 2
+        value, half = repr(meant[0]["input"]), LONGEST // 2
         text += f", got {value if len(value) <= LONGEST else f'{value[:half]} ... {value[-half:]}'}"
         text += _hint(meant[0])
     key = ".".join(map(str, first))
@@ -144,11 +142,9 @@ def _hint(error: ErrorDetails) -> str:
     if isinstance(value, str) and kind == "literal_error":
         return _did_you_mean(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
     if isinstance(value, str | float) and kind.startswith(("int", "float")):
-        with suppress(ValueError, OverflowError):
+        with suppress(ValueError, OverflowError):  # no number, or none that is finite
             number = float(value)
-            return (
-                f"; write {int(number) if number.is_integer() else number}" if math.isfinite(number) else ""
-            )
+            return f"; write {int(number) if number == int(number) else number}"
     return ""
 
 
