@@ -35,11 +35,8 @@ def environment():
 
 
 def requirements(*extras):
-    lines = [
-        *PROJECT["dependencies"],
-        *(line for e in extras for line in PROJECT["optional-dependencies"][e]),
-    ]
-    return [Requirement(line) for line in lines]
+    further = [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
+    return [Requirement(line) for line in PROJECT["dependencies"] + further]
 
 
 # --- one version everywhere
@@ -190,14 +187,13 @@ def test_run_refuses_a_python_or_a_place_in_one_line_and_writes_nothing(checkout
     assert not (checkout.path / ".venv").exists()
 
 
-@pytest.mark.parametrize("word", ["help", "-h", "--help"])
-def test_help_lists_the_commands_and_sets_nothing_up(checkout, word):
-    done, asked = checkout.run(word)
-    assert done.returncode == 0
-    assert done.stdout.startswith("Sets up the environment where needed")
-    assert "./run audit FILE --label COLUMN" in done.stdout
-    assert "set -euo" not in done.stdout
-    assert asked == []
+def test_help_lists_the_commands_and_sets_nothing_up(checkout):
+    for word in ("help", "-h", "--help"):
+        done, asked = checkout.run(word)
+        assert (done.returncode, asked) == (0, [])
+        assert done.stdout.startswith("Sets up the environment where needed")
+        assert "./run audit FILE --label COLUMN" in done.stdout
+        assert "set -euo" not in done.stdout
 
 
 def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
@@ -224,43 +220,35 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
     assert asked == []
 
 
-@pytest.mark.parametrize(
-    ("changed", "options", "made"),
-    [
+def test_a_change_is_installed_and_another_python_or_place_has_a_new_environment(checkout):
+    checkout.run("-n")
+    for changed, options, made in (
         ("runtime.lock", {}, False),
         ("pyproject.toml", {}, False),
         ("run", {"version": "3.13.1", "PYTHON": "python3"}, True),
         ("run", {"NOISYLABELS_VENV": "elsewhere"}, True),
-    ],
-)
-def test_a_change_is_installed_and_another_python_or_place_has_a_new_environment(
-    checkout, changed, options, made
-):
-    checkout.run("-n")
-    with (checkout.path / changed).open("a", encoding="utf-8") as file:
-        file.write("# changed\n")
-    _, asked = checkout.run("-n", **options)
-    assert ("venv" in asked) == made
-    assert asked[-1].endswith("-e .")
+    ):
+        with (checkout.path / changed).open("a", encoding="utf-8") as file:
+            file.write("# changed\n")
+        _, asked = checkout.run("-n", **options)
+        assert ("venv" in asked) == made
+        assert asked[-1].endswith("-e .")
 
 
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
+def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checkout):
+    for output, message in (
         ("THESE PACKAGES DO NOT MATCH THE HASHES", "not the file that the lock names"),
         ("Could not install packages: [Errno 28] No space left on device", "the disk is full"),
         ("No matching distribution found for numpy==2.4.6", "cannot get the packages from the package"),
         ("Retrying: Failed to establish a new connection", "cannot get the packages from the package"),
         ("ERROR: something else", "pip failed"),
-    ],
-)
-def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checkout, output, message):
-    done, _ = checkout.run("-n", error=output)
-    assert done.returncode == 1
-    assert output in done.stderr
-    assert message in done.stderr
-    assert "snakemake" not in done.stdout
-    assert not checkout.stamp.exists()
+    ):
+        done, _ = checkout.run("-n", error=output)
+        assert done.returncode == 1
+        assert output in done.stderr
+        assert message in done.stderr
+        assert "snakemake" not in done.stdout
+        assert not checkout.stamp.exists()
     done, asked = checkout.run("-n")
     assert done.returncode == 0
     assert asked[0] == "venv"
@@ -288,23 +276,15 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
     assert "venv" in asked  # the pip of the killed one may still speak
 
 
-OURS = "--profile workflow/profiles/default --cores all"
-
-
-@pytest.mark.parametrize(
-    ("typed", "handed_on"),
-    [
-        (["--profile", "workflow/profiles/slurm"], "--logger console --profile workflow/profiles/slurm"),
-        (["--verbose", "ors"], f"{OURS} ors"),
-        (["-n", "ors"], f"{OURS} -n ors"),
-        (["--logger", "mine"], f"{OURS} --logger mine"),
-    ],
-)
-def test_the_users_profile_and_display_replace_ours_and_a_dry_run_shows_that_of_snakemake(
-    checkout, typed, handed_on
-):
-    done, _ = checkout.run(*typed)
-    assert done.stdout == f"snakemake {handed_on}\n"
+def test_the_users_profile_and_display_replace_ours_and_a_dry_run_shows_that_of_snakemake(checkout):
+    ours = "--profile workflow/profiles/default --cores all"
+    for typed, handed_on in (
+        ("--profile workflow/profiles/slurm", "--logger console --profile workflow/profiles/slurm"),
+        ("--verbose ors", f"{ours} ors"),
+        ("-n ors", f"{ours} -n ors"),
+        ("--logger mine", f"{ours} --logger mine"),
+    ):
+        assert checkout.run(*typed.split())[0].stdout == f"snakemake {handed_on}\n"
 
 
 def installed(asked):
@@ -321,10 +301,10 @@ def test_a_profile_brings_the_plugins_of_clusters_and_a_larger_lock_needs_no_sma
     assert installed(checkout.run("--executor", "slurm")[1]) == ["cluster.lock"]
 
 
-@pytest.mark.parametrize("script", ["run", ".ci/run", ".ci/lock"])
-def test_scripts_can_be_started(script):
-    assert os.access(ROOT / script, os.X_OK)
-    subprocess.run(["bash", "-n", ROOT / script], check=True)
+def test_scripts_can_be_started():
+    for script in ("run", ".ci/run", ".ci/lock"):
+        assert os.access(ROOT / script, os.X_OK)
+        subprocess.run(["bash", "-n", ROOT / script], check=True)
 
 
 # --- the start of Snakemake, with a package of that name that only tells how it was called
@@ -332,7 +312,7 @@ def test_scripts_can_be_started(script):
 
 def start(folder, code, **variables):
     package = folder / "packages/snakemake"
-    package.mkdir(parents=True)
+    package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").touch()
     (package / "cli.py").write_text(code)
     command = [sys.executable, "-P", ROOT / "src/scripts/start.py", "-n"]
@@ -344,29 +324,27 @@ def start(folder, code, **variables):
 TELL = "import os, sys\ndef main(): print(sys.argv, os.environ.get('XDG_CACHE_HOME'))"
 
 
-def test_snakemake_is_started_with_the_arguments(tmp_path):
+def test_snakemake_is_started_with_the_arguments_and_a_home_that_can_be_written(tmp_path):
     assert start(tmp_path, TELL).stdout == "['snakemake', '-n'] None\n"
+    replaced = start(tmp_path, TELL, HOME="/proc/nowhere").stdout
+    assert replaced == f"['snakemake', '-n'] {tmp_path / '.cache/home'}\n"
 
 
 @pytest.mark.parametrize(
-    "damage", ["import no_such_module", "def main(:", "raise RuntimeError('half a file')"]
+    ("code", "place", "message"),
+    [
+        ("import no_such_module", {}, f"a package in {sys.prefix} is damaged"),
+        ("def main(:", {}, "remove that folder and start again"),
+        ("raise RuntimeError('half a file')", {}, "is damaged"),
+        (TELL, {"cwd": "/proc/self"}, "cannot be written; make it writable, or copy it to where you may"),
+    ],
 )
-def test_a_damaged_package_is_answered_in_one_line(tmp_path, damage):
-    done = start(tmp_path, damage)
+def test_a_damaged_package_and_a_checkout_that_is_read_only_are_answered_in_one_line(
+    tmp_path, code, place, message
+):
+    done = start(tmp_path, code, **place)
     assert done.returncode == 1
-    assert f"a package in {sys.prefix} is damaged" in done.stderr
-    assert "remove that folder and start again" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_home_that_cannot_be_written_is_replaced(tmp_path):
-    done = start(tmp_path, TELL, HOME="/proc/nowhere")
-    assert done.stdout == f"['snakemake', '-n'] {tmp_path / '.cache/home'}\n"
-
-
-def test_a_checkout_that_cannot_be_written_is_named(tmp_path):
-    done = start(tmp_path, TELL, cwd="/proc/self")
-    assert "cannot be written; make it writable, or copy it to where you may write" in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
