@@ -21,18 +21,22 @@ with style.context():
 """
 
 
-def _run(code, *arguments, seed):
-    environment = os.environ | {"PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-
-
 def test_two_processes_write_the_same_bytes_and_nothing_else(tmp_path):
+    """So the look of an unknown method depends on its label only, not on the seed of the hashes."""
     files = [f"figure.{suffix}" for suffix in ("pdf", "png", "svg")]
-    for seed in (0, 1):
-        (tmp_path / str(seed)).mkdir()
-        _run(DRAW, *(tmp_path / str(seed) / file for file in files), seed=seed)
-    first, second = (sorted((tmp_path / str(seed)).iterdir()) for seed in (0, 1))
+    for seed in ("0", "1"):
+        (tmp_path / seed).mkdir()
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [
+            sys.executable,
+            "-W",
+            "error",
+            "-c",
+            DRAW,
+            *(str(tmp_path / seed / file) for file in files),
+        ]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+    first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("0", "1"))
     assert [file.name for file in first] == files
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -58,9 +62,7 @@ def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_look_of_an_unknown_method_depends_on_its_label_only():
-    code = "from reproduction.figures import names, style; print(style.look_of('somebody''s own'))"
-    assert _run(code, seed=1) == f"{style.look_of('somebodys own')}\n"
+def test_unknown_methods_look_different():
     assert len({style.look_of(f"method {i}") for i in range(100)}) > 85
 
 

@@ -104,23 +104,18 @@ def test_roles_labels_and_notes():
 
 
 def renamed(name, artifact, names):
+    """Inputs whose methods have other names, in the order of the names."""
     inputs = Inputs(name)
     inputs.tables[artifact]["method"] = inputs.tables[artifact]["method"].replace(names)
     own = inputs.settings[artifact]["methods"]
-    inputs.settings[artifact]["methods"] = {names.get(label, label): spec for label, spec in own.items()}
+    inputs.settings[artifact]["methods"] = {names.get(label, label): own[label] for label in {**names, **own}}
     return inputs
 
 
 def test_columns_follow_the_artifact():
-    names = {"rkfd": "discriminant", "svm": "machine", "rmklr": "many kernels"}
-    inputs = renamed("rivals", "rivals", names)
-    frame = inputs.draw()
-    assert [c for c in frame.columns if c in names.values()] == ["discriminant", "machine", "many kernels"]
-    own = inputs.settings["rivals"]["methods"]
-    inputs.settings["rivals"]["methods"] = {
-        label: own[label] for label in ("many kernels", "discriminant", "machine")
-    }
-    frame = inputs.draw()
+    """Also in their order, which is another one than that of the file."""
+    names = {"rmklr": "many kernels", "rkfd": "discriminant", "svm": "machine"}
+    frame = renamed("rivals", "rivals", names).draw()
     assert [c for c in frame.columns if c in names.values()] == ["many kernels", "discriminant", "machine"]
     assert set(frame["machine against"]) <= {"many kernels", "discriminant"}
 

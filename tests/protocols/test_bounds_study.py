@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from running import table, two_classes, typed
+from running import table, two_classes, typed, values
 from scipy.special import betainc
 
 HALVES = {"datasets": ["toy"], "train": 0.5}
@@ -33,8 +33,8 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
         "zero_one": {"method": "zero_one_loss", "parameters": {"starts": 0}},
     }
     rows = table("boosting.bound_minimisers", HALVES | {"methods": methods}, TOY)
-    assert set(rows.loc[rows["metric"] == "k", "value"]) <= {5.0, 50.0}
-    assert set(rows.loc[rows["metric"] == "C", "value"]) <= {1.0, 10.0}
+    assert set(values(rows, metric="k")) <= {5.0, 50.0}
+    assert set(values(rows, metric="C")) <= {1.0, 10.0}
     found = rows[rows["metric"] == "error"]
     assert list(found["method"]) == [*methods, *methods]
     assert found["value"].between(0, 0.45).all()
@@ -42,16 +42,13 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
 
 def test_features_as_they_are_keep_their_scale():
     methods = {"svm": {"method": "large_margin_distribution", "parameters": {"C": 1, "lam1": 0, "lam2": 0}}}
-    settings = HALVES | {"methods": methods, "standardise": False}
     tiny = replace(TOY, arrays=TOY.arrays | {"X": 1e-6 * TOY.arrays["X"]})
-    made = [
-        (HALVES | {"methods": methods}, TOY),
-        (HALVES | {"methods": methods}, tiny),
-        (settings, TOY),
-        (settings, tiny),
+    rows = [
+        table("boosting.bound_minimisers", HALVES | {"methods": methods, "standardise": standardise}, data)
+        for standardise in (True, False)
+        for data in (TOY, tiny)
     ]
-    rows = [table("boosting.bound_minimisers", *each) for each in made]
-    scaled, same, raw, shrunk = (each.loc[each["metric"] == "error", "value"] for each in rows)
+    scaled, same, raw, shrunk = (values(each, metric="error") for each in rows)
     np.testing.assert_allclose(same, scaled)
     assert raw.mean() < 0.2 < shrunk.mean()  # weights that are large enough cost more than the errors
 
