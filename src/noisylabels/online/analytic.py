@@ -23,7 +23,7 @@ from noisylabels.noise.features import real
 from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
-from noisylabels.validation import Array, Floats, Ints, number, of_class, shown, whole
+from noisylabels.validation import Floats, Ints, number, of_class, shown, whole
 
 LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
 BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run
@@ -98,7 +98,7 @@ class AnalyticKernel(OnlineLearner):
 
     def _rounds(self, plan: Plan, X: Floats, copies: Floats, y: Floats, predictions: Floats) -> None:
         self._reserve(plan)
-        parameters = self.loss.kind, self.eta, self.B_w, self._rate, predictions, self._buffer
+        parameters = self.loss.kind, self.eta, self.B_w, predictions
         _run(self._state, self._tables, plan, X, copies, y, *parameters)
         self._check(self._state.numbers, predictions)
 
@@ -117,56 +117,41 @@ class AnalyticKernel(OnlineLearner):
         self._rounds(plan, np.empty((0, oracle.d)), copies, y, np.empty(0))
 
     def _values(self, X: Floats) -> Floats:
-        data = self._state, self._tables
         rows = np.ascontiguousarray(X)
-        return np.array([_predict(*data, z[None, :], self._rate, self._buffer) for z in rows])
+        return np.array([_predict(self._state, self._tables, z[None, :]) for z in rows])
 
     def _start(self, d: int) -> None:
-        self._rate = 0.0 if self.kernel.sigma2 is None else 1.0 / self.kernel.sigma2
-        highest = largest_degree(self.p)
-        self._tables = _tables(self.kernel, self.loss, self.p, highest)
+        highest, sigma2 = largest_degree(self.p), self.kernel.sigma2
+        inverse = log_inverse_probabilities(self.p, highest)
+        beta = self.kernel.log_betas(highest)
+        signs, logs = self.loss.series(highest)
+        pairs = np.ones(1)
+        if sigma2 is not None:
+            n = np.arange(highest + 1)
+            factorials = np.array([math.lgamma(k + 1.0) for k in n])
+            pairs = (-1.0) ** n * np.exp(inverse - factorials - n * math.log(sigma2))
+        slope, rate = signs * np.exp(logs + inverse), 0.0 if sigma2 is None else 1.0 / sigma2
+        self._tables = Tables(np.exp(beta + 2.0 * inverse), np.exp(beta + inverse), pairs, slope, rate)
         cut = highest if d == 1 else int(math.log(LARGEST_TENSOR) / math.log(d))
         cut = min(cut, highest if self.kernel.degree is None else self.kernel.degree)
         offset = np.concatenate([[0], np.cumsum([d**n for n in range(cut + 1)])]).astype(np.int64)
-        self._buffer = np.empty(d**cut)
-        numbers, counts = np.array([1.0, 0.0]), np.zeros(3, np.int64)
-        none = np.empty(0, np.int64)
-        self._state = State(
-            np.zeros(offset[-1]), offset, numbers, counts, none, np.empty(0), none, np.empty((0, d))
-        )
+        numbers, counts, none = np.array([1.0, 0.0]), np.zeros(3, np.int64), np.empty(0, np.int64)
+        items = none, np.empty(0), none, np.empty((0, d))
+        self._state = State(np.zeros(offset[-1]), offset, np.empty(d**cut), numbers, counts, *items)
 
     def _reserve(self, plan: Plan) -> None:
         """Room for the estimates of this plan that are kept one by one."""
-        n = plan.points[plan.first[:-1]]
-        n = n[(n >= len(self._state.offset) - 1) & (self._tables.product[n] != 0.0)]
-        items = int(self._state.counts[ITEMS]) + len(n)
-        points = int(self._state.counts[POINTS]) + int(n.sum())
         state = self._state
+        n = plan.points[plan.first[:-1]]
+        n = n[(n >= len(state.offset) - 1) & (self._tables.product[n] != 0.0)]
+        items, points = int(state.counts[ITEMS]) + len(n), int(state.counts[POINTS] + n.sum())
         if items > len(state.item_weight) or points > len(state.item_points):
             self._state = state._replace(
-                item_degree=_grown(state.item_degree, 2 * items),
-                item_weight=_grown(state.item_weight, 2 * items),
-                item_start=_grown(state.item_start, 2 * items),
-                item_points=_grown(state.item_points, 2 * points),
+                item_degree=np.resize(state.item_degree, 2 * items),
+                item_weight=np.resize(state.item_weight, 2 * items),
+                item_start=np.resize(state.item_start, 2 * items),
+                item_points=np.resize(state.item_points, (2 * points, state.item_points.shape[1])),
             )
-
-
-def _grown(values: Array, length: int) -> Array:
-    longer = np.zeros((length, *values.shape[1:]), values.dtype)
-    longer[: len(values)] = values
-    return longer
-
-
-def _tables(kernel: TensorKernel, loss: AnalyticLoss, p: float, highest: int) -> Tables:
-    inverse = log_inverse_probabilities(p, highest)
-    beta = kernel.log_betas(highest)
-    signs, logs = loss.series(highest)
-    pairs = np.ones(1)
-    if kernel.sigma2 is not None:
-        n = np.arange(highest + 1)
-        factorials = np.array([math.lgamma(k + 1.0) for k in n])
-        pairs = (-1.0) ** n * np.exp(inverse - factorials - n * math.log(kernel.sigma2))
-    return Tables(np.exp(beta + 2.0 * inverse), np.exp(beta + inverse), pairs, signs * np.exp(logs + inverse))
 
 
 SCALE, NORM = 0, 1  # places in State.numbers
@@ -189,16 +174,20 @@ class Plan(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Weights by degree: of Prod, of Prod with a known point, of the pairs, of the gradient length."""
+    """Weights by degree: of Prod, of Prod with a known point, of the pairs, of the gradient length.
+
+    rate: 1 / sigma2, 0 for dot-product kernels.
+    """
 
     product: Floats
     point: Floats
     pairs: Floats
     slope: Floats
+    rate: float
 
 
 class State(NamedTuple):
-    """W: the tensors, that of degree n from offset[n] on.  numbers: scale, squared norm.
+    """W: the tensors, that of degree n from offset[n] on; buffer: room for one.  numbers: scale, ||w||^2.
 
     counts: highest degree in W, number of estimates kept one by one, number of their points.
     item_degree, item_weight, item_start: those estimates; item_points: their points, (.., d).
@@ -206,19 +195,13 @@ class State(NamedTuple):
 
     W: Floats
     offset: Ints
+    buffer: Floats
     numbers: Floats
     counts: Ints
     item_degree: Ints
     item_weight: Floats
     item_start: Ints
     item_points: Floats
-
-
-@njit(cache=True)
-def _longer(values: Ints) -> Ints:
-    longer = np.empty(2 * len(values), values.dtype)
-    put(longer[: len(values)], values)
-    return longer
 
 
 @njit(cache=True)
@@ -230,26 +213,17 @@ def degree(uniform: float, log_p: float) -> int:
 @njit(cache=True)
 def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) -> Plan:
     """The plan of T rounds, from the coin `rng` in the order of the algorithm."""
-    first = np.empty(T + 1, np.int64)
-    pairs, points = np.empty(4 * T + 4, np.int64), np.empty(4 * T + 4, np.int64)
-    estimates = 0
+    first, start, pairs, points = np.zeros(T + 1, np.int64), [0], [0] * 0, [0] * 0
     for t in range(T):
-        first[t] = estimates
         wanted = 1
-        while estimates < first[t] + wanted:
-            if estimates == len(points):
-                pairs, points = _longer(pairs), _longer(points)
-            pairs[estimates] = degree(rng.random(), log_p) if gaussian else 0
-            points[estimates] = degree(rng.random(), log_p)
-            if estimates == first[t]:
+        while len(points) < first[t] + wanted:
+            pairs.append(degree(rng.random(), log_p) if gaussian else 0)
+            points.append(degree(rng.random(), log_p))
+            start.append(start[-1] + 2 * pairs[-1] + points[-1])
+            if len(points) == first[t] + 1:
                 wanted += degree(rng.random(), log_p)
-            estimates += 1
-    first[T] = estimates
-    start = np.empty(estimates + 1, np.int64)
-    start[0] = 0
-    for e in range(estimates):
-        start[e + 1] = start[e] + 2 * pairs[e] + points[e]
-    return Plan(first, pairs[:estimates], points[:estimates], start)
+        first[t + 1] = len(points)
+    return Plan(first, np.array(pairs), np.array(points), np.array(start))
 
 
 @njit(cache=True)
@@ -261,8 +235,9 @@ def _dot(x: Floats, z: Floats) -> float:
 
 
 @njit(cache=True)
-def _contracted(W: Floats, at: int, n: int, x: Floats, step: int, buffer: Floats) -> float:
-    """<W_n, x_1 (x) ... (x) x_n>, W_n = W[at : at + d^n], x_j = x[(j - 1) step]; step 0: x_1 n times."""
+def _contracted(state: State, n: int, x: Floats, step: int) -> float:
+    """<W_n, x_1 (x) ... (x) x_n>, x_j = x[(j - 1) step]; step 0: x_1 n times."""
+    W, at, buffer = state.W, state.offset[n], state.buffer
     if n == 0:
         return W[at]
     d = x.shape[1]
@@ -279,64 +254,41 @@ def _contracted(W: Floats, at: int, n: int, x: Floats, step: int, buffer: Floats
     return buffer[0]
 
 
-@njit(cache=True)
-def _add(W: Floats, at: int, n: int, weight: float, x: Floats, buffer: Floats) -> None:
-    """W_n += weight x_1 (x) ... (x) x_n."""
-    d = x.shape[1]
-    size = 1
-    buffer[0] = weight
-    for j in range(n):
-        for i in range(size - 1, -1, -1):
-            value = buffer[i]
-            for k in range(d):
-                buffer[i * d + k] = value * x[j, k]
-        size *= d
-    for i in range(size):
-        W[at + i] += buffer[i]
+@njit(cache=True, forceinline=True)
+def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> float:
+    """weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; x, step: see `_contracted`."""
+    for j in range(state.item_degree[i]):
+        weight *= _dot(state.item_points[state.item_start[i] + j], x[j * step])
+    return weight
 
 
 @njit(cache=True)
-def _item_products(state: State, n: int, x: Floats, step: int) -> float:
-    """sum over the estimates of degree n that are kept one by one of weight prod_j <x_i^(j), x_j>."""
-    total = 0.0
-    for i in range(state.counts[ITEMS]):
-        if state.item_degree[i] == n:
-            value = state.item_weight[i]
-            for j in range(n):
-                value *= _dot(state.item_points[state.item_start[i] + j], x[j * step])
-            total += value
-    return total
-
-
-@njit(cache=True)
-def _inner(state: State, tables: Tables, scalar: float, x: Floats, buffer: Floats) -> float:
+def _inner(state: State, tables: Tables, scalar: float, x: Floats) -> float:
     """<w, Psi~> for an estimate with points x (n, d)."""
-    n = len(x)
+    n, value = len(x), 0.0
     weight = tables.product[n]
     if weight == 0.0:
         return 0.0
     if n < len(state.offset) - 1:
-        value = _contracted(state.W, state.offset[n], n, x, 1, buffer)
+        value = _contracted(state, n, x, 1)
     else:
-        value = _item_products(state, n, x, 1)
+        for i in range(state.counts[ITEMS]):
+            if state.item_degree[i] == n:
+                value += _with_item(state, i, state.item_weight[i], x, 1)
     return state.numbers[SCALE] * weight * scalar * value
 
 
 @njit(cache=True)
-def _predict(state: State, tables: Tables, z: Floats, rate: float, buffer: Floats) -> float:
-    """<w, Psi(z)>; z: (1, d); rate: 1 / sigma2, 0 for dot-product kernels."""
+def _predict(state: State, tables: Tables, z: Floats) -> float:
+    """<w, Psi(z)>; z: (1, d)."""
     total = 0.0
     for n in range(state.counts[TOP] + 1):
         if tables.point[n] != 0.0:
-            total += tables.point[n] * _contracted(state.W, state.offset[n], n, z, 0, buffer)
+            total += tables.point[n] * _contracted(state, n, z, 0)
     for i in range(state.counts[ITEMS]):
-        n = state.item_degree[i]
-        value = state.item_weight[i] * tables.point[n]
-        for j in range(n):
-            value *= _dot(state.item_points[state.item_start[i] + j], z[0])
-        total += value
-    if rate > 0.0:
-        total *= math.exp(-rate * _dot(z[0], z[0]))
+        total += _with_item(state, i, state.item_weight[i] * tables.point[state.item_degree[i]], z, 0)
+    if tables.rate > 0.0:
+        total *= math.exp(-tables.rate * _dot(z[0], z[0]))
     return state.numbers[SCALE] * total
 
 
@@ -350,9 +302,7 @@ def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
 
 
 @njit(cache=True)
-def _slope(
-    state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int, buffer: Floats
-) -> float:
+def _slope(state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int) -> float:
     """Subroutine 1 for round t; y: the targets of the estimates, y[e]."""
     first, last = plan.first[t] + 1, plan.first[t + 1]
     g = tables.slope[last - first]
@@ -364,7 +314,7 @@ def _slope(
     for e in range(first, last):
         at = plan.start[e] + 2 * plan.pairs[e]
         scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
-        value = _inner(state, tables, scalar, copies[at : at + plan.points[e]], buffer)
+        value = _inner(state, tables, scalar, copies[at : at + plan.points[e]])
         if kind == DIFFERENCE:
             g *= value - y[e]
         elif kind == MARGIN_LESS_ONE:
@@ -375,59 +325,59 @@ def _slope(
 
 
 @njit(cache=True)
-def _store(state: State, weight: float, x: Floats, buffer: Floats) -> None:
-    n = len(x)
+def _store(state: State, weight: float, x: Floats) -> None:
+    """w += weight times the estimate with points x (n, d): in its tensor, or by itself if there is none."""
+    n, d = x.shape
     if n < len(state.offset) - 1:
-        _add(state.W, state.offset[n], n, weight, x, buffer)
+        buffer, at, size = state.buffer, state.offset[n], 1
+        buffer[0] = weight
+        for j in range(n):
+            for i in range(size - 1, -1, -1):
+                value = buffer[i]
+                for k in range(d):
+                    buffer[i * d + k] = value * x[j, k]
+            size *= d
+        for i in range(size):
+            state.W[at + i] += buffer[i]
         state.counts[TOP] = max(state.counts[TOP], n)
         return
     i, at = state.counts[ITEMS], state.counts[POINTS]
     state.item_degree[i], state.item_weight[i], state.item_start[i] = n, weight, at
     for j in range(n):
-        for k in range(x.shape[1]):
-            state.item_points[at + j, k] = x[j, k]
+        put(state.item_points[at + j], x[j])
     state.counts[ITEMS] += 1
     state.counts[POINTS] += n
 
 
 @njit(cache=True)
-def _learn(
-    state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int, eta: float,
-    B_w: float, buffer: Floats,
-) -> None:  # fmt: skip
-    alpha = -eta * _slope(state, tables, plan, t, copies, y, kind, buffer)
-    e = plan.first[t]
-    x = copies[plan.start[e] + 2 * plan.pairs[e] : plan.start[e + 1]]
-    weight = tables.product[len(x)]
-    if alpha == 0.0 or weight == 0.0:
-        return
-    scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
-    square = weight * scalar * scalar
-    for j in range(len(x)):
-        square *= _dot(x[j], x[j])
-    h = _inner(state, tables, scalar, x, buffer)
-    norm = state.numbers[NORM] + 2.0 * alpha * h + alpha * alpha * square
-    _store(state, alpha / state.numbers[SCALE] * scalar, x, buffer)
-    state.numbers[NORM] = max(norm, 0.0)
-    if norm > B_w:
-        state.numbers[SCALE] *= math.sqrt(B_w / norm)
-        state.numbers[NORM] = B_w
-    if state.numbers[SCALE] < SMALL:
-        put(state.W, state.W * state.numbers[SCALE])
-        put(state.item_weight, state.item_weight * state.numbers[SCALE])
-        state.numbers[SCALE] = 1.0
-
-
-@njit(cache=True)
 def _run(
     state: State, tables: Tables, plan: Plan, clean: Floats, copies: Floats, y: Floats, kind: int,
-    eta: float, B_w: float, rate: float, predictions: Floats, buffer: Floats,
+    eta: float, B_w: float, predictions: Floats,
 ) -> None:  # fmt: skip
     """predictions[t] = <w_t, Psi(clean[t])>, if wanted, then one round of Algorithm 4; for every t."""
     for t in range(len(plan.first) - 1):
         if len(predictions):
-            predictions[t] = _predict(state, tables, clean[t : t + 1], rate, buffer)
-        _learn(state, tables, plan, t, copies, y, kind, eta, B_w, buffer)
+            predictions[t] = _predict(state, tables, clean[t : t + 1])
+        alpha = -eta * _slope(state, tables, plan, t, copies, y, kind)
+        e = plan.first[t]
+        x = copies[plan.start[e] + 2 * plan.pairs[e] : plan.start[e + 1]]
+        weight = tables.product[len(x)]
+        if alpha == 0.0 or weight == 0.0:
+            continue
+        scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
+        square = weight * scalar * scalar
+        for j in range(len(x)):
+            square *= _dot(x[j], x[j])
+        norm = state.numbers[NORM] + 2.0 * alpha * _inner(state, tables, scalar, x) + alpha * alpha * square
+        _store(state, alpha / state.numbers[SCALE] * scalar, x)
+        state.numbers[NORM] = max(norm, 0.0)
+        if norm > B_w:
+            state.numbers[SCALE] *= math.sqrt(B_w / norm)
+            state.numbers[NORM] = B_w
+        if state.numbers[SCALE] < SMALL:
+            put(state.W, state.W * state.numbers[SCALE])
+            put(state.item_weight, state.item_weight * state.numbers[SCALE])
+            state.numbers[SCALE] = 1.0
 
 
 BLOCK = 16_384  # rows whose features are in memory at once

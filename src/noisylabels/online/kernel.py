@@ -24,6 +24,7 @@ from noisylabels.validation import Floats, number, of_class
 BLOCK = 512  # points whose distances stay in the first-level cache
 SMALL = 1e-150  # a smaller scale is multiplied into the coefficients
 SCALE, NORM = 0, 1  # places in `state`
+NONE = np.empty(0)
 
 
 class KernelRun(NamedTuple):
@@ -83,14 +84,8 @@ class SurrogateKernel(OnlineLearner):
         first, y = real("X1", X1, clean.shape), real("y", y, (len(clean),))
         second = first if X2 is X1 else real("X2", X2, clean.shape)
         self._ready(self.pair.d)
-        self._reserve(len(y))
-        predictions, pair = np.empty(len(y)), self.pair
-        _run(
-            clean, first, second, second is first, y, self.eta, self.ball, self._S, self._a, self._n,
-            pair.weights, self._rates, pair.surrogate_weights, pair.surrogate_rates, self._state, predictions,
-        )  # fmt: skip
-        self._n += len(y)
-        self._check(predictions)
+        predictions = np.empty(len(y))
+        self._rounds(clean, first, second, y, predictions)
         return KernelRun(predictions, self.support, self.alpha, self.norm)
 
     def _start(self, d: int) -> None:
@@ -100,30 +95,25 @@ class SurrogateKernel(OnlineLearner):
         self._rates = np.repeat(self.pair.rates[:, None], d, axis=1)
         self._S, self._a, self._n = np.empty((d, 64)), np.empty(64), 0
         self._state = np.array([1.0, 0.0])
-        self._buffer = np.empty(BLOCK)
 
-    def _reserve(self, more: int) -> None:
-        if self._n + more > len(self._a):
-            capacity = max(self._n + more, 2 * len(self._a))
-            S, a = np.empty((self.pair.d, capacity)), np.empty(capacity)
-            S[:, : self._n], a[: self._n] = self._S[:, : self._n], self._a[: self._n]
-            self._S, self._a = S, a
+    def _rounds(self, clean: Floats, first: Floats, second: Floats, y: Floats, predictions: Floats) -> None:
+        missing, pair = self._n + len(y) - len(self._a), self.pair
+        if missing > 0:
+            more = max(missing, len(self._a))
+            self._S, self._a = np.pad(self._S, ((0, 0), (0, more))), np.pad(self._a, (0, more))
+        _run(
+            clean, first, second, second is first, y, self.eta, self.ball, self._S, self._a, self._n,
+            pair.weights, self._rates, pair.surrogate_weights, pair.surrogate_rates, self._state, predictions,
+        )  # fmt: skip
+        self._n += len(y)
+        self._check(predictions if len(predictions) else self._state)
 
     def _values(self, X: Floats) -> Floats:
         return _values(self._S, self._a, self._n, self._state[SCALE], X, self.pair.weights, self._rates)
 
     def _learn(self, oracle: Oracle) -> None:
-        first, second = self._copy(oracle), self._copy(oracle)
-        self._add(first, second, oracle.target())
-
-    def _add(self, first: Floats, second: Floats, y: float) -> None:
-        self._reserve(1)
-        _learn(
-            self._S, self._a, self._n, first, second, second is first, y, self.eta, self.ball,
-            self.pair.surrogate_weights, self.pair.surrogate_rates, self._state, self._buffer,
-        )  # fmt: skip
-        self._n += 1
-        self._check(self._state)
+        first, second = self._copy(oracle)[None], self._copy(oracle)[None]
+        self._rounds(first, first, second, np.array([oracle.target()]), NONE)
 
 
 class NaiveKernelOGD(SurrogateKernel):
@@ -144,8 +134,8 @@ class NaiveKernelOGD(SurrogateKernel):
         return super().run(X, X1, X1, y)
 
     def _learn(self, oracle: Oracle) -> None:
-        x = self._copy(oracle)
-        self._add(x, x, oracle.target())
+        x = self._copy(oracle)[None]
+        self._rounds(x, x, x, np.array([oracle.target()]), NONE)
 
 
 @njit(inline="always")
@@ -204,45 +194,36 @@ def _values(S: Floats, a: Floats, n: int, scale: float, Z: Floats, weights: Floa
 
 
 @njit(cache=True, error_model="numpy")
-def _learn(
-    S: Floats, a: Floats, n: int, first: Floats, second: Floats, twice: bool, y: float, eta: float,
-    ball: float, weights: Floats, rates: Floats, state: Floats, buffer: Floats,
-) -> None:  # fmt: skip
-    """One round of Algorithm 3: the new point n is `first`, its coefficient comes from `second`.
-
-    state: scale and squared norm.  weights, rates: of the surrogate.  twice: `second` is `first`.
-    """
-    g = 2.0 * (state[SCALE] * _value(S, a, n, second, weights, rates, buffer) - y)
-    alpha = -eta * g
-    if twice:
-        h = 0.5 * g + y
-    else:
-        h = state[SCALE] * _value(S, a, n, first, weights, rates, buffer)
-    for k in range(len(first)):
-        S[k, n] = first[k]
-    a[n] = alpha / state[SCALE]
-    norm = state[NORM] + 2.0 * alpha * h + alpha * alpha * weights.sum()
-    state[NORM] = max(norm, 0.0)
-    if norm > ball:
-        state[SCALE] *= math.sqrt(ball / norm)
-        state[NORM] = ball
-    if state[SCALE] < SMALL:
-        for i in range(n + 1):
-            a[i] *= state[SCALE]
-        state[SCALE] = 1.0
-
-
-@njit(cache=True, error_model="numpy")
 def _run(
     clean: Floats, first: Floats, second: Floats, twice: bool, y: Floats, eta: float, ball: float,
     S: Floats, a: Floats, n: int, weights: Floats, rates: Floats, surrogate_weights: Floats,
     surrogate_rates: Floats, state: Floats, predictions: Floats,
 ) -> None:  # fmt: skip
-    """predictions[t] = f_t(clean[t]) with the original kernel, then `_learn`, for every t."""
-    buffer = np.empty(BLOCK)
+    """predictions[t] = f_t(clean[t]), if wanted, then one round of Algorithm 3, for every t.
+
+    The new point n is first[t], its coefficient comes from second[t].  twice: `second` is `first`.
+    """
+    buffer, diagonal = np.empty(BLOCK), surrogate_weights.sum()
     for t in range(len(y)):
-        predictions[t] = state[SCALE] * _value(S, a, n + t, clean[t], weights, rates, buffer)
-        _learn(
-            S, a, n + t, first[t], second[t], twice, y[t], eta, ball,
-            surrogate_weights, surrogate_rates, state, buffer,
-        )  # fmt: skip
+        if len(predictions):
+            predictions[t] = state[SCALE] * _value(S, a, n, clean[t], weights, rates, buffer)
+        value = _value(S, a, n, second[t], surrogate_weights, surrogate_rates, buffer)
+        g = 2.0 * (state[SCALE] * value - y[t])
+        alpha = -eta * g
+        if twice:
+            h = 0.5 * g + y[t]
+        else:
+            h = state[SCALE] * _value(S, a, n, first[t], surrogate_weights, surrogate_rates, buffer)
+        for k in range(len(S)):
+            S[k, n] = first[t, k]
+        a[n] = alpha / state[SCALE]
+        n += 1
+        norm = state[NORM] + 2.0 * alpha * h + alpha * alpha * diagonal
+        state[NORM] = max(norm, 0.0)
+        if norm > ball:
+            state[SCALE] *= math.sqrt(ball / norm)
+            state[NORM] = ball
+        if state[SCALE] < SMALL:
+            for i in range(n):
+                a[i] *= state[SCALE]
+            state[SCALE] = 1.0

@@ -14,19 +14,13 @@ from noisylabels.noise.features import checked_covariance, real
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, as_array, nonnegative, number, whole
 
-SHORT = 8  # rows shorter than this are summed in one plain loop
-COPIES, FULL, DIAGONAL = range(3)  # what takes the bias out of a step
+NONE = np.empty((1, 0))
 
 
 @njit(cache=True)
 def project(w: Floats, B_w: float) -> None:
     """w = w min(1, sqrt(B_w) / ||w||), in place."""
-    _shrink(w, dot(w, 0, w), B_w)
-
-
-@njit(cache=True)
-def _shrink(w: Floats, size: float, B_w: float) -> None:
-    """`project` where size = ||w||^2 is known."""
+    size = dot(w, 0, w)
     if size > B_w:
         scale = math.sqrt(B_w / size)
         for k in range(len(w)):
@@ -36,19 +30,51 @@ def _shrink(w: Floats, size: float, B_w: float) -> None:
 @njit(cache=True)
 def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_w: float) -> None:
     """w = P(w - eta 2 (<w, x~> - y~) x~'), in place; x~ = x[at : at+d], x~' = second[at : at+d]."""
+    add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
+    project(w, B_w)
+
+
+@njit(cache=True)
+def _step_known(
+    w: Floats, x: Floats, y: float, at: int, Sigma: Floats, start: int, bias: Floats, eta: float, B_w: float
+) -> None:
+    """w = P(w - eta 2 ((<w, x~> - y~) x~ - Sigma_t w)), in place; Sigma_t is Sigma[start : start + d d]."""
     d = len(w)
-    if d >= SHORT:
-        add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
-        project(w, B_w)
-        return
-    inner = size = 0.0
     for k in range(d):
-        inner += x[at + k] * w[k]
-    c = -eta * 2.0 * (inner - y)
-    for k in range(d):
-        w[k] += c * second[at + k]
-        size += w[k] * w[k]
-    _shrink(w, size, B_w)
+        bias[k] = dot(Sigma, start + k * d, w)
+    add(w, -eta * 2.0 * (dot(x, at, w) - y), x, at)
+    add(w, eta * 2.0, bias, 0)
+    project(w, B_w)
+
+
+@njit(cache=True)
+def _run(
+    clean: Floats, x: Floats, second: Floats, y: Floats, Sigma: Floats, size: int, stride: int,
+    eta: float, B_w: float, w: Floats, predictions: Floats, total: Floats, since: int,
+) -> None:  # fmt: skip
+    """predictions[t] = <w, clean_t>, then one step, for all t; total = sum of w over the rounds t >= since.
+
+    The instances are flat arrays of T d numbers. Sigma_t is Sigma[t stride : t stride + size]: nothing, the d
+    numbers of its diagonal, or all d d.
+    """
+    d = len(w)
+    bias = np.empty(d)
+    for t in range(len(y)):
+        at = t * d
+        predictions[t] = dot(clean, at, w)
+        if t >= since:
+            for k in range(d):
+                total[k] += w[k]
+        if size == 0:
+            step(w, x, y[t], second, at, eta, B_w)
+        elif size > d:
+            _step_known(w, x, y[t], at, Sigma, t * stride, bias, eta, B_w)
+        else:
+            slope = eta * 2.0 * (dot(x, at, w) - y[t])
+            row, variances = x[at : at + d], Sigma[t * stride : t * stride + d]
+            for k in range(d):
+                w[k] = (w[k] - slope * row[k]) + eta * 2.0 * (variances[k] * w[k])
+            project(w, B_w)
 
 
 class Run(NamedTuple):
@@ -86,23 +112,21 @@ class LinearLearner(OnlineLearner):
         step(self.w, first, oracle.target(), second, 0, self.eta, self.B_w)
 
     def _run(
-        self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, average_from: int,
-        kind: int = COPIES, Sigma: Floats | None = None, stride: int = 0,
-    ) -> Run:  # fmt: skip
+        self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, since: int, Sigma: Floats = NONE
+    ) -> Run:
         """All rounds from the present w; X1, X2 (T, d): copies for the residual and for the direction.
 
-        kind, Sigma, stride: see the function `_run`.
-        Raises ValueError: wrong shape, not finite, divergence, `average_from` not in 0..T-1.
+        Sigma: of one round after the other, (T, d d), or (T, d), the diagonals; of one row if all are equal.
         """
         clean = real("X", X, (None, None))
         self._ready(clean.shape[1])
         first, targets = real("copy 1", X1, clean.shape), real("y", y, (len(clean),))
         second = first if X2 is X1 else real("copy 2", X2, clean.shape)
         predictions, total = np.empty(len(clean)), np.zeros(clean.shape[1])
-        since = whole("average_from", average_from, 0, len(clean) - 1)
-        known = np.empty(0) if Sigma is None else Sigma.ravel()
-        data = clean.ravel(), first.ravel(), second.ravel(), targets, known, stride
-        _run(kind, *data, self.eta, self.B_w, self.w, predictions, total, since)
+        since = whole("average_from", since, 0, len(clean) - 1)
+        rounds, size = Sigma.shape
+        data = clean.ravel(), first.ravel(), second.ravel(), targets, Sigma.ravel(), size, size * (rounds > 1)
+        _run(*data, self.eta, self.B_w, self.w, predictions, total, since)
         self._check(predictions, self.w)
         return Run(predictions, self.w.copy(), total / (len(clean) - since))
 
@@ -154,7 +178,8 @@ class KnownCovariance(LinearLearner):
         Sigma = self.covariance if self.covariance is not None else oracle.covariance()
         if Sigma.shape != (len(x), len(x)):
             raise ValueError(f"covariance: expected shape ({len(x)}, {len(x)}), got {Sigma.shape}")
-        _step_full(self.w, x, 0, oracle.target(), Sigma.ravel(), 0, np.empty(len(x)), self.eta, self.B_w)
+        known = Sigma.ravel(), 0, np.empty(len(x))
+        _step_known(self.w, x, oracle.target(), 0, *known, self.eta, self.B_w)
 
     def run(
         self, X: ArrayLike, X1: ArrayLike, y: ArrayLike, *, covariance: ArrayLike | None = None,
@@ -167,69 +192,20 @@ class KnownCovariance(LinearLearner):
         or neither, if `__init__` got the covariance.
         Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
         """
-        clean = real("X", X, (None, None))
-        Sigma = self._known(covariance, variances, *clean.shape)
-        kind = FULL if variances is None else DIAGONAL
-        stride = Sigma[0].size if Sigma.ndim == (3 if kind == FULL else 2) else 0
-        return self._run(clean, X1, X1, y, average_from, kind, Sigma, stride)
-
-    def _known(self, covariance: ArrayLike | None, variances: ArrayLike | None, T: int, d: int) -> Floats:
-        """The covariances (d, d) or (T, d, d), or the variances (d,) or (T, d) of the T rounds."""
-        if covariance is not None and variances is not None:
-            raise ValueError("known_covariance: give covariance or variances, not both")
+        T, d = real("X", X, (None, None)).shape
         if variances is not None:
+            if covariance is not None:
+                raise ValueError("known_covariance: give covariance or variances, not both")
             shape = (d,) if as_array("variances", variances).ndim < 2 else (T, d)
-            return nonnegative("variances", real("variances", variances, shape), shape)
+            Sigma = nonnegative("variances", real("variances", variances, shape), shape)
+            return self._run(X, X1, X1, y, average_from, np.atleast_2d(Sigma))
         given = self.covariance if covariance is None else covariance
         if given is None:
             raise ValueError("covariance: known_covariance needs the covariance of the noise of every round")
         Sigma = checked_covariance("covariance", given, d)
         if Sigma.ndim == 3 and len(Sigma) != T:
             raise ValueError(f"covariance: has {len(Sigma)} rounds, X has {T}")
-        return Sigma
-
-
-@njit(cache=True)
-def _step_full(
-    w: Floats, x: Floats, at: int, y: float, Sigma: Floats, start: int, bias: Floats, eta: float, B_w: float
-) -> None:
-    """One round, w in place; Sigma_t is Sigma[start : start + d d]."""
-    d = len(w)
-    for k in range(d):
-        bias[k] = dot(Sigma, start + k * d, w)
-    add(w, -eta * 2.0 * (dot(x, at, w) - y), x, at)
-    add(w, eta * 2.0, bias, 0)
-    project(w, B_w)
-
-
-@njit(cache=True)
-def _run(
-    kind: int, clean: Floats, x: Floats, second: Floats, y: Floats, Sigma: Floats, stride: int,
-    eta: float, B_w: float, w: Floats, predictions: Floats, total: Floats, since: int,
-) -> None:  # fmt: skip
-    """predictions[t] = <w, clean_t>, then one step, for all t; total = sum of w over the rounds t >= since.
-
-    The instances are flat arrays of T d numbers. kind: `COPIES`, or Sigma_t is at Sigma[t stride], all of it
-    or its diagonal.
-    """
-    d = len(w)
-    bias = np.empty(d)
-    for t in range(len(y)):
-        at = t * d
-        predictions[t] = dot(clean, at, w)
-        if t >= since:
-            for k in range(d):
-                total[k] += w[k]
-        if kind == COPIES:
-            step(w, x, y[t], second, at, eta, B_w)
-        elif kind == FULL:
-            _step_full(w, x, at, y[t], Sigma, t * stride, bias, eta, B_w)
-        else:
-            slope = eta * 2.0 * (dot(x, at, w) - y[t])
-            row, variances = x[at : at + d], Sigma[t * stride : t * stride + d]
-            for k in range(d):
-                w[k] = (w[k] - slope * row[k]) + eta * 2.0 * (variances[k] * w[k])
-            project(w, B_w)
+        return self._run(X, X1, X1, y, average_from, Sigma.reshape(-1, d * d))
 
 
 class NaiveOGD(LinearLearner):

@@ -5,7 +5,7 @@ Every call hands out another copy, the calls are counted, and no copy is handed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -81,10 +81,8 @@ class Oracle:
     def _copy(self, copies: Iterator[Any], what: str) -> Any:
         for copy in copies:
             return copy
-        raise ValueError(
-            f"oracle: round {self.round} has no further independent copy of its {what}; "
-            f"measure it again, or take a learner that needs fewer copies"
-        )
+        none_left = f"round {self.round} has no further independent copy of its {what}"
+        raise ValueError(f"oracle: {none_left}; measure it again, or take a learner that needs fewer copies")
 
 
 class StreamOracle(Oracle):
@@ -149,13 +147,11 @@ class SimulatedOracle(Oracle):
         clean = real("X", X, (None, noise.d))
         target = real("y", y, (len(clean),))
 
-        def fresh(draw: Callable[[], Any]) -> Iterator[Any]:
-            while True:
-                yield draw()
-
         def round_(t: int) -> Round:
-            instances = fresh(lambda: clean[t] + noise.draw(rng, np.array([t]))[0])
-            targets = fresh(lambda: target[t] + (target_sd * rng.standard_normal() if target_sd else 0.0))
+            instances = (clean[t] + noise.draw(rng, np.array([t]))[0] for _ in repeat(None))
+            targets = (
+                target[t] + (target_sd * rng.standard_normal() if target_sd else 0) for _ in repeat(None)
+            )
             return Round(noise.d, instances, targets, noise.covariance(t))
 
         super().__init__(round_(t) for t in range(len(clean)))
