@@ -26,8 +26,9 @@ import numpy as np
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 from noisylabels.seeding import Seeds
-from reproduction.data.ida import FACTS
+from reproduction.data.ida import TRAIN
 from reproduction.data.prepare import load_prepared
+from reproduction.data.registry import REGISTRY, load_registry
 from reproduction.protocols.settings import Noise
 from reproduction.protocols.walk import At, Split, noisy_labels, split_of
 
@@ -44,9 +45,10 @@ def first_split(name, folder):
     path = Path(folder) / f"ida_{name.replace('-', '_')}.npz"
     if path.is_file():
         return split_of(load_prepared(path), At(Seeds(0, "benchmark", name), 0, {})), True
-    facts, rng = FACTS[name], np.random.default_rng(0)
-    n, m = facts.train, facts.negative + facts.positive - facts.train
-    X, X_test = rng.standard_normal((n, facts.columns)), rng.standard_normal((m, facts.columns))
+    shape = load_registry(REGISTRY)[path.stem].shape
+    n, rng = TRAIN[name], np.random.default_rng(0)
+    X = rng.standard_normal((n, shape.columns))
+    X_test = rng.standard_normal((shape.rows - n, shape.columns))
     labels = ((points[:, 0] > 0).astype(np.int8) for points in (X, X_test))
     return Split(X, X_test, *labels, np.arange(len(X)), np.arange(len(X_test))), False
 

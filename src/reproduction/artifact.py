@@ -263,7 +263,7 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         check_name(what, name, path)
     with _located(f"{path}: datasets: "):
         for name in artifact.datasets:
-            registry.find({**registry.listed()["datasets"], **registry.own(path.parent)}, name)
+            registry.find({**registry.listed()["datasets"], **registry.own(path.parent).datasets}, name)
     with _located(f"{path}: "):
         rendering.find(artifact.render)
     with _located():

@@ -34,6 +34,9 @@ class LocalTable(Model):
     columns: Distinct[str] | None = Field(
         default=None, description="columns to learn from; default: all others"
     )
+    gaps: Literal["fill"] | None = Field(
+        default=None, description="put the median or the most frequent word where a value is missing"
+    )
 
 
 class Data(Model):
@@ -55,7 +58,7 @@ class Data(Model):
         "[docs/extending.md](../docs/extending.md#your-own-table). `file` is CSV or `.npz`; "
         "`label`, the column with the labels, is `y` by default; `positive` is the class that"
         " becomes +1, by default the larger of two numbers; `columns` lists what to learn "
-        "from, by default all other columns"
+        "from, by default all other columns; with `gaps: fill` values may be missing"
     )
 
     @field_validator("mirror")

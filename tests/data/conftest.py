@@ -3,50 +3,30 @@
 import os
 import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
-from loopback import BODY, Web, good
+from loopback import BODY, Web
 
 from reproduction.data.fetch import fetch
 from reproduction.data.transport import Network
 
 
 @pytest.fixture
-def web(monkeypatch, fresh_machine):
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        monkeypatch.delenv(name)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            site.hits[self.path] += 1
-            site.logins.append(self.headers.get("Authorization", ""))
-            site.routes.get(self.path, good(b"not here", 404))(self)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    site = Web(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield site
-    server.shutdown()
-    server.server_close()
+def web(fresh_machine):
+    with Web() as site:
+        threading.Thread(target=site.serve_forever, args=(0.01,), daemon=True).start()
+        yield site
+        site.shutdown()
 
 
 @pytest.fixture
 def fresh_machine(monkeypatch):
-    """pip and our variables as on a fresh machine without an index; a test sets what it needs."""
+    """pip, proxies and our variables as on a fresh machine without an index; a test sets what it needs."""
     for name in list(os.environ):
-        if name.startswith(("PIP_", "NOISYLABELS_")):
+        if name.startswith(("PIP_", "NOISYLABELS_")) or name.lower().endswith(("_proxy", "_ca_bundle")):
             monkeypatch.delenv(name)
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
 
@@ -75,10 +55,3 @@ def mirror(tmp_path):
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror/toy").write_bytes(BODY)
     return str(tmp_path / "mirror")
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """Just enough of a checkout for the command line."""
-    (tmp_path / "config").mkdir()
-    return tmp_path

@@ -1,4 +1,4 @@
-"""Answers of a web server that misbehaves on request, and registries of one small data set."""
+"""A web server on the loopback interface that misbehaves on request, and registries of one small data set."""
 
 import contextlib
 import hashlib
@@ -10,8 +10,7 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import yaml
@@ -26,85 +25,61 @@ PAGE = b"<!DOCTYPE html><html><body>Please log in</body></html>"
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
-def good(body, status=200, kind="application/octet-stream", claim=None):
-    """The body; ``claim`` is the Content-Length that is announced (then the connection is closed)."""
+def answer(body=b"", status=200, *, claim=None, pause=0.0, pieces=1, endless=False, **headers):
+    """The body in pieces, a pause before each, without an end if ``endless``; ``claim`` is its told length."""
 
-    def answer(request):
+    def respond(request):
         request.send_response(status)
-        request.send_header("Content-Type", kind)
-        request.send_header("Content-Length", str(len(body) if claim is None else claim))
+        length = {} if endless else {"Content-Length": len(body) if claim is None else claim}
+        for name, value in (headers | length).items():
+            request.send_header(name, str(value))
         request.end_headers()
-        request.wfile.write(body)
         request.close_connection = True
-
-    return answer
-
-
-def redirect(to):
-    def answer(request):
-        request.send_response(302)
-        request.send_header("Location", to)
-        request.send_header("Content-Length", "0")
-        request.end_headers()
-
-    return answer
-
-
-def slow(body, pause, pieces=10):
-    """The body in pieces with a pause before each."""
-
-    def answer(request):
-        request.send_response(200)
-        request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        step = -(-len(body) // pieces)
-        try:
+        step = -(-len(body) // pieces) or 1
+        with contextlib.suppress(OSError):  # the client gave up
             for start in range(0, len(body), step):
                 time.sleep(pause)
                 request.wfile.write(body[start : start + step])
-        except OSError:  # the client gave up
-            request.close_connection = True
-
-    return answer
-
-
-def endless(status=200, **headers):
-    """Bytes until the client has enough, without a Content-Length."""
-
-    def answer(request):
-        request.send_response(status)
-        for name, value in headers.items():
-            request.send_header(name, value)
-        request.end_headers()
-        request.close_connection = True
-        with contextlib.suppress(OSError):
-            while True:
+            while endless:
                 request.wfile.write(bytes(1 << 16))
 
-    return answer
+    return respond
 
 
-def one_after_the_other(*answers):
-    """A different answer each time, the last one for ever."""
-    left = list(answers)
-    return lambda request: (left.pop(0) if len(left) > 1 else left[0])(request)
+class Web(ThreadingHTTPServer):
+    """Paths with what they answer; counts the requests, and keeps the logins that came with them."""
 
+    daemon_threads = True
 
-@dataclass
-class Web:
-    url: str
-    routes: dict[str, Answer] = field(default_factory=dict)
-    hits: Counter[str] = field(default_factory=Counter)
-    logins: list[str] = field(default_factory=list)
+    def __init__(self):
+        self.routes: dict[str, list[Answer]] = {}
+        self.hits, self.logins = Counter(), []
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
-    def serve(self, path, answer):
-        self.routes[path] = good(answer) if isinstance(answer, bytes) else answer
+    def serve(self, path, *answers):
+        """One answer (or body) after the other, the last one for ever; the URL."""
+        self.routes[path] = [answer(each) if isinstance(each, bytes) else each for each in answers]
         return self.url + path
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        site = self.server
+        site.hits[self.path] += 1
+        site.logins.append(self.headers.get("Authorization", ""))
+        left = site.routes.get(self.path, [answer(b"not here", 404)])
+        (left.pop(0) if len(left) > 1 else left[0])(self)
+
+    def log_message(self, *_):
+        pass
 
 
 def files(folder):
     """Names in a folder; none if it is not there."""
-    return {path.name for path in folder.glob("*")} if folder.is_dir() else set()
+    return {path.name for path in folder.glob("*")}
 
 
 def make_tar(path, *members):
@@ -126,21 +101,25 @@ def one_file(*places, body, **more):
     """Registry with the data set "toy": one file, to be had from each of the places in turn."""
     known = {} if body is None else {"sha256": sha256(body), "bytes": len(body)}
     kinds = {"url": "official", "path": "mirror", "package": "package"}
+    sources = [
+        {
+            "name": next(kinds[key] for key in place if key in kinds),
+            "files": [{"name": "toy.data"} | known | place],
+        }
+        for place in places
+    ]
     entry = {"title": "Toy", "task": "binary", "homepage": "https://example.org/", "loader": "toy:toy"}
-    entry["sources"] = [
-        {"name": name, "files": [{"name": "toy.data"} | known | place]}
-        for place in places for name in [kinds[next(key for key in place if key in kinds)]]
-    ]  # fmt: skip
-    return {"toy": Entry.model_validate(entry | more)}
+    return {"toy": Entry.model_validate(entry | {"sources": sources} | more)}
 
 
-def command(checkout, registry, *more):
+def command(folder, registry, *more):
     """Arguments of Popen for `fetch.py --dataset toy`."""
-    config = checkout / "config" / "datasets.yaml"
+    config = folder / "datasets.yaml"
     entries = {name: entry.model_dump(mode="json", exclude_defaults=True) for name, entry in registry.items()}
-    config.write_text(yaml.safe_dump({"packages": {}, "datasets": entries}), encoding="utf-8")
+    config.write_text(yaml.safe_dump({"datasets": entries}), encoding="utf-8")
     script = [sys.executable, ROOT / "src/scripts/fetch.py", "--dataset", "toy", "--registry", config]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    args = [str(part) for part in [*script, "--out", checkout / "raw/toy", *more]]
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    return {"args": args, "env": environment, "text": True} | pipes
+    args = [str(part) for part in [*script, "--out", folder / "raw/toy", *more]]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    return {"args": args, "env": environment, "text": True} | dict.fromkeys(
+        ("stdout", "stderr"), subprocess.PIPE
+    )

@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import resource
-import signal
 import subprocess
 import sys
 import threading
@@ -14,14 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
-from loopback import BODY, command, files, good, one_file, sha256, slow
+from loopback import BODY, answer, command, files, one_file, sha256
 
 from reproduction.data import transport
 from reproduction.data.fetch import FetchError, fetch_local, read_record
 from reproduction.data.transport import Network, StorageError, shown
 
 OFFLINE = Network(offline=True)
-NOWHERE = {"url": "http://127.0.0.1:9/toy"}
 
 
 def test_the_record_says_all_that_preparing_needs(web, get, tmp_path):
@@ -46,7 +44,8 @@ def test_the_record_says_all_that_preparing_needs(web, get, tmp_path):
 
 def test_the_first_source_of_the_registry_wins_unless_one_is_pinned(web, get, mirror):
     registry = one_file({"path": "toy"}, {"url": web.serve("/toy", BODY)}, body=BODY)
-    assert (get(registry, mirror=mirror)["source"], web.hits["/toy"]) == ("mirror", 0)
+    for place in (mirror, Path(mirror).as_uri()):
+        assert (get(registry, mirror=place)["source"], web.hits["/toy"]) == ("mirror", 0)
     assert get(registry, "toy.official", mirror=mirror)["source"] == "official"
 
 
@@ -62,30 +61,26 @@ def test_what_is_there_is_not_asked_for_again_unless_it_is_damaged(web, get, tmp
     assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_file_put_there_by_hand_is_taken_if_its_hash_is_known(known, get, tmp_path):
-    (tmp_path / "raw/toy").mkdir(parents=True)
-    (tmp_path / "raw/toy/toy.data").write_bytes(BODY)
-    if known:
-        assert get(one_file(NOWHERE, body=BODY), network=OFFLINE)["files"] == {"toy.data": sha256(BODY)}
-    else:
-        with pytest.raises(FetchError):
-            get(one_file(NOWHERE, body=None), network=OFFLINE)
-
-
-def test_an_unknown_hash_is_recorded_once_and_then_kept(web, get, tmp_path):
+def test_an_unknown_hash_is_recorded_once_and_then_kept_and_a_file_put_there_by_hand_needs_one(
+    web, get, tmp_path
+):
     registry = one_file({"url": web.serve("/toy", BODY)}, body=None)
     first = get(registry)
     assert (first["files"], first["unverified"]) == ({"toy.data": sha256(BODY)}, ["toy.data"])
     recorded = (tmp_path / "raw/toy/toy.data.sha256").read_text(encoding="utf-8")
     assert recorded == f"{sha256(BODY)}  toy.data\n"
     assert get(registry, network=OFFLINE) == first
+    (tmp_path / "raw/hand").mkdir()
+    (tmp_path / "raw/hand/toy.data").write_bytes(BODY)
+    with pytest.raises(FetchError):
+        get(registry, at="hand", network=OFFLINE)
+    known = get(one_file({"url": web.url}, body=BODY), at="hand", network=OFFLINE)
+    assert known["files"] == {"toy.data": sha256(BODY)}
 
 
 @pytest.mark.parametrize(
     ("folder", "message"),
     [
-        ("", r"no mirror is configured \(`--mirror` or NOISYLABELS_MIRROR\)"),
         ("nowhere", "the mirror folder nowhere does not exist"),
         (".", r"sets/toy is not in the mirror folder \."),
     ],
@@ -105,22 +100,15 @@ def test_a_packed_file_is_unpacked_and_then_checked(kind, pack, web, get, tmp_pa
         get(registry, at="elsewhere/toy")
 
 
-def test_offline_never_touches_the_network(web, get):
-    registry = one_file({"url": web.serve("/toy", BODY)}, {"path": "toy"}, body=BODY)
-    with pytest.raises(FetchError, match=r"(?s)no mirror is configured.*/toy: not asked, offline mode"):
-        get(registry, network=OFFLINE)
-    assert not web.hits
-
-
-STAND_IN = {"loader": "libsvm:toy", "note": "made up"}
-
-
-def test_the_error_says_what_helps(get, tmp_path):
+def test_offline_never_touches_the_network_and_the_error_says_what_helps(web, get, tmp_path):
+    places = {"url": web.serve("/toy", BODY)}, {"path": "toy"}
     with pytest.raises(FetchError) as caught:
-        get(one_file({"path": "toy"}, body=BODY, stand_in=STAND_IN))
+        get(one_file(*places, body=BODY, stand_in=STAND_IN), network=OFFLINE)
+    assert not web.hits
     assert str(caught.value).splitlines() == [
         "toy: no source could be used",
         "  mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)",
+        f"  official: {web.url}/toy: not asked, offline mode",
         "What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),",
         f"or these files put into {tmp_path / 'raw/toy'} by hand:",
         f"  toy.data ({len(BODY)} bytes, sha256 {sha256(BODY)})",
@@ -128,6 +116,9 @@ def test_the_error_says_what_helps(get, tmp_path):
         "An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:",
         "  made up",
     ]
+
+
+STAND_IN = {"loader": "libsvm:toy", "note": "made up"}
 
 
 def test_a_stand_in_is_used_where_it_is_allowed_until_the_data_can_be_had(get, mirror):
@@ -152,17 +143,20 @@ def test_a_file_of_the_user_takes_the_place_of_the_data(tmp_path):
 
 def test_a_login_in_the_url_is_used_and_never_printed(web, get):
     assert shown("https://me:secret@host:1/a?b") == "https://host:1/a?b"
-    web.serve("/toy", good(b"no", 403))
+    web.serve("/toy", answer(b"no", 403))
     with pytest.raises(FetchError, match="answers 403") as caught:
         get(one_file({"url": web.url.replace("://", "://me:secret@") + "/toy"}, body=BODY))
     assert web.logins[-1].startswith("Basic ")
     assert "secret" not in str(caught.value)
 
 
-def test_a_warm_cache_costs_less_than_a_second_and_loads_no_numpy(checkout):
-    (checkout / "raw/toy").mkdir(parents=True)
-    (checkout / "raw/toy/toy.data").write_bytes(BODY)
-    run = command(checkout, one_file({"path": "toy"}, body=BODY))
+# the command line
+
+
+def test_a_warm_cache_costs_less_than_a_second_and_loads_no_numpy(fresh_machine, tmp_path):
+    (tmp_path / "raw/toy").mkdir(parents=True)
+    (tmp_path / "raw/toy/toy.data").write_bytes(BODY)
+    run = command(tmp_path, one_file({"path": "toy"}, body=BODY))
     without_numpy = "sys.modules['numpy'] = None; runpy.run_path(sys.argv[0], None, '__main__')"
     code = f"import runpy, sys; sys.argv = {run['args'][1:]!r}; {without_numpy}"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -173,17 +167,15 @@ def test_a_warm_cache_costs_less_than_a_second_and_loads_no_numpy(checkout):
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1.0
 
 
-def test_a_mistake_on_the_command_line_is_one_line(checkout):
-    run = command(checkout, one_file({"path": "toy"}, body=BODY), "--dataset", "toi")
-    done = subprocess.run(**run, check=False)
+def test_a_mistake_is_one_line_and_the_log_of_a_job_ends_with_why_no_source_could_be_used(
+    fresh_machine, tmp_path
+):
+    registry = one_file({"path": "toy"}, body=BODY)
+    done = subprocess.run(**command(tmp_path, registry, "--dataset", "toi"), check=False)
     assert done.returncode == 1
     told = "data set 'toi' is not in the registry; did you mean toy?"
     assert done.stderr == f"error: {told} (a table of your own would be 'toi.local')\n"
-
-
-def test_the_log_of_a_job_ends_with_why_no_source_could_be_used(checkout):
-    run = command(checkout, one_file({"path": "toy"}, body=BODY))
-    done = subprocess.run(**run, check=False)
+    done = subprocess.run(**command(tmp_path, registry), check=False)
     why = "mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)"
     assert done.stdout.splitlines()[-1] == f"error: toy: no source could be used; {why}"
 
@@ -204,43 +196,34 @@ def test_two_sets_in_one_file_are_one_request_and_one_file_on_disk(links, web, g
     if not links:
         monkeypatch.setattr(os, "link", refuse)
     registry = two_sets({"url": web.serve("/both", BODY)})
+    toy, twin = (tmp_path / "raw" / name / "toy.data" for name in registry)
     assert get(registry) | {"id": "twin"} == get(registry, "twin", network=OFFLINE)
-    assert web.hits["/both"] == 1
-    twin = tmp_path / "raw/twin/toy.data"
-    assert twin.read_bytes() == BODY
-    assert twin.samefile(tmp_path / "raw/toy/toy.data") == links
+    assert (twin.read_bytes(), web.hits["/both"]) == (BODY, 1)
+    assert twin.samefile(toy) == links
+    toy.unlink()
+    toy.write_bytes(BODY[:-1] + b"x")  # a damaged file is not taken
+    twin.unlink()
+    get(registry, "twin")
+    assert (twin.read_bytes(), web.hits["/both"]) == (BODY, 2)
 
 
-@pytest.mark.parametrize("names", [("toy", "twin"), ("toy", "toy")])
-def test_two_processes_download_a_file_once_and_both_succeed(names, web, checkout):
-    registry = two_sets({"url": web.serve("/both", slow(BODY, pause=0.05, pieces=20))})
-    raw = checkout / "raw"
-    runs = [command(checkout, registry, "--dataset", name, "--out", str(raw / name)) for name in names]
+def test_three_processes_download_a_file_once_and_all_succeed(web, tmp_path):
+    registry = two_sets({"url": web.serve("/both", answer(BODY, pause=0.05, pieces=20))})
+    raw, names = tmp_path / "raw", ("toy", "toy", "twin")
+    runs = [command(tmp_path, registry, "--dataset", name, "--out", str(raw / name)) for name in names]
     processes = [subprocess.Popen(**run) for run in runs]
     outputs = [process.communicate() for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert [process.returncode for process in processes] == [0, 0, 0], outputs
     assert web.hits["/both"] == 1
-    assert all((checkout / "raw" / name / "toy.data").read_bytes() == BODY for name in names)
+    assert all((raw / name / "toy.data").read_bytes() == BODY for name in names)
 
 
-def test_a_mirror_of_urls_is_asked_once_too(web, get):
+def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_the_file_of_another(web, get):
+    registry = two_sets({"path": "both"}, {"url": web.serve("/both", BODY)})
     web.serve("/mirror/both", BODY)
-    for name in (registry := two_sets({"path": "both"})):
+    for name in registry:
         get(registry, name, mirror=f"{web.url}/mirror")
     assert web.hits["/mirror/both"] == 1
-
-
-def test_a_damaged_file_of_the_other_set_is_not_taken(web, get, tmp_path):
-    registry = two_sets({"url": web.serve("/both", BODY)})
-    get(registry)
-    (tmp_path / "raw/toy/toy.data").write_bytes(BODY[:-1] + b"x")
-    get(registry, "twin")
-    assert (tmp_path / "raw/twin/toy.data").read_bytes() == BODY
-
-
-def test_a_pinned_source_does_not_take_the_file_of_another_source(web, get, mirror):
-    registry = two_sets({"path": "toy"}, {"url": web.serve("/both", BODY)})
-    get(registry, mirror=mirror)
     with pytest.raises(FetchError):
         get(registry, "twin.official", network=OFFLINE)
     assert get(registry, "twin.official")["source"] == "official"
@@ -249,17 +232,21 @@ def test_a_pinned_source_does_not_take_the_file_of_another_source(web, get, mirr
 # whatever a disk, a signal or another process does
 
 
-def test_without_locks_it_goes_on_and_other_errors_are_named(tmp_path, monkeypatch):
-    lock, number = tmp_path / "lock", errno.ENOLCK
+def refuse(number):
+    def refused(path, *_, **__):
+        raise OSError(number, os.strerror(number), str(path))
 
-    def refuse(*_):
-        raise OSError(number, os.strerror(number))
+    return refused
 
-    monkeypatch.setattr(transport.fcntl, "flock", refuse)
-    with transport.locked(lock):
-        number = errno.EIO
-    with pytest.raises(StorageError, match="lock: Input"), transport.storage_errors(lock):
-        transport.locked(lock).__enter__()
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [(number, "no space left for lock") for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)]
+    + [(errno.EROFS, "lock cannot be written"), (errno.EIO, "lock: Input")],
+)
+def test_an_error_of_the_disk_is_named(number, message):
+    with pytest.raises(StorageError, match=message), transport.storage_errors(Path("elsewhere")):
+        refuse(number)("lock")
 
 
 @pytest.mark.parametrize(("patience", "announced"), [(0.0, True), (60.0, False)])
@@ -283,21 +270,23 @@ def test_whoever_comes_second_waits_and_says_so_if_it_takes_long(
     assert ("another process holds" in capsys.readouterr().err) == announced
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_every_kind_of_full_disk_is_named(number, tmp_path):
-    with pytest.raises(StorageError, match="no space left for"), transport.storage_errors(tmp_path):
-        raise OSError(number, os.strerror(number))
+def test_without_locks_it_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(transport.fcntl, "flock", refuse(errno.ENOLCK))
+    with transport.locked(tmp_path / "lock"):
+        monkeypatch.setattr(transport.fcntl, "flock", refuse(errno.EIO))
+    with pytest.raises(OSError, match="Input"):
+        transport.locked(tmp_path / "lock").__enter__()
 
 
-def test_a_run_killed_in_the_middle_leaves_no_data_and_the_next_run_recovers(web, checkout):
-    big, toy = BODY * 40, checkout / "raw/toy"
-    run = command(checkout, one_file({"url": web.serve("/toy", slow(big, pause=0.2))}, body=big))
+def test_a_run_killed_in_the_middle_leaves_no_data_and_the_next_run_recovers(web, tmp_path):
+    big, toy = BODY * 40, tmp_path / "raw/toy"
+    run = command(tmp_path, one_file({"url": web.serve("/toy", answer(big, pause=0.2, pieces=10))}, body=big))
     process = subprocess.Popen(**run)
     end = time.monotonic() + 10
     while not any(path.stat().st_size for path in toy.glob("*")):
         assert time.monotonic() < end, "did not happen in time"
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.communicate()
     assert files(toy) == {f".part.{process.pid}.toy.data"}
     web.serve("/toy", big)
@@ -307,31 +296,24 @@ def test_a_run_killed_in_the_middle_leaves_no_data_and_the_next_run_recovers(web
     assert files(toy) == {"toy.data", "source.json", ".origin"}
 
 
-def test_no_space_left_is_said_and_nothing_is_kept(web, checkout):
+def test_no_space_left_is_said_and_nothing_is_kept(web, tmp_path):
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
     registry = one_file({"url": web.serve("/toy", BODY)}, {"url": web.serve("/other", BODY)}, body=BODY)
-    run = command(checkout, registry)
-    done = subprocess.run(**run, check=False, preexec_fn=small_disk)
+    done = subprocess.run(**command(tmp_path, registry), check=False, preexec_fn=small_disk)
     assert done.returncode == 1
     assert "error: no space left for" in done.stderr
     assert "Traceback" not in done.stderr
     assert web.hits["/other"] == 0  # no other source would help
-    assert files(checkout / "raw/toy") == set()
-    assert subprocess.run(**run, check=False).returncode == 0
+    assert files(tmp_path / "raw/toy") == set()
 
 
 def test_a_read_only_cache_is_said_when_cold_and_good_enough_when_warm(web, get, monkeypatch):
     registry = one_file({"url": web.serve("/toy", BODY)}, body=BODY)
     get(registry, at="warm")
-
-    def refuse(path, *_, **__):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-
-    monkeypatch.setattr(os, "open", refuse)
-    monkeypatch.setattr(os, "replace", refuse)
-    monkeypatch.setattr(Path, "write_text", refuse)
+    for owner, name in ((os, "open"), (os, "replace"), (Path, "write_text")):
+        monkeypatch.setattr(owner, name, refuse(errno.EROFS))
     told = r"cannot be written \(Read-only file system\); make the folder writable"
     with pytest.raises(StorageError, match=told):
         get(registry, at="cold")

@@ -107,6 +107,13 @@ def test_arrays_that_cannot_be_used_are_refused(arrays, message, tmp_path):
         users_table(write(tmp_path, **arrays))
 
 
+def test_a_gap_of_an_npz_has_the_number_of_its_row(tmp_path):
+    files = write(tmp_path, X=np.where(X == 7, np.nan, X), y=SIGNS)
+    with pytest.raises(ValueError, match=r"^beans\.npz, row 7: column 'x0' has no value"):
+        users_table(files)
+    assert users_table(files, gaps="fill")["X"].shape == (30, 3)
+
+
 def test_an_npz_may_bring_its_own_splits(tmp_path):
     train, test = np.arange(40).reshape(2, 20) % 30, np.array([np.arange(20, 30), np.arange(10, 20)])
     arrays = users_table(write(tmp_path, X=X, y=SIGNS, train=train, test=test))
@@ -147,12 +154,18 @@ def test_a_table_takes_the_place_of_a_set_or_has_a_new_id(dataset, tmp_path):
     np.testing.assert_array_equal(found.arrays["y"], SIGNS)
 
 
-def test_words_gaps_and_dates_are_read_as_in_an_audit(tmp_path):
+def test_words_gaps_and_dates_are_read_as_in_an_audit_but_a_gap_only_where_it_is_allowed(tmp_path):
     """Words become 0/1 columns, gaps are filled and marked, dates are days; rows without a label go."""
     end = [line.rpartition(",")[2] for line in LINES[1:]]
     rows = [f"{i},{['green', 'red'][i % 2]},2026-01-{i + 1:02d},{end[i]}" for i in range(30)]
     rows[4], rows[5] = rows[4].replace("4,", ",", 1), rows[5].removesuffix("yes")
-    arrays = read(tmp_path, "\n".join(["a,colour,day,kind", *rows]))
+    text = "\n".join(["a,colour,day,kind", *rows])
+    with pytest.raises(ValueError, match=r"^beans\.csv, line 6: column 'a' has no value; .*`gaps: fill`$"):
+        read(tmp_path, text)
+    with pytest.raises(ValueError, match="`gaps` may be `fill`, got 'mean'"):
+        read(tmp_path, text, gaps="mean")
+    read(tmp_path, text, columns=["colour", "day"])
+    arrays = read(tmp_path, text, gaps="fill")
     assert arrays["X"].shape == (29, 4)
     assert arrays["X"][4].tolist() == [np.median([*range(4), *range(5, 30)]), 1, 0, 20454 + 4]
     assert arrays["X"][5].tolist() == [6, 0, 0, 20454 + 6]

@@ -25,7 +25,8 @@ from reproduction.data.prepare import (
     rounded,
     write_prepared,
 )
-from reproduction.data.transport import DataError, sha256_of
+from reproduction.data.registry import sha256_of
+from reproduction.data.transport import DataError
 
 ROOT = Path(__file__).parents[2]
 ARRAYS = {
@@ -203,6 +204,7 @@ def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path):
         ({"shape": {"rows": 3}, "unverified": ["x.wav"]},
          r"expected 3.*hash of x\.wav was not known beforehand: .* remove .* and fetch again"),
         ({"prepared_sha256": "0" * 64}, "variant canonical have digest .*, expected 000"),
+        ({"shape": {"rows": 3}, "registry": "me/datasets.yaml"}, "^me/datasets.yaml: datasets.toy: toy from"),
         ({"loader": "nowhere:toy"}, "nowhere:toy: No module named .*; correct `loader` in the registry .*"),
         ({"loader": "audio:nothing"}, "loader audio:nothing: no function nothing in"),
     ],

@@ -15,8 +15,8 @@ from mutations import mutation
 
 from reproduction.data.fetch import RECORD, write_record
 from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
-from reproduction.data.registry import RawFile
-from reproduction.data.transport import DataError, Network, SourceError, obtain, sha256_of
+from reproduction.data.registry import RawFile, sha256_of
+from reproduction.data.transport import DataError, Network, SourceError, obtain
 
 Check = Callable[[], Any]
 """Reads the data again; what it gives must not depend on a mutation that it does not refuse."""

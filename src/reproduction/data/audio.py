@@ -31,21 +31,20 @@ def read(path: Path) -> tuple[Signal, int]:
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
     except soundfile.SoundFileError as error:
         raise ValueError(f"{path}: not a readable audio file ({error})") from None
-    if not len(samples):
-        raise ValueError(f"{path}: the recording is empty")
-    bad = np.flatnonzero(~np.isfinite(samples).all(axis=1))
-    if len(bad):
-        raise ValueError(f"{path}: sample {bad[0]} is not a finite number; export the recording again")
-    if len(samples) < SHORTEST * rate:
-        raise ValueError(
-            f"{path}: {len(samples) / rate:.3g} s are too short, at least {SHORTEST} s are needed"
-        )
-    if (samples == samples[0]).all():
-        raise ValueError(f"{path}: the recording is silent (all samples are equal)")
-    if samples.shape[1] != 1:
-        raise ValueError(
-            f"{path}: expects one channel, file has {samples.shape[1]}; mix it down to mono first"
-        )
+    n, channels = samples.shape
+    problem = ""
+    if not n:
+        problem = "the recording is empty"
+    elif not (finite := np.isfinite(samples).all(axis=1)).all():
+        problem = f"sample {finite.argmin()} is not a finite number; export the recording again"
+    elif n < SHORTEST * rate:
+        problem = f"{n / rate:.3g} s are too short, at least {SHORTEST} s are needed"
+    elif (samples == samples[0]).all():
+        problem = "the recording is silent (all samples are equal)"
+    elif channels != 1:
+        problem = f"expects one channel, file has {channels}; mix it down to mono first"
+    if problem:
+        raise ValueError(f"{path}: {problem}")
     return np.ascontiguousarray(samples[:, 0]), int(rate)
 
 

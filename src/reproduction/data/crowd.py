@@ -7,8 +7,10 @@ of the originals, not their structure: results on them are never compared with p
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
@@ -193,17 +195,10 @@ def _negations(words: list[str]) -> int:
 
 
 def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:
-    dot = _total(a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys()))
-    norms = [_total((n * idf[w]) ** 2 for w, n in sorted(c.items())) ** 0.5 for c in (a, b)]
+    # added from left to right: `sum` keeps the rounding errors of floats from Python 3.12 on
+    dot = reduce(add, (a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys())), 0.0)
+    norms = [reduce(add, ((n * idf[w]) ** 2 for w, n in sorted(c.items())), 0.0) ** 0.5 for c in (a, b)]
     return dot / (norms[0] * norms[1]) if all(norms) else 0.0
-
-
-def _total(values: Iterable[float]) -> float:
-    """From left to right; `sum` keeps the rounding errors of floats from Python 3.12 on."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
 
 
 def _common_subsequence(a: list[str], b: list[str]) -> int:

@@ -5,12 +5,12 @@ import json
 import os
 import shutil
 import sys
-from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reproduction.data import registry as known
-from reproduction.data.registry import UNSEEN, Entry, RawFile, Registry, Source, UserFile
+from reproduction.data.registry import PROJECT, UNSEEN, Entry, RawFile, Registry, Source, UserFile, sha256_of
 from reproduction.data.transport import (
     DataError,
     Network,
@@ -19,7 +19,6 @@ from reproduction.data.transport import (
     git_blob_of,
     locked,
     obtain,
-    sha256_of,
     storage_errors,
     write_atomically,
 )
@@ -54,23 +53,23 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
     FetchError : no source had it; the message says for each why not, and what to do.
     """
     name, pin, entry = known.find(registry, dataset)
-    chosen, origin, cache = known.sources(name, entry, pin), _origin(out), out.parent / ".cache"
+    chosen, origin, network = known.sources(name, entry, pin), _origin(out), network or Network()
     for source in sorted(chosen, key=lambda source: source.name != origin):
         hashes = {file.name: _hash(file, out) for file in source.files}
         if hashes and all(hashes.values()):
-            return _finish(name, entry, source, hashes, out, **entry.options)
-    network = network or Network(memory=cache / "unreachable.json")
+            return _finish(name, entry, source, hashes, out, entry.options)
     problems: list[str] = []
     unset: list[str] = []
-    with storage_errors(out), locked(cache / f"{dataset}.lock"):
+    with storage_errors(out), locked(out.parent / f".cache/{dataset}.lock"):
         for source in chosen:
+            own = source.name == PROJECT
+            place = replace(network, mirror=str(entry.file.parent)) if own else network
             try:
                 hashes = {
-                    file.name: _hash(file, out) or _obtain(file, source, out, network)
-                    for file in source.files
+                    file.name: _hash(file, out) or _obtain(file, source, out, place) for file in source.files
                 }
             except NotConfiguredError as error:
-                unset.append(f"{source.name}: {error}")
+                unset.append(f"  {source.name}: {error}")
             except SourceError as error:
                 problems.append(f"{source.name}: {error}")
             else:
@@ -78,11 +77,9 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
                 write_atomically(out / ORIGIN, source.name)
                 for passed_over in problems:
                     print(f"{name}: {passed_over}", file=sys.stderr)
-                return _finish(name, entry, source, hashes, out, **entry.options)
-    lines = [f"  {problem}" for problem in unset + problems]
-    raise FetchError(
-        "\n".join([f"{name}: no source could be used", *lines, *_advice(name, chosen, entry, out)])
-    )
+                return _finish(name, entry, source, hashes, out, entry.options)
+    lines = [f"{name}: no source could be used", *unset, *(f"  {problem}" for problem in problems)]
+    raise FetchError("\n".join(lines + _advice(name, chosen, entry, out)))
 
 
 def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> Record:
@@ -98,12 +95,12 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
         raise FileNotFoundError(f"{file} does not exist or is not a file")
     options = {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "file"}
     target = out / file.name
-    with storage_errors(target), locked(out.parent / ".cache" / f"{dataset}.lock"):
+    with storage_errors(target), locked(out.parent / f".cache/{dataset}.lock"):
         out.mkdir(parents=True, exist_ok=True)
         with replacing(target) as part:
             shutil.copyfile(file, part)
         source = Source(name="local", variant="local", loader=loader)
-        return _finish(name, None, source, {file.name: sha256_of(target)}, out, **options)
+        return _finish(name, known.OWN, source, {file.name: sha256_of(target)}, out, options)
 
 
 def read_record(folder: Path) -> Record:
@@ -129,6 +126,30 @@ def write_record(folder: Path, record: Record) -> None:
 def _seal(record: Record) -> str:
     read = json.loads(json.dumps(record))  # numbers as keys become texts, which have another order
     return hashlib.sha256(f"{VERSION} {json.dumps(read, sort_keys=True)}".encode()).hexdigest()
+
+
+def _finish(
+    name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path, options: dict[str, Any]
+) -> Record:
+    expected = entry.prepared_sha256.get(source.variant, UNSEEN)
+    record = {
+        "id": name,
+        "source": source.name,
+        "variant": source.variant,
+        "loader": source.loader,
+        "shape": source.shape.model_dump(exclude_none=True) if source.shape else {},
+        "prepared_sha256": "" if expected == UNSEEN else expected,
+        "prepared_decimals": entry.prepared_decimals.get(source.variant),
+        "files": hashes,
+        # a reader of the user's own is trusted, and may import more than the limits allow
+        "isolated": not known.is_users(source.loader)
+        and (source.name == "local" or not all(file.sha256 for file in source.files)),
+        "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
+    } | ({"options": options} if options else {})
+    if source.name == PROJECT:
+        record["registry"] = str(entry.file)
+    write_record(out, record)
+    return record
 
 
 def _hash(file: RawFile, out: Path) -> str:
@@ -157,52 +178,24 @@ def _first_hash(path: Path) -> Path:
 def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
     """SHA-256 of the file, now in ``out``: from a data set that has it from the same source, or its place.
 
-    Of one hash, only one file at a time is on its way: thirteen sets in one file are one download.
+    Of one hash, only one file at a time is on its way: thirteen sets in one file are one download. Files are
+    replaced, never changed in place, so that two names of one file cannot disturb each other.
     """
-    with locked(out.parent / f".cache/{file.sha256}.lock") if file.sha256 else nullcontext():
-        sha256 = _from_neighbour(file, source, out) or obtain(file, out, network)
     if not file.sha256:
+        sha256 = obtain(file, out, network)
         write_atomically(_first_hash(out / file.name), f"{sha256}  {file.name}\n")
-    return sha256
-
-
-def _from_neighbour(file: RawFile, source: Source, out: Path) -> str:
-    """Hash of a file of known hash if a folder beside ``out`` has it; it is then in ``out`` as well.
-
-    Files are replaced, never changed in place, so that two names of one file cannot disturb each other.
-    """
-    for path in sorted(out.parent.glob(f"*/{file.name}")) if file.sha256 else ():
-        if _origin(path.parent) in ("", source.name) and _hash(file, path.parent):
-            out.mkdir(parents=True, exist_ok=True)
-            with replacing(out / file.name) as part:
-                try:
-                    os.link(path, part)
-                except OSError:  # a file system without links
-                    shutil.copyfile(path, part)
-            return file.sha256 or ""
-    return ""
-
-
-def _finish(
-    name: str, entry: Entry | None, source: Source, hashes: dict[str, str], out: Path, **options: Any
-) -> Record:
-    expected = entry.prepared_sha256.get(source.variant, UNSEEN) if entry else UNSEEN
-    record = {
-        "id": name,
-        "source": source.name,
-        "variant": source.variant,
-        "loader": source.loader,
-        "shape": source.shape.model_dump(exclude_none=True) if source.shape else {},
-        "prepared_sha256": "" if expected == UNSEEN else expected,
-        "prepared_decimals": entry.prepared_decimals.get(source.variant) if entry else None,
-        "files": hashes,
-        # a reader of the user's own is trusted, and may import more than the limits allow
-        "isolated": "." not in source.loader
-        and (source.name == "local" or not all(file.sha256 for file in source.files)),
-        "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
-    } | ({"options": options} if options else {})
-    write_record(out, record)
-    return record
+        return sha256
+    with locked(out.parent / f".cache/{file.sha256}.lock"):
+        for path in sorted(out.parent.glob(f"*/{file.name}")):
+            if _origin(path.parent) in ("", source.name) and _hash(file, path.parent):
+                out.mkdir(parents=True, exist_ok=True)
+                with replacing(out / file.name) as part:
+                    try:
+                        os.link(path, part)
+                    except OSError:  # a file system without links
+                        shutil.copyfile(path, part)
+                return file.sha256
+        return obtain(file, out, network)
 
 
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:

@@ -12,7 +12,6 @@ test       ``X_test``   ``data_test, indices_test, ...``              ``y_test``
 Loaders read; `reproduction.data.prepare` compares what they read with the registry.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
@@ -149,18 +148,25 @@ def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
 
 
 def users_table(
-    files: Files, *, label: str = "y", positive: str | float | None = None, columns: Sequence[str] = ()
+    files: Files,
+    *,
+    label: str = "y",
+    positive: str | float | None = None,
+    columns: Sequence[str] = (),
+    gaps: str = "",
 ) -> Arrays:
     """``X`` (n, d) float64 and ``y`` (n,) of a user's table: +1 the positive class, -1 the others.
 
-    Read as the audit reads it: words become 0/1 columns, gaps are filled and marked, dates are counted in
-    days; ``notes`` says what was done, if anything. An .npz may have splits, ``train`` and ``test``.
+    Read as the audit reads it: words become 0/1 columns, dates are counted in days; ``notes`` says what was
+    done, if anything. An .npz may have splits, ``train`` and ``test``.
 
     Parameters
     ----------
     label : the column with the labels.
     positive : the class that becomes +1; without it, the larger of two numbers.
     columns : the columns to learn from; all but the label by default.
+    gaps : "fill" puts the median or the most frequent word there, and a 0/1 column says where; without it, a
+        missing value is refused.
 
     Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
@@ -169,6 +175,15 @@ def users_table(
     path = only(files)
     where = f"{path.name}: column {label!r}"
     found = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
+    if gaps not in ("", "fill"):
+        raise ValueError(f"`gaps` may be `fill`, got {gaps!r}")
+    for name, values in found.contents.items() if not gaps else ():
+        gap = next((k for k, row in enumerate(found.rows) if tables.is_missing(values[row])), None)
+        if gap is not None and f"{name} missing" in found.names:
+            place = f"line {found.lines[gap]}" if found.lines[gap] else f"row {found.rows[gap]}"
+            raise ValueError(
+                f"{path.name}, {place}: column {name!r} has no value; fill it in, or say `gaps: fill`"
+            )
     chosen = _positive(np.unique(found.labels).tolist(), positive, where)
     y = np.where(found.labels == chosen, 1, -1).astype(np.int8)
     tables.check_classes(y, where)
@@ -199,6 +214,8 @@ def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
 
 def _positive(classes: list[Any], positive: str | float | None, where: str) -> Any:
     """The one of the classes, all numbers or all words, that becomes +1."""
+    from noisylabels.auditing.tables import exact
+
     some = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
     if len(classes) < 2:
         raise ValueError(f"{where} holds one class only ({some or 'no value'}); two are needed")
@@ -206,18 +223,12 @@ def _positive(classes: list[Any], positive: str | float | None, where: str) -> A
         return classes[1]
     if positive is None:
         raise ValueError(f"{where} holds the classes {some}; say which is the positive one: `positive`")
+    number = None if isinstance(positive, bool) else exact(str(positive))
     for value in classes:
-        if str(value) == str(positive) or value == _number(positive):
+        if str(value) == str(positive) or (number is not None and value == float(number)):
             return value
     if isinstance(positive, bool):
         raise ValueError(
             f"{where} holds the classes {some}; put `positive` in quotes, it was read as {positive}"
         )
     raise ValueError(f"{where} holds the classes {some}, none of them `positive`: {positive!r}")
-
-
-def _number(text: str | float | None) -> float:
-    try:
-        return math.nan if text is None or isinstance(text, bool) else float(text)
-    except ValueError:
-        return math.nan

