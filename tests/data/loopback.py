@@ -26,15 +26,14 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 def answer(body=b"", status=200, *, claim=None, pause=0.0, pieces=1, endless=False, **headers):
-    """The body in pieces, a pause before each, without an end if ``endless``; ``claim`` is its told length."""
+    """The body in pieces, a pause before each, without end if ``endless``; ``claim`` is the length told."""
 
     def respond(request):
         request.send_response(status)
         length = {} if endless else {"Content-Length": len(body) if claim is None else claim}
-        for name, value in (headers | length).items():
+        for name, value in (headers | length | {"Connection": "close"}).items():
             request.send_header(name, str(value))
         request.end_headers()
-        request.close_connection = True
         step = -(-len(body) // pieces) or 1
         with contextlib.suppress(OSError):  # the client gave up
             for start in range(0, len(body), step):

@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from loopback import good, make_tar, one_file, sha256
+from loopback import make_tar, one_file, sha256
 
 from reproduction.data.fetch import FetchError
 from reproduction.data.transport import Network, pip_settings
@@ -18,6 +18,11 @@ def sdist(folder, body=BODY):
     return make_tar(folder / "sdist", *members).read_bytes()
 
 
+@pytest.fixture
+def archive(tmp_path):
+    return sdist(tmp_path)
+
+
 def pinned(archive):
     package = {"name": "Toy_Set", "version": "1.0", "archive": "toy_set-1.0.tar.gz"}
     package |= {"sha256": sha256(archive), "bytes": len(archive)}
@@ -28,7 +33,7 @@ def serve(web, archive):
     """A simple index with the project; its URL."""
     link = "../../files/toy_set-1.0.tar.gz"
     page = f'<a href="toy_set-0.9.tar.gz">old</a><a href="{link}#sha256=0">toy_set-1.0.tar.gz</a>'
-    web.serve("/simple/toy-set/", good(page.encode(), kind="text/html"))
+    web.serve("/simple/toy-set/", page.encode())
     web.serve("/files/toy_set-1.0.tar.gz", archive)
     return f"{web.url}/simple"
 
@@ -37,25 +42,10 @@ def serve(web, archive):
 def index(monkeypatch, fresh_machine):
     def use(url, **more):
         monkeypatch.delenv("PIP_NO_INDEX")
-        monkeypatch.setenv("PIP_INDEX_URL", url)
-        for name, value in more.items():
+        for name, value in (more | {"index_url": url}).items():
             monkeypatch.setenv(f"PIP_{name.upper()}", value)
 
     return use
-
-
-@pytest.fixture
-def archive(tmp_path):
-    return sdist(tmp_path)
-
-
-@pytest.fixture
-def wheels(archive, tmp_path):
-    """A folder with the archive."""
-    (tmp_path / "wheels/toy-set").mkdir(parents=True)
-    for folder in ("wheels", "wheels/toy-set"):
-        (tmp_path / folder / "toy_set-1.0.tar.gz").write_bytes(archive)
-    return tmp_path / "wheels"
 
 
 def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(archive, web, get, index, tmp_path):
@@ -69,37 +59,38 @@ def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(archiv
 
 
 def test_a_wrong_archive_is_refused_with_both_hashes_and_another_place_is_asked(
-    archive, wheels, web, get, index, tmp_path, monkeypatch
+    archive, web, get, index, tmp_path
 ):
     wrong = sdist(tmp_path, BODY[::-1])
-    index(serve(web, wrong))
-    with pytest.raises(
-        FetchError, match=f"sha256 {sha256(wrong)}.*expected {sha256(archive)}|more than the expected"
-    ):
+    page = b'<a href="/wrong.tar.gz">toy_set-1.0.tar.gz</a>'
+    web.serve("/wrong/toy-set/", page)
+    web.serve("/wrong.tar.gz", wrong)
+    index(f"{web.url}/wrong", extra_index_url=f"{web.url}/empty")
+    told = f"sha256 {sha256(wrong)}.*expected {sha256(archive)}|more than the expected"
+    with pytest.raises(FetchError, match=told):
         get(pinned(archive))
-    assert {path.suffix for path in (tmp_path / "raw/.cache/packages").iterdir()} == {".lock"}
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
-    assert get(pinned(archive))["source"] == "package"
-
-
-def test_an_extra_index_is_asked_when_the_first_has_not_the_file(archive, web, get, index):
-    index(f"{web.url}/empty", extra_index_url=serve(web, archive))
-    assert get(pinned(archive))["source"] == "package"
     assert web.hits["/empty/toy-set/"] == 1
+    assert {path.suffix for path in (tmp_path / "raw/.cache/packages").iterdir()} == {".lock"}
+    serve(web, archive)
+    web.serve("/empty/toy-set/", b'<a href="/files/toy_set-1.0.tar.gz">toy</a>')
+    assert get(pinned(archive))["source"] == "package"
 
 
 @pytest.mark.parametrize("form", ["folder", "file URL", "page", "index"])
 def test_find_links_and_an_index_may_be_folders(
-    form, archive, wheels, web, network, get, index,
-    monkeypatch,
-):  # fmt: skip
-    web.serve("/links.html", good(b'<a href="/files/toy_set-1.0.tar.gz">toy</a>', kind="text/html"))
+    form, archive, web, network, get, index, monkeypatch, tmp_path
+):
+    wheels = tmp_path / "wheels"
+    (wheels / "toy-set").mkdir(parents=True)
+    for folder in (wheels, wheels / "toy-set"):
+        (folder / "toy_set-1.0.tar.gz").write_bytes(archive)
+    page = web.serve("/links.html", b'<a href="/files/toy_set-1.0.tar.gz">toy</a>')
     web.serve("/files/toy_set-1.0.tar.gz", archive)
-    place = {"folder": wheels, "file URL": wheels.as_uri(), "page": f"{web.url}/links.html"}
     if form == "index":
         index(wheels.as_uri())
     else:
-        monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels / 'nowhere'} {place[form]}")
+        place = {"folder": wheels, "file URL": wheels.as_uri(), "page": page}[form]
+        monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels / 'nowhere'} {place}")
     how = network if form == "page" else Network(offline=True)
     assert get(pinned(archive), network=how)["source"] == "package"
 
@@ -122,16 +113,12 @@ def test_without_any_index_the_message_says_so(get):
 def test_files_of_pip_are_read_and_the_environment_wins(fresh_machine, tmp_path, monkeypatch):
     config = tmp_path / "pip.conf"
     config.write_text(
-        "[global]\nindex-url = https://one/simple\ntrusted-host = a b\ncert = /ca.pem\nproxy = http://p:1\n"
-        "extra-index-url =\n  https://two/simple\n  /three\n[download]\nfind-links = /four\n",
+        "[global]\nindex-url = https://one/simple\ncert = /ca.pem\n"
+        "extra-index-url =\n  https://two\n  /three\n[download]\nfind-links = /four\n",
         encoding="utf-8",
     )
     monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
-    monkeypatch.delenv("PIP_NO_INDEX")
-    pip = pip_settings()
-    assert pip["index-url"] == "https://one/simple"
-    assert pip["extra-index-url"].split() == ["https://two/simple", "/three"]
-    assert (pip["find-links"], pip["trusted-host"]) == ("/four", "a b")
-    assert (pip["cert"], pip["proxy"]) == ("/ca.pem", "http://p:1")
     monkeypatch.setenv("PIP_INDEX_URL", "https://mine/simple")
-    assert pip_settings()["index-url"] == "https://mine/simple"
+    pip = pip_settings()
+    assert (pip["index-url"], pip["cert"], pip["find-links"]) == ("https://mine/simple", "/ca.pem", "/four")
+    assert pip["extra-index-url"].split() == ["https://two", "/three"]
