@@ -5,8 +5,6 @@ tap 5.
 import numpy as np
 import pytest
 import soundfile
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reproduction.data import audio
 
@@ -59,21 +57,6 @@ def test_what_is_no_audio_is_refused(tmp_path):
         audio.recording({})
 
 
-@given(data=st.data())
-def test_a_damaged_file_is_an_error_or_a_finite_signal(data, tmp_path_factory):
-    path = wav(tmp_path_factory.mktemp("wav") / "x.wav", subtype="PCM_16")
-    raw = bytearray(path.read_bytes())
-    for _ in range(data.draw(st.integers(0, 3))):
-        raw[data.draw(st.integers(0, 60))] = data.draw(st.integers(0, 255))
-    path.write_bytes(raw[: data.draw(st.integers(0, len(raw)))])
-    try:
-        signal = audio.recording({"x": path})["signal"]
-    except ValueError:
-        return
-    assert signal.ndim == 1
-    assert np.isfinite(signal).all()
-
-
 # rooms
 
 
@@ -123,10 +106,9 @@ def test_simulating_a_room_leaves_the_settings_of_the_library_alone():
 
     names = ("frac_delay_length", "rir_hpf_enable", "num_threads")
     before = [pyroomacoustics.constants.get(name) for name in names]
-    first = audio.simulated(taps=64)
+    np.testing.assert_array_equal(audio.simulated(taps=64), audio.simulated(taps=64))
     assert [pyroomacoustics.constants.get(name) for name in names] == before
     assert before[0] != audio.FRACTIONAL_DELAY
-    np.testing.assert_array_equal(first, audio.simulated(taps=64))
 
 
 @pytest.mark.parametrize(

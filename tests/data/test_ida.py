@@ -3,21 +3,18 @@
 import inspect
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
-from reproduction.data import ida
-from reproduction.data.prepare import array_digest
+from reproduction.data import ida, registry
+from reproduction.data.prepare import array_digest, check_arrays
 from reproduction.data.registry import load_registry, sources
 
 LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.TRAIN}
-
-
-REGISTRY = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")
+REGISTRY = load_registry(registry.REGISTRY)
 SHAPES = {name: REGISTRY[f"ida_{name.replace('-', '_')}"].shape for name in ida.TRAIN}
 """Published sizes, as the registry has them."""
 PATTERNS = {"titanic": 24, "breast-cancer": 263, "flare-solar": 144, "image": 2086, "splice": 2991}
@@ -101,13 +98,10 @@ def test_a_training_part_of_one_class_is_redrawn():
 
 @pytest.mark.parametrize("name", ["ringnorm", "waveform"])
 def test_generated_sets_are_standardised_and_have_the_published_class_counts(name):
-    arrays = LOADERS[name]({})
-    shape = SHAPES[name]
-    assert arrays["X"].shape == (shape.rows, shape.columns)
-    assert (arrays["y"] == 1).sum() == shape.classes[1]
-    assert np.allclose(arrays["X"].mean(axis=0), 0, atol=1e-12)
+    arrays, entry = LOADERS[name]({}), REGISTRY[f"ida_{name}"]
+    check_arrays(name, "generated", arrays, entry.shape.model_dump(exclude_none=True, mode="json"))
     assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
-    assert array_digest(arrays) == REGISTRY[f"ida_{name}"].prepared_sha256["generated"]
+    assert array_digest(arrays) == entry.prepared_sha256["generated"]
 
 
 def test_the_generators_follow_breimans_laws():
@@ -184,7 +178,6 @@ def test_banana_is_read_as_it_is(tmp_path):
 
 @pytest.mark.parametrize("name", ["ida_ringnorm", "ida_waveform"])
 def test_points_are_drawn_anew_only_where_no_file_can_be_had(name):
-    entry = load_registry(Path(__file__).parents[2] / "config/datasets.yaml")[name]
-    order = [f"{source.variant} {source.name}" for source in sources(name, entry)]
+    order = [f"{source.variant} {source.name}" for source in sources(name, REGISTRY[name])]
     files = [f"{variant} {name}" for variant in ("genuine", "rebuilt") for name in ("mirror", "official")]
     assert order == [*files, "generated generated"]

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 import zipfile
 from pathlib import Path
 
@@ -47,7 +46,7 @@ def raw(folder, **changes):
     """A raw folder with one second of noise."""
     soundfile.write(folder / "x.wav", 0.1 * np.random.default_rng(0).standard_normal(16_000), 16_000)
     record = TOY | {"loader": "audio:recording", "shape": {"samples": 16_000, "rate": 16_000}}
-    record |= {"prepared_sha256": "", "prepared_decimals": None, "isolated": True, "unverified": []}
+    record |= {"prepared_sha256": "", "prepared_decimals": None, "isolated": False, "unverified": []}
     write_record(folder, record | {"files": {"x.wav": sha256_of(folder / "x.wav")}} | changes)
     return folder
 
@@ -86,11 +85,10 @@ def test_a_failing_write_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def zipped(*members, compression=zipfile.ZIP_STORED):
+def zipped(meta, *members):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a name that stands there twice
-        for name, content in members:
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in [("meta.json", json.dumps(meta)), *members]:
             archive.writestr(name, content)
     return buffer.getvalue()
 
@@ -98,30 +96,25 @@ def zipped(*members, compression=zipfile.ZIP_STORED):
 def npy(array, **header):
     """An .npy file, some entries of whose header are not true."""
     buffer = io.BytesIO()
-    array = np.asarray(array)
     told = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
     np.lib.format.write_array_header_1_0(buffer, told | header)
-    return buffer.getvalue() + (b"" if array.dtype.hasobject else array.tobytes())
+    return "X.npy", buffer.getvalue() + (b"" if array.dtype.hasobject else array.tobytes())
 
 
-TOLD = TOY | {"digest": array_digest({"X": ARRAYS["X"]})}
-META = ("meta.json", json.dumps(TOLD).encode())
+META = TOY | {"digest": array_digest({"X": ARRAYS["X"]})}
 GOOD = npy(ARRAYS["X"])
 DAMAGED = {
     "empty": (b"", "No data left"),
     "no zip": (b"no zip", "allow_pickle"),
-    "no description": (zipped(("X.npy", GOOD)), "no item named 'meta.json'|meta.json"),
-    "a description that is none": (zipped(("meta.json", b"[]"), ("X.npy", GOOD)), "mapping"),
-    "a description of too little": (zipped(("meta.json", b"{}"), ("X.npy", GOOD)), "missing"),
-    "a description of too much": (
-        zipped(("meta.json", json.dumps(TOLD | {"x": 1}).encode()), ("X.npy", GOOD)), "unexpected"),
+    "a description that is none": (zipped([], GOOD), "mapping"),
+    "a description of too little": (zipped({}, GOOD), "missing"),
+    "a description of too much": (zipped(META | {"x": 1}, GOOD), "unexpected"),
     "no array": (zipped(META), "have digest .*, expected"),
-    "another array": (zipped(META, ("X.npy", npy(ARRAYS["X"] + 1))), "have digest .*, expected"),
-    "a member that is no array": (zipped(META, ("X.npy", GOOD), ("a.txt", b"a")), "."),
-    "a pickle": (
-        zipped(META, ("X.npy", npy(np.array([print])) + b"cos\nsystem\n")), "Object arrays cannot be loaded"),
-    "a huge shape": (zipped(META, ("X.npy", npy(ARRAYS["X"], shape=(10**12,)))), "."),
-    "a negative shape": (zipped(META, ("X.npy", npy(ARRAYS["X"], shape=(-3, -2)))), "."),
+    "another array": (zipped(META, npy(ARRAYS["X"] + 1)), "have digest .*, expected"),
+    "a member that is no array": (zipped(META, GOOD, ("a.txt", b"a")), "."),
+    "a pickle": (zipped(META, npy(np.array([print]))), "Object arrays cannot be loaded"),
+    "a huge shape": (zipped(META, npy(ARRAYS["X"], shape=(10**12,))), "."),
+    "a negative shape": (zipped(META, npy(ARRAYS["X"], shape=(-3, -2))), "."),
     "a deep header": (
         zipped(META, ("X.npy", b"\x93NUMPY\x01\x00\x00\x20" + b"(" * 0x2000)),
         "EOF in multi-line statement|nested|recursion"),
@@ -135,21 +128,12 @@ def test_a_damaged_prepared_file_is_named(damage, tmp_path):
     told = rf"toy\.npz is not a prepared data set or is damaged \(.*({reason}).*\); remove it and prepare"
     with pytest.raises(DataError, match=told + " again"):
         load_prepared(tmp_path / "toy.npz")
-
-
-def test_a_prepared_file_is_refused_wherever_it_is_cut(tmp_path):
-    write_prepared(dataset(), tmp_path / "toy.npz")
-    content = (tmp_path / "toy.npz").read_bytes()
-    for length in range(0, len(content), 7):
-        (tmp_path / "toy.npz").write_bytes(content[:length])
-        with pytest.raises(DataError, match=r"toy\.npz is not a prepared data set or is damaged"):
-            load_prepared(tmp_path / "toy.npz")
     with pytest.raises(FileNotFoundError, match=r"none\.npz does not exist; prepare the data set first"):
         load_prepared(tmp_path / "none.npz")
 
 
 def test_raw_files_become_a_data_set(tmp_path):
-    found = prepare(raw(tmp_path))
+    found = prepare(raw(tmp_path, isolated=True))
     assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
     assert found.arrays["signal"].shape == (16_000,)
     assert prepare(raw(tmp_path, prepared_sha256=found.digest)).digest == found.digest
@@ -169,12 +153,9 @@ def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_re
         prepare(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("canonical", "canomical"), ("16000", "16001"), ("{", ""), (":", "")]
-)
-def test_a_record_that_was_changed_is_refused(old, new, tmp_path):
+def test_a_record_that_was_changed_is_refused(tmp_path):
     record = raw(tmp_path) / "source.json"
-    record.write_text(record.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    record.write_text(record.read_text(encoding="utf-8").replace("16000", "16001", 1), encoding="utf-8")
     with pytest.raises(DataError, match=r"source\.json is damaged, edited, or of an older version; remove"):
         prepare(tmp_path)
     record.unlink()
@@ -191,9 +172,8 @@ def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path):
     assert array_digest(rounded({"X": arrays["X"] + 1e-5, "y": arrays["y"]}, 6)) != digest
     assert rounded(arrays, None) is arrays
     signal = prepare(raw(tmp_path)).arrays
-    known = array_digest(rounded(signal, 9))
-    found = prepare(raw(tmp_path, prepared_sha256=known, prepared_decimals=9))
-    assert found.digest == array_digest(signal)
+    known = {"prepared_sha256": array_digest(rounded(signal, 9)), "prepared_decimals": 9}
+    assert prepare(raw(tmp_path, **known)).digest == array_digest(signal)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 """Mutated raw, prepared and packed data: an error of the one type, or exactly the content that it was."""
 
-import io
-import tarfile
+import shutil
 import tempfile
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -30,12 +28,7 @@ def raw(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
     record |= {"shape": {"rows": 306}, "prepared_sha256": "", "prepared_decimals": None}
     record |= {"isolated": False, "unverified": []}
     write_record(folder, record | {"files": {path.name: sha256_of(path)}})
-
-    def check() -> tuple[str, ...]:
-        found = prepare(folder)
-        return found.id, found.source, found.variant, found.digest
-
-    return [path, folder / RECORD], check, DataError
+    return [path, folder / RECORD], lambda: _told(prepare(folder)), DataError
 
 
 def prepared(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
@@ -43,36 +36,26 @@ def prepared(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
     arrays = {"X": np.arange(60.0).reshape(20, 3), "y": np.tile(np.array([-1, 1], np.int8), 10)}
     path = folder / "toy.npz"
     write_prepared(Dataset("toy", "official", "canonical", arrays, array_digest(arrays)), path)
+    return [path], lambda: _told(load_prepared(path)), DataError
 
-    def check() -> tuple[str, ...]:
-        found = load_prepared(path)
-        return found.id, found.source, found.variant, found.digest, array_digest(found.arrays)
 
-    return [path], check, DataError
+def _told(found: Dataset) -> tuple[str, ...]:
+    return found.id, found.source, found.variant, found.digest, array_digest(found.arrays)
 
 
 def _archive(folder: Path, kind: str) -> tuple[list[Path], Check, type[Exception]]:
     """A member of an archive in a mirror, as `fetch` unpacks it."""
-    body, path = b"1,2,3\n" * 100, folder / f"mirror/a.{kind}"
-    path.parent.mkdir()
-    if kind == "zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-            packed.writestr("in/x", body)
-            packed.writestr("in/y", b"other")
-    else:
-        with tarfile.open(path, "w:gz") as packed_tar:
-            for name, content in (("in/x", body), ("in/y", b"other")):
-                info = tarfile.TarInfo(name)
-                info.size = len(content)
-                packed_tar.addfile(info, io.BytesIO(content))
-    (folder / "body").write_bytes(body)
-    file = RawFile(
-        name="x", sha256=sha256_of(folder / "body"), bytes=len(body), path=path.name, member="in/x"
-    )
-    mirror = Network(str(path.parent), offline=True)
+    mirror = folder / "mirror"
+    (mirror / "in").mkdir(parents=True)
+    body, other = mirror / "in/x", mirror / "in/y"
+    body.write_bytes(b"1,2,3\n" * 100)
+    other.write_bytes(b"other")
+    path = Path(shutil.make_archive(str(mirror / "a"), kind, mirror, "in"))
+    size, sha256 = body.stat().st_size, sha256_of(body)
+    file = RawFile(name="x", sha256=sha256, bytes=size, path=path.name, member="in/x")
 
     def check() -> bytes:
-        obtain(file, folder, mirror)
+        obtain(file, folder, Network(str(mirror), offline=True))
         return (folder / "x").read_bytes()
 
     return [path], check, SourceError
@@ -82,7 +65,7 @@ CHECKS: dict[str, Callable[[Path], tuple[list[Path], Check, type[Exception]]]] =
     "raw": raw,
     "prepared": prepared,
     "packed zip": lambda folder: _archive(folder, "zip"),
-    "packed tar": lambda folder: _archive(folder, "tgz"),
+    "packed tar": lambda folder: _archive(folder, "gztar"),
 }
 
 

@@ -110,7 +110,7 @@ def cases() -> dict[str, Case]:
     svm = b"".join(b"%+d 1:%d.5 3:1 22:-0.25\n" % ((-1) ** i, i) for i in range(20))
     numbers = b"".join(b"1," + b",".join(b"%d.25" % (i + j) for j in range(18)) + b"\n" for i in range(8))
     own = b"a,b,c,day,y\n" + b"".join(
-        b"%d.5,%d,%s,2026-01-%02d,%s\n" % (i, -i, (b"red", b"?")[i % 2], i + 1, (b"0", b"1")[i % 2])
+        b"%d.5,%d,%s,2026-01-%02d,%s\n" % (i, -i, (b"red", b"blue")[i % 2], i + 1, (b"0", b"1")[i % 2])
         for i in range(24)
     )
     people = b"".join(b"%d,%d,1.5,%d\n" % (i, i % 9, 1 + (i < 81)) for i in range(306))
@@ -122,7 +122,7 @@ def cases() -> dict[str, Case]:
         "svmlight": Case("libsvm:ijcnn1", "ijcnn1", (svm,), (("ijcnn1.t", svm),)),
         "csv.gz": Case("libsvm:susy", "SUSY.csv.gz", (gzip.compress(numbers, mtime=0),), mutate=mutated_gzip),
         "own csv": Case(
-            "formats:users_table", "mine.csv", (own.replace(b"no", b"0"), own.replace(b",", b";"), own)
+            "formats:users_table", "mine.csv", (own, own.replace(b",", b";"), own.replace(b"blue", b"?"))
         ),
         "own npz": Case("formats:users_table", "mine.npz", _tables()),
         "text": Case("uci:haberman", "haberman.data", (people, people.replace(b",", b" "))),
