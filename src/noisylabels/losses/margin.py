@@ -155,28 +155,16 @@ class Log(Loss):
     """r(z) = ln(1 + e^-z), the logistic loss."""
 
     name, curvature, smooth, convex = "log", 0.25, True, True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -falling_sigmoid(z)
+    _value = staticmethod(lambda z: max(-z, 0.0) + math.log1p(math.exp(-abs(z))))
+    _slope = staticmethod(lambda z: -falling_sigmoid(z))
 
 
 class Hinge(Loss):
     """r(z) = max(0, 1 - z)."""
 
     name, convex = "hinge", True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return max(1.0 - z, 0.0)
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -1.0 if z < 1.0 else 0.0
+    _value = staticmethod(lambda z: max(1.0 - z, 0.0))
+    _slope = staticmethod(lambda z: -1.0 if z < 1.0 else 0.0)
 
 
 @dataclass(frozen=True)
@@ -194,13 +182,8 @@ class Ramp(Loss):
         """1 - s."""
         return 1.0 - self.s
 
-    @staticmethod
-    def _value(z: float, s: float) -> float:
-        return min(1.0 - s, max(1.0 - z, 0.0))
-
-    @staticmethod
-    def _slope(z: float, s: float) -> float:
-        return -1.0 if s < z < 1.0 else 0.0
+    _value = staticmethod(lambda z, s: min(1.0 - s, max(1.0 - z, 0.0)))
+    _slope = staticmethod(lambda z, s: -1.0 if s < z < 1.0 else 0.0)
 
 
 PRESETS = {-0.7: (3.0, -0.15), -1.0: (2.0, -0.03), -2.0: (1.5, 0.5)}
@@ -241,9 +224,7 @@ class SmoothRamp(Loss):
         s, alpha, _ = self.parameters
         return (1.0 - s) * alpha**2 / (6.0 * math.sqrt(3.0))
 
-    @staticmethod
-    def _value(z: float, s: float, alpha: float, beta: float) -> float:
-        return (1.0 - s) * falling_sigmoid(alpha * (z + beta))
+    _value = staticmethod(lambda z, s, alpha, beta: (1.0 - s) * falling_sigmoid(alpha * (z + beta)))
 
     @staticmethod
     def _slope(z: float, s: float, alpha: float, beta: float) -> float:
@@ -271,9 +252,7 @@ class RGomp(Loss):
         """c^2 g^3 e^(-g^2) with the golden ratio g."""
         return float(self.c) ** 2 * _GOLDEN**3 * math.exp(-(_GOLDEN**2))
 
-    @staticmethod
-    def _value(z: float, c: float) -> float:
-        return math.exp(-math.exp(min(c * z, _FLAT))) if c * z <= _FLAT else 0.0
+    _value = staticmethod(lambda z, c: math.exp(-math.exp(min(c * z, _FLAT))) if c * z <= _FLAT else 0.0)
 
     @staticmethod
     def _slope(z: float, c: float) -> float:
@@ -285,52 +264,31 @@ class SquaredHinge(Loss):
     """r(z) = max(0, 1 - z)^2, LIBLINEAR's loss."""
 
     name, curvature, convex = "squared_hinge", 2.0, True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return max(1.0 - z, 0.0) ** 2
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -2.0 * max(1.0 - z, 0.0)
+    _value = staticmethod(lambda z: max(1.0 - z, 0.0) ** 2)
+    _slope = staticmethod(lambda z: -2.0 * max(1.0 - z, 0.0))
 
 
 class ModifiedHuber(Loss):
     """r(z) = max(0, 1 - z)^2 for z >= -1, else -4 z (T. Zhang, Annals of Statistics 32, 2004)."""
 
     name, curvature, convex = "modified_huber", 2.0, True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return max(1.0 - z, 0.0) ** 2 if z >= -1.0 else -4.0 * z
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -2.0 * max(1.0 - max(z, -1.0), 0.0)
+    _value = staticmethod(lambda z: max(1.0 - z, 0.0) ** 2 if z >= -1.0 else -4.0 * z)
+    _slope = staticmethod(lambda z: -2.0 * max(1.0 - max(z, -1.0), 0.0))
 
 
 class Perceptron(Loss):
     """r(z) = max(0, -z), with r'(0) = -1, so that learning can start from w = 0."""
 
     name, convex = "perceptron", True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return max(-z, 0.0)
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -1.0 if z <= 0.0 else 0.0
+    _value = staticmethod(lambda z: max(-z, 0.0))
+    _slope = staticmethod(lambda z: -1.0 if z <= 0.0 else 0.0)
 
 
 class Sigmoid(Loss):
     """r(z) = 1 / (1 + e^z), the smooth ramp with s = 0, alpha = 1, beta = 0."""
 
     name, curvature, bound, smooth = "sigmoid", 1.0 / (6.0 * math.sqrt(3.0)), 1.0, True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return falling_sigmoid(z)
+    _value = staticmethod(lambda z: falling_sigmoid(z))
 
     @staticmethod
     def _slope(z: float) -> float:
@@ -349,14 +307,8 @@ class Savage(Loss):
 
     name, bound, smooth = "savage", 1.0, True
     curvature = 2.0 * _STEEPEST**2 * (1.0 - _STEEPEST) * (2.0 - 3.0 * _STEEPEST)
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return falling_sigmoid(z) ** 2
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -2.0 * falling_sigmoid(z) ** 2 * falling_sigmoid(-z)
+    _value = staticmethod(lambda z: falling_sigmoid(z) ** 2)
+    _slope = staticmethod(lambda z: -2.0 * falling_sigmoid(z) ** 2 * falling_sigmoid(-z))
 
 
 class Tangent(Loss):
@@ -367,28 +319,16 @@ class Tangent(Loss):
 
     name, bound, smooth, decreasing = "tangent", (math.pi + 1.0) ** 2, True, False
     curvature = 8.484612157278837  # |r''| at z = 0.12097934
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return (2.0 * math.atan(z) - 1.0) ** 2
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return 4.0 * (2.0 * math.atan(z) - 1.0) / (1.0 + z * z)
+    _value = staticmethod(lambda z: (2.0 * math.atan(z) - 1.0) ** 2)
+    _slope = staticmethod(lambda z: 4.0 * (2.0 * math.atan(z) - 1.0) / (1.0 + z * z))
 
 
 class Unhinged(Loss):
     """r(z) = 1 - z, not bounded below (van Rooyen, Menon, Williamson, NIPS 2015)."""
 
     name, smooth, convex = "unhinged", True, True
-
-    @staticmethod
-    def _value(z: float) -> float:
-        return 1.0 - z
-
-    @staticmethod
-    def _slope(z: float) -> float:
-        return -1.0
+    _value = staticmethod(lambda z: 1.0 - z)
+    _slope = staticmethod(lambda z: -1.0)
 
 
 def resolve(loss: str | Loss) -> Loss:
