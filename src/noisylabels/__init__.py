@@ -47,7 +47,7 @@ METHODS = {
     "rboost": "classifiers.boosting:RBoostClassifier",
     "robust_kernel_fisher": "classifiers.kernel_fisher:RobustKernelFisherClassifier",
     "robust_kernel_logistic": "classifiers.kernel_logistic:RobustKernelLogisticRegression",
-    "robust_logistic": "classifiers.robust_logistic:RobustLogisticRegression",
+    "robust_logistic": "classifiers.linear:RobustLogisticRegression",
     "robust_multi_kernel": "classifiers.multi_kernel:RobustMultiKernelLogisticRegression",
     "robust_nystrom_logistic": "classifiers.kernel_logistic:RobustNystromLogisticRegression",
     "robust_sgd": "classifiers.linear:RobustSGDClassifier",

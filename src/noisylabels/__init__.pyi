@@ -25,12 +25,12 @@ from noisylabels.classifiers.large_margin import ZeroOneLossClassifier as ZeroOn
 from noisylabels.classifiers.linear import LiblinearClassifier as LiblinearClassifier
 from noisylabels.classifiers.linear import MarginMinimiser as MarginMinimiser
 from noisylabels.classifiers.linear import PegasosClassifier as PegasosClassifier
+from noisylabels.classifiers.linear import RobustLogisticRegression as RobustLogisticRegression
 from noisylabels.classifiers.linear import RobustSGDClassifier as RobustSGDClassifier
 from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )
 from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression as RobustLogisticRegression
 from noisylabels.crowds import GLAD as GLAD
 from noisylabels.crowds import CrowdLab as CrowdLab
 from noisylabels.crowds import DawidSkene as DawidSkene

@@ -20,7 +20,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 from noisylabels.validation import Floats, finite, number, whole
 
 Codes = NDArray[np.intp]

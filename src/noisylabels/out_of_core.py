@@ -82,41 +82,40 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[Chunk]:
     import pandas as pd
 
-    header = _header(path)
+    names, headed = _first_line(path)
     column = label
     if isinstance(column, str):
-        if column not in header:
-            known = f"name one of {', '.join(header)}" if header else "there is no header: give its number"
+        if not headed or column not in names:
+            known = f"name one of {', '.join(names)}" if headed else "there is no header: give its number"
             raise ValueError(f"{path.name}: no column {column!r}; {known}")
-        column = header.index(column)
+        column = names.index(column)
+    if not 0 <= column < len(names):
+        raise ValueError(f"{path.name}: no column {label}: columns are 0 to {len(names) - 1}")
     done = 0
-    options: dict[str, Any] = {"header": 0 if header else None, "dtype": np.float64, "index_col": False}
+    options: dict[str, Any] = {"header": 0 if headed else None, "dtype": np.float64, "index_col": False}
     try:
         with _opened(path) as stream, pd.read_csv(stream, chunksize=rows, **options) as frames:
             for frame in frames:
                 values = frame.to_numpy()
-                if not 0 <= column < values.shape[1]:
-                    raise ValueError(f"no column {label}: columns are 0 to {values.shape[1] - 1}")
-                if not np.isfinite(values).all():
-                    row = done + int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0]) + 1
-                    raise ValueError(f"row {row} has a field that is missing or not a finite number")
+                if len(lacking := np.flatnonzero(~np.isfinite(values).all(axis=1))):
+                    row = f"row {done + lacking[0] + 1}"
+                    raise ValueError(f"{path.name}: {row} has a field that is missing or not a finite number")
                 done += len(values)
                 yield np.delete(values, column, axis=1).astype(dtype, copy=False), values[:, column].copy()
-    except (ValueError, pd.errors.ParserError) as error:
+    except ValueError as error:
         if str(error).startswith(f"{path.name}: "):
             raise
-        where = "" if str(error).startswith(("row ", "no column")) else f"after row {done}: "
-        raise ValueError(f"{path.name}: {where}{str(error).strip()}") from error
+        raise ValueError(f"{path.name}: after row {done}: {str(error).strip()}") from error
 
 
-def _header(path: Path) -> list[str]:
-    """Names of the columns; [] if the first line has numbers only."""
+def _first_line(path: Path) -> tuple[list[str], bool]:
+    """Its fields, and whether it is a header, or has numbers only."""
     with _opened(path) as stream:
         first = stream.readline().decode("utf-8-sig", errors="replace")
     names = [field.strip().strip('"') for field in first.split(",")]
     if names == [""]:
         raise ValueError(f"{path.name}: the file is empty")
-    return [] if all(map(is_number, names)) else names
+    return names, not all(map(is_number, names))
 
 
 def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterator[Chunk]:

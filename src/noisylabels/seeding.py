@@ -6,10 +6,15 @@ repetition see the same corrupted labels and comparisons are paired. The names a
 neither the order of the jobs nor their number matters.
 """
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from noisylabels.validation import shown
 
 
 def _words(text: str) -> tuple[int, ...]:
@@ -40,3 +45,17 @@ class Seeds:
         """PCG64 generator of one stream; ``repetition`` is a number or a name such as "tuning"."""
         key = (*_words(self.experiment), *_words(self.dataset), *_words(str(repetition)), *_words(stream))
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy Generator from one, from a seed, or from what scikit-learn takes as ``random_state``."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        rule = "must be None, a whole number >= 0, a NumPy Generator or a RandomState"
+        raise ValueError(f"random_state: {rule}, got {shown(random_state)}") from None
+    return np.random.default_rng(state.randint(2**31 - 1))

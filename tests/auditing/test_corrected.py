@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisylabels import CorrectedClassifier, RobustLogisticRegression
 from noisylabels.auditing import corrected, flip_rates
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 
 METHODS = list(corrected.METHODS)
 OMEGA = {

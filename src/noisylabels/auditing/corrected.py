@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 from noisylabels.auditing import flip_rates
 from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
 from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+from noisylabels.classifiers.linear import RobustLogisticRegression
 from noisylabels.noise import flip_matrix
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 from noisylabels.validation import choice, whole
 
 METHODS = ("prune", "importance", "forward", "backward", "likelihood")

@@ -59,7 +59,7 @@ def wrong_given(p: Array, y: Classes) -> Array:
 
     It recalibrates probabilities of models that are surer of themselves than they should be.
     """
-    from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+    from noisylabels.classifiers.linear import RobustLogisticRegression
 
     log = np.log(np.maximum(p, flip_rates.LEAST))
     features = log[:, :-1] - log[:, -1:]

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.noise import flip_matrix
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 from noisylabels.validation import Floats, nonnegative, number, shown, whole
 
 MOST_COPIES = 10  # times the rows
@@ -28,44 +28,27 @@ def bounded(X: Any) -> Any:
         square = np.einsum("ij,ij->", X, X) if isinstance(X, np.ndarray) else np.dot(X.data, X.data)
     if float(square) <= LARGEST**2:
         return X
-    entries = None if isinstance(X, np.ndarray) else X.tocoo()
-    far = np.abs((X if entries is None else entries.data).astype(np.float64)) > LARGEST
-    if far.any():
-        at = np.argwhere(far)[0]
-        row, column = at if entries is None else (entries.row[at[0]], entries.col[at[0]])
-        raise ValueError(
-            f"X: value at index ({row}, {column}) is beyond {LARGEST:g} in size; scale the features"
-        )
+    rows, columns = (abs(X) > LARGEST).nonzero()
+    if len(rows):
+        at = f"({rows[0]}, {columns[0]})"
+        raise ValueError(f"X: value at index {at} is beyond {LARGEST:g} in size; scale the features")
     return X
 
 
 def features_of(estimator: Any, X: Any) -> Any:
     """X (n, d) for a prediction; ValueError: not fitted, other features, NaN, infinity, too large."""
     check_is_fitted(estimator)
-    return bounded(
-        validate_data(estimator, X, reset=False, dtype=np.float64, accept_sparse=storage(estimator))
-    )
+    accepted = estimator.SPARSE and "csr"
+    return bounded(validate_data(estimator, X, reset=False, dtype=np.float64, accept_sparse=accepted))
 
 
-def storage(estimator: Any) -> str | bool:
-    """How sparse X is kept, if the estimator takes it."""
-    return "csr" if estimator.SPARSE else False
-
-
-def two_classes(y: Any, classes: Any = None) -> NDArray[Any]:
-    """The two sorted classes of y (or of ``classes``); ValueError: not labels, or not exactly two classes."""
-    found = np.unique(y if classes is None else np.asarray(classes))
-    if len(found) > 2:
-        check_classification_targets(y)
-        kind = type_of_target(found, input_name="y")
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    return classes_of(y, classes)
-
-
-def classes_of(y: Any, classes: Any = None) -> NDArray[Any]:
-    """The sorted classes of y (or of ``classes``), two or more; ValueError: see `two_classes`."""
+def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArray[Any]:
+    """The sorted classes of y (or of ``classes``); ValueError: not labels, too few or too many classes."""
     check_classification_targets(y)
     found = np.unique(y if classes is None else np.asarray(classes))
+    if len(found) > 2 and not multiclass:
+        kind = type_of_target(found, input_name="y")
+        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
     if len(found) < 2:
         raise ValueError(f"the labels must have two classes, got one class only: {found.tolist()}")
     if classes is not None and not np.isin(y, found).all():
@@ -181,6 +164,8 @@ class Weighted(Labelled):
     """
 
     REPEATS: ClassVar[bool] = False
+    SPARSE: ClassVar[bool]
+    MULTICLASS: ClassVar[bool]
 
     _: KW_ONLY
     class_weight: dict[Any, float] | str | None = None
@@ -226,11 +211,11 @@ class Weighted(Labelled):
         return first
 
     def _examples(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, binary: bool = False
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
         """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=storage(self))
-        self.classes_ = two_classes(y) if binary else classes_of(y)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self.SPARSE and "csr")
+        self.classes_ = classes_of(y, multiclass=self.MULTICLASS)
         return self._used(bounded(X), np.searchsorted(self.classes_, y), sample_weight)
 
     def _used(
@@ -266,6 +251,7 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
     SPARSE: ClassVar[bool] = False  # whether X may be CSR
     MULTICLASS: ClassVar[bool] = False
     ZERO_IS_SECOND: ClassVar[bool] = False  # whether f = 0 counts as classes_[1]
+    LINK: ClassVar[float] = 1.0  # the log-odds are this times f; 0: they are not, but with the loss "log" f
 
     classes_: NDArray[Any]
     decision_function: Callable[[Any], Floats]
@@ -283,19 +269,17 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
 
         Raises AttributeError: f are not log-odds, as those of most margin losses, with how to calibrate them.
         """
-        if not self._log_odds_are_f():
+        if not self._link():
             raise AttributeError(
                 f"{type(self).__name__} has no predict_proba with this loss: its decision values are not "
                 "log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
             )
         return self._proba
 
-    def _log_odds_are_f(self) -> bool:
-        return True
-
     def _link(self) -> float:
-        """The log-odds are this times f."""
-        return 1.0
+        """`LINK`, or 1 with the loss "log"."""
+        loss = getattr(self, "loss", None)
+        return 1.0 if getattr(loss, "name", loss) == "log" else self.LINK
 
     def _proba(self, X: Any) -> Floats:
         f = self._link() * self.decision_function(X)
@@ -316,6 +300,7 @@ class LinearBinaryClassifier(DecisionClassifier):
 
     SPARSE: ClassVar[bool] = True
     ZERO_IS_SECOND: ClassVar[bool] = True
+    LINK: ClassVar[float] = 0.0
 
     coef_: Floats
     intercept_: Floats
@@ -323,14 +308,11 @@ class LinearBinaryClassifier(DecisionClassifier):
     def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d); ValueError: not fitted, other features."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=storage(self), reset=False, dtype=[np.float64, np.float32])
+        accepted = self.SPARSE and "csr"
+        X = validate_data(self, X, accept_sparse=accepted, reset=False, dtype=[np.float64, np.float32])
         if len(self.coef_) > 1:
             return np.asarray(bounded(X) @ self.coef_.T + self.intercept_)
         return np.asarray(bounded(X) @ self.coef_[0] + self.intercept_[0])
-
-    def _log_odds_are_f(self) -> bool:
-        loss = getattr(self, "loss", None)
-        return getattr(loss, "name", loss) == "log"
 
     def _checked(
         self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True,
@@ -340,13 +322,12 @@ class LinearBinaryClassifier(DecisionClassifier):
 
         Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first time.
         """
-        types = [np.float64, np.float32]
         X, y = validate_data(
-            self, X, y, accept_sparse=storage(self), dtype=types, order="C", accept_large_sparse=False,
-            reset=first,
+            self, X, y, accept_sparse=self.SPARSE and "csr", dtype=[np.float64, np.float32], order="C",
+            accept_large_sparse=False, reset=first,
         )  # fmt: skip
         if first:
-            self.classes_ = (classes_of if self.MULTICLASS else two_classes)(y, classes)
+            self.classes_ = classes_of(y, classes, multiclass=self.MULTICLASS)
         elif not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
         X, labels, weights = bounded(X), np.searchsorted(self.classes_, y), None

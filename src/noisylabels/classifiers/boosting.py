@@ -30,7 +30,7 @@ from noisylabels.classifiers.base import (
 )
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.validation import Floats, choice, flag, number, numbers, shown, whole
 
@@ -153,6 +153,8 @@ class BoostingClassifier(Repeated, DecisionClassifier):
     """
 
     ZERO_IS_SECOND: ClassVar[bool] = True
+    LINK: ClassVar[float] = 2.0
+    LINE_SEARCH: ClassVar[bool] = True  # else every alpha_t is 1
 
     rounds: int
     members_: Any
@@ -185,7 +187,7 @@ class BoostingClassifier(Repeated, DecisionClassifier):
     def _checked(self, X: Any, y: ArrayLike, **weights: Any) -> tuple[Floats, Floats]:
         """X as floats (n, d) and the labels as -1.0 and +1.0, rows repeated by weights; sets classes_."""
         whole("rounds", self.rounds, 1)
-        X, labels, _ = self._examples(X, y, binary=True, **weights)
+        X, labels, _ = self._examples(X, y, **weights)
         return X, np.where(labels, 1.0, -1.0)
 
     def _add(self, loss: FlippedExponential, learn: Learn, after: After | None = None) -> None:
@@ -204,7 +206,7 @@ class BoostingClassifier(Repeated, DecisionClassifier):
             if not weights.any():
                 break
             member, h = learn(weights, labels)
-            alpha = loss.step(h)
+            alpha = loss.step(h) if self.LINE_SEARCH else 1.0
             H += alpha * h
             members.append(member)
             steps.append(alpha)
@@ -213,18 +215,38 @@ class BoostingClassifier(Repeated, DecisionClassifier):
                 after(H, member, alpha)
         self.members_, self.steps_, self.log_losses_ = members, np.array(steps), np.array(log_losses)
 
-    def _link(self) -> float:
-        return 2.0
 
+@dataclass(eq=False, repr=False)
+class AdaBoostClassifier(BoostingClassifier):
+    """H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t).
 
-class LinearBoostingClassifier(BoostingClassifier):
-    """Members are the rows (b_t, w_t) of members_ (T, 1 + d), h_t(x) = +1 if b_t + x.w_t >= 0, else -1."""
+    e_t is the weighted error of h_t.
+    base : "logistic", or "robust_logistic", which starts at random and learns flip rates in every round.
+    rounds : T.   weighting : "resample" fits a member to n draws from the weights, "reweight" to the weights.
+    lam : penalty lam ||w||^2 of a member, whose weights sum to n; the bias is free.
+    newton_steps : at most so many for a member.
 
-    base: str
-    weighting: str
-    lam: float
-    newton_steps: int
-    random_state: Any
+    Fitted: members_ (T, 1 + d), the rows (b_t, w_t), h_t = +1 if b_t + x.w_t >= 0; steps_ (T,), the alpha_t;
+    log_losses_ (T,), the log of the mean of exp(-s H) after each round; classes_ (2,).
+    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
+    Source: Freund and Schapire 1997; the bases: Kaban and Bootkrajang, LABELNOISE 2017.
+    """
+
+    name = "adaboost"
+
+    base: Base = "logistic"
+    _: KW_ONLY
+    rounds: int = 100
+    weighting: Weighting = "resample"
+    lam: float = 1e-3
+    newton_steps: int = 15
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> AdaBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
+        X, s = self._checked(X, y, **weights)
+        self._boost(X, FlippedExponential(s))
+        return self
 
     def _outputs(self, member: Floats, X: Floats) -> Floats:
         return np.where(X @ member[1:] + member[0] >= 0, 1.0, -1.0)
@@ -255,40 +277,7 @@ class LinearBoostingClassifier(BoostingClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class AdaBoostClassifier(LinearBoostingClassifier):
-    """H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t).
-
-    e_t is the weighted error of h_t.
-    base : "logistic", or "robust_logistic", which starts at random and learns flip rates in every round.
-    rounds : T.   weighting : "resample" fits a member to n draws from the weights, "reweight" to the weights.
-    lam : penalty lam ||w||^2 of a member, whose weights sum to n; the bias is free.
-    newton_steps : at most so many for a member.
-
-    Fitted: members_ (T, 1 + d), the rows (b_t, w_t); steps_ (T,), the alpha_t; log_losses_ (T,), the log of
-    the mean of exp(-s H) after each round; classes_ (2,).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Freund and Schapire 1997; the bases: Kaban and Bootkrajang, LABELNOISE 2017.
-    """
-
-    name = "adaboost"
-
-    base: Base = "logistic"
-    _: KW_ONLY
-    rounds: int = 100
-    weighting: Weighting = "resample"
-    lam: float = 1e-3
-    newton_steps: int = 15
-    random_state: Any = None
-
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> AdaBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
-        X, s = self._checked(X, y, **weights)
-        self._boost(X, FlippedExponential(s))
-        return self
-
-
-@dataclass(eq=False, repr=False)
-class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
+class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     """min_H sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i),  H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t).
 
     gamma : (gamma01, gamma10), rates of the flips 0 -> 1 and 1 -> 0, each in [0, 0.5).
@@ -314,17 +303,11 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
 
     name = "rboost"
 
-    base: Base = "logistic"
     _: KW_ONLY
     gamma: tuple[float, float] = (0.2, 0.2)
     learn_gamma: bool = True
     loss_weights: LossWeights = "convex"
     negative_weights: NegativeWeights = "flip"
-    rounds: int = 100
-    weighting: Weighting = "resample"
-    lam: float = 1e-3
-    newton_steps: int = 15
-    random_state: Any = None
 
     def fit(
         self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None,
@@ -394,14 +377,6 @@ class RBoostClassifier(TrueLabelPosterior, LinearBoostingClassifier):
         return X, np.where(y == self.classes_[1], 1.0, -1.0)
 
 
-class _WholeStep(FlippedExponential):
-    """AdaBoost's weights; each tree is added as it is."""
-
-    def step(self, h: Floats) -> float:
-        """alpha = 1."""
-        return 1.0
-
-
 @dataclass(eq=False, repr=False)
 class GentleBoostClassifier(BoostingClassifier):
     """H = sum_t g_t,  g_t the regression tree that fits s_i = +-1 by least squares, weights exp(-s_i H_i).
@@ -415,6 +390,7 @@ class GentleBoostClassifier(BoostingClassifier):
     """
 
     name = "gentle_boost"
+    LINE_SEARCH: ClassVar[bool] = False
 
     _: KW_ONLY
     rounds: int = 100
@@ -437,7 +413,7 @@ class GentleBoostClassifier(BoostingClassifier):
             values = self._leaf_values(tree, leaves, weights, s)
             return (tree, values), values[leaves]
 
-        self._add(_WholeStep(s), learn)
+        self._add(FlippedExponential(s), learn)
         return self
 
     def _outputs(self, member: Any, X: Floats) -> Floats:

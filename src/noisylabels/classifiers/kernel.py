@@ -98,22 +98,14 @@ class KernelClassifier(Weighted, DecisionClassifier):
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
     def _kernel(self, X: Any, weights: Floats | None = None) -> Floats:
-        """K (n, n) of the training points; sets width_.
+        """K (n, n) of the training points; sets X_fit_ and width_.
 
         With weights a (n,) it is sqrt(a_i a_j) K_ij, whose eigenvalues above 0 are those of K with row i
         repeated a_i times; the entry i of an eigenvector is then spread evenly over a_i rows.
         """
-        self.width_ = width_of(self.width, X, self.parametrisation, weights)
+        self.X_fit_, self.width_ = X, width_of(self.width, X, self.parametrisation, weights)
         K = rbf(squared_distances(X), self.width_, self.parametrisation)
         return K if weights is None else np.sqrt(np.outer(weights, weights)) * K
-
-    def _checked(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[Any, Floats, Floats | None]:
-        """Checked X (n, d), the labels as 0.0 and 1.0 and the weights; sets classes_ and X_fit_."""
-        X, labels, weights = self._examples(X, y, sample_weight, binary=True)
-        self.X_fit_ = X
-        return X, labels.astype(float), weights
 
 
 @dataclass(eq=False, repr=False)
@@ -134,6 +126,7 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     """
 
     name = "kernel_svm"
+    LINK: ClassVar[float] = 0.0
     GRID: ClassVar[list[float]] = [2.0**k for k in range(-10, 11, 2)]
 
     width: float | str = "scale"
@@ -147,15 +140,12 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     def fit(self, X: Any, y: ArrayLike, **weights: Any) -> KernelSVMClassifier:
         """Fit to X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
         Cs = np.array([number("C", self.C, above=0)])
-        X, labels, _ = self._checked(X, y, **weights)
+        X, labels, _ = self._examples(X, y, **weights)
         K = padded(self._kernel(X))
-        beta, b, converged = self._path(K, labels, Cs, self.tolerance, self.max_steps, self.gap)
+        beta, b, converged = self._path(K, labels.astype(float), Cs, self.tolerance, self.max_steps, self.gap)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
         self._flag(not_converged=not self.converged_)
         return self
-
-    def _log_odds_are_f(self) -> bool:
-        return False
 
     @classmethod
     def fit_many(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numba import njit
@@ -38,11 +38,6 @@ class Discriminants:
     posterior: Floats
     converged: NDArray[np.bool_]
     lost: NDArray[np.bool_]
-
-    @property
-    def swapped(self) -> NDArray[np.bool_]:
-        """omega01 + omega10 >= 1, (P,)."""
-        return self.omega01 + self.omega10 >= 1
 
 
 def ridges(K: Floats, mu: ArrayLike, n: float | None = None) -> Floats:
@@ -196,19 +191,18 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     rounds: int = ROUNDS
     threshold: Threshold = "posterior"
 
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> RobustKernelFisherClassifier:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
-        X, labels, a = self._checked(X, y, sample_weight)
+        X, labels, a = self._examples(X, y, sample_weight)
         K = self._kernel(X, a)
         space, mu = basis(K), ridges(K, number("mu", self.mu), None if a is None else a.sum())
-        model = expectation_maximisation(space, labels[np.newaxis], mu, self.rounds, self.threshold, a)
+        y = labels[np.newaxis].astype(float)
+        model = expectation_maximisation(space, y, mu, self.rounds, self.threshold, a)
         w, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
         self.dual_coef_ = w if a is None else np.sqrt(a) * w
         self.flip_matrix_ = flip_matrix.from_rates(float(model.omega01[0]), float(model.omega10[0]))
         self.converged_ = bool(model.converged[0])
-        self._flag(lost_class=bool(model.lost[0]), classes_swapped=bool(model.swapped[0]))
+        self._flag(lost_class=bool(model.lost[0]), classes_swapped=bool(model.omega01 + model.omega10 >= 1))
         return self
 
     @classmethod
@@ -236,5 +230,5 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         models = expectation_maximisation(gram.basis, y[column], mu[g], rounds, threshold)
         fits.scores[at] = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
         fits.omega01[at], fits.omega10[at] = models.omega01, models.omega10
-        fits.flagged[at] = models.lost | models.swapped
+        fits.flagged[at] = models.lost | (models.omega01 + models.omega10 >= 1)
         return fits

@@ -17,7 +17,7 @@ from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns
 from noisylabels.kernels import nystrom
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
 from noisylabels.noise import flip_matrix
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 from noisylabels.solvers import flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
     Bias,
@@ -117,7 +117,6 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         choice("solver", self.solver, get_args(Solver))
         X, labels, weights = self._examples(X, y, sample_weight)
-        self.X_fit_ = X
         space = basis(self._kernel(X, weights))
         a = np.ones(len(labels)) if weights is None else weights
         variant = columns(space, self.bias, self.penalty)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, Repeated, fold_numbers
-from noisylabels.random_states import generator
+from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.linear_margin import NO_TABLE, coordinate_search, descend, interior_point, quadratic
 from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
@@ -63,7 +63,11 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
 
         Equal rows may lie in different folds.
         """
-        choices = self._choices()
+        whole("folds", self.folds, 2)
+        whole("max_iter", self.max_iter, 1)
+        lam1, lam2 = numbers("lam1", self.lam1, least=0), numbers("lam2", self.lam2, least=0)
+        values = (np.unique(each).tolist() for each in (lam1, lam2, numbers("C", self.C, above=0)))
+        choices: list[Choice] = list(product(*values))
         U, s = self._signed(X, y, **weights)
         self.errors_: dict[Choice, float] = {}
         if len(choices) > 1:
@@ -77,15 +81,6 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
         self._flag(no_folds=len(choices) > 1 and not self.errors_, not_converged=not self.converged_)
         self.coef_, self.intercept_ = w[np.newaxis, :-1].copy(), w[-1:].copy()
         return self
-
-    def _choices(self) -> list[Choice]:
-        """Every combination of lam1, lam2, C, in increasing order."""
-        whole("folds", self.folds, 2)
-        whole("max_iter", self.max_iter, 1)
-        lam1 = np.unique(numbers("lam1", self.lam1, least=0))
-        lam2 = np.unique(numbers("lam2", self.lam2, least=0))
-        C = np.unique(numbers("C", self.C, above=0))
-        return [(float(a), float(b), float(c)) for a, b, c in product(lam1, lam2, C)]
 
 
 def _ldm(U: Floats, choice: Choice, tolerance: float, rounds: int) -> tuple[Floats, float, int, bool]:
@@ -211,18 +206,16 @@ class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
         whole("sweeps", self.sweeps, 1)
         U, _ = self._signed(X, y, **weights)
         UT = np.ascontiguousarray(U.T)
-        found = [self._searched(UT, h) for h in start_points(U, self.starts, generator(self.random_state))]
+        found = []
+        for h in start_points(U, self.starts, generator(self.random_state)):
+            for kappa in KAPPAS:
+                h, smooth, _ = descend(UT, h, kappa, NO_TABLE, ROUNDS)
+                errors = coordinate_search(UT, h, self.sweeps)
+            found.append((errors, smooth, h))
         _, _, h = min(found, key=lambda each: each[:2])
         self.coef_, self.intercept_ = h[np.newaxis, :-1].copy(), h[-1:].copy()
         self.errors_ = int(np.count_nonzero(self.predict(X) != y))
         return self
-
-    def _searched(self, UT: Floats, h: Floats) -> tuple[int, float, Floats]:
-        """(errors, smooth loss, h) after all kappas from a start h."""
-        for kappa in KAPPAS:
-            h, smooth, _ = descend(UT, h, kappa, NO_TABLE, ROUNDS)
-            errors = coordinate_search(UT, h, self.sweeps)
-        return errors, smooth, h
 
 
 def fold_errors(
@@ -253,15 +246,10 @@ def start_points(U: Floats, random: int, rng: np.random.Generator) -> list[Float
     d = U.shape[1]
     svm = interior_point(np.ascontiguousarray(U.T), np.eye(d), np.zeros(d), 1.0, 1e-6, 100)[0]
     mean = (U / np.linalg.norm(U, axis=1, keepdims=True)).mean(axis=0)
-    points = [svm, _logistic(U), mean, *rng.standard_normal((random, d))]
+    s = U[:, -1]
+    ZT = np.ascontiguousarray((s[:, np.newaxis] * U).T[::-1])  # the constant first, which has no penalty
+    theta = np.zeros(d)
+    weighted_logistic.fit(ZT, s, np.ones(len(s)), theta, RIDGE, np.zeros(2), False, STEPS)
+    points = [svm, theta[::-1].copy(), mean, *rng.standard_normal((random, d))]
     units = [h / np.linalg.norm(h) for h in points if np.abs(h).max() > 0.0]
     return [h if (U @ h > 0.0).any() else -h for h in units]
-
-
-def _logistic(U: Floats) -> Floats:
-    """Logistic regression with a small ridge on all features but the constant."""
-    s = U[:, -1]
-    ZT = np.ascontiguousarray((s[:, np.newaxis] * U).T[::-1])  # the constant first
-    theta = np.zeros(len(ZT))
-    weighted_logistic.fit(ZT, s, np.ones(len(s)), theta, RIDGE, np.zeros(2), False, STEPS)
-    return theta[::-1].copy()

@@ -1,20 +1,24 @@
-"""Linear classifiers with a margin loss: by stochastic gradient descent, by L-BFGS, Pegasos and LIBLINEAR."""
+"""Linear classifiers: margin losses by SGD, by L-BFGS, Pegasos and LIBLINEAR; and logistic regression that
+estimates how often the labels of each class were flipped.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
-from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted
+from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, TrueLabelPosterior, Weighted
 from noisylabels.losses.margin import Loss, resolve
-from noisylabels.random_states import generator
+from noisylabels.noise import flip_matrix
+from noisylabels.seeding import generator
 from noisylabels.solvers import sgd
+from noisylabels.solvers.flipped_softmax import em_newton
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
 BLOCKS = "blocks"
@@ -106,9 +110,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     fit_grid = staticmethod(sgd.fit_models)
     """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass: for cross-validation."""
 
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any
-    ) -> RobustSGDClassifier:
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any) -> Self:
         """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
 
         The first call fixes the step sizes: its rows count as one epoch (or ``epoch_rows`` do), and their
@@ -136,7 +138,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         f, several = self.decision_function(X), len(self.coef_) > 1
         bias = self.regularise_intercept * self.intercept_
         square = float((self.coef_**2).sum() + bias @ bias)
-        if several and self._log_odds_are_f():
+        if several and self._link():
             own = np.searchsorted(self.classes_, y)
             return float(-log_softmax(f, axis=1)[np.arange(len(own)), own].mean()) + self.lam * square
         own = self.classes_[:, np.newaxis] if several else self.classes_[1]
@@ -185,12 +187,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _pass(
-        self,
-        rows: Any,
-        labels: Floats,
-        order: NDArray[np.uint32],
-        begins: bool = True,
-        ends: bool = True,
+        self, rows: Any, labels: Floats, order: NDArray[np.uint32], begins: bool = True, ends: bool = True
     ) -> None:
         """An epoch, or a piece that begins or ends one; then coef_ and intercept_ are the weights that the
         averaging option tells: inside an epoch of "epoch" the last ones.
@@ -200,7 +197,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         if self.average == "epoch" and begins:
             total[:] = 0.0
             self._summed = 0
-        if labels.ndim > 1 and self._log_odds_are_f():
+        if labels.ndim > 1 and self._link():
             terms = self._objective.lam, self._objective.bias, self._objective.bias_lam
             y = labels.argmax(axis=0)
             sgd.softmax_epoch(rows, y, order, w, total, averaged, terms, self.schedule_, self.t_)
@@ -317,13 +314,9 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
             share = min(a[labels > 0].sum(), a[labels < 0].sum()) / size
             tolerance *= share / (min((labels > 0).sum(), (labels < 0).sum()) / len(labels))
         solver = LinearSVC(
-            loss=self.loss,
-            dual=self.dual,
-            tol=tolerance,
-            C=1.0 / (lam * size),
-            max_iter=self.max_iter,
+            loss=self.loss, dual=self.dual, tol=tolerance, C=1.0 / (lam * size), max_iter=self.max_iter,
             random_state=self.random_state,
-        ).fit(X, labels, a)
+        ).fit(X, labels, a)  # fmt: skip
         self.coef_, self.intercept_, self.n_iter_ = solver.coef_, solver.intercept_, solver.n_iter_
         return self
 
@@ -367,9 +360,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         self._decide_constants(labels)
         return self
 
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any
-    ) -> PegasosClassifier:
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any) -> Self:
         """n steps on rows drawn from X (n, d), after the steps done; ``classes`` is needed if y lacks one."""
         first = not hasattr(self, "t_")
         self._check_parameters()
@@ -389,7 +380,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         """State of a new run: w, b, ||(w, b)||^2, steps done; and its draws."""
         self._state, self._rng, self.t_ = np.zeros(d + 3), generator(self.random_state), 0
 
-    def _walk(self, X: Any, labels: Floats, steps: int) -> PegasosClassifier:
+    def _walk(self, X: Any, labels: Floats, steps: int) -> Self:
         """That many steps on rows of X."""
         rows, state = sgd.as_rows(X), self._state
         end = self.t_ + steps
@@ -399,4 +390,58 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
             self.t_ += len(order)
         self.coef_ = state[np.newaxis, :-3].copy()
         self.intercept_ = float(self.fit_intercept) * state[-3:-2]
+        return self
+
+
+@dataclass(eq=False, repr=False)
+class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassifier):
+    """max_{w, b, Omega} sum_n a_n log P~_n - lambda ||w||^2,  f = x.w + b,
+
+    P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f). The bias is not penalised.
+    A Newton step on the EM surrogate and an update of Omega in turn.
+
+    With K > 2 classes P~^k = sum_j omega_jk s_j(f), s the softmax of f = (f_1, ..., f_K), sum_k f_k = 0, and
+    the penalty is 2 lambda sum_k ||w_k||^2, which for two classes is the one above. Omega is identified by
+    omega_jj being the largest entry of its row and column.
+
+    lam : lambda > 0.   learn_omega : False keeps Omega at its start; with the identity this is plain logistic
+        regression.   omega : Omega (K, K) at the start, rows = true classes; the default stands for
+        omega_jj = 0.8 and equal others.   max_iter : rounds.
+
+    Fitted: coef_ (1, d), intercept_ (1,), or (K, d) and (K,); classes_ (K,), flip_matrix_ (K, K),
+    objectives_ per round, n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset)
+    and flagged_.
+    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
+    Source: Bootkrajang and Kaban, ECML PKDD 2012; the start of Omega is that of their public code.
+    """
+
+    name = "robust_logistic"
+    SPARSE: ClassVar[bool] = False
+    MULTICLASS: ClassVar[bool] = True
+    LINK: ClassVar[float] = 1.0
+
+    lam: float = 1e-3
+    _: KW_ONLY
+    omega: ArrayLike = ((0.8, 0.2), (0.2, 0.8))
+    learn_omega: bool = True
+    max_iter: int = 500
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        number("lam", self.lam, above=0)
+        flag("learn_omega", self.learn_omega)
+        whole("max_iter", self.max_iter, 1)
+        X, labels, weights = self._examples(X, y, sample_weight)
+        omega = flip_matrix.checked(self.omega, len(self.classes_))
+        Z = np.column_stack([np.ones(len(X)), X])
+        penalty = np.full(Z.shape[1], float(self.lam))
+        penalty[0] = 0.0
+        em = em_newton(
+            Z, labels, penalty, omega, learn_omega=self.learn_omega, weights=weights, rounds=self.max_iter
+        )
+        W = em.theta.T.reshape(-1, Z.shape[1])
+        self.coef_, self.intercept_ = W[:, 1:].copy(), W[:, 0].copy()
+        self.flip_matrix_, self.objectives_ = em.omega, em.objectives
+        self.converged_, self.n_iter_ = em.converged, len(em.objectives)
+        self._flag(not_converged=not em.converged, classes_swapped=em.permuted)
         return self

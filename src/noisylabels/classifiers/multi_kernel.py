@@ -22,7 +22,7 @@ from noisylabels.kernels.bank import KernelBank, Stack, mixtures
 from noisylabels.kernels.gaussian import WIDTHS, Parametrisation, squared_distances
 from noisylabels.solvers.flipped_logistic import PriorFactor
 from noisylabels.solvers.mirror_prox import Factors, mirror_prox
-from noisylabels.solvers.multi_kernel import Path, SoftmaxPath, WSolver, ascend
+from noisylabels.solvers.multi_kernel import SoftmaxPath, WSolver, ascend
 from noisylabels.validation import Floats, number, numbers, whole
 
 SMOOTH = 1e-3  # mean off-diagonal entry of a kernel that reaches beyond a point's own place
@@ -55,7 +55,7 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         widths = WIDTHS if self.widths is None else self.widths
         self._bank = KernelBank.of_widths(widths, parametrisation=self.parametrisation)
-        X, labels, a = self._examples(X, y, sample_weight, binary=not self.MULTICLASS)
+        X, labels, a = self._examples(X, y, sample_weight)
         self.X_fit_, D = X, squared_distances(X)[np.newaxis]
         if len(self.classes_) > 2 or a is not None:
             mixture = self._learn(self._bank, D, labels, a)[0]
@@ -165,9 +165,7 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     prior_factor: PriorFactor = "slides"
     beta: float = 2.0
 
-    def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> RobustMultiKernelLogisticRegression:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
         return self._fit(X, y, sample_weight)
 
@@ -181,11 +179,9 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
             flat = [all(smooth_collapse(bank, stack, D, path.w.T, eta))]
             w = path.classes(path.w)
             path.w = w if w.shape[1] > 2 else w[:, 1] - w[:, 0]
-            return self._mixtures(stack, paths, flat)
-        w, eta = (np.stack([getattr(path, name) for path in paths], axis=1) for name in ("w", "eta"))
-        return self._mixtures(stack, paths, smooth_collapse(bank, stack, D, w, eta))
-
-    def _mixtures(self, stack: Stack, paths: Sequence[Path], flat: list[bool]) -> Sequence[Mixture]:
+        else:
+            w, eta = (np.stack([getattr(path, name) for path in paths], axis=1) for name in ("w", "eta"))
+            flat = smooth_collapse(bank, stack, D, w, eta)
         return [
             Mixture(
                 path.w,

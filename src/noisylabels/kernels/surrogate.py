@@ -84,11 +84,8 @@ def gaussian_pair(sigma2: float, variances: ArrayLike) -> SurrogatePair:
     """
     sigma2, v = number("sigma2", sigma2, above=0), variances_of(variances)
     if sigma2 <= 2.0 * v.max():
-        raise ValueError(
-            f"sigma2: the surrogate kernel exists only above 2 max(variances) = {2 * v.max():g}, "
-            f"got {sigma2:g}; "
-            f"take a wider kernel"
-        )
+        limit = f"exists only above 2 max(variances) = {2 * v.max():g}"
+        raise ValueError(f"sigma2: the surrogate kernel {limit}, got {sigma2:g}; take a wider kernel")
     return pair(np.ones(1), np.array([1.0 / sigma2]), v)
 
 
@@ -99,8 +96,7 @@ def pair(weights: Floats, rates: Floats, v: Floats) -> SurrogatePair:
     if log_c.max() > math.log(LARGE):
         warnings.warn(
             f"surrogate kernel: its constant is {math.exp(min(log_c.max(), 700.0)):.3g}; "
-            f"the noise is almost as wide "
-            f"as the kernel, and the estimates will be wild",
+            "the noise is almost as wide as the kernel, and the estimates will be wild",
             stacklevel=3,
         )
     return SurrogatePair(weights, rates, weights * np.exp(log_c), rates[:, None] / (1.0 - shares))
@@ -157,11 +153,8 @@ def rational_pair(c: float, variances: ArrayLike, beta: float = 1.0, nodes: int 
     c, v = number("c", c, above=0), variances_of(variances)
     beta, d = number("beta", beta, least=1), len(v)
     if 2.0 * c * v.max() >= d:
-        raise ValueError(
-            f"c: the surrogate kernel exists only below d / (2 max(variances)) = {d / (2 * v.max()):g}, "
-            f"got {c:g}; "
-            f"truncate earlier"
-        )
+        limit = f"exists only below d / (2 max(variances)) = {d / (2 * v.max()):g}"
+        raise ValueError(f"c: the surrogate kernel {limit}, got {c:g}; truncate earlier")
     x, weight = np.polynomial.legendre.leggauss(whole("nodes", nodes, 1))
     u = 0.5 * c * (x + 1.0)
     density = np.exp((beta - 1.0) * np.log(u) - u - math.lgamma(beta))

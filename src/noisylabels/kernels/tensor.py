@@ -84,10 +84,8 @@ def power_series(beta: ArrayLike, name: str = "power series") -> TensorKernel:
     """
     betas = real("beta", beta, (None,))
     if betas.min() < 0:
-        n = int(betas.argmin())
-        raise ValueError(
-            f"beta: beta_{n} = {betas[n]:g} is negative, so this is no kernel in every dimension"
-        )
+        least = f"beta_{betas.argmin()} = {betas.min():g}"
+        raise ValueError(f"beta: {least} is negative, so this is no kernel in every dimension")
     if not betas.any():
         raise ValueError("beta: all coefficients are 0")
     highest = int(np.flatnonzero(betas)[-1])
