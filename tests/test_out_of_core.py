@@ -92,8 +92,6 @@ def test_a_memory_map_is_read_in_place(table, tmp_path):
         first = model.fit(mapped, y).coef_.copy()
         assert np.array_equal(first, model.fit(X, y).coef_)
         assert model.score(X, y) > 0.85
-    with pytest.raises(ValueError, match=r"shuffle, if not 'blocks': must be True or False, got 'rows'"):
-        RobustSGDClassifier(shuffle="rows").fit(X, y)
 
 
 CHILD = """

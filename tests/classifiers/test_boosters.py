@@ -78,8 +78,10 @@ def test_adaboost_round_by_round_as_the_textbook_has_it():
         weights /= weights.sum()
 
 
-@pytest.mark.parametrize("base", ["logistic", "robust_logistic"])
-@pytest.mark.parametrize("weighting", ["resample", "reweight"])
+@pytest.mark.parametrize(
+    ("base", "weighting"),
+    [("logistic", "reweight"), ("robust_logistic", "resample")],
+)
 def test_adaboost_is_rboost_without_flips(base, weighting):
     X, y, _ = ring()
     settings = {"base": base, "weighting": weighting, "rounds": 25, "random_state": 3}
@@ -245,15 +247,6 @@ def test_a_calibration_that_says_nothing_is_flagged():
     assert np.isfinite(booster.flip_matrix_).all()
 
 
-@pytest.mark.parametrize(
-    ("trusted", "message"),
-    [(([[0.0], [1.0]], [0, 2]), "must be of the classes"), (([[0.0, 1.0]], [0]), "features")],
-)
-def test_wrong_trusted_points_are_named(trusted, message):
-    with pytest.raises(ValueError, match=message):
-        RBoostClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 1], trusted=trusted)
-
-
 # The exponential loss with flips
 
 RATES = st.tuples(st.floats(0.0, 0.49), st.floats(0.0, 0.49))
@@ -294,15 +287,6 @@ def test_the_step_is_the_root_of_the_derivative_and_the_loss_falls(seed, gamma, 
         assert loss.log_value(H + step * h) <= loss.log_value(H + (step + near) * h) + 1e-12
 
 
-def test_without_flips_the_step_is_adaboosts():
-    s, _, h = points(3)
-    loss = FlippedExponential(s)
-    weights, targets = loss.weigh(np.zeros(len(s)))
-    error = weights[h != s].sum() / weights.sum()
-    assert loss.step(h) == pytest.approx(0.5 * math.log((1 - error) / error), abs=1e-10)
-    np.testing.assert_array_equal(targets, s)
-
-
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_step_is_bounded(sign):
     s, H, _ = points(0)
@@ -329,37 +313,15 @@ def test_a_point_that_is_too_sure_asks_for_the_opposite_or_is_left_out():
     assert clipped.tolist() == [0.0, weights[1]]
 
 
+@pytest.mark.parametrize("gamma", [(0.0, 0.0), (0.3, 0.1)])
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e6])
-def test_scores_may_be_huge(scale):
+def test_scores_may_be_huge(scale, gamma):
     s, H, h = points(0)
-    for gamma in [(0.0, 0.0), (0.3, 0.1)]:
-        loss = FlippedExponential(s, gamma)
-        weights, _ = loss.weigh(scale * np.abs(H) * s)
-        assert np.isfinite(weights).all()
-        assert weights.any()
-        assert math.isfinite(loss.step(h))
-        assert math.isfinite(loss.log_value(scale * H))
-
-
-def test_the_log_of_the_loss_is_the_log_of_the_mean():
-    s, H, _ = points(5)
-    for gamma in [(0.0, 0.0), (0.3, 0.1)]:
-        expected = math.log(exponential_loss(H, s, gamma).mean())
-        assert FlippedExponential(s, gamma).log_value(H) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (((0.5, 0.1),), "gamma: must be a finite number >= 0 and < 0.5, got 0.5"),
-        (((0.1, -0.1),), "gamma: must be a finite number >= 0"),
-        (((math.nan, 0.1),), "gamma: value at index 0 is not finite"),
-        ((0.2,), r"gamma: must be the two flip rates \(gamma01, gamma10\)"),
-        (((0.2,),), r"gamma: must be the two flip rates \(gamma01, gamma10\)"),
-        (((0.1, 0.1), "both"), "loss_weights: 'both' is unknown; known: convex, likelihood"),
-        (((0.1, 0.1), "convex", "drop"), "negative_weights: 'drop' is unknown; known: flip, clip"),
-    ],
-)
-def test_wrong_rates_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        FlippedExponential(np.array([1.0, -1.0]), *arguments)
+    loss = FlippedExponential(s, gamma)
+    weights, _ = loss.weigh(scale * np.abs(H) * s)
+    assert np.isfinite(weights).all()
+    assert weights.any()
+    assert math.isfinite(loss.step(h))
+    expected = math.log(exponential_loss(H, s, gamma).mean())
+    assert loss.log_value(H) == pytest.approx(expected, abs=1e-12)
+    assert math.isfinite(loss.log_value(scale * H))

@@ -1,64 +1,32 @@
 """Every classifier, found and not listed by hand, keeps scikit-learn's contract and the common vocabulary."""
 
-import inspect
-
 import numpy as np
 import pytest
-from sklearn.base import ClassifierMixin
+from found import CLASSIFIERS, every, made
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import noisylabels as nl
 from noisylabels import METHODS
-from noisylabels.classifiers.base import FitFlags as Doubts
-from noisylabels.classifiers.boosting import AdaBoostClassifier, BoostingClassifier, RBoostClassifier
+from noisylabels.classifiers.base import FitFlags
 from noisylabels.classifiers.kernel import KernelClassifier
-from noisylabels.classifiers.kernel_logistic import (
-    RobustKernelLogisticRegression,
-    RobustNystromLogisticRegression,
-)
-from noisylabels.classifiers.large_margin import (
-    BoundMinimiser,
-    LargeMarginDistributionClassifier,
-    ZeroOneLossClassifier,
-)
-from noisylabels.classifiers.linear import RobustSGDClassifier
-from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
 from noisylabels.losses.margin import SmoothRamp
-from reproduction.protocols.settings import method_class
 
-CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)]
 OTHER_PARAMETERS = [
-    RobustKernelLogisticRegression(regularisation="bayes"),
-    RobustKernelLogisticRegression(solver="em_newton"),
-    RobustMultiKernelLogisticRegression(2.0 ** np.arange(-2, 3), w_solver="newton", prior_factor="exact"),
-    RobustSGDClassifier(SmoothRamp(-2.0, 1.5, 0.5), average="epoch", random_state=0),
-    RobustSGDClassifier("log", schedule="asgd", average="run", random_state=0),
-    StPMKLLikeClassifier([0.5, 2.0], rho=0.2, max_iter=30),
-    AdaBoostClassifier("robust_logistic", weighting="reweight", rounds=3),
-    RBoostClassifier("robust_logistic", gamma=(0.1, 0.0), learn_gamma=False, rounds=3),
-    BoundMinimiser("bound"),
-    LargeMarginDistributionClassifier([1, 10]),
+    nl.RobustKernelLogisticRegression(regularisation="bayes"),
+    nl.RobustKernelLogisticRegression(solver="em_newton"),
+    nl.RobustMultiKernelLogisticRegression(2.0 ** np.arange(-2, 3), w_solver="newton", prior_factor="exact"),
+    nl.RobustSGDClassifier(SmoothRamp(-2.0, 1.5, 0.5), average="epoch", random_state=0),
+    nl.RobustSGDClassifier("log", schedule="asgd", average="run", random_state=0),
+    nl.StPMKLLikeClassifier([0.5, 2.0], rho=0.2, max_iter=30),
+    nl.AdaBoostClassifier("robust_logistic", weighting="reweight", rounds=3),
+    nl.RBoostClassifier("robust_logistic", gamma=(0.1, 0.0), learn_gamma=False, rounds=3),
+    nl.BoundMinimiser("bound"),
+    nl.LargeMarginDistributionClassifier([1, 10]),
 ]
-FEW = {
-    BoostingClassifier: {"rounds": 3},
-    BoundMinimiser: {"ks": (2, 10), "starts": 1},
-    ZeroOneLossClassifier: {"starts": 1},
-}
-"""Parameters with which the slow ones keep the same contract in less time."""
 
 
-def made(cls):
-    """An estimator with its default parameters and a fixed seed."""
-    return cls(random_state=0) if "random_state" in inspect.signature(cls).parameters else cls()
-
-
-def small(cls):
-    """An estimator with a fixed seed that fits fast."""
-    few = next((few for kind, few in FEW.items() if issubclass(cls, kind)), {})
-    return made(cls).set_params(**few)
-
-
-@parametrize_with_checks([*map(small, CLASSIFIERS), *OTHER_PARAMETERS])
+@parametrize_with_checks([*map(made, CLASSIFIERS), *OTHER_PARAMETERS])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -79,15 +47,20 @@ def noisy_blobs(n=80):
 
 # Scores driven far apart leave no room for flips: by default both of these learn that there are none.
 TOLD = {
-    RBoostClassifier: {"gamma": (0.3, 0.0), "learn_gamma": False},
-    RobustNystromLogisticRegression: {"zeta": 5.0},
+    nl.RBoostClassifier: {"gamma": (0.3, 0.0), "learn_gamma": False},
+    nl.RobustNystromLogisticRegression: {"zeta": 5.0},
 }
 
 
-@pytest.mark.parametrize("cls", [cls for cls in CLASSIFIERS if hasattr(cls, "true_label_posterior")])
-def test_what_estimates_flips_says_so_in_the_same_words(cls):
+@every
+def test_every_fit_speaks_of_flips_and_doubts_in_the_same_words(cls):
     X, y = noisy_blobs()
-    model = made(cls).set_params(**TOLD.get(cls, {})).fit(X, y)
+    model = made(cls, **TOLD.get(cls, {})).fit(X, y)
+    if issubclass(cls, KernelClassifier | FitFlags):
+        assert (model.flags_, model.flagged_) == ((), False)
+    assert hasattr(model, "flip_matrix_") == hasattr(cls, "true_label_posterior")
+    if not hasattr(cls, "true_label_posterior"):
+        return
     assert model.flip_matrix_.shape == (2, 2)
     np.testing.assert_allclose(model.flip_matrix_.sum(axis=1), 1)
     assert model.flip_matrix_[0, 1] > model.flip_matrix_[1, 0]  # rows are true classes
@@ -101,24 +74,9 @@ def test_what_estimates_flips_says_so_in_the_same_words(cls):
         made(cls).true_label_posterior(X, y)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in CLASSIFIERS if issubclass(cls, KernelClassifier | Doubts)])
-def test_what_can_be_in_doubt_says_so_in_the_same_words(cls):
-    model = made(cls).fit(*noisy_blobs())
-    assert model.flags_ == ()
-    assert model.flagged_ is False
-
-
-def test_no_classifier_has_another_word_for_it():
-    old = {"omega_", "posterior_", "label_swap_", "collapsed_", "broken_"}
-    for cls in CLASSIFIERS:
-        model = made(cls).fit(*noisy_blobs())
-        assert not old & set(vars(model))
-        assert hasattr(model, "flip_matrix_") == hasattr(cls, "true_label_posterior")
-
-
 def test_a_doubtful_fit_names_its_reason():
     X, y = noisy_blobs()
-    stopped = StPMKLLikeClassifier(max_iter=1).fit(X, y)
+    stopped = nl.StPMKLLikeClassifier(max_iter=1).fit(X, y)
     assert (stopped.flags_, stopped.flagged_, stopped.converged_) == (("not_converged",), True, False)
-    narrow = RobustMultiKernelLogisticRegression([1e-6]).fit(X, y)
+    narrow = nl.RobustMultiKernelLogisticRegression([1e-6]).fit(X, y)
     assert narrow.flags_ == ("collapsed",)

@@ -5,7 +5,6 @@ from typing import get_args
 import numpy as np
 import pytest
 from problems import gram, noisy_columns, two_moons
-from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import (
@@ -13,7 +12,7 @@ from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression,
     marginal_zeta,
 )
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
+from noisylabels.classifiers.linear import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic import Bias, Penalty, fit_batch
@@ -68,23 +67,6 @@ def test_klr_reaches_the_maximum_of_its_concave_objective(width):
         assert tight.objective[c] <= least * (1 + 1e-5)
 
 
-@pytest.mark.parametrize("width", [0.3, 1.0, 4.0])
-def test_rklr_is_stationary_in_w_and_in_omega(width):
-    X, y, noisy = rings(150, rate=0.3)
-    labels = np.column_stack([y, noisy])
-    base, fits = batch(X, labels, width=width, robust=True, tolerance=1e-11)
-    Z = base.Q * base.lam
-    for c, zeta in enumerate(np.tile(GRID, 2)):
-        column = labels[:, c // len(GRID)]
-        omega = flip_matrix.from_rates(fits.omega01[c], fits.omega10[c])
-        f = Z @ fits.v[c]
-        q = flip_matrix.posterior(f, column, omega)
-        assert np.linalg.norm(Z.T @ (q - expit(f)) - 2 * zeta * fits.v[c]) <= 2e-3 * np.linalg.norm(
-            Z.T @ (column - 0.5)
-        )
-        np.testing.assert_allclose(flip_matrix.updated(q, column, omega), omega, atol=5e-4)
-
-
 def test_rklr_never_ends_above_where_em_newton_starts_and_seldom_above_where_it_ends():
     X, _, noisy = rings(150, rate=0.3)
     base, fits = batch(X, noisy[:, None], robust=True)
@@ -134,14 +116,6 @@ def test_rklr_beats_klr_where_one_class_is_flipped():
     test, y, _ = twonorm(2000, seed=1)
     errors = [(model(8.0, 2.0**-6).fit(X, noisy).predict(test) != y).mean() for model in (KLR, rKLR)]
     assert errors[1] < errors[0] - 0.02
-
-
-def test_weights_of_rlr_are_repetitions():
-    X, _, noisy = twonorm(100, d=3, omega01=0.2)
-    weights = np.random.default_rng(0).integers(0, 3, len(X))
-    a = rLR(lam=0.1).fit(X, noisy, sample_weight=weights)
-    b = rLR(lam=0.1).fit(np.repeat(X, weights, axis=0), np.repeat(noisy, weights))
-    np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-6)
 
 
 @pytest.mark.parametrize("one", [0.0, 1.0])
@@ -235,10 +209,10 @@ def test_no_direction_leads_down(reading, robust, width):
             d /= max(scale, np.abs(K @ d).max())
             ends = [objective(K, labels, zeta, reading, w + t * d, b + t * e, *rates) for t in (-h, h)]
             assert abs(ends[1] - ends[0]) / (2 * h) < 2e-3 * start
-        if robust:
-            for one, ten in ((h, 0.0), (0.0, h)):
-                up = objective(K, labels, zeta, reading, w, b, rates[0] + one, rates[1] + ten)
-                assert up >= here - 1e-6 * start
+        if robust:  # an update of the rates changes nothing
+            omega = flip_matrix.from_rates(*rates)
+            q = flip_matrix.posterior(K @ w + b, labels, omega)
+            np.testing.assert_allclose(flip_matrix.updated(q, labels, omega), omega, atol=1e-3)
 
 
 @pytest.mark.parametrize("reading", READINGS)

@@ -205,9 +205,8 @@ def test_the_corners_are_numbers(model):
     assert model.fit(*separated).score(*separated) == 1.0
     if model.name != "zero_one_loss":
         assert not model.flagged_
-        assert model.fit(*two).flagged_ == (
-            getattr(model, "k", "cv") == "cv"
-        )  # one point of a class: no folds
+        chosen = getattr(model, "k", "cv") == "cv"
+        assert model.fit(*two).flagged_ == chosen  # one point of a class: no folds
 
 
 def test_folds_spread_the_classes():
@@ -217,17 +216,3 @@ def test_folds_spread_the_classes():
     assert np.bincount(folds[s < 0]).tolist() == [2, 2, 1, 1, 1]
     assert fold_numbers(np.r_[np.ones(9), -np.ones(3)], 5, np.random.default_rng(0)).max() == 2
     assert fold_numbers(np.array([1.0, -1.0, -1.0]), 5, np.random.default_rng(0)) is None
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (BoundMinimiser("best"), "k, if no number: 'best' is unknown; known: cv, bound"),
-        (BoundMinimiser(ks=(0, 1)), "ks: must be a whole number >= 1, got 0"),
-        (LDM([]), "C: at least one number is needed, got none"),
-        (LDM(lam2=[0.1, np.inf]), "lam2: value at index 1 is not finite"),
-    ],
-)
-def test_wrong_input_is_named(model, message):
-    with pytest.raises(ValueError, match=message):
-        model.fit([[0.0], [1.0], [2.0]], [0, 1, 1])

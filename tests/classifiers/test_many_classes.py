@@ -5,9 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.classifiers.linear import RobustSGDClassifier
+from noisylabels.classifiers.linear import RobustLogisticRegression, RobustSGDClassifier
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances
 from noisylabels.losses import margin
@@ -42,12 +41,7 @@ def test_it_learns_the_flips_and_sees_through_them(model):
     assert model.decision_function(X).shape == (300, 3)
     assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(300))
     assert (model.flags_, model.flagged_, model.converged_) == ((), False, True)
-
-
-@pytest.mark.parametrize("model", ROBUST, ids=lambda m: m.name)
-def test_the_posterior_finds_the_wrong_labels(model):
-    X, true, observed = trees()
-    q = model.fit(X, observed).true_label_posterior(X, observed)
+    q = model.true_label_posterior(X, observed)
     assert q.shape == (300, 3)
     assert q.sum(axis=1) == pytest.approx(np.ones(300))
     assert (NAMES[q.argmax(axis=1)] == true).mean() > 0.95
@@ -55,14 +49,15 @@ def test_the_posterior_finds_the_wrong_labels(model):
         model.true_label_posterior(X, np.full(300, "fir"))
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "em_newton"])
 @pytest.mark.parametrize("penalty", ["weights", "rkhs"])
-def test_the_solvers_of_the_kernel_model_agree(solver, penalty):
+def test_the_solvers_of_the_kernel_model_agree(penalty):
     X, true, observed = trees(90)
-    model = RobustKernelLogisticRegression(2.0, 0.1, bias="free", penalty=penalty, solver=solver)
-    assert (model.fit(X, observed).predict(X) == true).mean() > 0.93
-    reference = RobustKernelLogisticRegression(2.0, 0.1, bias="free", penalty=penalty).fit(X, observed)
-    assert model.objective_ == pytest.approx(reference.objective_, rel=1e-3)
+    lbfgs, em = (
+        RobustKernelLogisticRegression(2.0, 0.1, bias="free", penalty=penalty, solver=solver).fit(X, observed)
+        for solver in ("lbfgs", "em_newton")
+    )
+    assert min((model.predict(X) == true).mean() for model in (lbfgs, em)) > 0.93
+    assert em.objective_ == pytest.approx(lbfgs.objective_, rel=1e-3)
 
 
 def test_new_names_of_the_classes_change_nothing_else():
@@ -110,11 +105,8 @@ def test_two_classes_of_many_kernels_are_the_path_that_was_there():
 
 def test_the_compiled_likelihood_and_its_gradient():
     rng = np.random.default_rng(2)
-    y, a, path = (
-        rng.integers(0, 3, 20),
-        rng.random(20),
-        SoftmaxPath(np.arange(3), 3, np.ones(3), 1, "exact", 2.0),
-    )
+    y, a = rng.integers(0, 3, 20), rng.random(20)
+    path = SoftmaxPath(np.arange(3), 3, np.ones(3), 1, "exact", 2.0)
     f, slope = rng.normal(size=(2, 20)), np.empty((2, 20))
     value = softmax_fit(f, y, a, path.C, OMEGA, slope)
     s = np.exp(f.T @ path.C.T)
@@ -144,14 +136,10 @@ def test_sgd_sets_each_class_against_the_rest(average):
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
 def test_sgd_with_the_logistic_loss_is_one_model_of_all_classes(average):
     X, _, observed = trees(240)
-    settings = {
-        "average": average,
-        "epochs": 60,
-        "schedule": "inv_sqrt_epoch",
-        "random_state": 1,
-        "lam": 0.05,
-    }
-    model = RobustSGDClassifier("log", regularise_intercept=False, **settings).fit(X, observed)
+    model = RobustSGDClassifier(
+        "log", regularise_intercept=False, average=average, epochs=60, schedule="inv_sqrt_epoch", lam=0.05,
+        random_state=1,
+    ).fit(X, observed)  # fmt: skip
     exact = LogisticRegression(C=1 / (2 * 0.05 * 240), tol=1e-8).fit(X, observed)
     assert model.predict_proba(X) == pytest.approx(exact.predict_proba(X), abs=0.04)
     best = -np.log(exact.predict_proba(X)[np.arange(240), np.searchsorted(NAMES, observed)]).mean()

@@ -62,10 +62,7 @@ def test_the_minimum_is_stationary_and_no_run_of_sgd_lies_below(problem, name):
 def test_sparse_and_dense_input_agree_and_nothing_is_random(problem):
     X, y = problem
     dense = MarginMinimiser(random_state=1).fit(X, y)
-    for again in (
-        MarginMinimiser(random_state=2).fit(X, y),
-        MarginMinimiser().fit(sp.csr_matrix(X), y),
-    ):
+    for again in (MarginMinimiser(random_state=2).fit(X, y), MarginMinimiser().fit(sp.csr_matrix(X), y)):
         np.testing.assert_allclose(weights(again), weights(dense), rtol=1e-6)
 
 

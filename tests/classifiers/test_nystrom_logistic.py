@@ -64,18 +64,3 @@ def test_the_fit_is_the_same_for_a_seed():
     X, y = problem(200)
     first, second = (NystromLogisticRegression(landmarks=20, random_state=3).fit(X, y) for _ in range(2))
     assert np.array_equal(first.dual_coef_, second.dual_coef_)
-
-
-def test_a_weight_of_two_is_two_examples():
-    X, y = problem(60)
-    times = np.random.default_rng(0).integers(0, 3, 60)
-    times[:2] = 1
-    heavy = NystromLogisticRegression().fit(X, y, sample_weight=times)
-    many = NystromLogisticRegression().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    assert heavy.decision_function(X) == pytest.approx(many.decision_function(X), abs=1e-3)
-
-
-def test_a_penalty_without_a_limit_is_refused_with_words():
-    X, y = problem(30)
-    with pytest.raises(ValueError, match=r"is not defined for landmarks.*take penalty=.rkhs."):
-        NystromLogisticRegression(penalty="weights").fit(X, y)

@@ -7,7 +7,6 @@ from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 
-from noisylabels.classifiers.kernel_logistic import RobustNystromLogisticRegression
 from noisylabels.classifiers.linear import (
     LiblinearClassifier,
     MarginMinimiser,
@@ -46,10 +45,3 @@ def test_two_classes_become_more_by_one_against_the_rest():
     X, y = two_moons(150)
     y = np.where(X[:, 0] > 1.5, 2, y)
     assert OneVsRestClassifier(LiblinearClassifier()).fit(X, y).score(X, y) > 0.7
-
-
-def test_complex_input_raises():
-    X, y = two_moons()
-    for model in (RobustNystromLogisticRegression(), RobustSGDClassifier()):
-        with pytest.raises(ValueError, match="Complex data not supported"):
-            model.fit(X * (1 + 1j), y)

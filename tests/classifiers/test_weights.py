@@ -1,40 +1,28 @@
 """Weights of examples and classes: whole ones equal repeated rows, and errors say what they cannot do."""
 
-import inspect
 import re
 
 import numpy as np
 import pytest
 import sklearn
+from found import CLASSIFIERS as ALL
+from found import made
 from scipy.sparse import csr_array, csr_matrix
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from noisylabels import METHODS, CorrectedClassifier
+import noisylabels as nl
 from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted
-from noisylabels.classifiers.boosting import AdaBoostClassifier, RBoostClassifier
 from noisylabels.classifiers.kernel import KernelClassifier
-from noisylabels.classifiers.kernel_logistic import NystromLogisticRegression, RobustKernelLogisticRegression
-from noisylabels.classifiers.large_margin import BoundMinimiser
-from noisylabels.classifiers.linear import LiblinearClassifier, PegasosClassifier, RobustSGDClassifier
-from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
-from noisylabels.classifiers.robust_logistic import RobustLogisticRegression
-from reproduction.protocols.settings import method_class
 
-CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), Weighted)]
+CLASSIFIERS = [cls for cls in ALL if issubclass(cls, Weighted)]
 every = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.name)
-FEW = {"rounds": 5, "starts": 1, "random_state": 0}
 RNG = np.random.default_rng(8)
 Y = np.arange(50) % 2
 X = RNG.standard_normal((50, 3)) + Y[:, np.newaxis]
 A = RNG.integers(0, 4, 50)
-
-
-def made(cls, **parameters):
-    known = inspect.signature(cls).parameters
-    return cls(**{name: value for name, value in FEW.items() if name in known}, **parameters)
 
 
 def decisions(model):
@@ -42,8 +30,7 @@ def decisions(model):
 
 
 def test_all_but_the_bound_are_weighted():
-    classifiers = {cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)}
-    assert classifiers - set(CLASSIFIERS) == {BoundMinimiser}
+    assert set(ALL) - set(CLASSIFIERS) == {nl.BoundMinimiser}
 
 
 # two classes without weights are solved by a descent in lockstep, which stops elsewhere within its tolerance
@@ -73,7 +60,7 @@ def test_a_class_weight_is_the_weight_of_its_examples(cls):
 
 
 @pytest.mark.parametrize(
-    "model", [RobustKernelLogisticRegression(**kw) for kw in (
+    "model", [nl.RobustKernelLogisticRegression(**kw) for kw in (
         {"bias": "free", "penalty": "rkhs"}, {"bias": "penalised", "solver": "em_newton"},
         {"regularisation": "bayes"},
     )]
@@ -87,7 +74,7 @@ def test_weights_hold_for_every_form_of_the_kernel_model(model):
 
 
 def test_a_round_of_the_path_with_weights_is_that_of_repeated_rows():
-    one = RobustMultiKernelLogisticRegression(T=1)
+    one = nl.RobustMultiKernelLogisticRegression(T=1)
     heavy = decisions(one.fit(X, Y, A))
     many = decisions(one.fit(np.repeat(X, A, axis=0), np.repeat(Y, A)))
     np.testing.assert_allclose(heavy, many, atol=1e-6 * np.abs(many).max())
@@ -96,7 +83,7 @@ def test_a_round_of_the_path_with_weights_is_that_of_repeated_rows():
 def test_other_weights_draw_rows_in_proportion():
     shares = np.where(Y, 0.25, 4.5)
     n, weights = 2000, np.tile(shares, 40)
-    model = PegasosClassifier(random_state=1)
+    model = nl.PegasosClassifier(random_state=1)
     model.fit(X, Y)
     drawn, labels, left = model._used(np.tile(X, (40, 1)), np.tile(Y, 40), weights)
     assert left is None
@@ -107,17 +94,17 @@ def test_other_weights_draw_rows_in_proportion():
 
 
 def test_chunks_have_weights_too():
-    parts, whole = RobustSGDClassifier(), RobustSGDClassifier()
+    parts, whole = nl.RobustSGDClassifier(), nl.RobustSGDClassifier()
     for rows in (slice(0, 25), slice(25, 50)):
         parts.partial_fit(X[rows], Y[rows], sample_weight=A[rows])
         whole.partial_fit(np.repeat(X[rows], A[rows], axis=0), np.repeat(Y[rows], A[rows]))
     np.testing.assert_array_equal(decisions(parts), decisions(whole))
     with pytest.raises(ValueError, match=r'^class_weight: "balanced" needs all rows'):
-        PegasosClassifier(class_weight="balanced").partial_fit(X, Y)
+        nl.PegasosClassifier(class_weight="balanced").partial_fit(X, Y)
 
 
 def test_sparse_rows_are_weighted():
-    for cls in (RobustSGDClassifier, LiblinearClassifier):
+    for cls in (nl.RobustSGDClassifier, nl.LiblinearClassifier):
         dense, sparse = (made(cls).fit(form, Y, sample_weight=A) for form in (X, csr_array(X)))
         np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9)
 
@@ -128,7 +115,7 @@ def test_sparse_rows_are_the_dense_ones(cls, weights):
     rare = np.where(RNG.random(X.shape) < 0.5, X, 0.0)
     given = {} if weights is None else {"sample_weight": weights}
     dense, sparse = (made(cls).fit(form, Y, **given) for form in (rare, csr_array(rare)))
-    path = cls is RobustMultiKernelLogisticRegression  # amplifies rounding, as above
+    path = cls is nl.RobustMultiKernelLogisticRegression  # amplifies rounding, as above
     wanted, near = dense.decision_function(rare), LOOSE[cls.name] if path else 1e-6
     for model, form in ((sparse, csr_array(rare)), (sparse, rare), (dense, csr_matrix(rare))):
         np.testing.assert_allclose(model.decision_function(form), wanted, atol=near * np.abs(wanted).max())
@@ -138,7 +125,7 @@ def test_sparse_rows_are_the_dense_ones(cls, weights):
 def test_landmarks_of_sparse_rows(choice):
     many = np.where(RNG.random((400, 3)) < 0.5, RNG.standard_normal((400, 3)) + 2, 0.0)
     y = (many.sum(axis=1) > 3).astype(int)
-    model = NystromLogisticRegression(landmarks=60, choice=choice, random_state=0)
+    model = nl.NystromLogisticRegression(landmarks=60, choice=choice, random_state=0)
     sparse = model.fit(csr_array(many), y).decision_function(many)
     np.testing.assert_allclose(
         sparse, model.fit(many, y).decision_function(many), atol=1e-3 * np.abs(sparse).max()
@@ -148,7 +135,7 @@ def test_landmarks_of_sparse_rows(choice):
 def test_weights_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         scale = StandardScaler().fit(X)
-        for model in (RobustLogisticRegression(), made(AdaBoostClassifier)):
+        for model in (nl.RobustLogisticRegression(), made(nl.AdaBoostClassifier)):
             asked = model.set_fit_request(sample_weight=True)
             routed = make_pipeline(FunctionTransformer(scale.transform), asked).fit(X, Y, sample_weight=A)
             direct = model.fit(scale.transform(X), Y, sample_weight=A)
@@ -157,7 +144,7 @@ def test_weights_are_routed():
             )
 
 
-@pytest.mark.parametrize("model", [RBoostClassifier(rounds=5, random_state=0), CorrectedClassifier()])
+@pytest.mark.parametrize("model", [nl.RBoostClassifier(rounds=5, random_state=0), nl.CorrectedClassifier()])
 def test_trusted_labels_are_routed_with_their_rows(model):
     verified = np.where(np.arange(50) < 20, Y, np.nan)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -165,7 +152,7 @@ def test_trusted_labels_are_routed_with_their_rows(model):
         routed = make_pipeline(FunctionTransformer(), asked).fit(X, Y, sample_trusted=verified)
         errors = cross_val_score(asked, X, Y, cv=3, params={"sample_trusted": np.where(Y >= 0, Y, 0)})
     assert len(errors) == 3  # every fold got its part
-    pair = (X[:20], Y[:20]) if isinstance(model, RBoostClassifier) else verified
+    pair = (X[:20], Y[:20]) if isinstance(model, nl.RBoostClassifier) else verified
     direct = clone(model).fit(X, Y, trusted=pair)
     np.testing.assert_array_equal(routed.predict_proba(X), direct.predict_proba(X))
     np.testing.assert_array_equal(routed[-1].flip_matrix_, direct.flip_matrix_)
@@ -176,15 +163,23 @@ def test_trusted_labels_are_routed_with_their_rows(model):
 @pytest.mark.parametrize(
     ("model", "weights", "message"),
     [
-        (RobustLogisticRegression(class_weight={2: 1.0}), None, "class_weight: 2 is no class of y, [0, 1]"),
-        (RobustLogisticRegression(class_weight={0: -1}), None, "class_weight: must be a finite number >= 0"),
-        (RobustSGDClassifier(class_weight={0: 0}), None, "class_weight leaves one class only: some"),
-        (RobustSGDClassifier(class_weight="b"), None, 'class_weight: must be None, "balanced" or a dict'),
-        (RobustSGDClassifier(), Y, "sample_weight leaves one class only: some example of each"),
-        (RobustSGDClassifier(), -A, "sample_weight: value at index 0 is negative"),
-        (RobustSGDClassifier(), 0 * A, "sample_weight: the weights of all examples are zero"),
-        (RobustSGDClassifier(), A[:9], "sample_weight: expected shape (50), got (9,)"),
-        (BoundMinimiser(), A, "sample_weight: the bound is one for independent examples"),
+        (
+            nl.RobustLogisticRegression(class_weight={2: 1.0}),
+            None,
+            "class_weight: 2 is no class of y, [0, 1]",
+        ),
+        (
+            nl.RobustLogisticRegression(class_weight={0: -1}),
+            None,
+            "class_weight: must be a finite number >= 0",
+        ),
+        (nl.RobustSGDClassifier(class_weight={0: 0}), None, "class_weight leaves one class only: some"),
+        (nl.RobustSGDClassifier(class_weight="b"), None, 'class_weight: must be None, "balanced" or a dict'),
+        (nl.RobustSGDClassifier(), Y, "sample_weight leaves one class only: some example of each"),
+        (nl.RobustSGDClassifier(), -A, "sample_weight: value at index 0 is negative"),
+        (nl.RobustSGDClassifier(), 0 * A, "sample_weight: the weights of all examples are zero"),
+        (nl.RobustSGDClassifier(), A[:9], "sample_weight: expected shape (50), got (9,)"),
+        (nl.BoundMinimiser(), A, "sample_weight: the bound is one for independent examples"),
     ],
 )
 def test_what_is_wrong_is_said(model, weights, message):
