@@ -157,7 +157,7 @@ def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, messag
     change(paper / file, old, wrong)
     with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
         planned(paper).check_custom([f"{paper.name}/"])
-    place = {CSV: "table1.", CODE: YAML, DRAWING: YAML}.get(file, file)
+    place = {CODE: YAML, DRAWING: YAML}.get(file, file)
     assert str(paper / place) in str(caught.value)
     assert message in str(caught.value)
 
@@ -171,7 +171,7 @@ def test_a_module_of_the_paper_that_does_not_exist_is_a_mistake_and_not_left_out
 def test_a_data_set_that_one_line_of_several_does_not_name_is_named(paper):
     change(paper / YAML, "datasets: [ida_heart]", TWO)
     change(paper / CSV, LINE, LINE.removeprefix("ida_heart"))
-    with pytest.raises(ValueError, match=r"TABLE1-heart: table1\.published\.csv gives it no dataset"):
+    with pytest.raises(ValueError, match=r"/table1\.published\.csv: TABLE1-heart: .* gives it no dataset"):
         planned(paper)
 
 

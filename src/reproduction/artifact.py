@@ -25,7 +25,7 @@ from reproduction.figures import names, rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
-from reproduction.verdicts.claims import Check, Claim, PublishedRule, Selector, Text, listed, read_published
+from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, listed, read_published
 
 SCALES = ("smoke", "quick", "part", "full")
 """``part``: the full scale with the data sets and repetitions of the configuration's ``only``."""
@@ -277,8 +277,10 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
             settings = check(model, artifact.settings, f"{where}settings")
         with _located(f"{where}settings."):
             _check_data_sets(artifact, settings)
+        with _located(f"{path.with_suffix('.published.csv')}: "):
+            _check_published(artifact)
         with _located(f"{path}: "):
-            _check_choices(artifact, whole)
+            _check_claims(artifact, whole)
         with _located(f"{where}shards"):
             _check_shards(artifact)
     return artifact
@@ -335,68 +337,64 @@ def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
     settings.check_data(listed)
 
 
-def _check_choices(artifact: Artifact, settings: Settings) -> None:
-    """Claims and published values choose rows by what the table can have, and published values one kind."""
+def _check_claims(artifact: Artifact, settings: Settings) -> None:
+    """Claims choose rows by what the table can have."""
+    several = _several(artifact)
+    checks = ((n, i, each) for n, claim in enumerate(artifact.claims) for i, each in enumerate(claim.checks))
+    for number, index, each in checks:
+        above = f"claims.{number}.checks.{index}"
+        if each.trend:
+            _check_labels(artifact, f"{above}.{each.bound}", dict([each.trend]))
+        for key in ("a", "b", "base", "where"):
+            if not isinstance(side := getattr(each, key), Selector):
+                continue
+            place = f"{above}.{key}"
+            _check_labels(artifact, place, side.columns)
+            columns = each.where.columns | side.columns if each.where else side.columns
+            named = [*columns, *(each.for_each or ()), *([each.trend[0]] if each.trend else [])]
+            whole = each.rows == "every" or side is each.where
+            if "dataset" in several and "dataset" not in named and not whole:
+                rule = "names no dataset, in which rows differ; name it in where or for_each"
+                raise ValueError(f"{place} {rule}")
+            if {"method", "setting"} <= columns.keys():
+                wanted = [settings.setting_of(label) for label in listed(columns["method"])]
+                if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
+                    said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
+                    raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
+
+
+def _check_published(artifact: Artifact) -> None:
+    """Published values choose rows by what the table can have, and rows of one kind."""
+    for entry in artifact.values:
+        if entry.get("not_comparable"):
+            continue
+        _check_labels(artifact, entry["id"], entry["where"])
+        for column in ("metric", *_several(artifact)):
+            if column not in entry["where"]:
+                why = f"its line gives it no {column}, in which rows differ; fill the column"
+                raise ValueError(f"{entry['id']}: {why}")
+
+
+def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) -> None:
     sets = {name.partition(".")[0] for name in artifact.datasets} | {"synthetic"}
     last = artifact.full_settings.get("repetitions", 1) - 1
-    for place, column, label in _choices(artifact):
+    chosen = [(column, label) for column, labels in columns.items() for label in listed(labels)]
+    for column, label in chosen:
         if column == "repetition" and label > last:
-            raise ValueError(f"{place}: {label}, but the last one is {last}")
+            raise ValueError(f"{place}.{column}: {label}, but the last one is {last}")
         if column == "dataset" and artifact.datasets and label not in sets:
             why = f"it is not in `datasets`{near(label, sets)}"
-            raise ValueError(f"{place}: no row will be of {label!r}: {why}")
+            raise ValueError(f"{place}.{column}: no row will be of {label!r}: {why}")
         if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
             reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
-            raise ValueError(f"{place}: {reason}{near(label, artifact.labels, 3)}")
-    given = {key: artifact.full_settings.get(key) for key in ("datasets", "noise", "methods")}
-    several = [
-        key.removesuffix("s")
-        for key, each in given.items()
-        if isinstance(each, list | dict) and len(each) > 1
-    ]
-    for entry in _comparable(artifact):
-        for column in ("metric", *several):
-            if column not in entry["where"]:
-                where = f"published: {entry['id']}: {artifact.name}.published.csv"
-                raise ValueError(f"{where} gives it no {column}, in which rows differ; fill the column")
-    for place, each, side in _sides(artifact):
-        columns = each.where.columns | side.columns if each.where else side.columns
-        named = [*columns, *(each.for_each or ()), *([each.trend[0]] if each.trend else [])]
-        whole = each.rows == "every" or side is each.where
-        if "dataset" in several and "dataset" not in named and not whole:
-            raise ValueError(f"{place} names no dataset, in which rows differ; name it in where or for_each")
-        if {"method", "setting"} <= columns.keys():
-            wanted = [settings.setting_of(label) for label in listed(columns["method"])]
-            if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
-                said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
-                raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
+            raise ValueError(f"{place}.{column}: {reason}{near(label, artifact.labels, 3)}")
 
 
-def _sides(artifact: Artifact) -> Iterator[tuple[str, Check, Selector]]:
-    """(place, check, selector) of the sides of all checks."""
-    for number, claim in enumerate(artifact.claims):
-        for index, each in enumerate(claim.checks):
-            for key in ("a", "b", "base", "where"):
-                if isinstance(side := getattr(each, key), Selector):
-                    yield f"claims.{number}.checks.{index}.{key}", each, side
-
-
-def _choices(artifact: Artifact) -> Iterator[tuple[str, str, Any]]:
-    """(place, column, label) of everything that claims and published values choose rows by."""
-    chosen: list[tuple[str, Mapping[str, Any]]] = [(place, s.columns) for place, _, s in _sides(artifact)]
-    for number, claim in enumerate(artifact.claims):
-        for index, each in enumerate(claim.checks):
-            if each.trend:
-                chosen.append((f"claims.{number}.checks.{index}.{each.bound}", dict([each.trend])))
-    chosen += [(f"published: {entry['id']}", entry["where"]) for entry in _comparable(artifact)]
-    for place, columns in chosen:
-        for column, labels in columns.items():
-            for label in labels if isinstance(labels, list) else [labels]:
-                yield f"{place}.{column}", column, label
-
-
-def _comparable(artifact: Artifact) -> list[Content]:
-    return [entry for entry in artifact.values if not entry.get("not_comparable")]
+def _several(artifact: Artifact) -> list[str]:
+    """Columns in which rows of the artifact differ."""
+    full = artifact.full_settings
+    given = {"dataset": full.get("datasets"), "noise": full.get("noise"), "method": full.get("methods")}
+    return [key for key, each in given.items() if isinstance(each, list | dict) and len(each) > 1]
 
 
 def _check_shards(artifact: Artifact) -> None:
