@@ -252,8 +252,9 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
         quantity, keys = str(row["quantity"]), ("estimate", "low", "high")
         scale, unit = (100, " %") if quantity.startswith("same") else (1, "")
         figures = figure({key: scale * number(row[key]) for key in keys}, " ".join(keys))
-        cells, sets = f"{number(row['cells']):g}", f"{number(row['sets']):g}"
-        found[quantity] = [f"{figures}{unit} ({cells} {CELLS.get(quantity, 'values')}, {sets} data sets)"]
+        cells, sets = f"{number(row['cells']):g}", number(row["sets"])
+        of_sets = f"{sets:g} data set{'s' * (sets != 1)}"
+        found[quantity] = [f"{figures}{unit} ({cells} {CELLS.get(quantity, 'values')}, {of_sets})"]
     return [(quantity, ", ".join(figures)) for quantity, figures in found.items()]
 
 
