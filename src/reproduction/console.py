@@ -26,6 +26,9 @@ from reproduction.verdicts.claims import VERDICTS
 SECONDS: dict[int, float] = {}
 """Number of a job -> seconds that are expected of it; filled when a run starts."""
 
+OLD: dict[str, int] = {}
+"""File of an earlier run that this run has to make again -> its time (ns)."""
+
 TELL = {"told": True}
 """``extra`` of a message that a person is to read."""
 
@@ -119,9 +122,8 @@ class LogHandler(LogHandlerBase):
         what, log = _short(said), next(iter(said.get("log") or []), "")
         if self.progress:
             what = self.progress.running.pop(said.get("jobid", -1), what)
-        why = cause(Path(log)) if log else ""
         red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
-        self._print(f"{red}failed{plain}: {what}{f': {why}' if why else ''}{f' ({log})' if log else ''}")
+        self._print(f"{red}failed{plain}: {what}{f' ({log})' if log else ''}")  # `causes` says why
 
     def _print(self, text: str) -> None:
         sys.stderr.write(("\r\x1b[K" if self.live else "") + text + "\n")
@@ -163,7 +165,7 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     if not scopes:
         return ""
     names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
-    made = [name for name in names if all(Path(file).is_file() for file in plan.outputs(name))]
+    made = [name for name in names if all(_is_there(file) for file in plan.outputs(name))]
     kinds = Counter(plan.artifacts[name].kind for name in made)
     counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
     lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {plan.figures}"]
@@ -178,6 +180,10 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     over = passed_over(plan, CHECKOUT, Path()) if "" in scopes else ""
     lines += [over] * bool(over)
     return "\n".join([*lines, *(f"left out: {name}: {why}" for name, why in out.items())])
+
+
+def _is_there(file: str) -> bool:
+    return Path(file).is_file() and Path(file).stat().st_mtime_ns != OLD.get(file)
 
 
 def causes(logs: Path, since: float) -> list[str]:
@@ -199,10 +205,10 @@ def cause(log: Path) -> str:
 
 
 def _verdicts(plan: Plan, scope: str) -> str:
-    file = Path(f"{plan.results}/{scope}verdicts.csv")
-    if not plan.judged(scope) or not file.is_file():
+    file = f"{plan.results}/{scope}verdicts.csv"
+    if not plan.judged(scope) or not _is_there(file):
         return ""
-    with file.open(encoding="utf-8", newline="") as lines:
+    with open(file, encoding="utf-8", newline="") as lines:
         found = Counter(row["verdict"] for row in csv.DictReader(lines))
     counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
     what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (a reduced scale judges nothing)")

@@ -5,6 +5,8 @@ import pty
 import re
 import signal
 import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
 import pytest
@@ -22,97 +24,6 @@ VERDICTS = [
 LINE = re.compile(r"\[\d+/\d+\] \d+:\d\d of about \d+:\d\d  \S.*")
 
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    """Runs with the display that `./run` asks for."""
-    smoke = Smoke(tmp_path_factory.mktemp("console"))
-    smoke.display = ["--logger", "console"]
-    return smoke
-
-
-def edit_job(smoke: Smoke, line: str):
-    """Let every job begin with a line; returns the old text."""
-    script = smoke.folder / "src/scripts/job.py"
-    old = script.read_text()
-    script.write_text(old.replace("parser = ", f"{line}\nparser = ", 1))
-    return lambda: script.write_text(old)
-
-
-def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
-    status, output = shown.run()
-    assert status == 0, output
-    assert [line for line in output.splitlines() if not LINE.fullmatch(line)][1:] == [
-        "smoke scale: 1 figure and 1 table in figures/smoke",
-        *VERDICTS,
-    ]
-    (log,) = (shown.folder / ".snakemake/log").glob("*.log")
-    assert "Reason: Missing output files: results/smoke/noisy_online/averaging/" in log.read_text()
-    status, output = shown.run()
-    assert (status, "Nothing to be done" in output) == (0, True)
-
-
-def test_a_failed_job_shows_its_cause_and_its_log_and_the_others_go_on(shown):
-    shown.clear()
-    restore = edit_job(shown, "import sys; 'identities' in str(sys.argv) and sys.exit('error: no such luck')")
-    status, output = shown.run()
-    restore()
-    assert status == 1
-    said = [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
-    log = "logs/smoke/noisy_online/identities/experiment.log"
-    assert said == [
-        f"failed: noisy_online/identities: no such luck ({log})",
-        "smoke scale: 1 figure and 0 tables in figures/smoke",
-        VERDICTS[1],
-        "not made: noisy_online/identities; why: logs/smoke",
-        f"why: no such luck ({log})",
-    ]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown, number):
-    shown.clear()
-    restore = edit_job(
-        shown, f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"
-    )
-    process = shown.start()
-    main = psutil.Process(process.pid)
-    while not any("scripts.job" in " ".join(child.cmdline()) for child in main.children(recursive=True)):
-        time.sleep(0.05)
-    jobs = main.children(recursive=True)
-    time.sleep(0.5)
-    # a terminal interrupts all processes, whoever terminates a run often the first alone
-    os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
-    output, _ = process.communicate(timeout=60)  # the jobs would sleep for ten minutes
-    restore()
-    assert process.returncode == 1
-    assert "stopped, 2 to go; what is finished is kept, the same command goes on" in output
-    assert not re.search("failed|Traceback|Killed|Error", output)
-    assert not list((shown.folder / ".snakemake/locks").glob("*"))
-    assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]
-    status, output = shown.run()
-    assert status == 0, output
-
-
-def test_a_terminal_has_one_line_that_is_written_over(shown):
-    shown.clear()
-    ours, theirs = pty.openpty()
-    restore = edit_job(shown, "import time; time.sleep(2.5)")
-    process = shown.start(stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    output = b""
-    try:
-        while part := os.read(ours, 65536):
-            output += part
-    except OSError:  # the other side is closed
-        pass
-    restore()
-    assert process.wait() == 0
-    lines = output.decode().split("\r\n")
-    progress = [text for line in lines for text in line.split("\r\x1b[K")[1:]]
-    assert sum(LINE.fullmatch(text) is not None for text in progress) >= 2
-    assert len([line for line in lines if line.strip()]) <= 4
-
-
 COUNT = """
 import importlib.machinery, os, sys
 if "scripts.job" in sys.orig_argv:
@@ -123,30 +34,111 @@ if "scripts.job" in sys.orig_argv:
         return compiled(self, data, path, **options)
     importlib.machinery.SourceFileLoader.source_to_code = count
 """
+"""Lets jobs write down which modules they compile."""
 
 
-def test_jobs_keep_their_bytecode_whatever_the_caller_forbids(shown, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(COUNT)
-    shown.variables = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(tmp_path)}
-    shown.variables |= {"PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
-    compiled = []
-    for run in ("first", "second"):
-        shown.clear()
-        shown.variables["COMPILED"] = str(tmp_path / run)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """Runs with the display that `./run` asks for, started by somebody who forbids bytecode."""
+    smoke, beside = Smoke(tmp_path_factory.mktemp("console")), tmp_path_factory.mktemp("beside")
+    (beside / "sitecustomize.py").write_text(COUNT)
+    smoke.display = ["--logger", "console"]
+    smoke.variables = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(beside)}
+    smoke.variables |= {"PYTHONPYCACHEPREFIX": str(beside / "bytecode"), "COMPILED": str(beside / "compiled")}
+    return smoke
+
+
+def compiled(smoke: Smoke) -> set[str]:
+    """Names of the modules that jobs compiled since this was asked last."""
+    file = Path(smoke.variables["COMPILED"])
+    found = {Path(line).name for line in file.read_text().splitlines()}
+    file.write_text("")
+    return found
+
+
+@contextmanager
+def edited_job(smoke: Smoke, line: str):
+    """Let every job begin with a line, which makes all of them due again."""
+    script = smoke.folder / "src/scripts/job.py"
+    old = script.read_text()
+    script.write_text(old.replace("parser = ", f"{line}\nparser = ", 1))
+    yield
+    script.write_text(old)
+
+
+def said(output: str) -> list[str]:
+    """What was shown beside lines of progress, and beside the first line."""
+    return [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
+
+
+def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
+    status, output = shown.run()
+    assert status == 0, output
+    assert said(output) == ["smoke scale: 1 figure and 1 table in figures/smoke", *VERDICTS]
+    (log,) = (shown.folder / ".snakemake/log").glob("*.log")
+    assert "Reason: Missing output files: results/smoke/noisy_online/averaging/" in log.read_text()
+    assert "walk.py" in compiled(shown)
+    status, output = shown.run()
+    assert (status, "Nothing to be done" in output) == (0, True)
+
+
+def test_a_failed_job_shows_its_cause_once_and_counts_nothing_of_the_run_before(shown):
+    """The others go on, and keep their bytecode whatever the caller forbids."""
+    fail = "import sys; 'identities' in str(sys.argv) and sys.exit('error: no such luck')"
+    with edited_job(shown, fail):
         status, output = shown.run()
-        assert status == 0, output
-        compiled.append((tmp_path / run).read_text().splitlines() if (tmp_path / run).exists() else [])
-    shown.variables = {}
-    assert any(path.endswith("protocols/walk.py") for path in compiled[0])
-    assert compiled[1] == []
+    assert status == 1
+    log = "logs/smoke/noisy_online/identities/experiment.log"
+    assert said(output) == [
+        f"failed: noisy_online/identities ({log})",
+        "smoke scale: 1 figure and 0 tables in figures/smoke",
+        VERDICTS[1],
+        "not made: noisy_online/identities; why: logs/smoke",
+        f"why: no such luck ({log})",
+    ]
+    assert compiled(shown) <= {"job.py"}
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (7509, "2:05:09")])
-def test_a_time_is_written_as_a_clock_shows_it(seconds, text):
-    assert clock(seconds) == text
+def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        sleep = f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"
+        with edited_job(shown, sleep):
+            process = shown.start()
+            main = psutil.Process(process.pid)
+            while not any("scripts.job" in " ".join(job.cmdline()) for job in main.children(recursive=True)):
+                time.sleep(0.05)
+            jobs = main.children(recursive=True)
+            time.sleep(0.5)
+            # a terminal interrupts all processes, whoever terminates a run often the first alone
+            os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
+            output, _ = process.communicate(timeout=60)  # the jobs would sleep for ten minutes
+        assert process.returncode == 1
+        stopped = "stopped, 2 to go; what is finished is kept, the same command goes on"
+        assert said(output) == ["smoke scale: 0 figures and 0 tables in figures/smoke", stopped]
+        assert not list((shown.folder / ".snakemake/locks").glob("*"))
+        assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]
+    with edited_job(shown, "import time; time.sleep(2.5)"):
+        lines = on_a_terminal(shown)
+    progress = [text for line in lines for text in line.split("\r\x1b[K")[1:]]
+    assert sum(LINE.fullmatch(text) is not None for text in progress) >= 2  # one line, written over
+    assert len([line for line in lines if line.strip()]) <= 4
+
+
+def on_a_terminal(smoke: Smoke) -> list[str]:
+    """What a terminal is sent by a run that works."""
+    ours, theirs = pty.openpty()
+    process = smoke.start(stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    output = b""
+    with suppress(OSError):  # the other side is closed
+        while part := os.read(ours, 65536):
+            output += part
+    assert process.wait() == 0, output
+    return output.decode().split("\r\n")
 
 
 def test_the_expected_time_starts_from_what_is_known_and_follows_the_machine():
+    assert [clock(seconds) for seconds in (0, 59.6, 7509)] == ["0:00", "1:00", "2:05:09"]
     progress = Progress(2, {1: 10.0, 2: 30.0, 3: 60.0})
     assert progress.expected(0.0) == 50.0  # 100 seconds of work on two cores
     progress.finished(1)
