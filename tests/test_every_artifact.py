@@ -42,12 +42,8 @@ def made_up(dataset):
     if dataset.startswith("ida_"):
         y = np.where(rng.uniform(size=160) < 0.5, 1, -1).astype(np.int8)
         order = np.argsort(rng.uniform(size=(3, len(y))), axis=1).astype(np.int32)
-        return {
-            "X": rng.normal(y[:, None], 1.5, (len(y), 4)),
-            "y": y,
-            "train": order[:, :60],
-            "test": order[:, 60:],
-        }
+        splits = {"train": order[:, :60], "test": order[:, 60:]}
+        return {"X": rng.normal(y[:, None], 1.5, (len(y), 4)), "y": y} | splits
     if dataset == "rte":
         y = np.where(rng.uniform(size=80) < 0.5, 1, -1).astype(np.int8)
         crowd = simulate(y, rng, workers=20)

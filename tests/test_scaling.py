@@ -34,12 +34,6 @@ def test_every_method_is_measured(benchmark):
     assert {line.against for line in lines} == {"T", "n", "d", "models"}
 
 
-def test_an_exponent_is_the_slope_of_the_largest_sizes(benchmark):
-    slope = benchmark("scaling").slope
-    assert slope([1, 2, 4, 8], [3.0, 12.0, 48.0, 192.0]) == pytest.approx(2)
-    assert slope([1, 10, 20, 40, 80], [99.0, 1.0, 2.0, 4.0, 8.0]) == pytest.approx(1)
-
-
 def test_what_moved_is_told_by_ratios_to_the_peer_of_the_same_process(benchmark):
     blocks = benchmark("scaling").blocks
     before = {"lines": [line("ors"), line("lms")]}
@@ -54,7 +48,8 @@ def test_what_moved_is_told_by_ratios_to_the_peer_of_the_same_process(benchmark)
     )
 
 
-def test_an_exponent_off_the_theory_is_bold_and_counted(benchmark):
+def test_an_exponent_is_the_slope_of_the_largest_sizes_and_one_off_the_theory_is_counted(benchmark):
+    assert benchmark("scaling").slope([1, 10, 20, 40, 80], [99.0, 1.0, 4.0, 16.0, 64.0]) == pytest.approx(2)
     lines = [line(), line("lms", exponent=1.2)]
     made = benchmark("scaling").blocks({"machine": MACHINE, "lines": lines}, {})
     assert "| **1.20** | 1 |" in made["filters"]
@@ -62,14 +57,14 @@ def test_an_exponent_off_the_theory_is_bold_and_counted(benchmark):
 
 
 def test_the_page_shows_what_is_recorded(benchmark):
-    file = ROOT / "benchmarks/recorded/scaling.json"
-    if not file.is_file():
-        pytest.skip("not recorded yet: python benchmarks/scaling.py")
-    blocks = benchmark("scaling").blocks(json.loads(file.read_text(encoding="utf-8")), {})
+    recorded = json.loads((ROOT / "benchmarks/recorded/scaling.json").read_text(encoding="utf-8"))
+    blocks = benchmark("scaling").blocks(recorded, {})
     blocks.pop("moved")
     text = (ROOT / "docs/scaling.md").read_text(encoding="utf-8")
     for name, block in blocks.items():
         assert benchmark("pages").replaced(text, name, block) == text
+    with pytest.raises(ValueError, match="the page has no block <!-- other -->"):
+        benchmark("pages").replaced("text", "other", "x")
 
 
 def test_a_method_that_fails_is_named_and_the_others_are_measured(benchmark, monkeypatch):
@@ -88,8 +83,3 @@ def test_a_method_that_fails_is_named_and_the_others_are_measured(benchmark, mon
     assert [each["method"] for each in lines] == ["good"]
     assert failed[0].endswith("ValueError: too small")
     assert len(lines[0]["sizes"]) == len(lines[0]["seconds"]) == len(lines[0]["peer_seconds"]) >= 3
-
-
-def test_a_page_without_the_block_is_an_error(benchmark):
-    with pytest.raises(ValueError, match="the page has no block <!-- other -->"):
-        benchmark("pages").replaced("text", "other", "x")

@@ -18,25 +18,18 @@ paper = place if given.what == "new-paper" else place.parent
 
 def written(source: str, target: Path) -> None:
     """Copy a file of the example, with the names of this paper in the place of its own."""
-    text = (EXAMPLE / source).read_text(encoding="utf-8")
-    names = {"example": paper.name, "Example": paper.name.capitalize(), "table1": target.stem}
     project, root = paper.parent, CONFIG.parent
     project = project.relative_to(root) if project.is_relative_to(root) else project
-    names |= {
-        "PROJECT": str(project),
-        "HERE": str(project / paper.name),
-        "EX": target.name.partition(".")[0].upper(),
-    }
-    if not source.startswith("table1"):
-        names.pop("table1")
-    text = re.sub(r"\b(example|Example|table1|PROJECT|HERE|EX)\b", lambda m: names.get(m[0], m[0]), text)
-    target.write_text(text, encoding="utf-8")
+    names = {"example": paper.name, "Example": paper.name.capitalize(), "PROJECT": str(project)}
+    names |= {"HERE": str(project / paper.name), "EX": target.name.partition(".")[0].upper()}
+    names |= {"table1": target.stem} if source.startswith("table1") else {}
+    text = (EXAMPLE / source).read_text(encoding="utf-8")
+    target.write_text(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text), encoding="utf-8")
 
 
 if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
-    sys.exit(
-        f"{given.what}: {place.name!r} is no name for a module of Python; use small letters, digits and _"
-    )
+    rule = "is no name for a module of Python; use small letters, digits and _"
+    sys.exit(f"{given.what}: {place.name!r} {rule}")
 if (CONFIG / "experiments" / paper.name).is_dir():
     sys.exit(f"{given.what}: the repository has a paper {paper.name}; choose another name for the folder")
 if given.what != "new-paper" and not (paper / "TITLE").is_file():

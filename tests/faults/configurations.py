@@ -15,10 +15,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -36,21 +35,12 @@ REGISTRY = ROOT / "config/datasets.yaml"
 LIMIT = 5.0
 """Seconds of one core within which a mistake is named."""
 
-FREE = {"title", "source", "caption", "deviations", "notes", "statement", "expected", "reason", "experiment"}
-FREE |= {"label", "shown", "note", "not_comparable", "id", "licence", "citation", "variant", "member", "path"}
-FREE |= {
-    "version",
-    "archive",
-    "name",
-    "mirror",
-    "file",
-    "positive",
-    "columns",
-    "package",
-    "homepage",
-    "url",
-    "loader",
-}
+WORDS = """
+title source caption deviations notes statement expected reason experiment label shown note not_comparable id
+licence citation variant member path version archive name mirror file positive columns package homepage url
+loader
+"""
+FREE = set(WORDS.split())
 """Keys of free text: a typo there is no mistake that a program could see; a `loader` is found by its job."""
 
 NAMES = {"methods", "tasks", "grids", "families", "rooms", "conditions", "packages", "datasets", "local"}
@@ -60,8 +50,7 @@ Place = tuple[Any, ...]
 MISSING = object()
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A wrong file: what it is, the place and kind of its mistake, the text, and what loads it."""
 
     source: str
@@ -90,8 +79,7 @@ def put(content: Any, place: Place, value: Any) -> str:
         inner.pop(place[-1], None)
     else:
         inner[place[-1]] = value
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return str(yaml.dump(changed, Dumper=dumper, sort_keys=False, allow_unicode=True))
+    return str(yaml.safe_dump(changed, sort_keys=False, allow_unicode=True))
 
 
 def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
@@ -125,24 +113,12 @@ def of_content(
             yield Case(name, place, kind, partial(put, content, place, wrong), loads, beside)
 
 
-def required(name: str, content: Any, beside: Path | None) -> Iterator[Case]:
-    """An artifact without a key that its models require."""
-    models: dict[Place, Any] = {(): Artifact}
-    if content.get("protocol"):
-        models["settings",] = find(content["protocol"]).settings
-    for above, model in models.items():
-        for key, field in model.model_fields.items():
-            if field.is_required() and key != "datasets":
-                write = partial(put, content, (*above, key), MISSING)
-                yield Case(name, (*above, key), "missing", write, load_artifact, beside)
-
-
 def artifact_cases() -> Iterator[Case]:
     """Cases of one artifact of every protocol, of one without, and of all that have printed values."""
     seen: set[str] = set()
     for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
         content = read(file)
-        protocol = content.get("protocol", "none")
+        protocol = content.get("protocol", "")
         if protocol in seen and "published" not in content:
             continue
         seen.add(protocol)
@@ -150,7 +126,14 @@ def artifact_cases() -> Iterator[Case]:
         printed = file.with_suffix(".published.csv") if "published" in content else None
         content.pop("reductions", None)
         yield from of_content(name, content, load_artifact, printed)
-        yield from required(name, content, printed)
+        models: dict[Place, Any] = {(): Artifact}
+        if protocol:
+            models["settings",] = find(protocol).settings
+        for above, model in models.items():
+            for key, field in model.model_fields.items():
+                if field.is_required() and key != "datasets":
+                    write = partial(put, content, (*above, key), MISSING)
+                    yield Case(name, (*above, key), "missing", write, load_artifact, printed)
 
 
 def load_artifact(file: Path) -> Any:

@@ -42,6 +42,13 @@ def plain(smoke: Smoke, **options: Any) -> str:
     return output if status else ""
 
 
+def records(smoke: Smoke) -> list[Path]:
+    """What Snakemake has recorded of the files that were made."""
+    found = sorted(file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file())
+    assert found
+    return found
+
+
 def killed(after: float, jobs_too: bool) -> Case:
     """SIGKILL for a run after some seconds, or the end of the run if that comes first."""
 
@@ -62,28 +69,6 @@ def limited(kind: int, most: int) -> Case:
     return lambda smoke: plain(smoke, preexec_fn=lambda: resource.setrlimit(kind, (most, hard)))
 
 
-def small_disk(size: int) -> Case:
-    """Results on a file system of so many bytes, which is enlarged for the next run."""
-
-    def case(smoke: Smoke) -> str:
-        results = smoke.folder / "results"
-        results.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(results)]
-        if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-            return "not tried: no right to mount"
-        try:
-            told = plain(smoke)
-            whole = {name: content for name, content in smoke.files().items() if name.startswith("results")}
-        finally:
-            subprocess.run(["umount", str(results)], check=True)
-        for name, content in whole.items():
-            (smoke.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (smoke.folder / name).write_bytes(content)
-        return told
-
-    return case
-
-
 def full_disk(rule: str) -> Case:
     """A run of which what a rule makes, and later rules, is missing, on a disk without a free byte.
 
@@ -92,12 +77,12 @@ def full_disk(rule: str) -> Case:
 
     def case(smoke: Smoke) -> str:
         plain(smoke)
-        records = [file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file()]
-        made = {os.fsdecode(base64.b64decode(f.name)): json.loads(f.read_bytes())["rule"] for f in records}
-        names = tuple(name for name, maker in made.items() if re.fullmatch(rule, maker))
+        made = {os.fsdecode(base64.b64decode(f.name)): json.loads(f.read_bytes()) for f in records(smoke)}
+        maker = {name: record["rule"] for name, record in made.items()}
+        names = tuple(name for name in maker if re.fullmatch(rule, maker[name]))
         assert names, f"no output of {rule}"
-        for name, maker in made.items():
-            if any(re.fullmatch(later, maker) for later in RULES[RULES.index(rule) :]):
+        for name in maker:
+            if any(re.fullmatch(later, maker[name]) for later in RULES[RULES.index(rule) :]):
                 (smoke.folder / name).unlink()
         disk, parts = smoke.folder / "disk", ("data", "results", "figures", "site")
         disk.mkdir()
@@ -184,19 +169,24 @@ def of_another_user(smoke: Smoke) -> str:
 
 
 def damaged_metadata(smoke: Smoke) -> str:
-    """Snakemake's records are cut, emptied or replaced by bytes; locks and marks are left behind."""
+    """Snakemake's records are cut, emptied or replaced by bytes; locks and marks are left behind.
+
+    Every output whose record is damaged is made again.
+    """
     plain(smoke)
+    made = {table: table.stat().st_mtime_ns for table in smoke.folder.glob("results/smoke/*/*/table.csv")}
+    assert made
     rng = np.random.default_rng(0)
-    records = sorted(file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file())
-    assert records
-    for k, file in enumerate(records):
+    for k, file in enumerate(records(smoke)):
         content = file.read_bytes()
         file.write_bytes([content[: len(content) // 2], b"", rng.bytes(100)][k % 3])
     for name in ("locks/0.input.lock", "locks/0.output.lock", "incomplete/bm90IGJhc2U2NA=="):
         file = smoke.folder / ".snakemake" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("results/smoke\n")
-    return plain(smoke)
+    told = plain(smoke)
+    kept = [table.name for table, before in made.items() if table.stat().st_mtime_ns == before]
+    return told or f"{kept} were not made again" * bool(kept)
 
 
 def without_metadata(smoke: Smoke) -> str:
@@ -236,7 +226,6 @@ CASES: dict[str, Case] = {
     **{
         f"files of {n} bytes": limited(resource.RLIMIT_FSIZE, n) for n in (0, 100, 1000, 4000, 16_000, 64_000)
     },
-    **{f"a disk of {n} bytes": small_disk(n) for n in (4096, 16_384)},
     **DISKS,
 }
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,14 +103,13 @@ def listed(folder: Path, roots: list[str]) -> set[str]:
     return {os.path.realpath(file) for file in json.loads(done.stdout)}
 
 
-def more_than_listed(folder: Path, papers: list[str], targets: list[str]) -> tuple[int, list[str]]:
-    """How many jobs a smoke run has, and which of them read more files than their digest is of."""
-    jobs, found = traced(folder, papers, targets), []
-    unread = {os.path.realpath(folder / name) for name in NAMES}
-    for stamp, _, read in jobs:
-        if more := read - listed(folder, stamp.split()[1:]) - unread:
-            found.append(f"{stamp}: read {', '.join(sorted(os.path.relpath(f, folder) for f in more))} too")
-    return len(jobs), found
+def more_than_listed(folder: Path, jobs: Iterable[Traced]) -> list[str]:
+    """Which jobs read more files than their digest is of."""
+    found, unread = [], {os.path.realpath(folder / name) for name in NAMES}
+    for job in jobs:
+        if more := sorted(job.read - listed(folder, job.stamp.split()[1:]) - unread):
+            found.append(f"{job.stamp}: read {', '.join(os.path.relpath(f, folder) for f in more)} too")
+    return found
 
 
 def name(job: Traced) -> str:
@@ -143,9 +143,9 @@ def edited(file: Path, kind: str, number: int) -> None:
     os.utime(file, (time.time() + moved,) * 2)
 
 
-def attack(smoke: Smoke, count: int, seed: int) -> dict[str, list[str]]:
-    """What was missed, and what is needless, of ``count`` edits; each is undone afterwards."""
-    jobs = [job for job in traced(smoke.folder, PAPERS, list(smoke.targets)) if name(job)]
+def attack(smoke: Smoke, traces: Iterable[Traced], count: int, seed: int) -> dict[str, list[str]]:
+    """What was missed, and what is needless, of ``count`` edits after a run; each is undone afterwards."""
+    jobs = [job for job in traces if name(job)]
     unread = {os.path.realpath(smoke.folder / each) for each in NAMES}
     read = sorted({file for job in jobs for file in job.read if file.endswith(".py")} - unread)
     every = sorted(map(os.path.realpath, (smoke.folder / "src").rglob("*.py")))
@@ -179,10 +179,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch) / "checkout"
         copy_checkout(folder)
-        jobs, more = more_than_listed(folder, arguments.papers, arguments.targets)
-        found = attack(Smoke(Path(scratch) / "edited"), arguments.edits, arguments.seed)
+        jobs = traced(folder, arguments.papers, arguments.targets)
+        more, smoke = more_than_listed(folder, jobs), Smoke(Path(scratch) / "edited")
+        traces = traced(smoke.folder, PAPERS, list(smoke.targets))
+        found = attack(smoke, traces, arguments.edits, arguments.seed)
     print(*more, *(f"{what}: {job}" for what in ("missed", "needless") for job in found[what]), sep="\n")
-    print(f"{jobs} jobs, {len(more)} read more than their digest is of")
+    print(f"{len(jobs)} jobs, {len(more)} read more than their digest is of")
     print(f"{arguments.edits} edits: {', '.join(f'{len(jobs)} jobs {what}' for what, jobs in found.items())}")
     raise SystemExit(bool(more or found["missed"] or not jobs))
 
