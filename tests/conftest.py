@@ -53,6 +53,22 @@ yaml.SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 yaml.SafeDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
+@pytest.fixture
+def run(tmp_path):
+    """Make runs of this checkout, each in a folder of its own: run("name")."""
+    from runs import Run
+
+    return lambda name: Run(tmp_path / name)
+
+
+@pytest.fixture
+def copy(tmp_path_factory):
+    """A copy of the checkout that may be edited, and is run in its own folder."""
+    from runs import copied
+
+    return copied(tmp_path_factory.getbasetemp() / "copy")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest starts first: cluster, workflow, then files by their number of tests.
 

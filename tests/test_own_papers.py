@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from unittest import mock
 
 import pytest
-from runs import Run
 
 from reproduction import plan
 from reproduction.data.fetch import fetch
@@ -388,14 +387,14 @@ def test_labels_that_are_in_no_row_together_fail_at_the_smallest_scale(paper, tm
 
 
 @pytest.mark.workflow
-def test_from_an_empty_folder_to_a_first_table_in_two_commands_and_nothing_is_edited(tmp_path):
+def test_from_an_empty_folder_to_a_first_table_in_two_commands_and_nothing_is_edited(tmp_path, run):
     def git_status():
         return subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True).stdout
 
     home, before = tmp_path / "mine/natarajan", git_status()
     assert new("new-paper", home).works
-    run = Run(tmp_path / "run")
-    run.snakemake("natarajan", options=["--config", f"project={home.parent}", "papers=[pnorm]"])
-    assert len(read_table(run.folder / "results/smoke/natarajan/table1/table.csv")) > 10
-    assert (run.folder / "figures/smoke/natarajan/table1.png").is_file()
+    here = run("here")
+    here.snakemake("natarajan", options=["--config", f"project={home.parent}", "papers=[pnorm]"])
+    assert len(read_table(here.folder / "results/smoke/natarajan/table1/table.csv")) > 10
+    assert (here.folder / "figures/smoke/natarajan/table1.png").is_file()
     assert git_status() == before

@@ -34,11 +34,6 @@ def local(tmp_path_factory):
     return run.files()
 
 
-@pytest.fixture
-def copy(tmp_path_factory):
-    return copied(tmp_path_factory.getbasetemp() / "copy")
-
-
 @pytest.fixture(scope="module")
 def overdue(slurm, tmp_path_factory):
     """A run whose job will not end within its minute, and its output: other tests need not wait for it."""
