@@ -56,6 +56,7 @@ def test_labels_keep_their_order_and_users_classes_need_no_registration():
         ({"m": {"method": "nlms", "parameters": {"epsilon": 1}}}, "no parameter 'epsilon'; did you mean eps"),
         ({"m": {"method": "nlms", "labl": "x"}}, "there is no key 'labl'; did you mean label"),
         ({"m": {"method": "kernel_svm"}}, "'kernel_svm' is not one of the filters: bounded_pnorm_lms, eg"),
+        ({"m": {"method": "noisylabels.filters.lms:NLMS", "parameters": {"epsilon": 1}}}, "no parameter"),
         ({"m": {"method": "a b:C"}}, "'a b:C' is not of the form package.module:Class"),
         ({"a,b": {"method": "nlms"}}, "'a,b' is empty or has a comma"),
     ],
