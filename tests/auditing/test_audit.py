@@ -97,6 +97,14 @@ def test_the_report_says_what_was_found_and_what_cannot_be_known(found):
         assert sentence in found.text, sentence
 
 
+def test_equal_rows_with_different_labels_are_counted_in_the_report():
+    X, y, _ = table()
+    X[1] = X[0]
+    assert "2 rows have the contents of another row and a different label (1 groups).\n" in audited(X, y).text
+    X[: len(X) // 4] = X[0]
+    assert "So many that the columns lack something" in audited(X, y).text
+
+
 def test_small_rare_and_hopeless_tables_are_called_so():
     X = table(n=100, flips=0)[0]
     rare = np.where(np.arange(100) < 93, "ash", "beech")

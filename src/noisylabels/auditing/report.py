@@ -61,7 +61,7 @@ def same(found: Audit) -> Iterator[str]:
     if rows := int((~near).sum()):
         groups = found.conflicts["like"][~near].nunique()
         many = " So many that the columns lack something the labels depend on." * (
-            rows > found.counts.sum() / 5
+            rows > int(found.counts.sum()) / 5
         )
         yield f"{rows} rows have the contents of another row and a different label ({groups} groups).{many}"
 
