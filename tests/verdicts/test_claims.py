@@ -237,3 +237,20 @@ def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, ask
 
 def test_a_place_names_only_what_a_row_has():
     assert Sentences().place({"method": "lms", "x": 2.5}) == "method lms, x 2.5"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "error: ours is 2 below theirs (95 % interval -2 to -2, n = 1)"),
+        ({"statistic": "ratio", "below": 1}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
+        ({"statistic": "log_ratio"}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
+        ({"statistic": "value", "b": None}, "error: ours is 8 (95 % interval 7.89 to 8.11, n = 30)"),
+        ({"of": "deviation"}, ""),
+    ],
+)
+def test_the_effect_that_decides_is_told_in_words(changes, says):
+    frame = table(curve(around(8)), curve(around(10), method="theirs"))
+    row = one_verdict(claim(below(where={"metric": "error"}, **changes)), frame)
+    told = Sentences().told(row)
+    assert told.startswith(says) if says else not told

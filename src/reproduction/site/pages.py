@@ -138,6 +138,10 @@ class Keys:
             return "its data sets or settings are not part of this scale"
         return self.sentences.evidence(row)
 
+    def told(self, row: Mapping[str, Any]) -> str:
+        """The effect that decides a claim, if it can be told in a sentence."""
+        return self.sentences.told(row) if row["check"] and judges(row) else ""
+
     def where(self, row: Mapping[str, Any]) -> str:
         """The selector of a published value, with names for keys."""
         return self.sentences.words(value(row["where"]))

@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import inf, isnan, nan
+from math import exp, inf, isnan, nan
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -46,6 +46,25 @@ def figure(row: Row, keys: str = "estimate ci_low ci_high") -> str:
     return f"{estimate:.4g}" if isnan(low) else f"{estimate:.4g} [{low:.4g}, {high:.4g}]"
 
 
+def _of(ratio: float) -> str:
+    """``51 % lower than``, or ``3.2 times``."""
+    if not 0.5 <= ratio <= 2:
+        return f"{ratio:.3g} times"
+    if abs(ratio - 1) < 5e-4:
+        return "as large as"
+    return f"{100 * abs(ratio - 1):.2g} % {'lower' if ratio < 1 else 'higher'} than"
+
+
+EFFECTS = {
+    "value": ("", float, lambda estimate: f"{estimate:.3g}"),
+    "difference": ("", float, lambda gap: f"{abs(gap):.3g} {'below' if gap < 0 else 'above'}"),
+    "ratio": ("ratio {:.3g}, ", float, _of),
+    "log_ratio": ("ratio {:.3g}, ", exp, _of),
+}
+"""Statistic of a check -> what its estimate is called beside its interval, on which scale, and in words."""
+MANY = {"dataset": "data sets", "noise": "kinds of noise"}
+
+
 class Sentences:
     """Sentences in which keys of the experiments have names.
 
@@ -76,6 +95,48 @@ class Sentences:
         parts += [*self._p(row), self._new_points(row)]
         told = self.join(parts, "; ")
         return self.join([f"{barred}: ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
+
+    def told(self, row: Row) -> str:
+        """The effect that decides a claim, in words; empty where it is no plain value, difference or ratio.
+
+        ``error: a is 51 % lower than b at noise 40 % (ratio 0.49, 95 % interval 0.47 to 0.51, n = 20)``.
+        """
+        check, at = value(row["check"]), value(row["at"])
+        plain = not trend_of(check) and "of" not in check and check.get("b") != "x"
+        if isnan(number(row["ci_low"])) or not plain or check["statistic"] not in EFFECTS:
+            return ""
+        sides = [check.get(side, {}) for side in ("a", "b")]
+        where = {
+            k: v for k, v in (check.get("where", {}) | at).items() if not any(k in each for each in sides)
+        }
+        a, b = (
+            self.words({k: at.get(k, v) if isinstance(v, list) else v for k, v in each.items()})
+            for each in sides
+        )
+        metric = self.words({"metric": where.pop("metric")}) if "metric" in where else ""
+        called, scale, says = EFFECTS[check["statistic"]]
+        estimate, low, high = (scale(number(row[key])) for key in ("estimate", "ci_low", "ci_high"))
+        many = [key for key, entry in where.items() if isinstance(entry, list) and len(entry) > 2]
+        over = " and ".join(f"{len(where.pop(key))} {MANY.get(key, f'{key}s')}" for key in many)
+        place = self.place(where)
+        figures = (
+            f" ({called.format(estimate)}95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g})"
+        )
+        figures += f"; {number(row['passing']):g} of {row['groups']} groups pass" * (
+            number(row["groups"]) > 1
+        )
+        parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}"]
+        return self.join(
+            [
+                *parts,
+                " " if b else "",
+                b,
+                " at " if place else "",
+                place,
+                f", over {over}" * bool(over),
+                figures,
+            ]
+        )
 
     def _published(self, row: Row) -> list[str]:
         gap = figure(row, "difference difference_low difference_high")
@@ -198,7 +259,9 @@ class Sentences:
     def place(self, at: Asked) -> str:
         """Columns of some rows: ``noise uniform, x 2.5``; a step of a trend is ``x 4 → 8``."""
         found = [
-            self.join([f"{key} ", self.join([self._key(key, one) for one in listed(entry)], " → ")])
+            f"{entry} {key}"
+            if entry in ENDS
+            else self.join([f"{key} ", self.join([self._key(key, one) for one in listed(entry)], " → ")])
             for key, entry in at.items()
             if entry != ""
         ]
