@@ -57,7 +57,11 @@ def _of(ratio: float) -> str:
 
 EFFECTS = {
     "value": ("", float, lambda estimate: f"{estimate:.3g}"),
-    "difference": ("", float, lambda gap: f"{abs(gap):.3g} {'below' if gap < 0 else 'above'}"),
+    "difference": (
+        "",
+        float,
+        lambda gap: f"{abs(gap):.3g} {'below' if gap < 0 else 'above'}" if gap else "equal to",
+    ),
     "ratio": ("ratio {:.3g}, ", float, _of),
     "log_ratio": ("ratio {:.3g}, ", exp, _of),
 }
