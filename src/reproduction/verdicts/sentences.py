@@ -66,7 +66,7 @@ EFFECTS = {
     "log_ratio": ("ratio {:.3g}, ", exp, _of),
 }
 """Statistic of a check -> what its estimate is called beside its interval, on which scale, and in words."""
-MANY = {"dataset": "data sets", "noise": "kinds of noise"}
+WHERE = {"dataset": ("on", "data sets"), "noise": ("with", "kinds of noise"), "method": ("for", "methods")}
 
 
 class Sentences:
@@ -120,27 +120,19 @@ class Sentences:
         metric = self.words({"metric": where.pop("metric")}) if "metric" in where else ""
         called, scale, says = EFFECTS[check["statistic"]]
         estimate, low, high = (scale(number(row[key])) for key in ("estimate", "ci_low", "ci_high"))
-        many = [key for key, entry in where.items() if isinstance(entry, list) and len(entry) > 2]
-        over = " and ".join(f"{len(where.pop(key))} {MANY.get(key, f'{key}s')}" for key in many)
-        place = self.place(where)
-        figures = (
-            f" ({called.format(estimate)}95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g})"
-        )
-        figures += f"; {number(row['passing']):g} of {row['groups']} groups pass" * (
-            number(row["groups"]) > 1
-        )
-        parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}"]
-        return self.join(
-            [
-                *parts,
-                " " if b else "",
-                b,
-                " at " if place else "",
-                place,
-                f", over {over}" * bool(over),
-                figures,
-            ]
-        )
+        figures = f"{called.format(estimate)}95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
+        counted = f"; {number(row['passing']):g} of {row['groups']} groups pass" * (number(row["groups"]) > 1)
+        parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}", " " if b else "", b]
+        return self.join([*parts, *map(self._about, where, where.values()), f" ({figures}){counted}"])
+
+    def _about(self, key: str, entry: Any) -> str:
+        """`` on banana``, `` over 7 data sets``."""
+        word, plural = WHERE.get(key, (f"at {key}", f"{key}s"))
+        if isinstance(entry, list) and len(entry) > 2:
+            return f" over {len(entry)} {plural}"
+        if entry in ENDS:
+            return f" at the {entry} {key}"
+        return self.join([f" {word} ", self.join([self._key(key, one) for one in listed(entry)], " and ")])
 
     def _published(self, row: Row) -> list[str]:
         gap = figure(row, "difference difference_low difference_high")
@@ -263,9 +255,7 @@ class Sentences:
     def place(self, at: Asked) -> str:
         """Columns of some rows: ``noise uniform, x 2.5``; a step of a trend is ``x 4 → 8``."""
         found = [
-            f"{entry} {key}"
-            if entry in ENDS
-            else self.join([f"{key} ", self.join([self._key(key, one) for one in listed(entry)], " → ")])
+            self.join([f"{key} ", self.join([self._key(key, one) for one in listed(entry)], " → ")])
             for key, entry in at.items()
             if entry != ""
         ]
