@@ -6,12 +6,10 @@ built pages a link to kept numbers or figures leads to the page of the artifact.
 """
 
 import csv
-import json
 import re
 import sys
 import unicodedata
 from collections.abc import Mapping
-from math import exp, isnan
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ if __name__ == "__main__":
 
 from noisylabels.statistics import Estimate, mean_se, t_interval, welch  # noqa: E402
 from reproduction.figures import names  # noqa: E402
-from reproduction.verdicts.sentences import Sentences, number  # noqa: E402
+from reproduction.verdicts.sentences import Sentences  # noqa: E402
 
 PAGES = ("choose", "gallery", "cite")
 PAPERS = {
@@ -175,20 +173,8 @@ def claims(name: str, *ids: str) -> str:
 
 def _claim(name: str, row: dict[str, str]) -> str:
     link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
-    said = f"{row['statement']}: **{row['verdict']}** ({link})."
-    if not row["check"]:  # it has no numbers: not judged since it was changed, for instance
-        return f"{said} {_SENTENCES.evidence(row)}."
-    check = json.loads(row["check"])
-    numbers = [number(row[key]) for key in ("estimate", "ci_low", "ci_high")]
-    if check["statistic"] == "log_ratio":
-        check, numbers = check | {"statistic": "ratio"}, [exp(each) for each in numbers]
-    estimate, low, high = numbers
-    interval = "" if isnan(low) else f" [{low:.3g}, {high:.3g}]"
-    at = _SENTENCES.place(json.loads(row["at"] or "{}"))
-    decides = f"; {row['groups']} groups, decided by {at}" if number(row["groups"]) > 1 and at else ""
-    figures = f"{estimate:.3g}{interval}".replace("-", "−")
-    evidence = f"{_SENTENCES.quantity(check)} = {figures}, n = {row['n']}{decides}"
-    return f"{said} {evidence}."
+    evidence = _SENTENCES.told(row) or _SENTENCES.evidence(row)
+    return f"{row['statement']}: **{row['verdict']}** ({link}): {evidence}."
 
 
 def gallery(paper: str) -> str:
