@@ -11,10 +11,10 @@ from noisylabels.auditing import columns, flip_rates, tables
 @pytest.mark.parametrize("d", [1, 2, 8])
 def test_copies_with_other_labels_are_found_and_no_others(d):
     rng = np.random.default_rng(d)
-    X, y = rng.standard_normal((400, d)), rng.integers(0, 2, 400)
+    X, y = rng.standard_normal((400, d)), rng.integers(0, 3, 400)
     copies = np.vstack([X[:6], X[6:12] * (1 + 1e-6)])
     equal, near = flip_rates.conflicts(
-        np.vstack([X, copies]), None, np.concatenate([y, 1 - y[:10], y[10:12]])
+        np.vstack([X, copies]), None, np.concatenate([y, (y[:10] + 1) % 3, y[10:12]])
     )
     assert [pair.tolist() for pair in equal] == [[i, 400 + i] for i in range(6)]
     assert {tuple(pair.tolist()) for pair in near} >= {(i, 400 + i) for i in range(6, 10)}

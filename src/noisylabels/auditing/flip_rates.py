@@ -229,8 +229,10 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     from scipy.spatial.distance import cdist
 
     groups: dict[Any, list[int]] = {}
-    said, wide = np.ascontiguousarray(X).tobytes(), X.itemsize * X.shape[1]
-    for i in range(len(X)):
+    rows = np.ascontiguousarray(X, dtype=float)
+    said, wide = rows.tobytes(), rows.itemsize * rows.shape[1]
+    _, place, count = np.unique(rows.view(np.int64).sum(axis=1), return_inverse=True, return_counts=True)
+    for i in np.flatnonzero(count[place] > 1).tolist():  # equal rows have equal sums
         row = said[i * wide : (i + 1) * wide]
         words = b"" if text is None else text[i].indices.tobytes() + text[i].data.tobytes()
         groups.setdefault((row, words) if words else row, []).append(i)
@@ -239,7 +241,7 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     rng = np.random.default_rng(0)
     if text is not None:
         X = np.hstack([X, text @ rng.standard_normal((text.shape[1], 16))])
-    one = np.array([rows[0] for rows in groups.values()])
+    one = np.delete(np.arange(len(X)), [i for rows in copies for i in rows[1:]])
     spread = X[one].std(axis=0)
     Z = np.ascontiguousarray(X[one][:, spread > 0] / spread[spread > 0])
     if Z.shape[1] > MOST_DIRECTIONS:
@@ -247,8 +249,12 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     if len(one) < 3:
         return equal, []
     some = rng.permutation(len(one))[:100]
-    usual = float(np.median([np.partition(cdist(Z[[i]], Z)[0], 1)[1] for i in some]))  # 0 is itself
+    usual = float(np.median([np.delete(cdist(Z[[i]], Z), i).min() for i in some]))
     near = min(NEAR, len(one) ** (-1 / Z.shape[1])) * usual
+    bits = [(y[one] >> bit) % 2 == 1 for bit in range(int(y.max()).bit_length())]
+    apart = [KDTree(Z[each]).query(Z[~each], distance_upper_bound=near)[0] for each in bits]
+    if not any(np.isfinite(distances).any() for distances in apart):  # labels that differ do so in a bit
+        return equal, []
     beside = np.asarray(KDTree(Z).query(Z, k=2, distance_upper_bound=near)[1])  # itself, nearest or none
     beside = np.unique(np.sort(beside[(beside < len(one)).all(axis=1)]), axis=0)
     copied = {int(i) for rows in copies for i in rows}
