@@ -158,8 +158,11 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).touch()
     csv = tmp_path / "results/smoke/ors/fig2/verdicts.csv"
-    csv.write_text("id,verdict\na,holds\nb,ran\nc,ran\n")
-    made, judged = console.summary(here, ["ors_fig2"]).splitlines()
+    head = "paper,artifact,kind,published,estimate,margin,verdict"
+    rows = ["claim,,,,holds", "claim,,,,ran", "published,0.18,18.1,1,ran"]
+    csv.write_text("\n".join([head, *(f"ors,fig2,{row}" for row in rows)]))
+    made, judged, unit = console.summary(here, ["ors_fig2"]).splitlines()
+    assert unit.startswith("ors/fig2.yaml: published: 1 of 1 printed values are much nearer to ours with")
     assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
     assert judged.startswith("verdicts: 1 holds, 2 ran")
     assert judged.endswith("see results/smoke/ors/fig2/verdicts.csv")

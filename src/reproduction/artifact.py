@@ -25,7 +25,16 @@ from reproduction.figures import names, rendering
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Distinct, Settings
 from reproduction.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
-from reproduction.verdicts.claims import Claim, PublishedRule, Selector, Text, listed, read_published
+from reproduction.verdicts.claims import (
+    NOT_COMPARABLE,
+    PRINTED,
+    Claim,
+    PublishedRule,
+    Selector,
+    Text,
+    listed,
+    read_published,
+)
 
 SCALES = ("smoke", "quick", "part", "full")
 """``part``: the full scale with the data sets and repetitions of the configuration's ``only``."""
@@ -195,6 +204,32 @@ class Artifact(Model):
     def values(self) -> list[Content]:
         """The published values, each with its margin and reason."""
         return read_published(self._file, self._content["published"]) if self.published else []
+
+    def other_unit(self, rows: Iterable[Mapping[str, str]]) -> str:
+        """The line that most printed values are not typed in the metric's unit; "" if they seem to be.
+
+        A value seems not to be if it is outside its margin, and three times as far from ours as under the
+        ``as`` that brings all of them nearest.   rows : verdicts.
+        """
+        values = [
+            [float(row[key]) for key in ("published", "estimate", "margin")]
+            for row in rows
+            if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]
+        ]
+        offset, factor = PRINTED[self.published.printed if self.published else "value"]
+
+        def gaps(printed: str) -> list[float]:
+            a, b = PRINTED[printed]
+            return [abs(a + b * (value - offset) / factor - ours) for value, ours, _ in values]
+
+        best = min(PRINTED, key=lambda printed: sum(gaps(printed)))
+        found = sum(
+            max(m, 3 * gap) < abs(v - ours) for gap, (v, ours, m) in zip(gaps(best), values, strict=True)
+        )
+        if 2 * found <= len(values):
+            return ""
+        where = f"{self.paper}/{self.name}.yaml: published: {found} of {len(values)} printed values"
+        return f"{where} are much nearer to ours with `as: {best}`; are they typed in another unit?"
 
     @property
     def _reduction(self) -> Reduction:

@@ -170,7 +170,7 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
     lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {plan.figures}"]
     pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
-    lines += [line for page in pages if (line := _verdicts(plan, page))]
+    lines += [line for page in pages for line in _verdicts(plan, page)]
     missing = [name for name in names if name not in made]
     if stopped:
         lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
@@ -204,12 +204,17 @@ def cause(log: Path) -> str:
     return found[1] if found else last * (log.stem in REFUSING)
 
 
-def _verdicts(plan: Plan, scope: str) -> str:
-    file = f"{plan.results}/{scope}verdicts.csv"
-    if not plan.judged(scope) or not _is_there(file):
-        return ""
+def _verdicts(plan: Plan, scope: str) -> list[str]:
+    file, judged = f"{plan.results}/{scope}verdicts.csv", plan.judged(scope)
+    if not judged or not _is_there(file):
+        return []
     with open(file, encoding="utf-8", newline="") as lines:
-        found = Counter(row["verdict"] for row in csv.DictReader(lines))
+        rows = list(csv.DictReader(lines))
+    found = Counter(row["verdict"] for row in rows)
     counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
     what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (a reduced scale judges nothing)")
-    return f"verdicts: {counts}{what}; see {file}"
+    units = (
+        artifact.other_unit(row for row in rows if f"{row['paper']}/{row['artifact']}" == name)
+        for name, artifact in judged.items()
+    )
+    return [f"verdicts: {counts}{what}; see {file}", *filter(None, units)]

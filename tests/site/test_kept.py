@@ -38,6 +38,10 @@ def test_every_kept_result_has_its_artifact_and_its_files(plan):
         assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
 
 
+def test_no_kept_table_seems_to_be_compared_in_another_unit_than_it_is_printed_in(plan):
+    assert not any(plan.artifacts[name].other_unit(reference.kept(name, CHECKOUT).verdicts) for name in KEPT)
+
+
 def test_the_reference_is_small():
     folders = [CHECKOUT / "results/reference", CHECKOUT / "figures/reference"]
     sizes = {file: file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()}
