@@ -334,7 +334,7 @@ class Plan:
     def drawings(self, name: str) -> list[str]:
         """The files of the figure or table, one for each format; the first is the one that pages show."""
         figure = sorted(self.config["formats"], key=lambda suffix: suffix != "png")
-        suffixes = figure if self.artifact(name).kind == "figure" else TABLE_SUFFIXES
+        suffixes = figure if self.artifacts[name].kind == "figure" else TABLE_SUFFIXES
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:

@@ -78,7 +78,7 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
         _newest(root / plan.results, name, "agreement.csv"),
         provenance=json_of(tables / "provenance.json"),
         cost=_cost(root / f"logs/{scale}/{name}"),
-        drawn=_smallest(root / plan.figures / name),
+        drawn=_smallest(root / file for file in plan.drawings(name)),
         table=_there(tables / "table.csv"),
     )
 
@@ -94,7 +94,7 @@ def kept(name: str, root: Path, source: str = "") -> Run:
         rows_of(folder / "agreement.csv"),
         provenance=json_of(tables / "provenance.json") | provenance,
         cost=provenance.get("cost", {}),
-        drawn=_smallest(drawn),
+        drawn=_smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
         table=_there(tables / "summary.csv"),
         thumbnail=_there(drawn.with_name(f"{drawn.name}.thumb.webp")),
     )
@@ -115,10 +115,10 @@ def _cost(logs: Path) -> dict[str, float]:
     return {"minutes": round(sum(seconds) / 60, 2), "mem_mb": round(max(memory)), "jobs": len(jobs)}
 
 
-def _smallest(drawn: Path) -> Path | None:
-    """The smallest of the files of a figure or table that a page can show."""
-    files = [drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN]
-    return min(filter(Path.is_file, files), key=lambda file: file.stat().st_size, default=None)
+def _smallest(drawn: Iterable[Path]) -> Path | None:
+    """The smallest of the files of a figure or table that is there and that a page can show."""
+    files = (file for file in drawn if file.suffix[1:] in DRAWN and file.is_file())
+    return min(files, key=lambda file: file.stat().st_size, default=None)
 
 
 def _there(file: Path) -> Path | None:

@@ -1,5 +1,6 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
+import dataclasses
 import hashlib
 import json
 import lzma
@@ -253,6 +254,16 @@ def other(plan, tmp_path_factory):
         return reference.own(plan, NAME, root), root
 
     return run
+
+
+def test_a_drawing_of_an_earlier_kind_or_format_is_not_shown(plan, other):
+    _, root = other(0.0)
+    for suffix in ("html", "svg"):
+        (root / "figures/full" / f"{NAME}.{suffix}").write_text(
+            "of a table, or of a format no longer asked for"
+        )
+    only_png = dataclasses.replace(plan, config=plan.config | {"formats": ["png"]})
+    assert reference.own(only_png, NAME, root).drawn.suffix == ".png"
 
 
 @pytest.mark.parametrize(
