@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,6 +102,7 @@ def test_a_damaged_file_is_named_in_one_line(tmp_path):
         ) as error:
             Points.read(path)
         assert "\n" not in str(error.value)
+        assert str(path) not in [file.path for file in psutil.Process().open_files()]
     path.unlink()
     with pytest.raises(ValueError, match=r"points\.npz is no whole file of points \(.*No such file"):
         collect([path], tmp_path / "sum.npz")

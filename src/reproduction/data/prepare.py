@@ -200,7 +200,9 @@ def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[
 
 def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
     """Description and arrays of such a file. A damaged one may raise nearly anything."""
-    with np.load(path, allow_pickle=False) as archive:
+    # NumPy leaves a file that it opened itself open if the archive is damaged.
+    opened = path.open("rb") if isinstance(path, Path) else contextlib.nullcontext(path)
+    with opened as file, np.load(file, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     return json.loads(arrays.pop(META)), arrays
 
