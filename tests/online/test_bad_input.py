@@ -20,7 +20,7 @@ from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.theory import regret_bounds
-from noisylabels.theory.estimates import checked_p, feature_moment, pmf
+from noisylabels.theory.estimates import checked_p, pmf
 
 LEARNERS = [getattr(noisylabels, where.partition(":")[2]) for where in METHODS.values() if "online." in where]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
@@ -172,7 +172,6 @@ def learns(cls, items=None, **changed):
         ("cycle: must be a whole number >= 1, got 0", lambda: FeatureNoise(variances=[1.0], cycle=0)),
         ("beta_1 = -0.5 is negative, so this is no kernel", lambda: tensor.power_series([1.0, -0.5])),
         ("offset: must be a finite number >= 0", lambda: tensor.polynomial(2, -1.0)),
-        ("of convergence 1, got 1.6; scale", lambda: feature_moment(tensor.binomial(0.5), 2.0, 0.8)),
         (r"l'_\+ of the exponential loss is infinite at sqrt\(p\) R",
          lambda: regret_bounds.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0)),
         *((r"alpha: the angle must be in \(0, pi\]", partial(regret_bounds.surrogate_ball, 1.0, alpha, 1.0))

@@ -22,7 +22,7 @@ from noisylabels.validation import Floats, number, whole
 
 @dataclass(frozen=True)
 class TensorKernel:
-    """name; Q; n -> log beta_n; the highest degree (None: infinite); the radius of convergence of Q.
+    """name; Q; n -> log beta_n; the highest degree (None: infinite).
 
     sigma2: the Gaussian kernel's, None for dot-product kernels.
     """
@@ -31,7 +31,6 @@ class TensorKernel:
     Q: Callable[[Floats], Floats]
     log_beta: Callable[[int], float]
     degree: int | None
-    radius: float = math.inf
     sigma2: float | None = None
 
     def log_betas(self, highest: int) -> Floats:
@@ -96,21 +95,6 @@ def power_series(beta: ArrayLike, name: str = "power series") -> TensorKernel:
         lambda n: logs[n] if n <= highest else -math.inf,
         highest,
     )
-
-
-def exponential() -> TensorKernel:
-    """k = exp(<x, x'>)."""
-    return TensorKernel("exponential", np.exp, lambda n: -math.lgamma(n + 1.0), None)
-
-
-def binomial(alpha: float) -> TensorKernel:
-    """k = (1 - <x, x'>)^-alpha for |<x, x'>| < 1. Raises ValueError: alpha <= 0."""
-    alpha = number("alpha", alpha, above=0)
-
-    def log_beta(n: int) -> float:
-        return math.lgamma(n + alpha) - math.lgamma(alpha) - math.lgamma(n + 1.0)
-
-    return TensorKernel(f"(1 - a)^-{alpha:g}", lambda a: (1.0 - a) ** -alpha, log_beta, None, radius=1.0)
 
 
 def gaussian(sigma2: float) -> TensorKernel:

@@ -116,17 +116,11 @@ def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None
 
     Dot product: p/(p-1) Q(p B_x).  Gaussian: (p/(p-1))^2 I_0(2 sqrt(p m_2) / sigma2) exp(2 p B_x / sigma2),
     m_2 = E <x~, x~'>^2 for two copies, at most B_x^2, which is taken if m_2 is not given.
-    Raises ValueError: p <= 1; p B_x not inside the radius of convergence.
+    Raises ValueError: p <= 1.
     """
     from scipy.special import i0
 
     p = number("p", p, above=1)
-    if p * B_x >= kernel.radius:
-        raise ValueError(
-            f"kernel {kernel.name}: needs p B_x below its radius of convergence {kernel.radius:g}, "
-            f"got {p * B_x:g}; "
-            f"scale the instances down"
-        )
     if kernel.sigma2 is None:
         return p / (p - 1.0) * float(kernel.Q(np.asarray(p * B_x)))
     m_2 = B_x**2 if m_2 is None else m_2
