@@ -57,9 +57,22 @@ def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
     page = done.stdout.rpartition("Look:")[2].strip()
     assert page == str(beans / "out/site/full/my_my_beans_errors.html")
     text = (beans / "out/site/full/my_my_beans_errors.html").read_text()
-    for part in ("rMKLR", "SGD RGomp", "rBoost/rLR", "TRY-3", "40 of 60 rows", "holds dates", "kind = pinto"):
+    for part in (
+        " errs least; not to be told from it: ",
+        "rMKLR",
+        "SGD RGomp",
+        "rBoost/rLR",
+        "TRY-3",
+        "40 of 60 rows",
+        "holds dates",
+        "kind = pinto",
+    ):
         assert part in text
     assert not any(word in text for word in ("SPLITS", "ABOUT", "SHOWN"))
+    assert text.index("errs least") < text.index('id="claims"')
+    index = (beans / "out/site/full/index.html").read_text()
+    assert "papers" not in re.sub(r"<[^>]*>", "", index)
+    assert index.count('class="card"') == 1
     errors = [float(mean) for mean in re.findall(r"([0-9.]+) ± [0-9]", done.stdout)]
     assert len(errors) == 3 * 10
     assert min(errors) < 40  # the two kinds differ in width

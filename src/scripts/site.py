@@ -33,13 +33,14 @@ try:
             if (given.out / "docs/README.html").is_file():
                 unread = shutil.ignore_patterns(".*", "_sources")
                 shutil.copytree(given.out / "docs", part / "docs", ignore=unread)
-            plan = planned(CHECKOUT, config, added=True)
+            ours = any((CHECKOUT / "config/experiments" / paper).is_dir() for paper in config["papers"])
+            plan = planned(CHECKOUT, config, added=ours)
             pages = build.write(plan, CHECKOUT, Path.cwd(), part)
             shutil.rmtree(out, ignore_errors=True)
             part.rename(out)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        print(f"{pages} results: {out / 'index.html'}")
+        print(f"{pages} result{'s' * (pages != 1)}: {out / 'index.html'}")
         if line := passed_over(plan, CHECKOUT, Path.cwd()):
             print(line)
 except ValueError as error:

@@ -1,5 +1,7 @@
 """The figures and tables of kernel_boost draw what is in the tables."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +141,32 @@ def test_a_table_of_any_methods_shows_the_mean_of_each():
     values = ours(inputs, "rivals", **where)["value"]
     cell = table.loc["banana"].set_index("flips").loc[kernels.flips("independent 0.1"), "svm"]
     assert cell == f"{values.mean():.2f} ± {values.std():.2f}"
+
+
+def test_the_table_of_ones_own_set_says_which_methods_may_be_the_best():
+    """B errs 0.5 more than A in a noisy way, C by 2 each time; the second noise turns A and B apart."""
+    inputs = Inputs("rivals", splits=8)
+    own, table = inputs.settings["rivals"], inputs.tables["rivals"]
+    own["datasets"], own["noise"] = ["ida_heart"], ["independent 0.1", "negative_only 0.3"]
+    own["methods"] = {label: own["methods"]["svm"] for label in "ABC"}
+    rows, change = [], np.array([2, -1, 3, -2, 1, -1, 2, 0])
+    for noise, method in itertools.product(own["noise"], "ABC"):
+        gap = {
+            "A": 0 * change,
+            "B": change if noise == own["noise"][0] else 3 + change / 99,
+            "C": 2 + change / 99,
+        }
+        for r, more in enumerate(gap[method]):
+            where = {"dataset": "ida_heart", "noise": noise, "method": method, "metric": "error"}
+            rows.append(table.iloc[0].to_dict() | where | {"repetition": r, "value": 10 + r + more})
+    inputs.tables["rivals"] = pd.DataFrame(rows)
+    found = kernels.ranked(inputs.results())
+    bold = found.set_index("method").apply(lambda column: column.str.startswith("**"))
+    assert bold.to_numpy().tolist() == [[True, True], [True, False], [False, False]]
+    assert found["method"].tolist() == ["A", "B", "C"]
+    low, high = rank_tests.t_interval(rank_tests.mean_se(change), 0.975)
+    answer = f"A errs least; not to be told from it: B (+0.50 [{low:.2f}, {high:.2f}]). Test error in %"
+    assert answer in found.attrs["note"]
 
 
 @pytest.mark.parametrize(("a", "text"), [(2.0, "2"), (999.4, "999"), (1033.25, "1033"), (float("nan"), "")])

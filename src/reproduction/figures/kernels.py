@@ -252,6 +252,43 @@ def errors(results: Errors) -> pd.DataFrame:
 
 
 @panels.table
+def ranked(results: Errors) -> pd.DataFrame:
+    """Of one data set a row for every method, a column for every noise; bold is what may be the best.
+
+    m is told from b, whose mean is lowest, if mean(e_m - e_b) - t_{1 - 0.025/k} se > 0 for k others: in 95 %
+    of such tables the best method is bold. The first sentence below says it of the first noise.
+    """
+    methods, columns, answer = results.settings.methods, {}, ""
+    for noise in labels(results.settings.noise):
+        rows = results.select(noise=noise, metric="error", method=list(methods))
+        errors = rows.pivot(index="repetition", columns="method", values="value")
+        best, *others = errors.mean().sort_values(kind="stable").index
+        gaps, equal = {}, [best]
+        for method in others:
+            gap = statistics.mean_se(errors[method] - errors[best])
+            low, high = statistics.t_interval(gap, 1 - 0.05 / len(others))
+            gaps[method] = f"{names.label(methods, method)} (+{gap.mean:.2f} [{low:.2f}, {high:.2f}])"
+            equal += [method] * (not low > 0)
+        columns[flips(noise)] = {
+            method: tables.mean_sd(errors[method].mean(), errors[method].std(), bold=method in equal)
+            for method in (best, *others)
+        }
+        if not answer:
+            near = ", ".join(gaps[method] for method in equal[1:]) or f"none, the next is {gaps[others[0]]}"
+            answer = f"With {flips(noise)}, {names.label(methods, best)} errs least"
+            answer += f"; not to be told from it: {near}."
+    frame = pd.DataFrame(columns).rename(index={method: names.label(methods, method) for method in methods})
+    count = results.table["repetition"].nunique()
+    return tables.noted(
+        frame.rename_axis("method").reset_index(),
+        f"{answer} Test error in %, mean ± standard deviation over {count} splits.",
+        "Bold: not to be told from the lowest mean of its column; t-intervals of the paired differences,",
+        "95 % for all of a column together.",
+        *_note(results)[1:],
+    )
+
+
+@panels.table
 def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
     """CPU seconds, ours and printed, and their ratios, also that of the first method to the last."""
     methods = list(results.settings.methods)
@@ -293,7 +330,7 @@ def _note(results: Errors) -> list[str]:
     table, methods = results.table, results.settings.methods
     flagged = table[(table["metric"] == "flagged") & table["method"].isin(list(methods))]
     groups = flagged.groupby("method", sort=False)["value"]
-    runs = ", ".join(f"{names.method(str(m))} {int(v.sum())} of {len(v)}" for m, v in groups)
+    runs = ", ".join(f"{names.label(methods, str(m))} {int(v.sum())} of {len(v)}" for m, v in groups)
     return [
         splits(table, results.settings.datasets),
         f"Doubtful runs (collapsed, not converged, classes swapped): {runs}." if runs else "",
