@@ -324,3 +324,9 @@ def test_an_artifact_that_draws_others_shows_where_their_numbers_come_from(site)
     page = (site / "ors_final_errors.html").read_text()
     assert '<a href="ors_fig2.html">ors_fig2</a>' in page
     assert "20170918" in page
+
+
+def test_a_key_is_shown_in_words_also_where_its_name_is_the_key_in_words():
+    said = pages.Keys({}, "").where({"where": '{"dataset": "german_numeric", "metric": "no_such"}'})
+    assert re.sub("<[^>]*>", "", said) == "german numeric, no such"
+    assert 'title="german_numeric"' in said

@@ -18,7 +18,7 @@ from reproduction import reference as runs
 from reproduction.figures import names
 from reproduction.figures.panels import FEW
 from reproduction.figures.style import svg_line
-from reproduction.reference import Row, Run
+from reproduction.reference import Row
 from reproduction.results import read_table, verify
 from reproduction.site.pages import NAMES, Page, look
 from reproduction.verdicts.agreement import LIMITS
@@ -41,7 +41,7 @@ REACH = 3.0
 """Margins to either side that a line shows; what lies further out is drawn at the end, as an arrow."""
 COLUMNS = ("dataset", "method", "noise", "setting", "metric", "x", "source")
 """Columns of the selectors in the order in which a line is named after them."""
-NAMED = NAMES | {"method": names.method}
+NAMED = NAMES | {"method": names.method, "metric": names.metric}
 
 
 class Line(NamedTuple):
@@ -162,14 +162,15 @@ class Agreement(NamedTuple):
     parts: list[tuple[str, str, str]]
 
 
-def agreements(run: Run) -> list[Agreement]:
+def agreements(page: Page) -> list[Agreement]:
     """For each metric of the published values; empty where there are none, or too few to say anything."""
-    found = []
+    found, run = [], page.first
     for metric in dict.fromkeys(row["metric"] for row in run.agreement):
         rows = [row for row in run.agreement if row["metric"] == metric]
         whole = [row for row in rows if not row["noise"] and not row["method"]]
         parts = [_part(row) for row in rows if row["quantity"] == "mean difference" and row not in whole]
-        found.append(Agreement(metric, of_agreement(whole), bland_altman(run.verdicts, whole), parts))
+        name = names.metric(metric, page.protocol)
+        found.append(Agreement(name, of_agreement(whole), bland_altman(run.verdicts, whole), parts))
     return found
 
 
@@ -184,9 +185,10 @@ def _part(row: Row) -> tuple[str, str, str]:
 def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | None:
     """The comparable values, with their mean difference and its limits as lines; None without any."""
     limits = next((row for row in agreement if row["quantity"] == LIMITS), None)
+    sentences = Sentences(lambda column, key: NAMED.get(column, str)(key))
     points = [
         (row["verdict"], number(row["published"]), number(row["estimate"]) - number(row["published"]),
-         f"{Sentences().words(value(row['where']))}: {row['verdict']}")
+         f"{sentences.words(value(row['where']))}: {row['verdict']}")
         for row in verdicts
         if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]
     ]  # fmt: skip

@@ -128,7 +128,7 @@ class Keys:
             name = self.methods.get(key, names.method(key))
         elif column == "metric":
             name = names.metric(key, self.protocol)
-        if name in ("", key, key.replace("_", " ")):
+        if name in ("", key):
             return Markup(escape(key))
         return Markup(f'<span class="named" title="{escape(key)}">{escape(name)}</span>')
 

@@ -91,14 +91,14 @@ class Sentences:
             parts = [f"no rows for it: {row['missing']}"]
         else:
             parts = self._published(row) if row["kind"] == "published" else self._claim(row)
-        substitutes = ", ".join(value(row["stand_in"]))
-        bars = [f"substitute data for {substitutes}"] * bool(substitutes) + [str(row["reason"] or "")]
-        barred = "; ".join(filter(None, bars))
+        substitutes = self.join([self.name("dataset", each) for each in value(row["stand_in"])], ", ")
+        bars = [self.join(["substitute data for ", substitutes])] * bool(substitutes)
+        barred = self.join([*bars, str(row["reason"] or "")], "; ")
         if row["otherwise"]:
             parts.append(f"on these rows: {row['otherwise']}")
         parts += [*self._p(row), self._new_points(row)]
         told = self.join(parts, "; ")
-        return self.join([f"{barred}: ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
+        return self.join([barred, ": ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
 
     def told(self, row: Row) -> str:
         """The effect that decides a claim, in words; empty where it is no plain value, difference or ratio.
