@@ -1,28 +1,29 @@
-"""What pages quote from the kept results: the method chooser, the gallery and the entries to cite.
+"""What pages quote from the kept results: numbers, the method chooser, the gallery, the entries to cite.
 
-A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``. ``src/scripts/generate.py`` writes what
-belongs between, as does the build of the documentation; a test fails while a page says something else. In the
-built pages a link to kept numbers or figures leads to the page of the artifact.
+A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``, or a number after a mark, see below.
+``src/scripts/generate.py`` writes what belongs there, as does the build of the documentation; a test fails
+while a page says something else. In the built pages a link to kept numbers or figures leads to the page of
+the artifact.
 """
 
 import csv
 import re
-import sys
 import unicodedata
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import yaml
 
+from noisylabels.statistics import Estimate, mean_se, t_interval, welch
+from reproduction.figures import names
+from reproduction.verdicts.claims import CELL, VERDICTS, listed
+from reproduction.verdicts.estimates import rows_of, value
+from reproduction.verdicts.sentences import Row, Sentences, bound, figure, statements, with_control
+
 ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "src"))
-
-from noisylabels.statistics import Estimate, mean_se, t_interval, welch  # noqa: E402
-from reproduction.figures import names  # noqa: E402
-from reproduction.verdicts.sentences import Sentences  # noqa: E402
-
 PAGES = ("choose", "gallery", "cite")
 PAPERS = {
     "ors": "Moroshko and Crammer (2017)",
@@ -49,8 +50,9 @@ Means = dict[str, dict[str, float]]
 """Method -> data set -> mean."""
 
 
-def filled(text: str) -> str:
-    """The page with the answers of today's reference."""
+def filled(text: str, folder: Path | None = None) -> str:
+    """The page with the numbers and answers of today's reference, or with the numbers of another folder."""
+    text = _counted(text, folder or ROOT / "results/reference")
     return _MARK.sub(lambda found: f"{found[1]}\n{KINDS[found[2]](*found[3].split())}\n\n{found[4]}", text)
 
 
@@ -225,6 +227,152 @@ def _entry(of: dict[str, Any]) -> str:
     return "\n".join(["```bibtex", f"@{kinds.get(of['type'], 'misc')}{{{key},", *lines, "}", "```"])
 
 
+# Numbers of README and documentation, after marks: from the tables of the reference
+#
+# ``<!-- count inside: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
+# in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
+# ``<!-- counts paper: ors -->`` up to ``<!-- end -->``, within a line: cells of a table, see `_counts`.
+# ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
+# summary with these labels, at the last x, with the decimals that are there.
+# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the reference of these papers took.
+# ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
+# the distances to the published values by method; of all claims of a paper, and the counts of its values.
+
+COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z ]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
+MEAN = re.compile(
+    r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
+)
+_TABLE = re.compile(
+    r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
+)
+_COUNTS = re.compile(r"(<!-- counts (?P<origin>paper|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
+_COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
+_STATES = ("holds", "verified", "leaning for", "leaning against", "contradicted")
+_LABELS = ("dataset", "noise", "setting", "method", "metric")
+_HEADS = {
+    "distances": """
+| method | artifact | noise / % | sets | mean distance, points | mean absolute distance | largest |
+|---|---|---|---|---|---|---|
+""",
+    "verdicts": """
+| artifact | claim | whose | verdict | statement | estimate [95 % interval] | asked |
+|---|---|---|---|---|---|---|
+""",
+}
+
+
+def _counted(text: str, folder: Path) -> str:
+    """A text with every mark as ``<folder>/<paper>/<artifact>/{verdicts,summary}.csv`` have it.
+
+    What quotes an artifact without tables stays as it is.
+    Raises ValueError : a mean whose labels name no rows, or rows of more than one kind.
+    """
+    text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
+    text = _COUNTS.sub(lambda found: _counts(found, folder) or found[0], text)
+    text = _COST.sub(lambda found: f"{found[1]}{_minutes(found, folder)}", text)
+    text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
+    return _TABLE.sub(lambda found: _counts_table(found, folder) or found[0], text)
+
+
+def _minutes(found: re.Match[str], folder: Path) -> str:
+    files = [file for paper in found["papers"].split() for file in folder.glob(f"{paper}/*/provenance.json")]
+    return f"{sum(value(file.read_text('utf-8')).get('cost', {}).get('minutes', 0.0) for file in files):.0f}"
+
+
+def _count(found: re.Match[str], folder: Path) -> str:
+    total = 0
+    for name in found["tables"].split():
+        paper, artifact, *prefix = [*name.split("/"), "*"][: max(2, name.count("/") + 1)]
+        files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
+        if not files:
+            return ""
+        rows = [row for file in files for row in rows_of(file) if row["id"].startswith("/".join(prefix))]
+        total += sum(row["verdict"] == found["verdict"] for row in rows)
+    return f"{found[1]}{total}"
+
+
+def _counts(found: re.Match[str], folder: Path) -> str:
+    """Statements by `STATES`, and what else there is; printed values by `CELL`, and with the control."""
+    files = sorted((folder / found["paper"]).glob("*/verdicts.csv"))
+    rows = [row for file in files for row in rows_of(file)]
+    verdicts = Counter(row["verdict"] for row in statements(rows, found["origin"]))
+    cells = [verdicts.pop(state, 0) for state in _STATES]
+    text, values = [*map(str, [*cells, verdicts.total()])], ["–", "–", "–"]
+    judged = [row for row in rows if _printed(row) and found["origin"] == "paper"]
+    if judged:
+        states = Counter(row["verdict"] for row in judged)
+        names = {row["artifact"] for row in judged}
+        agreement = [folder / found["paper"] / name / "agreement.csv" for name in sorted(names)]
+        control = with_control(row for file in agreement for row in rows_of(file))
+        values = [
+            " / ".join(map(str, each)) for each in ([states[state] for state in CELL], *control.values())
+        ]
+    return f"{found[1]}{' | '.join(text + values)}{found['end']}" if files else ""
+
+
+def _printed(row: Row) -> bool:
+    """Is it a printed value that is judged, in an artifact of the paper?"""
+    return row["kind"] == "published" and row.get("origin", "paper") == "paper" and row["verdict"] in CELL
+
+
+def _quoted_mean(found: re.Match[str], folder: Path) -> str:
+    file, words = folder / found["name"] / "summary.csv", found["words"].split(", ")
+    if not file.exists():
+        return ""
+    rows = [row for row in rows_of(file) if all(word in (row[key] for key in _LABELS) for word in words)]
+    kinds = sorted({", ".join(filter(None, (row[key] for key in _LABELS))) for row in rows})
+    if len(kinds) != 1:
+        several = f"{len(kinds)} kinds of rows, such as {' and '.join(kinds[:2])}" if kinds else "no row"
+        raise ValueError(f"{file}: {', '.join(words)} names {several}; it must name one")
+    last = max(rows, key=lambda row: float(row["x"] or 0))
+    return f"{found[1]}{float(last['mean']):.{len(found['decimals'] or '')}f}"
+
+
+def _counts_table(found: re.Match[str], folder: Path) -> str:
+    kind, names = found["kind"], found["tables"].split()
+    files = [folder / name / "verdicts.csv" for name in names]
+    if kind == "verdicts":
+        files = sorted((folder / names[0]).glob("*/verdicts.csv"))
+    if not files or not all(file.exists() for file in files):
+        return ""
+    lines_of = _distances if kind == "distances" else _verdicts
+    lines = [cells for file in files for cells in lines_of(file.parent.name, rows_of(file))]
+    if kind == "distances":
+        lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
+    body = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return f"{found['start']}{_HEADS[kind]}{body}\n{found['end']}"
+
+
+def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """A line for all published values of an artifact, and one for each claim."""
+    counts = Counter(row["verdict"] for row in rows if row["kind"] == "published")
+    if counts:
+        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        yield f"`{artifact}`", "", rows[0]["origin"], each, f"{counts.total()} published values", "", ""
+    for row in rows:
+        if row["kind"] == "claim":
+            check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
+            asked = (figure(row).replace("nan", ""), bound(check)) if check else ("", "")
+            whose = f"form of {row['form_of']}" if row["form_of"] else row["origin"]
+            after = " (found after looking)" if row["found_after"] else ""
+            yield f"`{artifact}`", row["id"], whose + after, f"**{row['verdict']}**", statement, *asked
+
+
+def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """A line for each method and level of noise."""
+    found: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        if row["kind"] == "published":
+            where = value(row["where"])
+            percent = round(100 * float(listed(where["noise"])[-1].split()[-1]))
+            found[where["method"], percent][where["dataset"]] = float(row["difference"])
+    for (method, percent), gaps in found.items():
+        farthest = max(gaps, key=lambda dataset: abs(gaps[dataset]))
+        means = f"{fmean(gaps.values()):+.1f}", f"{fmean(map(abs, gaps.values())):.1f}"
+        largest = f"{gaps[farthest]:+.1f}, {farthest.removeprefix('ida_').replace('_', ' ')}"
+        yield method, f"`{artifact}`", str(percent), str(len(gaps)), *means, largest
+
+
 KINDS = {
     "kernels": kernels,
     "sets": sets,
@@ -244,8 +392,3 @@ def read(app: Any, docname: str, source: list[str]) -> None:
 def pages() -> list[Path]:
     """The pages that hold answers."""
     return [ROOT / f"docs/{page}.md" for page in PAGES]
-
-
-if __name__ == "__main__":
-    for page in pages():
-        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

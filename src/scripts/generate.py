@@ -17,7 +17,6 @@ given = parser.parse_args()
 from reproduction import configuration, costs  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.data import registry  # noqa: E402
 from reproduction.results import replacing  # noqa: E402
-from reproduction.verdicts.sentences import filled  # noqa: E402
 
 if given.schemas:
     configuration.write_schemas(given.schemas)
@@ -38,8 +37,8 @@ else:
     data = ROOT / "data/README.md"
     sets = registry.load_registry(ROOT / "config/datasets.yaml")
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)
+    filled = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))["filled"]
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        pages[page] = filled(page.read_text(encoding="utf-8"), ROOT / "results/reference")
+        pages[page] = filled(page.read_text(encoding="utf-8"))
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8", newline="\n")
-    runpy.run_path(str(ROOT / "docs/_ext/answers.py"), run_name="__main__")

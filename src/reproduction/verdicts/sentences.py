@@ -1,11 +1,7 @@
 """The sentence of a verdict, made once and last, from the columns of its row; what pages quote."""
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp, inf, isnan, nan
-from pathlib import Path
-from statistics import fmean
 from typing import Any, TypeVar
 
 from reproduction.verdicts.claims import (
@@ -16,16 +12,14 @@ from reproduction.verdicts.claims import (
     NOT_JUDGED,
     RATIO_OF_DIFFERENCES,
     TRENDS,
-    VERDICTS,
     Asked,
     listed,
     trend_of,
 )
-from reproduction.verdicts.estimates import SEEN, rows_of, value
+from reproduction.verdicts.estimates import SEEN, value
 
 Row = Mapping[Any, Any]
 R = TypeVar("R", bound=Row)
-STATES = ("holds", "verified", "leaning for", "leaning against", "contradicted")
 WEAKEST = ["contradicted", "leaning against", "undecided", "leaning for", "holds", "verified"]
 NO_ROWS = "no rows"
 """Instead of "ran" where the reduced run had nothing of what is asked."""
@@ -315,69 +309,6 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
     return [(quantity, ", ".join(figures)) for quantity, figures in found.items()]
 
 
-# Quoted by README and documentation, after marks: from the tables of the reference
-#
-# ``<!-- count inside: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
-# in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
-# ``<!-- counts paper: ors -->`` up to ``<!-- end -->``, within a line: cells of a table, see `_counts`.
-# ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
-# summary with these labels, at the last x, with the decimals that are there.
-# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the reference of these papers took.
-# ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
-# the distances to the published values by method; of all claims of a paper, and the counts of its values.
-
-COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z ]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
-MEAN = re.compile(
-    r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
-)
-TABLE = re.compile(
-    r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
-)
-COUNTS = re.compile(r"(<!-- counts (?P<origin>paper|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
-COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
-LABELS = ("dataset", "noise", "setting", "method", "metric")
-HEADS = {
-    "distances": """
-| method | artifact | noise / % | sets | mean distance, points | mean absolute distance | largest |
-|---|---|---|---|---|---|---|
-""",
-    "verdicts": """
-| artifact | claim | whose | verdict | statement | estimate [95 % interval] | asked |
-|---|---|---|---|---|---|---|
-""",
-}
-
-
-def filled(text: str, folder: Path) -> str:
-    """A text with every mark as ``<folder>/<paper>/<artifact>/{verdicts,summary}.csv`` have it.
-
-    What quotes an artifact without tables stays as it is.
-    Raises ValueError : a mean whose labels name no rows, or rows of more than one kind.
-    """
-    text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
-    text = COUNTS.sub(lambda found: _counts(found, folder) or found[0], text)
-    text = COST.sub(lambda found: f"{found[1]}{_minutes(found, folder)}", text)
-    text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
-    return TABLE.sub(lambda found: _table(found, folder) or found[0], text)
-
-
-def _minutes(found: re.Match[str], folder: Path) -> str:
-    files = [file for paper in found["papers"].split() for file in folder.glob(f"{paper}/*/provenance.json")]
-    return f"{sum(value(file.read_text('utf-8')).get('cost', {}).get('minutes', 0.0) for file in files):.0f}"
-
-
-def _count(found: re.Match[str], folder: Path) -> str:
-    total = 0
-    for name in found["tables"].split():
-        paper, artifact, *prefix = [*name.split("/"), "*"][: max(2, name.count("/") + 1)]
-        files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
-        if not files:
-            return ""
-        rows = [row for file in files for row in rows_of(file) if row["id"].startswith("/".join(prefix))]
-        total += sum(row["verdict"] == found["verdict"] for row in rows)
-    return f"{found[1]}{total}"
-
-
 def statements(rows: Iterable[R], origin: str = "paper") -> list[R]:
     """The claims of this origin, one row per statement: no looser form; of several rows the weakest."""
     found: dict[str, R] = {}
@@ -399,85 +330,3 @@ def with_control(rows: Iterable[Row]) -> dict[str, list[int]]:
         if row["control"] in found and not row["noise"] and not row["method"]:
             found[row["control"]][CELL.index(row["state"])] += round(number(row["estimate"]))
     return found
-
-
-def _counts(found: re.Match[str], folder: Path) -> str:
-    """Statements by `STATES`, and what else there is; printed values by `CELL`, and with the control."""
-    files = sorted((folder / found["paper"]).glob("*/verdicts.csv"))
-    rows = [row for file in files for row in rows_of(file)]
-    verdicts = Counter(row["verdict"] for row in statements(rows, found["origin"]))
-    cells = [verdicts.pop(state, 0) for state in STATES]
-    text, values = [*map(str, [*cells, verdicts.total()])], ["–", "–", "–"]
-    judged = [row for row in rows if printed(row) and found["origin"] == "paper"]
-    if judged:
-        states = Counter(row["verdict"] for row in judged)
-        names = {row["artifact"] for row in judged}
-        agreement = [folder / found["paper"] / name / "agreement.csv" for name in sorted(names)]
-        control = with_control(row for file in agreement for row in rows_of(file))
-        values = [
-            " / ".join(map(str, each)) for each in ([states[state] for state in CELL], *control.values())
-        ]
-    return f"{found[1]}{' | '.join(text + values)}{found['end']}" if files else ""
-
-
-def printed(row: Row) -> bool:
-    """Is it a printed value that is judged, in an artifact of the paper?"""
-    return row["kind"] == "published" and row.get("origin", "paper") == "paper" and row["verdict"] in CELL
-
-
-def _quoted_mean(found: re.Match[str], folder: Path) -> str:
-    file, words = folder / found["name"] / "summary.csv", found["words"].split(", ")
-    if not file.exists():
-        return ""
-    rows = [row for row in rows_of(file) if all(word in (row[key] for key in LABELS) for word in words)]
-    kinds = sorted({", ".join(filter(None, (row[key] for key in LABELS))) for row in rows})
-    if len(kinds) != 1:
-        several = f"{len(kinds)} kinds of rows, such as {' and '.join(kinds[:2])}" if kinds else "no row"
-        raise ValueError(f"{file}: {', '.join(words)} names {several}; it must name one")
-    last = max(rows, key=lambda row: float(row["x"] or 0))
-    return f"{found[1]}{float(last['mean']):.{len(found['decimals'] or '')}f}"
-
-
-def _table(found: re.Match[str], folder: Path) -> str:
-    kind, names = found["kind"], found["tables"].split()
-    files = [folder / name / "verdicts.csv" for name in names]
-    if kind == "verdicts":
-        files = sorted((folder / names[0]).glob("*/verdicts.csv"))
-    if not files or not all(file.exists() for file in files):
-        return ""
-    lines_of = _distances if kind == "distances" else _verdicts
-    lines = [cells for file in files for cells in lines_of(file.parent.name, rows_of(file))]
-    if kind == "distances":
-        lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
-    body = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    return f"{found['start']}{HEADS[kind]}{body}\n{found['end']}"
-
-
-def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """A line for all published values of an artifact, and one for each claim."""
-    counts = Counter(row["verdict"] for row in rows if row["kind"] == "published")
-    if counts:
-        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-        yield f"`{artifact}`", "", rows[0]["origin"], each, f"{counts.total()} published values", "", ""
-    for row in rows:
-        if row["kind"] == "claim":
-            check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
-            asked = (figure(row).replace("nan", ""), bound(check)) if check else ("", "")
-            whose = f"form of {row['form_of']}" if row["form_of"] else row["origin"]
-            after = " (found after looking)" if row["found_after"] else ""
-            yield f"`{artifact}`", row["id"], whose + after, f"**{row['verdict']}**", statement, *asked
-
-
-def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """A line for each method and level of noise."""
-    found: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
-    for row in rows:
-        if row["kind"] == "published":
-            where = value(row["where"])
-            percent = round(100 * float(listed(where["noise"])[-1].split()[-1]))
-            found[where["method"], percent][where["dataset"]] = float(row["difference"])
-    for (method, percent), gaps in found.items():
-        farthest = max(gaps, key=lambda dataset: abs(gaps[dataset]))
-        means = f"{fmean(gaps.values()):+.1f}", f"{fmean(map(abs, gaps.values())):.1f}"
-        largest = f"{gaps[farthest]:+.1f}, {farthest.removeprefix('ida_').replace('_', ' ')}"
-        yield method, f"`{artifact}`", str(percent), str(len(gaps)), *means, largest
