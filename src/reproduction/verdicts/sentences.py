@@ -49,7 +49,7 @@ def _of(ratio: float) -> str:
     return f"{100 * abs(ratio - 1):.2g} % {'lower' if ratio < 1 else 'higher'} than"
 
 
-EFFECTS = {
+EFFECTS: dict[str, tuple[str, Callable[[Any], float], Callable[[float], str]]] = {
     "value": ("", float, lambda estimate: f"{estimate:.3g}"),
     "difference": (
         "",
