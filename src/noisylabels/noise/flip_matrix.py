@@ -11,8 +11,8 @@ Section 3.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit, log_softmax, logsumexp
+from numpy.typing import ArrayLike
+from scipy.special import expit, log_expit
 
 from noisylabels.validation import Array, Floats, finite
 
@@ -63,34 +63,32 @@ def checked(omega: ArrayLike, K: int = 2) -> Floats:
     )
 
 
-def _joint(f: Floats, labels: ArrayLike, omega: Floats) -> tuple[Floats, Floats]:
-    """log P(y = 0, y~ | x) and log P(y = 1, y~ | x) at f (n,), each (n,); -inf where Omega has a zero."""
-    with np.errstate(divide="ignore"):
-        log_omega = np.log(omega)
-    observed = np.asarray(labels).astype(np.intp)
-    return log_omega[0, observed] + log_expit(-f), log_omega[1, observed] + log_expit(f)
+def log_sum(F: Floats) -> Floats:
+    """log sum_j exp F_nj of F (n, K): (n, 1). Quick where the columns of F are contiguous."""
+    top = F.max(axis=1, keepdims=True)
+    return np.asarray(top + np.log(np.exp(F - top).sum(axis=1, keepdims=True)))
 
 
-def _joint_classes(F: Floats, labels: NDArray[np.intp], omega: Floats) -> Floats:
-    """log P(y = j, y~ | x) = log s_j + log omega_j,y~ (n, K); -inf where Omega has a zero."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(log_softmax(F, axis=1) + np.log(omega).T[labels])
+def expected(f: Floats, labels: Array, omega: Floats) -> tuple[Floats, Floats]:
+    """`log_likelihood` and `posterior` at once."""
+    with np.errstate(divide="ignore"):  # -inf where Omega has a zero
+        log_omega = np.log(omega)[:, np.asarray(labels).astype(np.intp)]
+    if f.ndim == 1:
+        zero, one = log_omega[0] + log_expit(-f), log_omega[1] + log_expit(f)
+        return np.logaddexp(zero, one), np.asarray(expit(one - zero))
+    joint = f - log_sum(f) + log_omega.T
+    log_P = log_sum(joint)
+    return log_P[:, 0], np.exp(joint - log_P)
 
 
 def log_likelihood(f: Floats, labels: Array, omega: Floats) -> Floats:
     """log P~_n of the observed labels (n,), 0..K-1, at decision values f (n,) or (n, K): (n,)."""
-    if f.ndim == 1:
-        return np.logaddexp(*_joint(f, labels, omega))
-    return np.asarray(logsumexp(_joint_classes(f, labels, omega), axis=1))
+    return expected(f, labels, omega)[0]
 
 
 def posterior(f: Floats, labels: Array, omega: Floats) -> Floats:
     """q_nj = P(y_n = j | x_n, y~_n) = omega_j,y~ s_j / P~ (n, K), computed in logs; of f (n,), q_n1 (n,)."""
-    if f.ndim == 1:
-        zero, one = _joint(f, labels, omega)
-        return np.asarray(expit(one - zero))
-    log_q = _joint_classes(f, labels, omega)
-    return np.asarray(np.exp(log_q - logsumexp(log_q, axis=1, keepdims=True)))
+    return expected(f, labels, omega)[1]
 
 
 def updated(q: Floats, labels: Array, omega: Floats, weights: Floats | None = None) -> Floats:

@@ -14,14 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, helmert, solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, cholesky, helmert, solve, solve_triangular
 from scipy.optimize import OptimizeResult, minimize
-from scipy.special import expit, log_softmax, logsumexp, softmax
+from scipy.special import expit, log_softmax, logsumexp
 
 from noisylabels.noise import flip_matrix
 from noisylabels.threads import single_threaded_if_small
@@ -94,31 +93,37 @@ def em_newton(
     permuted = converged = False
 
     def decisions(V: Floats) -> Floats:
-        return Z @ V if K == 2 else Z @ V @ C.T
+        return Z @ V if K == 2 else (C @ (V.T @ Z.T)).T
 
-    def objective(V: Floats, F: Floats) -> float:
+    def state(V: Floats, F: Floats) -> tuple[float, Floats]:
+        """The objective and q."""
+        log_P, q = flip_matrix.expected(F, labels, omega)
         cost = penalty @ V**2 if K == 2 else 2.0 * penalty @ (V**2).sum(axis=1)
-        return float(a @ flip_matrix.log_likelihood(F, labels, omega) - cost)
+        return float(a @ log_P - cost), q
 
     F = decisions(V)
+    value, q = state(V, F)
     for _ in range(rounds):
-        direction = (_binary_step if K == 2 else _softmax_step)(Z, F, labels, a, penalty, omega, V)
-        along = decisions(direction)
-        old, t = objective(V, F), 1.0
-        while t > 0.0 and not objective(V + t * direction, F + t * along) >= old:
+        direction = (_binary_step if K == 2 else _softmax_step)(Z, F, q, a, penalty, V)
+        along, old, t = decisions(direction), value, 1.0
+        value, q = state(V + direction, F + along)
+        while t > 0.0 and not value >= old:
             t = 0.5 * t if t > SMALLEST_STEP else 0.0
+            value, q = state(V + t * direction, F + t * along)
         V, F = V + t * direction, F + t * along
         moved = 0.0
         if learn_omega:
-            after = flip_matrix.updated(flip_matrix.posterior(F, labels, omega), labels, omega, a)
+            after = flip_matrix.updated(q, labels, omega, a)
             if flip_matrix.permuted(after):
                 permuted, after = True, flip_matrix.projected(K)
             moved = float(np.abs(after - omega).max())
             omega = after
-        objectives.append(objective(V, F))
+            value, q = state(V, F)
+        objectives.append(value)
         if penalty_of is not None:
             before, penalty = penalty, penalty_of(V)
             moved = max(moved, float(np.abs(penalty - before).max() / (1e-300 + before.max())))
+            value = state(V, F)[0]
         if t * _widest(along) <= EM_TOLERANCE * (1.0 + _widest(F)) and moved <= EM_TOLERANCE:
             converged = True
             break
@@ -130,33 +135,26 @@ def _widest(F: Floats) -> float:
     return float(np.abs(F).max() if F.ndim == 1 else np.ptp(F, axis=1).max())
 
 
-def _binary_step(
-    Z: Floats, f: Floats, labels: NDArray[np.intp], a: Floats, penalty: Floats, omega: Floats, theta: Floats
-) -> Floats:
+def _binary_step(Z: Floats, f: Floats, q: Floats, a: Floats, penalty: Floats, theta: Floats) -> Floats:
     """The direction in theta (r,)."""
     sigma = expit(f)
-    q = flip_matrix.posterior(f, labels, omega)
     h = a * np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)
     hessian = (Z.T * h) @ Z
     hessian[np.diag_indices_from(hessian)] += 2.0 * penalty
     return np.asarray(solve(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta, assume_a="pos"))
 
 
-def _softmax_step(
-    Z: Floats, F: Floats, labels: NDArray[np.intp], a: Floats, penalty: Floats, omega: Floats, V: Floats
-) -> Floats:
+def _softmax_step(Z: Floats, F: Floats, q: Floats, a: Floats, penalty: Floats, V: Floats) -> Floats:
     """The direction in V (r, K-1)."""
-    (r, k), s, C = V.shape, softmax(F, axis=1), contrasts(len(omega))
-    q = flip_matrix.posterior(F, labels, omega)
-    gradient = Z.T @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
-    hessian = np.zeros((r, k, r, k))
-    for i, j in combinations(range(k + 1), 2):
-        h = a * np.maximum(s[:, i] * s[:, j], SMALLEST_CURVATURE)
-        between = C[i] - C[j]
-        hessian += np.einsum("xy,ij->xiyj", (Z.T * h) @ Z, np.outer(between, between))
-    flat = hessian.reshape(r * k, r * k)
+    (r, k), s, C, Zt = V.shape, np.exp(F - flip_matrix.log_sum(F)), contrasts(F.shape[1]), Z.T.copy()
+    gradient = Zt @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
+    i, j = np.triu_indices(k + 1, 1)
+    grams = [(Zt * h) @ Z for h in a * np.maximum(s.T[i] * s.T[j], SMALLEST_CURVATURE)]
+    between = C[i] - C[j]
+    hessian = np.tensordot(between[:, :, np.newaxis] * between[:, np.newaxis], np.array(grams), (0, 0))
+    flat = hessian.transpose(2, 0, 3, 1).reshape(r * k, r * k)
     flat[np.diag_indices(r * k)] += np.repeat(4.0 * penalty, k)
-    return np.asarray(solve(flat, gradient.reshape(-1), assume_a="pos")).reshape(r, k)
+    return np.asarray(cho_solve(cho_factor(flat), gradient.reshape(-1))).reshape(r, k)
 
 
 def gram(Z: Floats, weights: Floats | None = None) -> Floats:
