@@ -195,7 +195,8 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
     """Seconds against size, a panel for each quantity; dashed: peers, dotted: the limit of the memory."""
     from matplotlib.figure import Figure
 
-    from reproduction.figures.style import COLOURS, MARKERS
+    from reproduction.figures.names import MARKERS
+    from reproduction.figures.style import COLOURS
 
     lines = [line for line in found["lines"] if line["room"] == room]
     wanted = list(dict.fromkeys(line["against"] for line in lines))

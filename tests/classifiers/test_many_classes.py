@@ -49,6 +49,19 @@ def test_it_learns_the_flips_and_sees_through_them(model):
         model.true_label_posterior(X, np.full(300, "fir"))
 
 
+def test_the_flips_of_five_classes_are_recovered_within_their_standard_errors():
+    rng = np.random.default_rng(0)
+    omega = np.array([np.roll([0.65, 0.15, 0.1, 0.06, 0.04], j) for j in range(5)])
+    true = np.arange(3000) % 5
+    X = rng.standard_normal((3000, 5)) + 4.0 * np.eye(5)[true]  # 1 % overlap: omega_j is a share of 600 draws
+    observed = (np.cumsum(omega, axis=1)[true, :-1] < rng.random((3000, 1))).sum(axis=1)
+    model = RobustLogisticRegression().fit(X, observed)
+    off = np.abs(model.flip_matrix_ - omega) / np.sqrt(omega * (1.0 - omega) / 600)
+    assert off.max() < 4.0  # of 25 shares, by chance once in 600 times
+    assert np.sqrt((off**2).mean()) < 1.6  # 20 of them free: 1 +- 0.16 expected
+    assert (model.predict(X) == true).mean() > 0.98
+
+
 @pytest.mark.parametrize("penalty", ["weights", "rkhs"])
 def test_the_solvers_of_the_kernel_model_agree(penalty):
     X, true, observed = trees(90)

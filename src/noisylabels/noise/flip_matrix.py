@@ -76,9 +76,9 @@ def expected(f: Floats, labels: Array, omega: Floats) -> tuple[Floats, Floats]:
     if f.ndim == 1:
         zero, one = log_omega[0] + log_expit(-f), log_omega[1] + log_expit(f)
         return np.logaddexp(zero, one), np.asarray(expit(one - zero))
-    joint = f - log_sum(f) + log_omega.T
-    log_P = log_sum(joint)
-    return log_P[:, 0], np.exp(joint - log_P)
+    joint = f + log_omega.T
+    total = log_sum(joint)
+    return (total - log_sum(f))[:, 0], np.exp(joint - total)
 
 
 def log_likelihood(f: Floats, labels: Array, omega: Floats) -> Floats:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats
 
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega
+NEAR = 1e-2  # the same, below which rounds of more than two classes are extrapolated
 SMALLEST_CURVATURE, SMALLEST_STEP = 1e-6, 2.0**-39
 
 # of `lbfgs`
@@ -57,6 +60,7 @@ class Fit:
     permuted: bool
 
 
+@cache
 def contrasts(K: int) -> Floats:
     """C (K, K-1) with orthonormal columns that sum to zero: W = V C^T and ||W|| = ||V||."""
     return np.ascontiguousarray(helmert(K).T)
@@ -81,6 +85,7 @@ def em_newton(
     More: F = Z V C^T (C of `contrasts`); the surrogate has the gradient Z^T (a (q - s)) C - 4 penalty V and
     the Hessian -sum_{j<k} (Z^T diag(h_jk) Z) (x) (c_j - c_k)(c_j - c_k)^T - 4 diag(penalty),
     h_jk = a max(s_j s_k, 1e-6). A round costs O(n r^2 K^2 + r^3 K^3): for few columns, or as a reference.
+    Near the end every second round is followed by `_leap`, unless the objective decreases.
     The step is halved until the objective does not decrease.
     Z (n, r), labels (n,) in 0..K-1, penalty (r,) >= 0, omega (K, K) where to begin; weights a (n,).
     penalty_of : the penalty for the next round from theta, for penalties with a prior.
@@ -103,7 +108,15 @@ def em_newton(
 
     F = decisions(V)
     value, q = state(V, F)
+    trail: list[tuple[Floats, Floats, Floats]] = []
     for _ in range(rounds):
+        if len(trail) == 3:
+            here = V, F, omega, value, q
+            V, F, omega = _leap(*trail)
+            value, q = state(V, F)
+            if flip_matrix.permuted(omega) or not value >= here[3]:
+                V, F, omega, value, q = here
+            trail = [(V, F, omega)]
         direction = (_binary_step if K == 2 else _softmax_step)(Z, F, q, a, penalty, V)
         along, old, t = decisions(direction), value, 1.0
         value, q = state(V + direction, F + along)
@@ -124,10 +137,28 @@ def em_newton(
             before, penalty = penalty, penalty_of(V)
             moved = max(moved, float(np.abs(penalty - before).max() / (1e-300 + before.max())))
             value = state(V, F)[0]
-        if t * _widest(along) <= EM_TOLERANCE * (1.0 + _widest(F)) and moved <= EM_TOLERANCE:
+        moved = max(moved, t * _widest(along) / (1.0 + _widest(F)))
+        if moved <= EM_TOLERANCE:
             converged = True
             break
+        trail = [*trail, (V, F, omega)] if K > 2 and moved <= NEAR else []
     return Fit(V if K == 2 else V @ C.T, omega, penalty, objectives, converged, permuted)
+
+
+def _leap(*points: tuple[Floats, ...]) -> list[Floats]:
+    """x_0 + 2 l r + l^2 v of x = (V, F, Omega), r = x_1 - x_0, v = x_2 - x_1 - r, l = |r| / |v| of V, Omega.
+
+    l >= 1, where this is x_2, is halved while an entry of Omega would lose 99 %.
+    Source: SQUAREM, Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008.
+    """
+    moves = [(x0, x1 - x0, x2 - x1 - (x1 - x0)) for x0, x1, x2 in zip(*points, strict=True)]
+    square_r, square_v = (sum(float((moves[i][k] ** 2).sum()) for i in (0, 2)) for k in (1, 2))
+    length = max(1.0, math.sqrt(square_r / max(square_v, 1e-300)))
+    while True:
+        x = [x0 + 2.0 * length * r + length**2 * v for x0, r, v in moves]
+        if length == 1.0 or (x[2] >= 0.01 * points[2][2]).all():
+            return x
+        length = max(1.0, 0.5 * length)
 
 
 def _widest(F: Floats) -> float:
@@ -148,12 +179,12 @@ def _softmax_step(Z: Floats, F: Floats, q: Floats, a: Floats, penalty: Floats, V
     """The direction in V (r, K-1)."""
     (r, k), s, C, Zt = V.shape, np.exp(F - flip_matrix.log_sum(F)), contrasts(F.shape[1]), Z.T.copy()
     gradient = Zt @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
-    i, j = np.triu_indices(k + 1, 1)
+    i, j = np.array(list(combinations(range(k + 1), 2))).T
     grams = [(Zt * h) @ Z for h in a * np.maximum(s.T[i] * s.T[j], SMALLEST_CURVATURE)]
     between = C[i] - C[j]
     hessian = np.tensordot(between[:, :, np.newaxis] * between[:, np.newaxis], np.array(grams), (0, 0))
     flat = hessian.transpose(2, 0, 3, 1).reshape(r * k, r * k)
-    flat[np.diag_indices(r * k)] += np.repeat(4.0 * penalty, k)
+    flat.flat[:: r * k + 1] += np.repeat(4.0 * penalty, k)
     return np.asarray(cho_solve(cho_factor(flat), gradient.reshape(-1))).reshape(r, k)
 
 
