@@ -120,11 +120,11 @@ def test_columns_follow_the_artifact():
     assert set(frame["machine against"]) <= {"many kernels", "discriminant"}
 
 
-def test_the_bars_show_the_reference():
+def test_the_dots_show_the_reference():
     inputs = renamed("noise_harm", "klr_vs_rklr", {"klr": "plain"})
-    assert inputs.draw().axes[0].get_ylabel() == "test error of KLR / %"
+    assert inputs.draw().axes[0].get_xlabel() == "test error of KLR / %"
     del inputs.settings["klr_vs_rklr"]["methods"]["plain"]["label"]
-    assert inputs.draw().axes[0].get_ylabel() == "test error of plain / %"
+    assert inputs.draw().axes[0].get_xlabel() == "test error of plain / %"
 
 
 @pytest.mark.parametrize("module", [ors, kernels], ids=lambda m: m.__name__.rpartition(".")[2])

@@ -10,6 +10,7 @@ import pytest
 from reproduction.figures import robust_sgd
 from reproduction.figures.panels import Results
 from reproduction.protocols import walk
+from reproduction.protocols.settings import Noise
 from reproduction.results import COLUMNS, DEFAULTS
 
 METHODS = {
@@ -55,9 +56,22 @@ def test_what_differs_by_rounding_alone_has_no_variance():
     table = results.table
     table["value"] = 9.7 + 1e-13 * table["repetition"]
     (ax, *_) = robust_sgd.variances(results).axes
-    curves = [line for line in ax.get_lines() if line.get_linestyle() != "None"]
-    assert curves
-    assert all(np.isnan(np.asarray(line.get_ydata(), float)).all() for line in curves)
+    curves, marks = ax.get_lines()[::2], ax.get_lines()[1::2]
+    assert len(curves) == len(METHODS)
+    for curve, mark in zip(curves, marks, strict=True):  # an open triangle at every rate
+        assert mark.get_markerfacecolor() == "white"
+        assert np.array_equal(curve.get_xydata(), mark.get_xydata())
+
+
+def test_rates_above_one_half_have_a_panel_beside_the_others():
+    results = inputs(("a7a",))
+    table, settings = results.table, results.settings
+    above = table[table["noise"] == NOISE[0]].assign(noise="symmetric 0.6", value=80.0)
+    more = settings.model_copy(update={"noise": [*settings.noise, Noise.parse("symmetric 0.6")]})
+    figure = robust_sgd.errors_by_noise(Results({"table1": pd.concat([table, above])}, {"table1": more}))
+    main, side = (ax for ax in figure.axes if ax.get_visible())
+    assert [tick.get_text() for tick in side.get_xticklabels()] == ["60"]
+    assert main.get_ylim()[1] < 30 < side.get_ylim()[0]
 
 
 def test_noise_is_named_in_words():

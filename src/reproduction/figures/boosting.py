@@ -33,7 +33,6 @@ def error_curves(results: Errors) -> Figure:
         for noise, dash in dashes.items():
             own = panels.select(rows, results.artifact, noise=noise, method=drawn["methods"])
             panels.learning_curves(ax, own, linestyle=dash)
-    for ax, _ in cells:  # panels of a row share the axis: after all curves
         ax.set_ylim(bottom=0)
     noises = [panels.plain_handle(flips(noise), linestyle=dash) for noise, dash in dashes.items()]
     panels.shared_legend(figure, panels.handles(drawn["methods"], linestyle="-") + noises)
@@ -45,13 +44,17 @@ def learned_rates(results: Errors) -> Figure:
     """Both learned flip rates against the rounds, a column per data set; grey: the truth."""
     (noise,), methods = results.drawn["noise"], results.drawn["methods"]
     truth = dict(zip(("gamma01", "gamma10"), boosting.flip_rates(Noise.parse(noise)), strict=True))
-    titles, where = ("0 observed as 1", "1 observed as 0"), {"noise": noise, "method": methods}
-    rates = [(title, where | {"metric": metric}) for title, metric in zip(titles, truth, strict=True)]
-    figure, cells = _over_rounds(results, rates, "learned flip rate")
+    titles = dict(zip(truth, ("0 seen as 1", "1 seen as 0"), strict=True))
+    where = {"noise": noise, "method": methods}
+    rates = [
+        (f"{titles[metric]}, truth {rate:g}", where | {"metric": metric}) for metric, rate in truth.items()
+    ]
+    figure, cells = _over_rounds(results, rates, "learned flip rate", share_y="row")
     for ax, rows in cells:
         ax.axhline(truth[rows["metric"].iloc[0]], color=style.COLOURS["grey"], linewidth=1.2)
         panels.learning_curves(ax, rows)
-        ax.set_ylim(-0.02, 0.37)
+    for ax, _ in cells:  # panels of a row share the axis: after all curves
+        ax.set_ylim(bottom=-0.01)
     panels.shared_legend(figure, [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)])
     return figure
 
@@ -65,6 +68,7 @@ def test_curves(results: Errors) -> Figure:
     figure, cells = _over_rounds(results, noises, "test error / %", height=1.6)
     for ax, rows in cells:
         panels.learning_curves(ax, rows)
+        ax.set_ylim(bottom=0)
     panels.shared_legend(figure, panels.handles(drawn["methods"]))
     return figure
 
@@ -108,13 +112,13 @@ def _sets(datasets: list[str]) -> list[tuple[str, dict[str, str]]]:
 
 
 def _over_rounds(
-    results: Errors, rows: Sequence[tuple[str, Mapping[str, Any]]], y_label: str, height: float = 1.9
+    results: Errors, rows: Sequence[tuple[str, Mapping[str, Any]]], y_label: str, **options: Any
 ) -> tuple[Figure, list[panels.Cell]]:
     """Panels over the rounds, a column per data set."""
     from matplotlib.ticker import MaxNLocator
 
-    look: style.Looks = {"x_label": "round", "y_label": y_label, "height": height}
-    figure, cells = panels.facets(results, rows, _sets(results.settings.datasets), **look)
+    look: style.Looks = {"x_label": "round", "y_label": y_label, "height": 1.9, "share_y": "none"}
+    figure, cells = panels.facets(results, rows, _sets(results.settings.datasets), **(look | options))
     for ax, _ in cells:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     return figure, cells
@@ -253,7 +257,7 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
             for metric, dash in (("gaussian_slack", "dash"), ("sub_gaussian_slack", "dot")):
                 bound = (means["formula", metric] + f)[ahead]
                 right.plot(margin, bound, color=colour, linestyle=style.DASHES[dash], linewidth=1.1)
-    right.set(yscale="log", ylim=(1e-8, 2), xlim=(0, 1))
+    right.set(yscale="log", ylim=(1e-4, 1.5), xlim=(0, 1))
     entries += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
     entries.append(panels.plain_handle("bound exp(-k margin² / 2)", linestyle=style.DASHES["dash"]))
     entries.append(panels.plain_handle("exp(-k margin² / 8)", linestyle=style.DASHES["dot"]))

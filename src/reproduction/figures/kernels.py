@@ -25,59 +25,60 @@ if TYPE_CHECKING:
 
 Errors: TypeAlias = "panels.Results[kernels.ErrorsSettings]"
 HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
-"""Noise that the bar chart shows."""
-_LOOKS = {"symmetric": ("blue", "s", ""), "asymmetric": ("vermillion", "^", "////")}
-"""Colour, marker and hatch of a kind of noise."""
+"""Noise whose harm is drawn."""
+_LOOKS = {"symmetric": ("blue", "s"), "asymmetric": ("vermillion", "^")}
+"""Colour and marker of a kind of noise."""
 
 
-def _look(noise: str) -> tuple[str, str, str]:
-    law, rate = noise.split()
-    colour, marker, hatch = _LOOKS[KINDS[law]] if float(rate) else ("grey", "o", "")
-    return style.COLOURS[colour], marker, hatch
+def _marks(noises: Iterable[str]) -> dict[str, style.Looks]:
+    """Looks of the dots of each noise, their labels included."""
+    marks: dict[str, style.Looks] = {}
+    for noise in noises:
+        law, rate = noise.split()
+        colour, marker = _LOOKS[KINDS[law]] if float(rate) else ("grey", "o")
+        marks[noise] = {"color": style.COLOURS[colour], "marker": marker, "label": flips(noise)}
+        marks[noise] |= {"markersize": 4.5, "linestyle": "none"}
+    return marks
 
 
 @panels.figure
 def noise_harm(results: Errors) -> Figure:
-    """Bars: error of the reference with clean labels, 30 % symmetric and asymmetric flips, per data set."""
-    from matplotlib.patches import Patch
-
-    sets, methods = results.settings.datasets, results.settings.methods
+    """Error of the reference with clean labels, 30 % symmetric and asymmetric flips; most harm above."""
+    sets, methods, marks = results.settings.datasets, results.settings.methods, _marks(HARM)
     method = names.reference(methods)
     where = {"dataset": sets, "noise": list(HARM), "method": method, "metric": "error"}
     means = panels.mean_interval(results.select(**where), ["dataset", "noise"])
-    look: style.Looks = {"height": 2.6, "bottom": 0.72, "width": style.WIDTH[3 if len(sets) > 5 else 1]}
-    y_label = f"test error of {names.label(methods, method)} / %"
-    figure, (ax,) = panels.side_by_side([""], y_label=y_label, **look)
-    places, patches = np.arange(len(sets)), []
-    bars = {"ecolor": "black", "elinewidth": 0.9, "capsize": 1.8}
-    for i, noise in enumerate(HARM):
-        colour, _, hatch = _look(noise)
-        fill: style.Looks = {"facecolor": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
-        rows = means.loc[[(name, noise) for name in sets]]
-        ax.bar(places + 0.27 * (i - 1), rows["mean"], 0.27, yerr=rows["half_width"], error_kw=bars, **fill)
-        patches.append(Patch(label=flips(noise), **fill))
-    ax.set_xticks(places, list(map(data_set, sets)), rotation=30, ha="right", rotation_mode="anchor")
-    ax.set_xlim(-0.6, len(sets) - 0.4)
-    ax.set_ylim(0, _framed(means)[1])
-    ax.grid(visible=False, axis="x")
-    panels.shared_legend(figure, patches, handle=1.8)
+    mean = means["mean"].unstack()
+    mean = mean.loc[(mean.max(axis=1) - mean[HARM[0]]).sort_values().index]
+    look: style.Looks = {"height": 0.26 * len(sets) + 0.2, "left": 1.2, "width": style.WIDTH[2]}
+    x_label = f"test error of {names.label(methods, method)} / %"
+    figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
+    ax.hlines(range(len(sets)), mean.min(axis=1), mean.max(axis=1), color=style.COLOURS["silver"], zorder=1.5)
+    for noise, mark in marks.items():
+        own = means.xs(noise, level="noise").loc[mean.index]
+        ax.errorbar(own["mean"], range(len(sets)), xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
+    ax.set_yticks(range(len(sets)), list(map(data_set, mean.index)))
+    ax.set_xlim(left=0)
+    panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
     return figure
 
 
 @panels.figure
 def kernel_count(results: Errors) -> Figure:
-    """Test error against the number S of kernels, a panel per data set, in the look of the reference."""
-    settings = results.settings
+    """Test error with S kernels less that of the reference, split by split; a panel per data set."""
+    settings, reference = results.settings, names.reference(results.settings.methods)
     sizes = {label: len(method.parameters["widths"]) for label, method in settings.methods.items()}
-    places = np.arange(len(sizes))
+    places, y_label = np.arange(len(sizes)), "change of error / %"
     figure, cells = _small_multiples(
-        results, 5, "number of kernels S", "test error / %", metric="error", method=list(sizes)
+        results, 5, "number of kernels S", y_label, share_y="all", metric="error", method=list(sizes)
     )
     for ax, rows in cells:
-        means = panels.mean_interval(rows, ["method"]).loc[list(sizes)]
-        panels.curve(ax, places, means["mean"], means["half_width"], names.reference(settings.methods))
+        base = rows[rows["method"] == reference].set_index("repetition")["value"]
+        change = rows.assign(value=rows["value"] - rows["repetition"].map(base))
+        means = panels.mean_interval(change, ["method"]).loc[list(sizes)]
+        panels.curve(ax, places, means["mean"], means["half_width"], reference)
         ax.set_xticks(places, [str(size) for size in sizes.values()])
-        ax.set_ylim(_framed(means))
+        ax.axhline(0, color="black", linewidth=0.8)
     return figure
 
 
@@ -96,7 +97,6 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
             values = means.loc[method].loc[noise]
             panels.curve(ax, rates, values["mean"], values["half_width"], method)
         ax.set_xticks(rates)
-        ax.set_ylim(_framed(means, widest=0.05, least=0.04))
     panels.shared_legend(figure, panels.handles(methods))
     return figure
 
@@ -104,25 +104,19 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
 @panels.figure
 def mkl_path(results: Errors) -> Figure:
     """Test error of variants of rMKLR, clean and with flips, a panel per data set."""
-    variants, laws = list(results.settings.methods), labels(results.settings.noise)
-    marks: dict[str, style.Looks] = {}
-    for noise in laws:
-        colour, marker, _ = _look(noise)
-        look = {"color": colour, "marker": marker, "label": flips(noise), "markersize": 4.5}
-        marks[noise] = look | {"linestyle": "none"}
-    where = {"noise": laws, "metric": "error", "method": variants}
-    figure, cells = _small_multiples(results, 3, "test error / %", "", left=1.35, gap=0.22, **where)
+    rounds = {v: float(v[2:]) if v.startswith("T=") else math.inf for v in results.settings.methods}
+    variants = sorted(rounds, key=lambda variant: rounds[variant])
+    marks = _marks(labels(results.settings.noise))
+    where = {"noise": list(marks), "metric": "error", "method": variants}
+    figure, cells = _small_multiples(results, 3, "test error / %", "", share_y="all", left=1.6, **where)
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["noise", "method"])
-        for i, noise in enumerate(laws):
+        for i, (noise, mark) in enumerate(marks.items()):
             own = means.loc[noise].loc[variants]
-            y = np.arange(len(variants)) + 0.22 * (i - (len(laws) - 1) / 2)
-            bars: style.Looks = {"xerr": own["half_width"], "elinewidth": 1, "capsize": 2}
-            ax.errorbar(own["mean"], y, **bars, **marks[noise])
+            y = np.arange(len(variants)) + 0.22 * (i - (len(marks) - 1) / 2)
+            ax.errorbar(own["mean"], y, xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
         ax.set_yticks(range(len(variants)), [style.label(variant) for variant in variants])
-        ax.tick_params(labelleft=ax.get_position().x0 == cells[0][0].get_position().x0)
         ax.set_ylim(len(variants) - 0.45, -0.55)
-        ax.set_xlim(0, _framed(means)[1])
     panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
     return figure
 
@@ -133,42 +127,18 @@ def _small_multiples(
     x_label: str,
     y_label: str,
     *,
+    share_y: str = "none",
     left: float = 0.66,
-    gap: float = 0.5,
     **where: object,
 ) -> tuple[Figure, list[panels.Cell]]:
-    """One panel per data set, its name above it; the lowest panel of each column labels the x axis.
-
-    ``left``, ``gap``: room for the labels of the y axis beside the first and between the others, inches.
-    ``where``: the rows that a panel shows.
-    """
-    from matplotlib.figure import Figure
-
+    """One panel per data set, its name above it, with the rows that it shows; ``left`` as in a grid."""
     datasets = results.settings.datasets
-    columns = min(columns, len(datasets))
-    rows, width = math.ceil(len(datasets) / columns), style.WIDTH[min(columns, 3)]
-    panel = (width - left - 0.12 - gap * (columns - 1)) / columns
-    height, below, above = (2.1 if rows == 1 else 1.3), 0.46, 0.22
-    step = height + 0.22 + above
-    total = below + height + above + step * (rows - 1)
-    figure, cells = Figure(figsize=(width, total)), []
-    for k, name in enumerate(datasets):
-        row, column = divmod(k, columns)
-        box = (left + column * (panel + gap), below + (rows - 1 - row) * step, panel, height)
-        ax = figure.add_axes(tuple(np.array(box) / (width, total, width, total)))
+    look: style.Looks = {"share_y": share_y, "share_x": False, "left": left, "y_label": y_label}
+    look["height"] = 2.1 if len(datasets) <= columns else 1.3
+    figure, axes = panels.wrapped(len(datasets), columns, x_label=x_label, between=0.56, **look)
+    for ax, name in zip(axes, datasets, strict=True):
         ax.set_title(data_set(name))
-        ax.set_xlabel(x_label if k + columns >= len(datasets) else "")
-        ax.set_ylabel(y_label if column == 0 else "")
-        cells.append((ax, results.select(dataset=name, **where)))
-    return figure, cells
-
-
-def _framed(means: pd.DataFrame, widest: float = 3.0, least: float = 2.0) -> tuple[float, float]:
-    """Limits of an axis, ``least`` apart or more, with room for intervals up to ``widest``."""
-    shown = means["half_width"].clip(upper=widest)
-    low, high = float((means["mean"] - shown).min()), float((means["mean"] + shown).max())
-    centre, half = (low + high) / 2, max(least / 2, 0.55 * (high - low))
-    return centre - half, centre + half
+    return figure, [(ax, results.select(dataset=n, **where)) for ax, n in zip(axes, datasets, strict=True)]
 
 
 P_VALUES = (
@@ -405,31 +375,15 @@ def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
 
 @panels.figure
 def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
-    """The first images of every ranking as squares, a row per split, dark where it is a bike."""
-    from matplotlib.colors import ListedColormap
-
-    columns = [(style.label(m), {"metric": "positive", "method": m}) for m in results.settings.methods]
-    look: style.Looks = {"x_label": "rank", "y_label": "splits", "height": 2.4}
-    figure, cells = panels.facets(results, [("", {})], columns, **look)
-    colours = {"something else": style.COLOURS["silver"], "bike": style.COLOURS["indigo"]}
-    looks: style.Looks = {
-        "cmap": ListedColormap(list(colours.values())),
-        "edgecolors": "white",
-        "linewidth": 0.6,
-    }
-    for ax, rows in cells:
-        squares = rows.pivot_table(index="repetition", columns="x", values="value").to_numpy()
-        ax.pcolormesh(squares, vmin=0, vmax=1, **looks)
-        ax.set_title(f"{ax.get_title()}: {100 * squares.mean():.0f} % bikes")
-        ax.grid(visible=False)
-        ax.set_xlim(0, squares.shape[1])
-        ax.set_ylim(len(squares), 0)
-        ticks = [rank for rank in (1, 10, 20, 30, 40, 50) if rank <= squares.shape[1]]
-        ax.set_xticks([rank - 0.5 for rank in ticks], [str(rank) for rank in ticks])
-        ax.set_yticks([])
-    square = {"marker": "s", "linestyle": "none", "markersize": 7}
-    entries = [panels.plain_handle(name, color=colour, **square) for name, colour in colours.items()]
-    panels.shared_legend(figure, entries[::-1])
+    """Share of bikes among the first k images of every ranking, mean and 95 % interval over the splits."""
+    methods = list(results.settings.methods)
+    y_label = "bikes among them / %"
+    figure, (ax,) = panels.side_by_side([""], x_label="first images k", y_label=y_label, height=2.4)
+    rows = results.select(metric="positive", method=methods).sort_values("x")
+    found = rows.groupby(["method", "repetition"])["value"].cumsum()
+    panels.learning_curves(ax, rows.assign(value=100 * found / rows["x"]))
+    ax.set_ylim(0, 103)
+    panels.shared_legend(figure, panels.handles(methods))
     return figure
 
 

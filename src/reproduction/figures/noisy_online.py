@@ -24,8 +24,8 @@ GREY = style.COLOURS["grey"]
 
 
 def looks(method: str) -> style.Looks:
-    """`style.line` of a learner; the control is thin."""
-    control = {"linewidth": 1.0, "marker": ""} if method == "noise_free" else {}
+    """`style.line` of a learner; the control is a wide pale line, below the one that may equal it."""
+    control = {"linewidth": 4.5, "marker": "", "alpha": 0.55, "zorder": 1.4} if method == "noise_free" else {}
     return style.line(method) | {"markersize": 5} | control
 
 
@@ -46,32 +46,18 @@ def curves(ax: Axes, rows: pd.DataFrame, metric: str, methods: Sequence[str], **
         panels.curve(ax, means.index, means["mean"], means["half_width"], method, **(looks(method) | changes))
 
 
-def decades(*axes: Any) -> None:
-    """Logarithmic axes with ticks at a few powers of ten; plain numbers where the range is short."""
-    from matplotlib.ticker import LogFormatterMathtext, LogLocator, NullFormatter
-
-    for axis in axes:
-        panels.log_axis(axis)
-        low, high = axis.get_view_interval()
-        if high > 300 * low:
-            axis.set_major_locator(LogLocator(numticks=6))
-            axis.set_major_formatter(LogFormatterMathtext())
-            axis.set_minor_locator(LogLocator(subs=(1,), numticks=20))
-            axis.set_minor_formatter(NullFormatter())
+LIMIT: style.Looks = {"linewidth": 0.8, "linestyle": style.DASHES["dash"]}
+"""Limits that theory gives."""
 
 
-def _level(ax: Axes, value: float, width: float = 0.8) -> None:
-    """A limit that theory gives, dashed."""
-    ax.axhline(value, color=GREY, linewidth=width, linestyle=style.DASHES["dash"], zorder=1.1)
-
-
-def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> None:
+def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], slopes: bool = True) -> None:
     """Regret against T on log axes, bounds dotted, and the slopes 1/2 and 1 for reference."""
     curves(ax, rows, "bound", methods, **THIN)
     curves(ax, rows, "regret", methods)
-    ax.set_xscale("log")
-    decades(ax.yaxis, ax.xaxis)
-    _reference_slopes(ax)
+    for axis in (ax.xaxis, ax.yaxis):
+        panels.log_axis(axis)
+    if slopes:
+        _reference_slopes(ax)
 
 
 def _reference_slopes(ax: Axes) -> None:
@@ -89,14 +75,13 @@ def _reference_slopes(ax: Axes) -> None:
                     color=GREY)  # fmt: skip
 
 
-def average_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], limits: dict[str, float]) -> None:
-    """Regret per round against T, linear, with the limits that the theory of the naive learner gives."""
+def average_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> None:
+    """Regret per round against T, linear, with the limits that theory gives, in the learners' colours."""
     curves(ax, rows, "regret_per_round", methods)
-    decades(ax.xaxis)
-    for text, value in limits.items():
-        _level(ax, value)
-        ax.annotate(text, (0, value), (3, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    va="top", fontsize=7.5, color=GREY)  # fmt: skip
+    panels.log_axis(ax.xaxis)
+    limits = rows[rows["metric"] == "regret_per_round_predicted"].groupby("method")["value"].first()
+    for method, value in limits.round(5).drop_duplicates().items():
+        ax.axhline(value, color=style.colour(str(method)), zorder=1.1, **LIMIT)
     ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
 
 
@@ -111,11 +96,10 @@ def linear(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     for (left, right), each in zip(axes, sets, strict=True):
         rows = table[table["dataset"] == each]
         regret_panel(left, rows, methods)
-        limits = rows.loc[rows["metric"] == "regret_per_round_predicted", "value"].round(5).unique()
-        average_panel(right, rows, methods, {f"limit {value:.3g}": value for value in limits})
+        average_panel(right, rows, methods)
     for ax in axes[:-1].flat:
         ax.tick_params(labelbottom=True)
-    panels.shared_legend(figure, entries(methods))
+    panels.shared_legend(figure, [*entries(methods), panels.plain_handle("predicted limit", **LIMIT)])
     return figure
 
 
@@ -133,19 +117,22 @@ def misreported(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     told = table[table["method"].str.startswith("told ")]
     last = told[told["x"] == told["x"].max()]
     for ax, metric in ((middle, "weight_ratio"), (right, "regret_per_round")):
-        for measured, look in ((metric, {}), (f"{metric}_predicted", {"marker": "_", "markersize": 12})):
+        for measured, look in ((metric, {}), (f"{metric}_predicted", PREDICTED)):
             means = panels.mean_interval(last[last["metric"] == measured], ["method"])
             if means.empty:
                 continue
             c = np.array([float(method.split()[1]) for method in means.index])
-            shade = style.COLOURS["grey" if look else "blue"]
-            ax.errorbar(c, means["mean"], means["half_width"], linestyle="none", color=shade, capsize=2,
-                        **({"marker": "D", "markersize": 5} | look))  # fmt: skip
+            ax.errorbar(c, means["mean"], means["half_width"], **(MEASURED | look))
+        ax.set_xticks(c)
     right.set_ylim(bottom=0)
-    predicted = panels.plain_handle("predicted", marker="_", markersize=10, linestyle="none")
+    predicted = panels.plain_handle("predicted limit", **{key: PREDICTED[key] for key in ("marker", "color")})
     panels.shared_legend(figure, [*entries(methods), predicted])
     return figure
 
+
+MEASURED: style.Looks = {"color": style.COLOURS["blue"], "linestyle": "none", "marker": "D", "markersize": 6}
+MEASURED |= {"markerfacecolor": "white", "capsize": 2}
+PREDICTED: style.Looks = {"color": style.COLOURS["black"], "marker": "_", "markersize": 13, "zorder": 3}
 
 # Linear learners
 
@@ -166,9 +153,10 @@ def online_to_batch(results: panels.Results[noisy_online.LinearSettings]) -> Fig
     curves(ax, scaled, "bound", methods, **THIN)
     curves(ax, table, "excess_risk", methods)
     limit = table.loc[table["metric"] == "regret_per_round_predicted", "value"].mean()
-    _level(ax, limit)
-    decades(ax.yaxis, ax.xaxis)
-    panels.shared_legend(figure, entries(methods))
+    ax.axhline(limit, color=style.colour("naive"), zorder=1.1, **LIMIT)
+    panels.log_axis(ax.yaxis)
+    panels.log_axis(ax.xaxis)
+    panels.shared_legend(figure, [*entries(methods), panels.plain_handle("predicted limit", **LIMIT)])
     return figure
 
 
@@ -183,31 +171,33 @@ def averaging(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     figure, (left, right) = panels.side_by_side(titles, x_label=x_label, **look)
     rows = table[table["metric"] == "regret_per_round"]
     shown = sorted({horizons[0], horizons[len(horizons) // 2], horizons[-1]})
-    lines = []
+    lines, counts = [], []
     for T, (colour, marker) in zip(shown, HORIZONS, strict=False):
         looks: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
         _against_copies(left, rows[rows["x"] == T], looks)
         lines.append(panels.plain_handle(f"T = {T}", **looks))
     panels.log_axis(left.yaxis)
-    lines.append(panels.plain_handle("left, level lines: Algorithm 1", linewidth=1.3))
+    lines.append(panels.plain_handle("Algorithm 1 at the same T", **LIMIT))
     means = [method for method in rows["method"].unique() if method.startswith("mean of")]
     for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False):
         looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
         curves(right, rows[rows["method"] == method], "regret_per_round", [method], linestyle="-", **looks)
-        lines.append(panels.plain_handle(method.replace("mean of", "naive, mean of"), **looks))
+        counts.append(panels.plain_handle(method.replace("mean of", "naive, mean of"), **looks))
     curves(right, rows, "regret_per_round", ["two_copy"])
-    decades(right.xaxis)
-    panels.shared_legend(figure, [*lines, *entries(["two_copy"], bound=False)])
+    panels.log_axis(right.xaxis)
+    panels.add_room(figure, below=0.9)
+    for ax, legend in ((left, lines), (right, [*counts, *entries(["two_copy"], bound=False)])):
+        ax.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, handlelength=3)
     return figure
 
 
 def _against_copies(ax: Axes, rows: pd.DataFrame, looks: style.Looks) -> None:
-    """One horizon: dots of the means of m copies, a line for Algorithm 1."""
+    """One horizon: dots of the means of m copies, a dashed line for Algorithm 1."""
     means = panels.mean_interval(rows, ["method"])
     naive = means[means.index.str.startswith("mean of")]
     m = [int(method.split()[-1]) for method in naive.index]
     ax.errorbar(m, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, **looks)
-    ax.axhline(means["mean"]["two_copy"], color=looks["color"], linewidth=1.3, zorder=1.3)
+    ax.axhline(means["mean"]["two_copy"], color=looks["color"], zorder=1.3, **LIMIT)
     ax.set_xscale("log", base=2)
     ax.set_xticks(m, [str(each) for each in m])
     ax.minorticks_off()
@@ -232,7 +222,7 @@ def surrogate_kernel(results: panels.Results[noisy_online.TunedKernelSettings]) 
     methods, sweep = [*own.learners, "naive_kernel_tuned"], results.select(setting="sweep")
     curves(last, sweep, "sweep_bound", ["surrogate"], **THIN)
     curves(last, sweep, "sweep_regret", methods)
-    decades(last.yaxis)
+    panels.log_axis(last.yaxis)
     _constants_on_top(last, panels.select(sweep, results.artifact, metric="sweep_constant"))
     _surfaces(figure, results.select(metric="surface"), own.surface.side)
     panels.shared_legend(figure, entries(methods))
@@ -336,7 +326,7 @@ def radial_kernel(results: panels.Results[noisy_online.KernelSettings]) -> Figur
     ):
         rows = results.select(metric=metric).groupby("x")["value"].first()
         last.plot(rows.index, rows, color=style.COLOURS[colour], marker=marker, label=label)
-    decades(last.yaxis)
+    panels.log_axis(last.yaxis)
     last.legend(fontsize=7.5, loc="center left")
     panels.shared_legend(figure, entries(results.settings.learners))
     return figure
@@ -346,7 +336,7 @@ def radial_kernel(results: panels.Results[noisy_online.KernelSettings]) -> Figur
 
 
 METHODS = ["analytic", "plug_in"]
-COLUMNS = 4
+COLUMNS = 3
 
 
 def title(name: str, task: noisy_online.AnalyticProblem) -> str:
@@ -363,24 +353,19 @@ def losses_and_kernels(results: panels.Results[noisy_online.AnalyticSettings]) -
     """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
     own = results.settings
     tasks = list(own.tasks)
-    lines = -(-len(tasks) // COLUMNS)
-    look: style.Looks = {"height": 1.75, "width": 11.0, "share_y": "none", "between": 0.62, "left": 0.8}
-    figure, axes = panels.grid_of_panels([""] * lines, [""] * COLUMNS, y_label="regret", **look)
+    look: style.Looks = {"height": 1.75, "share_y": "none", "between": 0.6, "left": 0.74, "y_label": "regret"}
+    figure, axes = panels.wrapped(len(tasks), COLUMNS, x_label="rounds T", **look)
     small, large = (f"m = {factor:g}" for factor in (min(own.factors), max(own.factors)))
-    for ax, task in zip(axes.flat, tasks, strict=False):
+    for ax, task in zip(axes, tasks, strict=True):
         rows = results.select(noise=task)
         thin = {"linewidth": 0.8, "marker": "", "alpha": 0.8}
         curves(ax, rows[rows["setting"] == small], "regret", METHODS, **thin)
-        regret_panel(ax, rows[rows["setting"] == large], METHODS)
-        ax.set_title(title(task, own.tasks[task]), fontsize=8.5)
+        regret_panel(ax, rows[rows["setting"] == large], METHODS, slopes=ax is axes[0])
+        ax.set_title(title(task, own.tasks[task]))
         ax.tick_params(labelbottom=True)
-    panels.add_room(figure, above=0.22)  # for the titles of the first row
-    for ax in axes.flat[len(tasks) :]:
-        ax.set_visible(False)
-    for ax in axes.flat[max(0, len(tasks) - COLUMNS) : len(tasks)]:
-        ax.set_xlabel("rounds T")
-    thin_entry = panels.plain_handle("the theorem's step", linewidth=0.8)
-    panels.shared_legend(figure, [*entries(METHODS), thin_entry])
+    kinds = ((large, 1.5), (small, 0.8))
+    thin_entries = [panels.plain_handle(f"{_step_title(float(m[4:]))}", linewidth=w) for m, w in kinds]
+    panels.shared_legend(figure, [*entries(METHODS), *thin_entries])
     return figure
 
 
@@ -473,19 +458,26 @@ def impossibility(results: panels.Results[Any]) -> Figure:
     """Regret per round of the worse world; both worlds at the end; constants of other losses."""
     table = results.table
     titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
-    x_label = ["rounds T", "in world A", "unavoidable regret per round"]
-    look: style.Looks = {"y_label": ["expected regret per round", "in world B", ""], "height": 2.9}
+    x_label = ["rounds T", "regret per round in world A", "unavoidable regret per round"]
+    y_label = ["expected regret per round", "regret per round in world B", ""]
+    look: style.Looks = {"y_label": y_label, "height": 2.9}
     figure, (left, middle, right) = panels.side_by_side(titles, x_label=x_label, width=10.5, **look)
     floor = (1 - 1 / np.sqrt(5)) ** 2
     curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
-    decades(left.yaxis, left.xaxis)
+    panels.log_axis(left.yaxis)
+    panels.log_axis(left.xaxis)
     left.axhline(floor, color=GREY, linewidth=0.9, linestyle=style.DASHES["dash"])
     last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]
     means = panels.mean_interval(last, ["method", "noise"])["mean"]
     for method in WORLDS:
         shown = {key: looks(method)[key] for key in ("marker", "color")}
         place = (max(means[method, world], 1e-4) for world in "AB")
-        middle.plot(*place, linestyle="none", markersize=7, **shown)
+        middle.plot(
+            *place,
+            linestyle="none",
+            markersize=7,
+            **(shown | style.hollow(method) | {"markerfacecolor": "none"}),
+        )
     w = np.linspace(0.2, 1, 400)
     middle.plot(5 * (w - 0.2) ** 2, (w - 1) ** 2, color=GREY, linewidth=0.9, zorder=1.1)
     panels.log_axis(middle.yaxis, low=5e-5)

@@ -152,50 +152,57 @@ def tuning_modes(results: panels.Results[ors.CurvesSettings]) -> Figure:
 
 @panels.figure
 def conditions(results: panels.Results[ors.ConditionsSettings]) -> Figure:
-    """Final error of every rule under every condition, with the reference as a dashed line."""
+    """Final error of every rule under every condition; the reference and controls are lines."""
     own = results.settings
     wrong_labels = any(condition.labels for condition in own.conditions.values())
     x_label = "corruption of the labels" if wrong_labels else "variance told to the rules"
     look: style.Looks = {"y_label": "MSE, all rounds", "height": 3.0, "width": style.WIDTH[2], "bottom": 0.6}
     figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
-    dashes = names.reference(own.methods)
-    dotted = [method for method in own.methods if method != dashes]
+    lines = [
+        m for m in own.methods if m == names.reference(own.methods) or style.label(m).endswith("(control)")
+    ]
+    dotted = [method for method in own.methods if method not in lines]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
-    dashed: style.Looks = {"marker": "", "linestyle": style.DASHES["dash"]}
+    plain: style.Looks = {"marker": "", "linewidth": 1.8}
     for place, condition in enumerate(own.conditions):
         rows = results.select(setting=condition, metric="mse", method=list(own.methods))
         panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
-        level = panels.mean_interval(rows, ["method"]).loc[[dashes, dashes]]
-        ends = [place - 0.42, place + 0.42]
-        panels.curve(ax, ends, level["mean"], level["half_width"], dashes, **dashed)
+        for method in lines:
+            level = panels.mean_interval(rows, ["method"]).loc[[method, method]]
+            ends = [place - 0.42, place + 0.42]
+            panels.curve(ax, ends, level["mean"], level["half_width"], method, **plain)
     wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own.conditions]
     ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
-    panels.shared_legend(figure, panels.handles([dashes], **dashed) + panels.dot_handles(dotted), handle=2)
+    panels.shared_legend(figure, panels.handles(lines, **plain) + panels.dot_handles(dotted), handle=2)
     return figure
 
 
 @panels.figure
 def vss(results: panels.Results[ors.CurvesSettings]) -> Figure:
-    """Learning curves of ORS, variable-step filters and RLS, and their errors at the end."""
+    """Errors at the end of ORS, variable-step filters and RLS; their learning curves in the same looks."""
     own = results.settings
     rules = list(own.methods)
-    tasks, titles = list(own.tasks) if len(own.tasks) > 1 else [""], ["learning curves", "errors at the end"]
-    x_label = ["round t / 1000", "rules, as in the legend"]
-    figure, axes = panels.grid_of_panels(tasks, titles, x_label=x_label, y_label="MSE", height=2.8)
+    tasks, titles = (
+        list(own.tasks) if len(own.tasks) > 1 else [""],
+        ["errors at the end", "learning curves, marks as left"],
+    )
+    look: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"], "share_y": "none"}
+    figure, axes = panels.grid_of_panels(tasks, titles, height=3.0, width=style.WIDTH[3], left=2.6, **look)
     places = {rule: float(place) for place, rule in enumerate(rules)}
-    for (curves, errors), task in zip(axes, own.tasks, strict=True):
+    for (errors, curves), task in zip(axes, own.tasks, strict=True):
         where = {"noise": task, "setting": own.modes[0], "method": rules}
         rows = results.select(metric="mse", **where)
         panels.learning_curves(curves, rows, x_unit=1e3)
-        panels.final_dots(errors, rows, places)
+        panels.final_dots(errors, rows, places, along="x")
         rows = results.select(metric="mse_tail", **where)
-        panels.final_dots(errors, rows, places, hollow=True)
-        errors.set_xticks([])  # the legend names the markers
+        panels.final_dots(errors, rows, places, along="x", hollow=True)
+        errors.set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
+        errors.invert_yaxis()
+        panels.log_axis(errors.xaxis)
         panels.log_axis(curves.yaxis)
-    kinds = panels.full_and_hollow("all rounds", "last fifth")
-    panels.shared_legend(figure, panels.handles(rules) + kinds)
+    panels.shared_legend(figure, panels.full_and_hollow("all rounds", "last fifth"), handle=1)
     return figure
 
 

@@ -159,6 +159,7 @@ def grid_of_panels(
     bottom: float = 0.46,
     between: float = _GAP,
     share_y: str = "row",
+    share_x: bool = True,
 ) -> tuple["Figure", NDArray[Any]]:
     """A figure with a panel for each pair of a row and a column, and the array (rows, columns) of axes.
 
@@ -166,7 +167,7 @@ def grid_of_panels(
     x_label, y_label : below the last row and beside the first column, or one for each column.
     height, left, bottom, between : of a panel, of the room for the labels of the axes, of that between rows,
     inches.   width : of the figure, inches (default: `style.WIDTH` of the columns).
-    share_y : which panels share the y axis, "row", "all" or "none"; the x axis is shared within a column.
+    share_y : which panels share the y axis, "row", "all" or "none".   share_x : do those of a column?
     """
     from matplotlib.figure import Figure
 
@@ -184,9 +185,11 @@ def grid_of_panels(
         partner: Axes | None = {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y]
         box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + between), panel, height)
         ax = figure.add_axes(
-            tuple(np.array(box) / (width, total, width, total)), sharex=axes[0, j], sharey=partner
+            tuple(np.array(box) / (width, total, width, total)),
+            sharex=axes[0, j] if share_x else None,
+            sharey=partner,
         )
-        ax.tick_params(labelbottom=i == m - 1, labelleft=j == 0 or share_y == "none")
+        ax.tick_params(labelbottom=i == m - 1 or not share_x, labelleft=j == 0 or share_y == "none")
         ax.set_ylabel(y_labels[j])
         axes[i, j] = ax
     for j, title in enumerate(columns):
@@ -207,12 +210,18 @@ def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any
 def wrapped(
     count: int, most: int, *, x_label: str, between: float, **options: Any
 ) -> tuple["Figure", list["Axes"]]:
-    """A figure with ``count`` panels in lines of at most ``most``, with room for titles, and their axes."""
+    """A figure with ``count`` panels in lines of at most ``most``, with room for titles, and their axes.
+
+    The lowest panel of each column has the label of the x axis.
+    """
     columns = min(most, count)
     titles, lines = [" "] * columns, [""] * -(-count // columns)
     figure, axes = grid_of_panels(lines, titles, x_label=x_label, between=between, **options)
     for ax in axes.flat[count:]:
         ax.set_visible(False)
+    for ax in axes.flat[max(0, count - columns) : count]:
+        ax.set_xlabel(x_label)
+        ax.tick_params(labelbottom=True)
     return figure, list(axes.flat[:count])
 
 
@@ -241,7 +250,8 @@ def curve(
     """The curve of a method, mean over x, in a band mean -/+ half_width; ``changes`` go over `style.line`."""
     x, mean, half_width = (np.asarray(a, dtype=float) for a in (x, mean, half_width))
     looks = style.line(method) | changes
-    shade = {"color": looks["color"], "alpha": style.band(method), "linewidth": 0, "zorder": 1.5}
+    edge, inside = (looks["color"], 0.35), (looks["color"], style.band(method))  # edges tell bands apart
+    shade: style.Looks = {"facecolor": inside, "edgecolor": edge, "linewidth": 0.5, "zorder": 1.5}
     if len(x) > 20:  # few markers, at places of its own for each method
         step = max(1, len(x) // 7)
         looks["markevery"] = (sum(method.encode()) % step, step)
@@ -292,11 +302,12 @@ def final_dots(
 
 
 def log_axis(axis: Any, low: float | None = None) -> None:
-    """Make the x or y axis (``ax.xaxis``) logarithmic, with plain numbers at 1, 2, 5 or at powers of ten.
+    """Make the x or y axis (``ax.xaxis``) logarithmic, with numbers at 1, 2, 5 or at powers of ten.
 
-    Call it after drawing: the ticks depend on the range. ``low``: what lies below is cut off.
+    Numbers of more than five digits are written as powers. Call it after drawing: the ticks depend on the
+    range. ``low``: what lies below is cut off.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+    from matplotlib import ticker
 
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log", nonpositive="clip")
     lowest, high = axis.get_view_interval()
@@ -304,10 +315,13 @@ def log_axis(axis: Any, low: float | None = None) -> None:
         lowest = low
         getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
     narrow = high < 30 * lowest
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator() if narrow else LogLocator(subs=(2, 5), numticks=12))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
+    plain = lowest > 1e-4 and high < 1e5
+    axis.set_major_formatter(
+        ticker.FuncFormatter(lambda value, _: f"{value:g}") if plain else ticker.LogFormatterMathtext()
+    )
+    axis.set_minor_locator(ticker.NullLocator() if narrow else ticker.LogLocator(subs=(2, 5), numticks=12))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def handles(methods: Iterable[str], **changes: Any) -> list["Line2D"]:

@@ -199,11 +199,10 @@ def bounds(results: "panels.Results[pnorm.BoundsSettings]") -> "Figure":
     for ax, noise in zip(_strip(figure, len(noises), 0.09), noises, strict=True):
         _prediction(ax, results.select(noise=noise, setting=["grid", "tuned"]), own.prediction.rounds)
         ax.set(title=f"prediction, noise {noise}", xlabel="α")
-    square: style.Looks = {"marker": "s", "linestyle": "none"}
-    patches = [panels.plain_handle(KINDS[k], color=c, **square) for k, c in _shades(kinds).items()]
+    steps = [panels.plain_handle(KINDS[kind], **look) for kind, look in _shades(kinds).items()]
     thin = panels.plain_handle("bound", linewidth=0.8)
     dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
-    panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *patches])
+    panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *steps])
     return figure
 
 
@@ -214,22 +213,21 @@ def _strip(figure: "Figure", count: int, bottom: float) -> list["Axes"]:
     return [figure.add_axes((left + i * (width + gap), bottom, width, 0.345)) for i in range(count)]
 
 
-def _shades(kinds: Sequence[str]) -> dict[str, str]:
-    colours = (style.COLOURS[c] for c in ("indigo", "teal", "orange", "silver"))
-    return dict(zip(kinds, colours, strict=False))
+def _shades(kinds: Sequence[str]) -> dict[str, style.Looks]:
+    looks = (("indigo", "solid"), ("teal", "short"), ("orange", "dashdot"), ("grey", "dot"))
+    lines = [{"color": style.COLOURS[colour], "linestyle": style.DASHES[dash]} for colour, dash in looks]
+    return dict(zip(kinds, lines, strict=False))
 
 
 def _histograms(left: "Axes", right: "Axes", results: panels.Results[Any], kinds: Sequence[str]) -> None:
-    """Configurations by loss / bound, and by the smallest slack of a step; stacked by the kind of rows."""
+    """Configurations by loss / bound, and by the smallest slack of a step; a line for each kind of rows."""
     ratios = results.select(metric="filtering_ratio", setting=kinds)
     slack = results.select(metric="smallest_step_slack")
     logs = slack.assign(value=np.log10(np.maximum(slack["value"], 1e-16)))
-    for ax, rows, bins in ((left, ratios, np.linspace(0, 1.05, 43)), (right, logs, np.linspace(-16, 0, 33))):
-        groups = [rows.loc[rows["setting"] == kind, "value"] for kind in kinds]
-        bars: Any = ax.hist(groups, bins=list(bins), stacked=True, color=[*_shades(kinds).values()])[2]
-        for container, hatch in zip(bars, ("", "////", "....", "xx"), strict=False):
-            for bar in container:
-                bar.set(hatch=hatch, edgecolor="white", linewidth=0.3)
+    for ax, rows, bins in ((left, ratios, np.linspace(0, 1.05, 22)), (right, logs, np.linspace(-16, 0, 17))):
+        for kind, look in _shades(kinds).items():
+            values = rows.loc[rows["setting"] == kind, "value"]
+            ax.hist(values, bins=list(bins), histtype="step", linewidth=1.4, **look)
     left.axvline(1, color="black", linewidth=1.1)
     most, largest = left.get_ylim()[1], float(ratios["value"].max())
     left.text(0.985, most * 0.93, "bound", ha="right", fontsize=8)

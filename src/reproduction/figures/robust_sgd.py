@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.figures import names, panels, style, tables
-from reproduction.protocols.settings import Noise, labels
+from reproduction.protocols.settings import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,16 +71,26 @@ def error_curves(results: Errors) -> Figure:
 def objectives(results: Errors) -> Figure:
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
     settings, levels = results.settings, labels(results.settings.noise)
-    greys = dict(zip(levels, map(str, np.linspace(0.75, 0.0, len(levels))), strict=True))
+    kinds = zip(
+        levels, itertools.cycle(("sky", "blue", "wine", "black")), itertools.cycle("osD^"), strict=False
+    )
+    looks: dict[str, style.Looks] = {
+        level: {
+            "color": style.COLOURS[colour],
+            "marker": marker,
+            "markersize": 5,
+            "label": names.noise(level),
+        }
+        for level, colour, marker in kinds
+    }
     where = {"metric": "objective", "method": settings.objectives[0]}
     figure, cells = _facets(results, [("", where)], _sets(results), "epoch", "objective G(w)")
     for ax, rows in cells:
-        for level, grey in greys.items():
+        for place, (level, look) in enumerate(looks.items()):
             mean = panels.select(rows, results.artifact, noise=level).groupby("x")["value"].mean()
-            ax.plot(mean.index, mean, color=grey, linewidth=1.3)
+            ax.plot(mean.index, mean, markevery=(place, len(looks)), **look)
         ax.set_xticks(range(0, settings.epochs + 1, max(1, settings.epochs // 5)))
-    entries = [panels.plain_handle(names.noise(level), color=g, linewidth=1.3) for level, g in greys.items()]
-    panels.shared_legend(figure, entries)
+    panels.shared_legend(figure, [panels.plain_handle(**look) for look in looks.values()])
     return figure
 
 
@@ -100,8 +110,6 @@ def loss_and_optimiser(results: Errors) -> Figure:
 
     Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
     """
-    from matplotlib.ticker import LogLocator
-
     losses = list(dict.fromkeys(method.partition(" ")[0] for method in results.settings.methods))
     sets = [(name, {"dataset": name, "metric": "error"}) for name in results.settings.datasets]
     levels = [(names.noise(level), {"noise": level}) for level in labels(results.settings.noise)]
@@ -110,14 +118,11 @@ def loss_and_optimiser(results: Errors) -> Figure:
         means = panels.mean_interval(rows[rows["x"] == rows["x"].max()], ["method"])
         for k, loss in enumerate(losses):
             values = means.loc[[f"{loss} {way}" for way in WAYS]]
-            x = [i + 0.06 * (k - len(losses) / 2) for i in range(len(WAYS))]
-            looks = style.line(loss) | {"capsize": 2, "elinewidth": 0.8}
-            ax.errorbar(x, values["mean"], yerr=values["half_width"], **looks)
+            x = np.arange(len(WAYS)) + 0.13 * (k - (len(losses) - 1) / 2)
+            ax.errorbar(x, values["mean"], yerr=values["half_width"], **style.dot(loss))
         ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
         ax.grid(visible=False, axis="x")
-        panels.log_axis(ax.yaxis)
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7), numticks=12))
-    panels.shared_legend(figure, panels.handles(losses))
+    panels.shared_legend(figure, panels.dot_handles(losses), handle=1)
     return figure
 
 
@@ -134,70 +139,81 @@ def _facets(
 
 @panels.figure
 def errors_by_noise(results: Errors) -> Figure:
-    """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set."""
-    return _by_noise(results, "test error / %", spread=False)
+    """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set.
+
+    Rates above one half have a narrow panel beside it, with a scale of its own.
+    """
+    figure, cells = _by_noise(results, "test error / %", "errors")
+    for ax, each, table, shown in cells:
+        above = [noise for noise in each.settings.noise if noise.parameters["rate"] > 0.5]
+        below = [noise for noise in each.settings.noise if noise not in above]
+        x = [100 * noise.parameters["rate"] for noise in below]
+        for method in shown:
+            own = _last(table[table["method"] == method])
+            means = panels.mean_interval(own, ["noise"]).loc[labels(below)]
+            panels.curve(ax, x, means["mean"], means["half_width"], method)
+        ax.set_xticks(x)
+        if above:
+            box = ax.get_position()
+            ax.set_position((box.x0, box.y0, 0.66 * box.width, box.height))
+            side = figure.add_axes((box.x0 + 0.7 * box.width, box.y0, 0.2 * box.width, box.height))
+            for place, noise in enumerate(above):
+                places = {method: place + 0.8 * k / len(shown) - 0.4 for k, method in enumerate(shown)}
+                panels.final_dots(side, _last(table[table["noise"] == noise.label]), places)
+            side.set_xticks(range(len(above)), [f"{100 * noise.parameters['rate']:g}" for noise in above])
+            side.margins(x=0.15)
+            side.yaxis.tick_right()
+            side.spines.left.set_visible(False)
+            side.spines.right.set_visible(True)
+    return figure
 
 
 @panels.figure
 def variances(results: Errors) -> Figure:
-    """Fig. 4: variance of the test error over the trials, which differ in shuffling only."""
-    return _by_noise(results, "variance of the error / %²", spread=True)
+    """Fig. 4: variance of the test error over the trials, which differ in shuffling only.
 
-
-def _by_noise(results: Errors, y_label: str, *, spread: bool) -> Figure:
-    """Log-scale panels against the noise level; the last x of each curve."""
-    sets = [(each, name) for each in results.each() for name in each.settings.datasets]
-    look: style.Looks = {"left": 0.74, "between": 0.28, "share_y": "none", "y_label": y_label}
-    figure, axes = panels.wrapped(len(sets), 3, x_label="flipped training labels / %", **look)
-    drawn: dict[str, None] = {}
-    for ax, (each, name) in zip(axes, sets, strict=True):
-        table, noises = each.select(dataset=name, metric="error"), each.settings.noise
-        shown = names.shown_in(each.settings.methods, "variances" if spread else "errors")
-        _noise_curves(ax, table, noises, shown, spread)
-        ax.set_title(_title(each.table, name), pad=3)
-        if spread:
-            panels.log_axis(ax.yaxis)
-        else:
-            _log_with_inset(ax, table, noises, shown)
-        drawn |= dict.fromkeys(shown)
-    panels.shared_legend(figure, panels.handles(drawn))
+    Where there is none, a line leads to an open triangle below all values.
+    """
+    figure, cells = _by_noise(results, "variance / (% of rows)²", "variances", NONE)
+    for ax, each, table, shown in cells:
+        x = np.array([100 * noise.parameters["rate"] for noise in each.settings.noise])
+        last = [_last(table[table["method"] == method]) for method in shown]
+        groups = [[own.loc[own["noise"] == n, "value"] for n in labels(each.settings.noise)] for own in last]
+        found = np.array([[v.var() if np.ptp(v) > ROUNDING else 0.0 for v in values] for values in groups])
+        least = np.min(found[found > 0], initial=1.0) / 4
+        for k, (method, values) in enumerate(zip(shown, found, strict=True)):
+            apart = x + 0.8 * (k - (len(shown) - 1) / 2)
+            ax.plot(apart, np.maximum(values, least), **style.line(method))
+            ax.plot(apart[values == 0], least + values[values == 0], **NONE | {"color": style.colour(method)})
+        ax.set_xticks(x)
+        panels.log_axis(ax.yaxis)
     return figure
 
 
-def _log_with_inset(ax: Axes, table: pd.DataFrame, noises: list[Noise], shown: list[str]) -> None:
-    """Log scale; where there is room above them, the rates below one half again on a scale of their own."""
-    values = np.array([line.get_ydata() for line in ax.get_lines()])
-    low = 0.7 * np.min(values[values > 0], initial=100.0)
-    panels.log_axis(ax.yaxis, low=low)
-    below = np.array([noise.parameters["rate"] < 0.5 for noise in noises])
-    if 1 < below.sum() < len(noises):
-        highest = np.max(values[:, below])
-        if np.log(highest / low) < 0.45 * np.log(ax.get_ylim()[1] / low):
-            inset = ax.inset_axes((0.13, 0.54, 0.47, 0.42))
-            lower = [noise for noise, is_below in zip(noises, below, strict=True) if is_below]
-            _noise_curves(inset, table, lower, shown, spread=False)
-            inset.tick_params(labelsize=6)
+NONE: style.Looks = {"marker": "v", "linestyle": "none", "markerfacecolor": "white", "label": "no variance"}
 
 
-def _noise_curves(
-    ax: Axes, table: pd.DataFrame, noises: list[Noise], shown: Iterable[str], spread: bool
-) -> None:
-    """Means, or variances on a log scale; where there is none, an open triangle at the lower edge."""
-    x, levels = np.array([100 * noise.parameters["rate"] for noise in noises]), labels(noises)
-    for method in shown:
-        last = _last(table[table["method"] == method])
-        if spread:
-            groups = [last.loc[last["noise"] == level, "value"] for level in levels]
-            found = np.array([group.var() if np.ptp(group) > ROUNDING else 0.0 for group in groups])
-            ax.plot(x, np.where(found > 0, found, np.nan), **style.line(method))
-            none: style.Looks = {"marker": "v", "linestyle": "none", "markerfacecolor": "white"}
-            edge, scale = np.full((found == 0).sum(), 0.02), ax.get_xaxis_transform()
-            ax.plot(x[found == 0], edge, transform=scale, color=style.colour(method), **none)
-        else:
-            means = panels.mean_interval(last, ["noise"]).loc[levels]
-            panels.curve(ax, x, means["mean"], means["half_width"], method)
-    if not spread and ax.get_ylim()[1] > 100:
-        ax.set_ylim(top=100)
+def _by_noise(
+    results: Errors, y_label: str, place: str, *more: style.Looks
+) -> tuple[Figure, list[tuple[Axes, Errors, pd.DataFrame, list[str]]]]:
+    """A panel per data set with its results, their rows and the methods to show; ``more`` in the legend."""
+    sets = [(each, name) for each in results.each() for name in each.settings.datasets]
+    look: style.Looks = {
+        "left": 0.74,
+        "between": 0.5,
+        "share_y": "none",
+        "share_x": False,
+        "y_label": y_label,
+    }
+    figure, axes = panels.wrapped(len(sets), 3, x_label="flipped training labels / %", **look)
+    cells = []
+    for ax, (each, name) in zip(axes, sets, strict=True):
+        ax.set_title(_title(each.table, name), pad=3)
+        shown = names.shown_in(each.settings.methods, place)
+        cells.append((ax, each, each.select(dataset=name, metric="error"), shown))
+    drawn = dict.fromkeys(method for *_, shown in cells for method in shown)
+    panels.shared_legend(figure, [*panels.handles(drawn), *(panels.plain_handle(**each) for each in more)])
+    return figure, cells
 
 
 @panels.table
