@@ -242,9 +242,13 @@ def test_a_place_names_only_what_a_row_has():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "error: ours is 2 below theirs (95 % interval -2 to -2, n = 1)"),
+        ({}, "error: ours is 2 below theirs (the same in every run); asked: a difference below 0"),
         ({"statistic": "ratio", "below": 1}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
-        ({"statistic": "log_ratio"}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
+        ({"statistic": "log_ratio", "below": -0.2}, "error: ours is 20 % lower than theirs (ratio "),
+        (
+            {"below": None, "within": [-1, 1], "for_each": ["dataset"]},
+            "error: ours is 2 below theirs on synthetic (the",
+        ),
         ({"statistic": "value", "b": None}, "error: ours is 8 (95 % interval 7.89 to 8.11, n = 30)"),
         ({"of": "deviation"}, ""),
     ],

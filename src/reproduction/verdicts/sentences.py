@@ -1,6 +1,6 @@
 """The sentence of a verdict, made once and last, from the columns of its row; what pages quote."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import exp, inf, isnan, nan
 from typing import Any, TypeVar
 
@@ -52,12 +52,12 @@ def _of(ratio: float) -> str:
 EFFECTS: dict[str, tuple[str, Callable[[Any], float], Callable[[float], str]]] = {
     "value": ("", float, lambda estimate: f"{estimate:.3g}"),
     "difference": (
-        "",
+        "difference",
         float,
         lambda gap: f"{abs(gap):.3g} {'below' if gap < 0 else 'above'}" if gap else "equal to",
     ),
-    "ratio": ("ratio {:.3g}, ", float, _of),
-    "log_ratio": ("ratio {:.3g}, ", exp, _of),
+    "ratio": ("ratio", float, _of),
+    "log_ratio": ("ratio", exp, _of),
 }
 """Statistic of a check -> what its estimate is called beside its interval, on which scale, and in words."""
 WHERE = {"dataset": ("on", "data sets"), "noise": ("with", "kinds of noise"), "method": ("for", "methods")}
@@ -97,7 +97,7 @@ class Sentences:
     def told(self, row: Row) -> str:
         """The effect that decides a claim, in words; empty where it is no plain value, difference or ratio.
 
-        ``error: a is 51 % lower than b at noise 40 % (ratio 0.49, 95 % interval 0.47 to 0.51, n = 20)``.
+        ``error: a is 41 % lower than b on banana (ratio 0.59, 95 % interval 0.5 to 0.7, n = 9); asked: ...``.
         """
         check, at = value(row["check"]), value(row["at"])
         plain = not trend_of(check) and "of" not in check and check.get("b") != "x"
@@ -114,19 +114,40 @@ class Sentences:
         metric = self.words({"metric": where.pop("metric")}) if "metric" in where else ""
         called, scale, says = EFFECTS[check["statistic"]]
         estimate, low, high = (scale(number(row[key])) for key in ("estimate", "ci_low", "ci_high"))
-        figures = f"{called.format(estimate)}95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
-        counted = f"; {number(row['passing']):g} of {row['groups']} groups pass" * (number(row["groups"]) > 1)
+        figures = f"95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
+        figures = f"{called} {estimate:.3g}, {figures}" if called else figures
+        figures = "the same in every run" if number(row["n"]) == 1 else figures
+        pooled = [key for key, entry in where.items() if isinstance(entry, list) and key not in at]
+        over = self.join([self._pooled(key, where.pop(key)) for key in pooled], " and ")
         parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}", " " if b else "", b]
-        return self.join([*parts, *map(self._about, where, where.values()), f" ({figures}){counted}"])
+        parts += [" on average over " if over else "", over, *map(self._about, where, where.values())]
+        return self.join([*parts, f" ({figures}); asked: {'; '.join(self._asked(row, check))}"])
+
+    def _asked(self, row: Row, check: Asked) -> Iterator[str]:
+        """``below 0; 8 of 11 groups pass, 6 needed``, and what else keeps the verdict from what one reads."""
+        groups, needed, many = (number(row[key]) for key in ("groups", "needed", "checks"))
+        passing = f"{number(row['passing']):g} of {groups:g} groups pass"
+        called, scale, _ = EFFECTS[check["statistic"]]
+        turned = {key: [scale(end) for end in listed(check[key])] for key in BOUNDS if key in check}
+        ends = {key: entry if len(entry) > 1 else entry[0] for key, entry in turned.items()}
+        what = f"a {called} " if called else ""
+        yield what + bound(ends) + f" in check {number(row['number']):g} of {many:g}" * (many > 1)
+        if groups > 1:
+            yield passing + (f", {needed:g} needed" if needed > 0 else "")
+        if _corrected(row, check):
+            yield "too little after correction for all tests of the artifact"
+
+    def _pooled(self, key: str, entry: Sequence[Any]) -> str:
+        """``7 data sets``, or both of two."""
+        if len(entry) > 2:
+            return f"{len(entry)} {WHERE.get(key, ('', f'{key}s'))[1]}"
+        return self.join([self._key(key, one) for one in entry], " and ")
 
     def _about(self, key: str, entry: Any) -> str:
-        """`` on banana``, `` over 7 data sets``."""
-        word, plural = WHERE.get(key, (f"at {key}", f"{key}s"))
-        if isinstance(entry, list) and len(entry) > 2:
-            return f" over {len(entry)} {plural}"
+        """`` on banana``."""
         if entry in ENDS:
-            return f" at the {entry} {key}"
-        return self.join([f" {word} ", self.join([self._key(key, one) for one in listed(entry)], " and ")])
+            return {"last": " at the end", "first": " at the start"}[str(entry)]
+        return self.join([f" {WHERE.get(key, (f'at {key}', ''))[0]} ", self._key(key, *listed(entry))])
 
     def _published(self, row: Row) -> list[str]:
         gap = figure(row, "difference difference_low difference_high")
@@ -141,7 +162,7 @@ class Sentences:
         if row["remark"]:
             what = "a run of this method lies far from the others" * (row["remark"] == "far")
             what = what or "too few runs of this method to see one in ten that lies far from the others"
-            parts.append(f"{what}, and of fewer than {SEEN} repetitions it can be absent")
+            parts.append(f"{what}, and fewer than {SEEN} repetitions can have missed one")
         if row["verdict"] == CELL[1] and not isnan(number(row["n_needed"])):
             parts.append(self.reason(row))
         if repetitions == 1:
