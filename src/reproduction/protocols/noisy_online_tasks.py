@@ -235,17 +235,19 @@ def best_quadratic(A: Floats, b: Floats, B_w: float) -> Floats:
 def best_kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
     """min sum_t (f(x_t) - y_t)^2, f = sum_j gamma_j k(x_j, .), subject to gamma' K gamma <= B_w.
 
-    Kernel ridge, gamma = (K + lambda I)^-1 y, with the lambda at which the constraint is met.
+    Kernel ridge, gamma = (K + lambda I)^+ y, with the lambda at which the constraint is met. Eigenvalues of K
+    that rounding cannot tell from 0 are 0.
     K: (n, n) Gram matrix of the clean points. Raises RuntimeError : see `best_quadratic`.
     """
     values, basis = np.linalg.eigh(K)
-    values = np.maximum(values, 0.0)
+    values[values <= len(K) * np.finfo(float).eps * values[-1]] = 0.0
     z = basis.T @ y
 
     def norm2(multiplier: float) -> float:
         return float((values * (z / (values + multiplier)) ** 2)[values > 0].sum())
 
-    gamma = basis @ (z / (values + max(_multiplier(norm2, B_w), 1e-12 * float(values[-1]))))
+    scale = values + _multiplier(norm2, B_w)
+    gamma = basis @ np.divide(z, scale, out=np.zeros_like(z), where=scale > 0)
     return Comparator(gamma, float(((K @ gamma - y) ** 2).sum()))
 
 
