@@ -128,10 +128,11 @@ class Sentences:
         groups, needed, many = (number(row[key]) for key in ("groups", "needed", "checks"))
         passing = f"{number(row['passing']):g} of {groups:g} groups pass"
         called, scale, _ = EFFECTS[check["statistic"]]
-        turned = {key: [scale(end) for end in listed(check[key])] for key in BOUNDS if key in check}
-        ends = {key: entry if len(entry) > 1 else entry[0] for key, entry in turned.items()}
+        key = next(key for key in BOUNDS if key in check)
+        ends = [scale(end) for end in listed(check[key])]
+        asked = bound({key: ends if len(ends) > 1 else ends[0]})
         what = f"a {called} " if called else ""
-        yield what + bound(ends) + f" in check {number(row['number']):g} of {many:g}" * (many > 1)
+        yield what + asked + f" in check {number(row['number']):g} of {many:g}" * (many > 1)
         if groups > 1:
             yield passing + (f", {needed:g} needed" if needed > 0 else "")
         if _corrected(row, check):
