@@ -292,7 +292,7 @@ def _count(found: re.Match[str], folder: Path) -> str:
 
 
 def _counts(found: re.Match[str], folder: Path) -> str:
-    """Statements by `STATES`, and what else there is; printed values by `CELL`, and with the control."""
+    """Statements by `_STATES`, and what else there is; printed values by `CELL`, and with the control."""
     files = sorted((folder / found["paper"]).glob("*/verdicts.csv"))
     rows = [row for file in files for row in rows_of(file)]
     verdicts = Counter(row["verdict"] for row in statements(rows, found["origin"]))

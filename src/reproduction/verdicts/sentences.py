@@ -117,7 +117,7 @@ class Sentences:
         figures = f"95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
         figures = f"{called} {estimate:.3g}, {figures}" if called else figures
         figures = "the same in every run" if number(row["n"]) == 1 else figures
-        pooled = [key for key, entry in where.items() if isinstance(entry, list) and key not in at]
+        pooled = [key for key, entry in where.items() if len(listed(entry)) > 1 and key not in at]
         over = self.join([self._pooled(key, where.pop(key)) for key in pooled], " and ")
         parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}", " " if b else "", b]
         parts += [" on average over " if over else "", over, *map(self._about, where, where.values())]
@@ -148,7 +148,7 @@ class Sentences:
         """`` on banana``."""
         if entry in ENDS:
             return {"last": " at the end", "first": " at the start"}[str(entry)]
-        return self.join([f" {WHERE.get(key, (f'at {key}', ''))[0]} ", self._key(key, *listed(entry))])
+        return self.join([f" {WHERE.get(key, (f'at {key}', ''))[0]} ", self._key(key, listed(entry)[0])])
 
     def _published(self, row: Row) -> list[str]:
         gap = figure(row, "difference difference_low difference_high")
