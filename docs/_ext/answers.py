@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import exp
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,7 +20,7 @@ import yaml
 
 from noisylabels.statistics import Estimate, mean_se, t_interval, welch
 from reproduction.figures import names
-from reproduction.verdicts.claims import CELL, VERDICTS, listed
+from reproduction.verdicts.claims import CELL, VERDICTS, listed, trend_of
 from reproduction.verdicts.estimates import rows_of, value
 from reproduction.verdicts.sentences import Row, Sentences, bound, figure, statements, with_control
 
@@ -352,10 +353,19 @@ def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     for row in rows:
         if row["kind"] == "claim":
             check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
-            asked = (figure(row).replace("nan", ""), bound(check)) if check else ("", "")
+            asked = _asked(row, check) if check else ("", "")
             whose = f"form of {row['form_of']}" if row["form_of"] else row["origin"]
             after = " (found after looking)" if row["found_after"] else ""
             yield f"`{artifact}`", row["id"], whose + after, f"**{row['verdict']}**", statement, *asked
+
+
+def _asked(row: Row, check: Mapping[str, Any]) -> tuple[str, str]:
+    """Estimate and bound; those of a mean of logarithms as the ratio that they are of."""
+    if check.get("statistic") == "log_ratio" and not trend_of(check):
+        shown = [key for key in ("estimate", "ci_low", "ci_high") if row[key]]
+        row = {**row} | {key: str(exp(float(row[key]))) for key in shown}
+        check = {**check} | {key: exp(check[key]) for key in ("above", "below") if key in check}
+    return figure(row).replace("nan", ""), bound(check)
 
 
 def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
