@@ -30,7 +30,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from noisylabels.losses.margin import Loss, columns, compiled_slope
+from noisylabels.losses.margin import Loss, columns, compiled_slope, over_arrays
 from noisylabels.validation import Array, Floats, Ints, choice
 
 LINE = 64  # bytes of a cache line
@@ -247,7 +247,7 @@ def epoch(
 @njit(cache=True, error_model="numpy")
 def _epoch(
     rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
-    slopes: Any, parameters: Floats, terms: Any, schedule: Schedule, t: int,
+    slopes: int, parameters: Floats, terms: Any, schedule: Schedule, t: int,
 ) -> None:  # fmt: skip
     lam, constant, bias_lam, positive, negative = terms
     d = len(w) - 1
@@ -261,11 +261,11 @@ def _epoch(
         eta = step_size(schedule, t + k)
         margin[0] = y[i] * (scale * dot(rows, i, w) + constant * bias)
         u, v = positive if y[i] > 0 else negative
-        slopes(margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
+        over_arrays(slopes, margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
         g = u * slope[0]
         if v != 0.0:
             margin[0] = -margin[0]
-            slopes(margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
+            over_arrays(slopes, margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
             g -= v * slope[0]
         step = -eta * y[i] * g
         scale *= 1.0 - eta * lam
@@ -518,9 +518,9 @@ def _steps(candidates: Sequence[Candidate], name: str, size: float, n: int) -> S
 @njit(cache=True, error_model="numpy")
 def _epochs(
     rows: Rows, y: Floats, order: Order, W: Floats, total: Floats, averaged: bool,
-    slopes: Any, parameters: Floats, lam: Floats, steps: Schedule, t: int,
+    slopes: int, parameters: Floats, lam: Floats, steps: Schedule, t: int,
 ) -> None:  # fmt: skip
-    """`_epoch` for every model at once; slopes: r' over arrays; parameters (3, M); W, total (d+1, M)."""
+    """`_epoch` for every model at once; slopes: where r' is; parameters (3, M); W, total (d+1, M)."""
     d, M = W.shape[0] - 1, W.shape[1]
     scale, kappa, eta = np.ones(M), np.zeros(M), np.empty(M)
     z, step = np.empty(M), np.empty(M)
@@ -534,7 +534,7 @@ def _epochs(
             eta[m] = step_size(Schedule(steps.eta0[m], steps.decay[m], steps.power, steps.warm), t + k)
         for m in range(M):
             z[m] = y[i] * (scale[m] * z[m] + W[d, m])
-        slopes(z.ctypes, parameters.ctypes, M, step.ctypes, M)
+        over_arrays(slopes, z.ctypes, parameters.ctypes, M, step.ctypes, M)
         low = 0
         for m in range(M):
             moved = -eta[m] * y[i] * step[m]
