@@ -1,14 +1,16 @@
 """Write a working paper, artifact or method of your own into a folder of yours, to be changed from there."""
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXAMPLE = CONFIG / "example_paper"
+RUN = os.environ.get("NOISYLABELS_COMMAND", "./run")
 
-parser = argparse.ArgumentParser(prog="./run", description=__doc__)
+parser = argparse.ArgumentParser(prog=RUN, description=__doc__)
 parser.add_argument("what", choices=("new-paper", "new-artifact", "new-method"))
 parser.add_argument("place", type=Path, help="new-paper PROJECT/PAPER, then new-artifact PROJECT/PAPER/NAME")
 given = parser.parse_args()
@@ -23,7 +25,7 @@ def written(source: str, target: Path) -> None:
     names = {"example": paper.name, "Example": paper.name.capitalize(), "PROJECT": str(project)}
     names |= {"HERE": str(project / paper.name), "EX": target.name.partition(".")[0].upper()}
     names |= {"table1": target.stem} if source.startswith("table1") else {}
-    text = (EXAMPLE / source).read_text(encoding="utf-8")
+    text = (EXAMPLE / source).read_text(encoding="utf-8").replace("./run", RUN)
     target.write_text(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text), encoding="utf-8")
 
 
@@ -33,7 +35,7 @@ if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
 if (CONFIG / "experiments" / paper.name).is_dir():
     sys.exit(f"{given.what}: the repository has a paper {paper.name}; choose another name for the folder")
 if given.what != "new-paper" and not (paper / "TITLE").is_file():
-    sys.exit(f"{given.what}: {paper} is no paper: it has no TITLE; ./run new-paper {paper} makes one")
+    sys.exit(f"{given.what}: {paper} is no paper: it has no TITLE; {RUN} new-paper {paper} makes one")
 suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[given.what]
 if (target := place.with_name(place.name + suffix)).exists():
     sys.exit(f"{given.what}: {target} is there already, and is left as it is")
@@ -52,5 +54,5 @@ except OSError as error:
     sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
 method = f'{place.name}: {{method: "{paper.name}.{place.name}:Majority"}}'
 listed = f"\nIn an artifact, below settings.methods: {method}" if given.what == "new-method" else ""
-command = f"./run --config project={paper.parent} --configfile config/smoke.yaml -- {paper.name}"
+command = f"{RUN} --config project={paper.parent} --configfile config/smoke.yaml -- {paper.name}"
 print(f"{target}{listed}\nTry it: {command}")
