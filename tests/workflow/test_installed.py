@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import numpy as np
@@ -22,65 +22,53 @@ def do(*words, **options):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def build(folder):
-    """Both wheels of this checkout, which stays as it is."""
-    source, options = folder / "source", ["--no-build-isolation"]
-    shutil.copytree(ROOT / "src/noisylabels", source / "src/noisylabels")
+def installed(folder):
+    """Both wheels of this checkout in an environment; what both need are the packages of the tests."""
+    source, dist, venv = folder / "source", folder / "dist", folder / "venv"
+    shutil.copytree(ROOT / "src/noisylabels", source / "src/noisylabels")  # a build writes beside its sources
     for part in ("LICENSE", "README.md", "pyproject.toml"):
         shutil.copy(ROOT / part, source)
-    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder / "dist"]
-    do(*pip, *options, source)
-    do(sys.executable, ROOT / "packaging/build.py", folder / "dist", *options)
-    return sorted((folder / "dist").glob("*.whl"))
-
-
-def install(wheels, venv):
-    """The folder of what is installed; the packages that both need are those of the tests."""
+    pip, alone = [sys.executable, "-m", "pip"], "--no-build-isolation"
+    do(*pip, "wheel", "--no-deps", alone, "--wheel-dir", dist, source)
+    do(sys.executable, ROOT / "packaging/build.py", dist, alone)
     do(sys.executable, "-m", "venv", "--without-pip", venv)
-    pip = [sys.executable, "-m", "pip", "--python", venv / "bin/python", "install", "--no-index", "--no-deps"]
-    do(*pip, *wheels)
+    do(*pip, "--python", venv / "bin/python", "install", "--no-index", "--no-deps", *dist.glob("*.whl"))
     (packages,) = venv.glob("lib/*/site-packages")
     (packages / "tests.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    return packages
-
-
-def contents(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith("dist-info/METADATA"))
-        return {name.partition("/")[0] for name in archive.namelist()}, archive.read(name).decode()
+    return packages, venv / "bin/noisylabels-reproduction"
 
 
 @pytest.mark.slow
 @pytest.mark.workflow
-def test_from_two_wheels_and_an_empty_folder_to_a_first_table_in_three_commands(tmp_path):
+def test_from_two_wheels_and_an_empty_folder_to_a_first_table(tmp_path):
     pytest.importorskip("pip")
-    wheels = build(tmp_path)
-    (library, needs), (_, further) = map(contents, wheels)
-    assert not any("reproduction" in folder for folder in library)
-    assert 'Requires-Dist: noisylabels-reproduction; extra == "reproduction"' in needs
-    assert "Requires-Dist: noisylabels[pipeline]==" in further
+    packages, command = installed(tmp_path)
+    found = {each.name: each for each in distributions(path=[str(packages)])}
+    library, further = found["noisylabels"], found["noisylabels-reproduction"]
+    folders = {file.parts[0] for file in library.files}
+    assert folders == {"noisylabels", f"noisylabels-{library.version}.dist-info"}
+    assert 'noisylabels-reproduction; extra == "reproduction"' in library.requires
+    assert further.requires == [f"noisylabels[pipeline]=={library.version}"]
 
-    packages = install(wheels, tmp_path / "venv")
-    before = {file: file.stat().st_mtime_ns for file in packages.rglob("*")}
-    y = np.arange(120) % 2
-    X, rows = np.random.default_rng(0).normal(y[:, None], size=(120, 3)), np.tile(np.arange(120), (2, 1))
+    y, rows = np.arange(120) % 2, np.tile(np.arange(120), (2, 1))
+    X = np.random.default_rng(0).normal(y[:, None], size=(120, 3))
     np.savez(tmp_path / "heart.npz", X=X, y=y, train=rows[:, :80], test=rows[:, 80:])
-    home = tmp_path / "empty"
+    data = "data={local: {ida_heart: ../heart.npz}}"  # what a package index would give
+    unset = ("SNAKEMAKE", "PYTHON", "COV", "NUMBA")
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(unset)}
+    home, before = tmp_path / "empty", {file: file.stat().st_mtime_ns for file in packages.rglob("*")}
     home.mkdir()
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHON", "COV", "NUMBA"))}
-    here = {"cwd": home, "env": kept | {"HOME": str(tmp_path)}}
-    command = tmp_path / "venv/bin/noisylabels-reproduction"
+    here = {"cwd": home, "env": variables | {"HOME": str(tmp_path)}}
     do(command, "new-paper", "natarajan", **here)
-    data = ["--config", "data={local: {ida_heart: ../heart.npz}}"]  # what a package index has
-    do(command, "--configfile", "config/smoke.yaml", *data, "--", "natarajan", **here)
+    do(command, "--configfile", "config/smoke.yaml", "--config", data, "--", "natarajan", **here)
+    do(command, "site", **here)
     assert len(read_table(home / "results/smoke/natarajan/table1/table.csv")) > 10
     assert (home / "figures/smoke/natarajan/table1.png").is_file()
+    assert "natarajan" in (home / "site/smoke/index.html").read_text(encoding="utf-8")
     assert {file: file.stat().st_mtime_ns for file in packages.rglob("*")} == before
 
 
-def test_files_of_the_checkout_and_papers_of_the_folder_are_found_and_the_rest_is_handed_on(
-    tmp_path, monkeypatch
-):
+def test_words_of_a_run_find_the_files_of_the_checkout_and_the_papers_of_the_folder(tmp_path, monkeypatch):
     snakemake = runpy.run_path(str(ROOT / "packaging/command.py"))["snakemake"]
     monkeypatch.chdir(tmp_path)
     words = [
@@ -95,8 +83,8 @@ def test_files_of_the_checkout_and_papers_of_the_folder_are_found_and_the_rest_i
         "a",
     ]
     found = " ".join(snakemake(words, ROOT))
-    profile = f"--snakefile {ROOT}/Snakefile --profile {ROOT}/workflow/profiles/default"
-    assert found == f"{profile} --config seed=7 --configfile {ROOT}/config/smoke.yaml --cores 2 -- a"
+    place = f"--snakefile {ROOT}/Snakefile --profile {ROOT}/workflow/profiles/default"
+    assert found == f"{place} --config seed=7 --configfile {ROOT}/config/smoke.yaml --cores 2 -- a"
     (tmp_path / "a").mkdir()
     (tmp_path / "a/TITLE").touch()
     assert " ".join(snakemake(words, ROOT)) == found.replace("seed=7", f"project={tmp_path} seed=7")
