@@ -77,7 +77,7 @@ def main() -> None:
     try:
         checkout = unpacked()
     except OSError as error:
-        sys.exit(f"{NAME}: cannot write {Path.cwd()}: {error.strerror}")
+        sys.exit(f"{NAME}: cannot write {Path.cwd()}: {error.strerror or error}")
     path = [str(checkout / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ |= {"MPLBACKEND": "Agg", "NOISYLABELS_COMMAND": NAME, "PYTHONPATH": os.pathsep.join(path)}
     os.environ |= {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
