@@ -558,7 +558,8 @@ def _level(level: float) -> str:
 def _about(halves: tuple[list[str], list[str]]) -> str:
     return (
         "Distances in points of error; the mean over symmetric and asymmetric flips is compared with the "
-        "printed value. inside, undecided, outside: the margin, by the interval of each cell alone. "
+        "printed value. inside, undecided, outside: the margin, by each cell alone; most are "
+        "undecided because of single runs far from the others. "
         f"First half: {_names(halves[0])}; second half: {_names(halves[1])}. "
         "A reading that was chosen by its distance to print is calibrated: its distance counts on the other "
         "half only."
