@@ -211,7 +211,7 @@ class Claim(Model):
 
     id: Text
     statement: Text = Field(description="what the paper says")
-    expected: str = Field(default="", description="what should be seen, in words")
+    expected: str = Field(default="", description="when it holds, in words")
     checks: Annotated[list[Check], Len(1)]
     theorem: Literal[True] | None = Field(
         default=None,
