@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from markupsafe import Markup
 from pydantic import BaseModel, Field, TypeAdapter
 
 from noisylabels import __version__
 from reproduction.code_digest import CHECKOUT
+from reproduction.figures import names
+from reproduction.reference import Row
 from reproduction.site.pages import Page, Paper, unmarked
 from reproduction.verdicts.claims import VERDICTS
-from reproduction.verdicts.sentences import Sentences, statements
+from reproduction.verdicts.sentences import statements
 
 CITATION = "CITATION.cff"
 RO = "https://w3id.org/ro"
@@ -48,6 +51,10 @@ SPECIAL |= {
     "λ": r"$\lambda$",
     "η": r"$\eta$",
     "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "θ": r"$\theta$",
+    "√": r"$\surd$",
     "σ": r"$\sigma$",
     "∞": r"$\infty$",
 }
@@ -81,12 +88,18 @@ def verdicts(pages: Sequence[Page]) -> list[Verdict]:
         Verdict.model_validate(
             {key: row[key] for key in words}
             | {key: row[column] or None for key, column in NUMBERS.items()}
-            | {"origin": row.get("origin") or "paper", "evidence": Sentences().evidence(row)}
+            | {"origin": row.get("origin") or "paper", "evidence": evidence(page, row)}
             | {"page": f"{page.key}.html#{row['id']}", "commit": page.first.provenance.get("commit")}
         )
         for page in pages
         for row in page.judged
     ]
+
+
+def evidence(page: Page, row: Row) -> str:
+    """The sentence behind a verdict, with the names that the pages have."""
+    with names.of(page.artifact.file.parent):
+        return Markup(page.keys.evidence(row)).striptags()
 
 
 def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
@@ -98,9 +111,10 @@ def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
     (out / "articles").mkdir()
     figures = {page.key: file for page in _pages(papers) for file in _figure(page, out)}
     for paper in papers:
-        cited = statements((row for page in paper.pages for row in page.rows("claim")), "paper")
+        said = [row | {"evidence": evidence(page, row)} for page in paper.pages for row in page.rows("claim")]
+        cited = statements(said, "paper")
         about = {"paper": paper, "statements": cited, "figures": figures, "version": __version__}
-        about |= {"evidence": Sentences().evidence, "prose": prose}
+        about |= {"prose": prose}
         for suffix, escape in (("md", str), ("tex", tex)):
             render(f"article.{suffix}", f"articles/{paper.name}.{suffix}", esc=escape, **about)
     outputs = _outputs(papers, figures)
