@@ -22,7 +22,7 @@ from noisylabels.statistics import Estimate, mean_se, t_interval, welch
 from reproduction.figures import names
 from reproduction.verdicts.claims import CELL, VERDICTS, listed, trend_of
 from reproduction.verdicts.estimates import rows_of, value
-from reproduction.verdicts.sentences import Row, Sentences, bound, figure, statements, with_control
+from reproduction.verdicts.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("choose", "gallery", "cite")
@@ -46,7 +46,6 @@ _NAMES = {
     "setting": names.setting,
     "metric": names.metric,
 }
-_SENTENCES = Sentences(lambda column, key: _NAMES.get(column, str)(key))
 Means = dict[str, dict[str, float]]
 """Method -> data set -> mean."""
 
@@ -176,7 +175,10 @@ def claims(name: str, *ids: str) -> str:
 
 def _claim(name: str, row: dict[str, str]) -> str:
     link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
-    evidence = _SENTENCES.told(row) or _SENTENCES.evidence(row)
+    artifact = yaml.safe_load((ROOT / f"config/experiments/{name}.yaml").read_text(encoding="utf-8"))
+    x = names.x_axis(metric_of(row), artifact.get("protocol", ""))
+    sentences = Sentences(lambda column, key: _NAMES.get(column, str)(key), x=x)
+    evidence = sentences.told(row) or sentences.evidence(row)
     return f"{row['statement']}: **{row['verdict']}** ({link}): {evidence}."
 
 

@@ -236,7 +236,8 @@ def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, ask
 
 
 def test_a_place_names_only_what_a_row_has():
-    assert Sentences().place({"method": "lms", "x": 2.5}) == "method lms, x 2.5"
+    assert Sentences().place({"method": "lms", "x": 2.5}) == "method lms, x = 2.5"
+    assert Sentences(x="epoch").place({"x": [2, 5]}) == "epoch 2 → 5"
 
 
 @pytest.mark.parametrize(
@@ -251,6 +252,20 @@ def test_a_place_names_only_what_a_row_has():
         ),
         ({"statistic": "value", "b": None}, "error: ours is 8 (95 % interval 7.89 to 8.11, n = 30)"),
         ({"of": "deviation"}, ""),
+        (
+            {
+                "statistic": "value",
+                "a": None,
+                "b": None,
+                "below": None,
+                "decreasing": {"method": ["theirs", "ours"]},
+            },
+            "error falls by 2 from theirs to ours (the same in every run); asked: decreasing along th",
+        ),
+        (
+            {"statistic": "value", "b": None, "below": 8 + 1e-9, "rows": "every"},
+            "ours (error) is 8.542 in the worst of 30 rows (repetition 21); asked: at most 8 in every row; ",
+        ),
     ],
 )
 def test_the_effect_that_decides_is_told_in_words(changes, says):

@@ -24,7 +24,7 @@ from reproduction.strict_yaml import Content
 from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.claims import JUDGED, VERDICTS, listed
 from reproduction.verdicts.estimates import value
-from reproduction.verdicts.sentences import NO_ROWS, Sentences, statements, with_control
+from reproduction.verdicts.sentences import NO_ROWS, Sentences, metric_of, statements, with_control
 
 # Text
 
@@ -119,7 +119,9 @@ class Keys:
 
     def __init__(self, methods: Mapping[str, str], protocol: str) -> None:
         self.methods, self.protocol = methods, protocol
-        self.sentences = Sentences(self._named, Markup())
+
+    def _sentences(self, row: Mapping[str, Any]) -> Sentences:
+        return Sentences(self._named, Markup(), names.x_axis(metric_of(row), self.protocol))
 
     def _named(self, column: str, key: str) -> str:
         """The key as HTML: its name with the key behind it, or the key."""
@@ -136,15 +138,15 @@ class Keys:
         """The sentence behind a verdict, with names for keys."""
         if row["missing"] and not judges(row):
             return "its data sets or settings are not part of this scale"
-        return self.sentences.evidence(row)
+        return self._sentences(row).evidence(row)
 
     def told(self, row: Mapping[str, Any]) -> str:
         """The effect that decides a claim, if it can be told in a sentence."""
-        return self.sentences.told(row) if row["check"] and judges(row) else ""
+        return self._sentences(row).told(row) if row["check"] and judges(row) else ""
 
     def where(self, row: Mapping[str, Any]) -> str:
         """The selector of a published value, with names for keys."""
-        return self.sentences.words(value(row["where"]))
+        return self._sentences(row).words(value(row["where"]))
 
     def explained(self, sentence: str) -> Markup:
         """A sentence of a claim, in which keys that are not words have their names as tooltips."""

@@ -1,6 +1,6 @@
 """The sentence of a verdict, made once and last, from the columns of its row; what pages quote."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp, inf, isnan, nan
 from typing import Any, TypeVar
 
@@ -60,6 +60,7 @@ EFFECTS: dict[str, tuple[str, Callable[[Any], float], Callable[[float], str]]] =
     "log_ratio": ("ratio", exp, _of),
 }
 """Statistic of a check -> what its estimate is called beside its interval, on which scale, and in words."""
+AT = {"last": "at the end", "first": "at the start"}
 WHERE = {"dataset": ("on", "data sets"), "noise": ("with", "kinds of noise"), "method": ("for", "methods")}
 
 
@@ -67,11 +68,13 @@ class Sentences:
     """Sentences in which keys of the experiments have names.
 
     name : (column, key) -> what the key is called.   empty : "" or, for HTML, an empty `markupsafe.Markup`,
-    which escapes what is joined to it; names are then Markup.
+    which escapes what is joined to it; names are then Markup.   x : what x is, for the metric of the row.
     """
 
-    def __init__(self, name: Callable[[str, str], str] = lambda column, key: key, empty: str = "") -> None:
-        self.name, self.empty = name, empty
+    def __init__(
+        self, name: Callable[[str, str], str] = lambda column, key: key, empty: str = "", x: str = "x"
+    ) -> None:
+        self.name, self.empty, self.x = name, empty, x
 
     def join(self, parts: Iterable[str], between: str = "") -> str:
         """The parts as one text."""
@@ -95,11 +98,15 @@ class Sentences:
         return self.join([barred, ": ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
 
     def told(self, row: Row) -> str:
-        """The effect that decides a claim, in words; empty where it is no plain value, difference or ratio.
+        """The effect that decides a claim, in words; empty for what has none in words, such as a spread.
 
         ``error: a is 41 % lower than b on banana (ratio 0.59, 95 % interval 0.5 to 0.7, n = 9); asked: ...``.
         """
         check, at = value(row["check"]), value(row["at"])
+        if number(row["rows"]) > 0:
+            return self._every_row(row, check, at)
+        if trend_of(check) and not isnan(number(row["ci_low"])):
+            return self._step(row, check, at)
         plain = not trend_of(check) and "of" not in check and check.get("b") != "x"
         if isnan(number(row["ci_low"])) or not plain or check["statistic"] not in EFFECTS:
             return ""
@@ -114,29 +121,57 @@ class Sentences:
         metric = self.words({"metric": where.pop("metric")}) if "metric" in where else ""
         called, scale, says = EFFECTS[check["statistic"]]
         estimate, low, high = (scale(number(row[key])) for key in ("estimate", "ci_low", "ci_high"))
-        figures = f"95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
-        figures = f"{called} {estimate:.3g}, {figures}" if called else figures
-        figures = "the same in every run" if number(row["n"]) == 1 else figures
+        figures = _spread(row, low, high, f"{called} {estimate:.3g}, " if called else "")
         pooled = [key for key, entry in where.items() if len(listed(entry)) > 1 and key not in at]
         over = self.join([self._pooled(key, where.pop(key)) for key in pooled], " and ")
         parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}", " " if b else "", b]
         parts += [" on average over " if over else "", over, *map(self._about, where, where.values())]
-        return self.join([*parts, f" ({figures}); asked: {'; '.join(self._asked(row, check))}"])
-
-    def _asked(self, row: Row, check: Asked) -> Iterator[str]:
-        """``below 0; 8 of 11 groups pass, 6 needed``, and what else keeps the verdict from what one reads."""
-        groups, needed, many = (number(row[key]) for key in ("groups", "needed", "checks"))
-        passing = f"{number(row['passing']):g} of {groups:g} groups pass"
-        called, scale, _ = EFFECTS[check["statistic"]]
         key = next(key for key in BOUNDS if key in check)
         ends = [scale(end) for end in listed(check[key])]
-        asked = bound({key: ends if len(ends) > 1 else ends[0]})
-        what = f"a {called} " if called else ""
-        yield what + asked + f" in check {number(row['number']):g} of {many:g}" * (many > 1)
+        asked = (f"a {called} " if called else "") + bound({key: ends if len(ends) > 1 else ends[0]})
+        return self.join([*parts, f" ({figures}); asked: ", self._asked(row, check, asked)])
+
+    def _every_row(self, row: Row, check: Asked, at: Asked) -> str:
+        """``error − bound is -0.59 in the worst of 60 rows (repetition 0); asked: ...; none violates it``."""
+        rows, violating, (check, at) = number(row["rows"]), number(row["violating"]), _filled(check, at)
+        asked = self._asked(row, check, bound(check) + " in every row" * (rows > 1))
+        place = self.place(at | value(row["worst"]))
+        parts = [self.quantity(check), f" is {number(row['estimate']):.4g}"]
+        parts += [f" in the worst of {rows:g} rows" * (rows > 1), *([" (", place, ")"] if place else [])]
+        count = "some violate" if isnan(violating) else f"{violating:g} violate{'s' * (violating == 1)}"
+        count = f"; {count if violating != 0 else 'none violates'} it" * (rows > 1)
+        return self.join([*parts, "; asked: ", asked, count])
+
+    def _step(self, row: Row, check: Asked, at: Asked) -> str:
+        """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % interval ...); asked: increasing along ...``."""
+        trend, (check, at) = str(trend_of(check)), _filled(check, at)
+        sign, (column, order) = 1 if trend == "increasing" else -1, next(iter(check[trend].items()))
+        start, end, *along = (self._key(column, one) for one in [*at.pop(column)[::sign], *order])
+        change, *ends = (sign * number(row[key]) for key in ("estimate", "ci_low", "ci_high"))
+        way, by = ("rises", 1) if change > 0 else ("falls", -1)
+        low, high = sorted(by * each for each in ends)
+        place = self.place(at)
+        parts = [self.quantity({key: entry for key, entry in check.items() if key != trend})]
+        parts += [
+            f" {way} by {by * change:.3g} from ",
+            self._x(start) if column == "x" else start,
+            " to ",
+            end,
+        ]
+        parts += [" at " if place else "", place, f" ({_spread(row, low, high)})"]
+        asked = self.join([f"{trend} along ", self.join(along, ", ")])
+        return self.join([*parts, "; asked: ", self._asked(row, check, asked)])
+
+    def _asked(self, row: Row, check: Asked, asked: str) -> str:
+        """``below 0; 8 of 11 groups pass, 6 needed``, and what else keeps the verdict from what one reads."""
+        groups, needed, many = (number(row[key]) for key in ("groups", "needed", "checks"))
+        parts = [self.join([asked, f" in check {number(row['number']):g} of {many:g}" * (many > 1)])]
         if groups > 1:
-            yield passing + (f", {needed:g} needed" if needed > 0 else "")
+            passing = f"{number(row['passing']):g} of {groups:g} groups pass"
+            parts.append(passing + (f", {needed:g} needed" if needed > 0 else ""))
         if _corrected(row, check):
-            yield "too little after correction for all tests of the artifact"
+            parts.append("too little after correction for all tests of the artifact")
+        return self.join(parts, "; ")
 
     def _pooled(self, key: str, entry: Sequence[Any]) -> str:
         """``7 data sets``, or both of two."""
@@ -147,7 +182,9 @@ class Sentences:
     def _about(self, key: str, entry: Any) -> str:
         """`` on banana``."""
         if entry in ENDS:
-            return {"last": " at the end", "first": " at the start"}[str(entry)]
+            return f" {AT[str(entry)]}"
+        if key == "x":
+            return self.join([" at ", self._x(self._key(key, listed(entry)[0]))])
         return self.join([f" {WHERE.get(key, (f'at {key}', ''))[0]} ", self._key(key, listed(entry)[0])])
 
     def _published(self, row: Row) -> list[str]:
@@ -241,7 +278,7 @@ class Sentences:
         a = self.words(check.get("a", {}), each)
         if not a:
             a = self.words({"metric": where.pop("metric")}) if "metric" in where else "value"
-        b = "x" if check.get("b") == "x" else self.words(check.get("b", {}), each)
+        b = self.x if check.get("b") == "x" else self.words(check.get("b", {}), each)
         base = self.words(check.get("base", {}), each)
         parts = {
             "value": [a],
@@ -264,21 +301,54 @@ class Sentences:
 
     def _word(self, key: str, entry: Any, each: Sequence[str]) -> str:
         if isinstance(entry, list) and key in each:
-            return f"each {key}"
+            return self.join(["each ", self.x if key == "x" else key])
+        if key == "x" and entry in ENDS:
+            return AT[str(entry)]
         text = self.join([self._key(key, one) for one in listed(entry)], " or ")
-        return self.join([text, " x"]) if entry in ENDS else self.join(["x ", text]) if key == "x" else text
+        return self._x(text) if key == "x" else text
+
+    def _x(self, text: str) -> str:
+        """``epoch 5``, ``rounds T = 100``: what x is, with a value of it."""
+        return self.join([self.x, " = " if len(self.x.split()[-1]) == 1 else " ", text])
 
     def place(self, at: Asked) -> str:
         """Columns of some rows: ``noise uniform, x 2.5``; a step of a trend is ``x 4 → 8``."""
-        found = [
-            self.join([f"{key} ", self.join([self._key(key, one) for one in listed(entry)], " → ")])
+        found = {
+            key: self.join([self._key(key, one) for one in listed(entry)], " → ")
             for key, entry in at.items()
             if entry != ""
-        ]
-        return self.join(found, ", ")
+        }
+        named = (self._x(text) if key == "x" else self.join([f"{key} ", text]) for key, text in found.items())
+        return self.join(named, ", ")
 
     def _key(self, column: str, key: Any) -> str:
         return self.name(column, f"{key:g}" if isinstance(key, float) else str(key))
+
+
+def metric_of(row: Row) -> str:
+    """The metric that a row is about, on which depends what x is; "" if it names none."""
+    where, at, check = (value(row.get(key)) for key in ("where", "at", "check"))
+    selectors = [where, at, check.get("where", {}), check.get("a", {})]
+    return str(next((listed(each["metric"])[0] for each in selectors if "metric" in each), ""))
+
+
+def _filled(check: Asked, at: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The check, its lists replaced by what the deciding group has of them; and what else that group has."""
+    filled, named = dict(check), set()
+    for side in ("a", "b", "base"):
+        selector = check.get(side)
+        if isinstance(selector, Mapping):
+            lists = {key for key, entry in selector.items() if isinstance(entry, list) and key in at}
+            filled[side] = {key: at[key] if key in lists else entry for key, entry in selector.items()}
+            named |= lists
+    return filled, {key: entry for key, entry in at.items() if key not in named}
+
+
+def _spread(row: Row, low: float, high: float, before: str = "") -> str:
+    """``95 % interval 0.5 to 0.7, n = 9``, behind what stands before it."""
+    if number(row["n"]) == 1:
+        return "the same in every run"
+    return f"{before}95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
 
 
 def bound(check: Asked) -> str:
@@ -287,7 +357,11 @@ def bound(check: Asked) -> str:
     entry = check[key]
     if key in TRENDS:
         return f"above 0 ({key} along {next(iter(entry))})"
-    return f"{key} [{entry[0]:g}, {entry[1]:g}]" if key == "within" else f"{key} {entry:g}"
+    if key == "within":
+        return f"{key} [{entry[0]:g}, {entry[1]:g}]"
+    if 0 < abs(entry - float(f"{entry:g}")) < 2e-9:  # a tolerance for rounding errors
+        return f"{'at most' if key == 'below' else 'at least'} {entry:g}"
+    return f"{key} {entry:g}"
 
 
 def _corrected(row: Row, check: Asked) -> list[str]:
