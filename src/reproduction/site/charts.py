@@ -74,14 +74,15 @@ def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
 def marks(table: Markup, judges: Sequence[Page]) -> Markup:
     """A table in which each printed value has the mark of its verdict; "" if it has none.
 
-    Values are found by what is printed, ``m ± sd``; where the same text has several verdicts, none is shown.
+    Values are found by what is printed, ``m ± sd`` or ``m``; a text that has several verdicts has no mark.
     """
     entries = {entry["id"]: entry for page in judges for entry in page.content.get("published", [])}
     found: dict[str, set[str]] = {}
     for row in (row for page in judges for row in page.rows("published")):
         entry = entries.get(row["id"], {})
-        if "sd" in entry:
-            found.setdefault(f"{entry['value']:.2f} ± {entry['sd']:.2f}", set()).add(row["verdict"])
+        if entry and "se" not in entry:
+            sd = f" ± {entry['sd']:.2f}" if "sd" in entry else ""
+            found.setdefault(f"{entry['value']:.2f}{sd}", set()).add(row["verdict"])
 
     def marked(cell: re.Match[str]) -> str:
         verdicts = found.get(cell[1], set())
