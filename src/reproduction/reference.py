@@ -396,8 +396,7 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
             lines.append(f"{name}: other claims or published values ({some} ...); {command}")
         if waiting:
             lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {remedy}")
-        settings = made_from.get("settings", made_from.get("declared", {}).get("settings"))
-        other = settings != _settings(made, name)
+        other = other_settings(made, name, made_from)
         if other:
             lines.append(f"{name}: OLD, other settings; {remedy}")
         elif other_code(made, name, made_from):
@@ -413,6 +412,12 @@ def _settings(made: Plan, name: str) -> str:
     if artifact.protocol:
         computed = [made.job(name, cell) for cell in artifact.cells]
     return hashlib.sha256(json.dumps(computed, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def other_settings(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:
+    """Have the settings of the full protocol changed since ``made_from``, of the provenance, was written?"""
+    settings = made_from.get("settings", made_from.get("declared", {}).get("settings"))
+    return bool(settings != _settings(made, name))
 
 
 def other_code(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:

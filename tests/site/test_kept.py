@@ -93,3 +93,14 @@ def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
     row, other = "<tr><td>{}</td></tr>".format, "99.99 ± 1.00"
     table = charts.marks(row("22.44 ± 11.01") + row(other), pages.elsewhere(page, by_key))
     assert table == '<tr><td class="cell bad" title="outside">22.44 ± 11.01 <i>✕</i></td></tr>' + row(other)
+    without_sd = charts.marks(row("5.71"), [by_key["robust_sgd_table1"]])
+    assert 'title="outside">5.71 <i>' in without_sd
+
+
+def test_a_reference_says_whether_its_code_or_its_settings_have_changed(plan, tmp_path, monkeypatch):
+    page = next(page for page in pages.all_pages(plan, CHECKOUT, tmp_path) if page.key == "ors_fig2")
+    monkeypatch.setattr(reference, "other_code", lambda *_: True)
+    assert page.aged.endswith("; the settings are the same, code that computes them was edited since.")
+    monkeypatch.setattr(reference, "other_settings", lambda *_: True)
+    del page.__dict__["aged"]
+    assert page.aged.startswith("Out of date: the run at commit ")

@@ -250,11 +250,15 @@ class Page:
 
     @cached_property
     def aged(self) -> str:
-        """Whether the code that computes it changed since the reference was made, if that is shown."""
-        kept = self.reference.provenance.get("made_from")
-        if self.reference not in self.runs or not kept or not runs.other_code(self.plan, self.name, kept):
+        """Of which run the reference's numbers are, where settings or code have changed since."""
+        kept, commit = self.reference.provenance.get("made_from"), runs.commit_of(self.reference.provenance)
+        if self.reference not in self.runs or not kept or self.name in self.plan.left_out:
             return ""
-        return f"Made with earlier code (commit {runs.commit_of(self.reference.provenance)})."
+        if self.plan.config["scale"] == "full" and runs.other_settings(self.plan, self.name, kept):
+            return f"Out of date: the run at commit {commit} had other settings."
+        edited = "the settings are the same, code that computes them was edited since"
+        other = runs.other_code(self.plan, self.name, kept)
+        return f"Numbers of the run at commit {commit}; {edited}." if other else ""
 
     @property
     def left_out(self) -> str:
