@@ -68,7 +68,7 @@ def kernel_count(results: Errors) -> Figure:
     """Test error with S kernels less that of the reference, split by split; a panel per data set."""
     settings, reference = results.settings, names.reference(results.settings.methods)
     sizes = {label: len(method.parameters["widths"]) for label, method in settings.methods.items()}
-    places, y_label = np.arange(len(sizes)), "change of error / %"
+    places, y_label = np.arange(len(sizes)), "change / % points"
     figure, cells = _small_multiples(
         results, 5, "number of kernels S", y_label, share_y="all", metric="error", method=list(sizes)
     )
