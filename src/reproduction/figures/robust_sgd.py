@@ -137,7 +137,7 @@ def _facets(
     return panels.facets(results, rows, columns, **look)
 
 
-@panels.figure
+@panels.picture
 def errors_by_noise(results: Errors) -> Figure:
     """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set.
 
@@ -168,7 +168,7 @@ def errors_by_noise(results: Errors) -> Figure:
     return figure
 
 
-@panels.figure
+@panels.picture
 def variances(results: Errors) -> Figure:
     """Fig. 4: variance of the test error over the trials, which differ in shuffling only.
 
