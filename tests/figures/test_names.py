@@ -29,6 +29,8 @@ METHODS |= {"noisy": {"role": "reference"}, "two_full": {"shown": "tables"}}
         (names.method("one_pred_u"), "one label and prediction, v unknown"),
         (names.noise("independent 0.3"), "30 % symmetric"),
         (names.setting("shared_r"), "one r for all rules"),
+        (names.method("rgomp mean"), "reversed Gompertz (RGomp), mean of the weights"),
+        (names.method("naive Bayes"), "naive Bayes"),
         (names.metric("my_metric", "own.protocol"), "my metric"),
         (names.x_axis("my_metric", "own.protocol"), "x"),
         (names.first_metric("own.protocol"), ""),

@@ -112,8 +112,11 @@ def listed(section: str, ours: bool = True) -> Mapping[str, Any]:
 
 
 def method(key: str) -> str:
-    """The name of a method; the key itself where none is listed."""
-    return str(listed("methods").get(key, {}).get("name", key))
+    """The name of a method; of ``loss way``, both names; the key itself where none is listed."""
+    found, (loss, _, way) = listed("methods"), key.partition(" ")
+    if key not in found and loss in found and way in listed("ways"):
+        return f"{method(loss)}, {listed('ways')[way]}"
+    return str(found.get(key, {}).get("name", key))
 
 
 def data_set(key: str) -> str:

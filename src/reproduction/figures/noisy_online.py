@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from noisylabels import statistics
-from reproduction.figures import panels, style, tables
+from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +138,6 @@ PREDICTED: style.Looks = {"color": style.COLOURS["black"], "marker": "_", "marke
 
 
 HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
-COUNTS = ("silver", "sky", "teal", "green", "blue", "indigo")
 
 
 @panels.figure
@@ -179,10 +178,10 @@ def averaging(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     panels.log_axis(left.yaxis)
     lines.append(panels.plain_handle("Algorithm 1 at the same T", **LIMIT))
     means = [method for method in rows["method"].unique() if method.startswith("mean of")]
-    for method, colour, marker in zip(means, COUNTS, "sPXD^v", strict=False):
-        looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
+    for method, marker in zip(means, "sPXD^v", strict=False):
+        looks = {"color": style.colour(method), "marker": marker, "markersize": 5}
         curves(right, rows[rows["method"] == method], "regret_per_round", [method], linestyle="-", **looks)
-        counts.append(panels.plain_handle(method.replace("mean of", "naive, mean of"), **looks))
+        counts.append(panels.plain_handle(names.method(method), **looks))
     curves(right, rows, "regret_per_round", ["two_copy"])
     panels.log_axis(right.xaxis)
     panels.add_room(figure, below=0.9)
