@@ -147,6 +147,12 @@ def test_a_reduced_run_without_rows_says_so():
     assert pages.without_rows(reference.Run("full", verdicts=judged)).verdicts == judged
 
 
+def test_a_looser_form_of_a_statement_is_not_counted():
+    rows = [{"verdict": "contradicted"}, {"verdict": "holds", "form_of": "A-1"}]
+    assert pages.counted(rows) == {"contradicted": 1}
+    assert pages.toned(rows) == {"bad": 1}
+
+
 def test_the_front_page_counts_what_was_judged(site):
     front = (site / "index.html").read_text()
     plan = plan_of("full")

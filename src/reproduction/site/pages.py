@@ -95,15 +95,15 @@ def judges(row: Mapping[str, str]) -> bool:
 
 
 def counted(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
-    """Verdict -> how many rows have it, in the order of `ORDER`."""
-    found = Counter(row["verdict"] for row in rows)
+    """Verdict -> how many rows have it, in the order of `ORDER`; a looser form of a claim does not count."""
+    found = Counter(row["verdict"] for row in rows if not row.get("form_of"))
     order = [*ORDER, *sorted(found.keys() - VERDICTS.keys())]
     return {verdict: found[verdict] for verdict in order if found[verdict]}
 
 
 def toned(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
-    """Tone -> how many rows have it, in the order of `TONES`."""
-    found = Counter(look(row["verdict"]).tone for row in rows)
+    """Tone -> how many rows have it, in the order of `TONES`; a looser form of a claim does not count."""
+    found = Counter(look(row["verdict"]).tone for row in rows if not row.get("form_of"))
     return {tone: found[tone] for tone in TONES if found[tone]}
 
 
