@@ -83,7 +83,8 @@ def render(
         noises.update(frame["noise"])
         substituted = frame["source"].str.contains("stand-in", regex=False).astype(bool)
         stand_ins.update(frame.loc[substituted, "dataset"])
-    note = f"stand-in data, not comparable: {', '.join(sorted(stand_ins))}" if stand_ins else ""
+    listed = ", ".join(map(names.data_set, sorted(stand_ins)))
+    note = f"stand-in data, not comparable: {listed}" if stand_ins else ""
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
         result = names.of_table(result, methods, noises)
         if note:

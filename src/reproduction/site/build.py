@@ -124,7 +124,7 @@ def templates() -> Environment:
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
     environment.globals |= {"elsewhere": pages.elsewhere, "ILLUSTRATES": pages.ILLUSTRATES}
-    environment.globals |= {"charts": charts, "percent": report.percent}
+    environment.globals |= {"charts": charts, "percent": report.percent, "data_set": names.data_set}
     return environment
 
 
