@@ -24,7 +24,7 @@ def rows(metrics=("error",), noises=("a", "b"), xs=(1.0, 2.0)):
 
 
 @pytest.mark.parametrize(
-    ("metrics", "noises"), [(["error"], ["a"]), (["error", "cost"], ["a", "independent 0.1"])]
+    ("metrics", "noises"), [(["error"], ["own"]), (["error", "cost"], ["own", "independent 0.1"])]
 )
 def test_a_panel_for_each_metric_and_condition(metrics, noises):
     figure = stock.curves(Results({"any": rows(metrics, noises)}, {}))
@@ -33,7 +33,7 @@ def test_a_panel_for_each_metric_and_condition(metrics, noises):
         curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_alpha() is None]
         assert [list(line.get_ydata()) for line in curves] == [[11, 21], [12, 22]]
     titles = {axes.get_title() for axes in figure.axes} - {""}
-    assert titles == ({"a", "10 % symmetric"} if len(noises) > 1 else set())
+    assert titles == ({"own", "10 % symmetric"} if len(noises) > 1 else set())
 
 
 def test_the_table_holds_the_last_value_of_every_method():

@@ -108,7 +108,8 @@ def listed(section: str, ours: bool = True) -> Mapping[str, Any]:
     found, paper = _ours()[section], _paper.get()
     if paper is None:
         return found
-    return (found if ours and section not in ("methods", "settings") else {}) | paper.get(section, {})
+    inherited = ours and section not in ("methods", "settings", "tasks")
+    return (found if inherited else {}) | paper.get(section, {})
 
 
 def method(key: str) -> str:
@@ -131,7 +132,7 @@ def flips(noise: str) -> str:
         positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
         return f"{positive} of class +, {negative} of class −"
     if law not in KINDS:
-        return str(listed("noise").get(noise, noise))
+        return str({**listed("tasks"), **listed("noise")}.get(noise, noise))
     return f"{100 * float(rates[0]):g} % {KINDS[law]}" if float(rates[0]) else "clean labels"
 
 
