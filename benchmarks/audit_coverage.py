@@ -112,14 +112,14 @@ def population(name, kind, rate, seed=0):
 def exactly(wrong, strata, at):
     """P(the interval covers) and P(the bound fails), with as many rows of each group as in ``at``."""
     sizes = [(int(np.isin(at, each).sum()), len(each), int(wrong[each].sum())) for each in strata]
-    chances, limits, bounds = [np.ones(1)], [], []
+    chances, outcomes, bounds = [np.ones(1)], [], []
     for n, N, W in sizes:
         chances.append(np.multiply.outer(chances[-1], hypergeom.pmf(np.arange(n + 1), N, W, n)).ravel())
         seen = [(np.arange(n) < hits).astype(float) for hits in range(n + 1)]
-        limits.append([intervals.mid(w, N) for w in seen])
+        outcomes.append([(w, N) for w in seen])
         bounds.append([intervals.counted(w, N, TAIL) for w in seen])
     shares, truth = [len(each) / len(wrong) for each in strata], wrong.mean()
-    got = [intervals.combined(parts, shares) for parts in itertools.product(*limits)]
+    got = [intervals.stratified(sampled, shares) for sampled in itertools.product(*outcomes)]
     covers = np.array([r.low - 1e-9 <= truth <= r.high + 1e-9 for r in got])
     left = [intervals.combined(parts, shares).high + 1e-9 < truth for parts in itertools.product(*bounds)]
     return {
@@ -144,8 +144,7 @@ def cell(name, kind, rate, draws, rows, seed=0, of=population):
             at = np.array(drawn(doubted, min(rows, N // 2), by, seed))
             parts = [(at[np.isin(at, each)], each) for each in strata]
             w = wrong[at]
-            rates = [intervals.mid(wrong[part], len(each)) for part, each in parts]
-            got = intervals.combined(rates, shares)
+            got = intervals.stratified([(wrong[part], len(each)) for part, each in parts], shares)
             if len(strata) == 1:
                 got = intervals.rate(w, doubt[at], doubt.mean(), N, intervals.mid)
             plain = intervals.counted(wrong[drawn(doubted, len(at), "chance", seed)], N)

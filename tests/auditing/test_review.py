@@ -71,7 +71,7 @@ def test_two_strata_cover_and_lists_hold(rate, by):
         assert abs(len(parts[0][0]) - min(100 * DESIGNS[by], doubted.sum())) <= 1
         sampled = [(w[part], len(each)) for part, each in parts]
         shares = [len(each) / len(w) for each in strata]
-        found = intervals.combined([intervals.mid(*part) for part in sampled], shares)
+        found = intervals.stratified(sampled, shares)
         limits = [intervals.counted(*part, 0.05) for part in sampled]
         covered += found.low <= rate <= found.high
         left += intervals.combined(limits, shares).high < rate

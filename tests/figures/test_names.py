@@ -26,10 +26,10 @@ METHODS |= {"noisy": {"role": "reference"}, "two_full": {"shown": "tables"}}
     ("found", "name"),
     [
         (names.method("my_method"), "my_method"),  # a key without a name is shown as it is
-        (names.method("one_pred_u"), "one label and prediction, v unknown"),
+        (names.method("one_pred_u"), "one label and prediction (v unknown)"),
         (names.noise("independent 0.3"), "30 % symmetric"),
         (names.setting("shared_r"), "one r for all rules"),
-        (names.method("rgomp mean"), "reversed Gompertz (RGomp), mean of the weights"),
+        (names.method("rgomp mean"), "reversed Gompertz (RGomp, mean of the weights)"),
         (names.method("naive Bayes"), "naive Bayes"),
         (names.metric("my_metric", "own.protocol"), "my metric"),
         (names.x_axis("my_metric", "own.protocol"), "x"),
@@ -101,7 +101,7 @@ def test_roles_labels_and_notes():
     assert names.reference(METHODS) == "noisy"
     assert names.reference({"a": {}, "b": {}}) == "a"
     assert names.label(METHODS, "mine") == "my method"
-    assert names.label(METHODS, "noisy") == "noisy label, NLMS step"
+    assert names.label(METHODS, "noisy") == "noisy label (NLMS step)"
     assert names.notes(METHODS) == ["Mine is new."]
 
 

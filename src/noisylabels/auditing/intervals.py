@@ -113,6 +113,21 @@ def mid(w: Array, N: int) -> Rate:
     return Rate(hits / len(w), *exact(hits, len(w), N, (1 - LEVEL) / 2, 0.5))
 
 
+def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) -> Rate:
+    """`combined` of `mid` for groups with shares c_h of the rows: of each its w (n,) and its N.
+
+    Where no row of some group was wrong, the distance to the upper limit is mostly that group's, and errors on
+    this side are rare: the lower limits take the whole 5 %. Where all were wrong, the upper ones.
+    """
+    parts = [mid(*each) for each in sampled]
+    five = [exact(int(w.sum()), len(w), N, 1 - LEVEL, 0.5) if len(w) else (0.0, 1.0) for w, N in sampled]
+    if not all(w.any() for w, _ in sampled):
+        parts = [part._replace(low=max(part.low, low)) for part, (low, _) in zip(parts, five, strict=True)]
+    if any(w.all() for w, _ in sampled):
+        parts = [part._replace(high=min(part.high, high)) for part, (_, high) in zip(parts, five, strict=True)]
+    return combined(parts, shares)
+
+
 def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
     """sum_h c_h theta_h and its limits: the distances of theta_h to its limits add up as errors do."""
     value, low, high = np.array(parts).T

@@ -322,7 +322,7 @@ def _estimated(
         wrong = (true != given[rows]).astype(float)
         if len(sampled) == 1:
             return intervals.rate(wrong, score[rows], score.mean(), N, intervals.mid)
-        return intervals.combined([intervals.mid(wrong[at], len(all_)) for at, all_ in sampled], shares)
+        return intervals.stratified([(wrong[at], len(all_)) for at, all_ in sampled], shares)
 
     w, n, wrong = (true != labels[rows]).astype(float), len(rows), share(found.doubt, labels)
 

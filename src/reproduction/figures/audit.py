@@ -84,7 +84,7 @@ def by_data_set(results: panels.Results[audit.AuditSettings]) -> pd.DataFrame:
     return tables.noted(
         frame,
         "Average precision of the ranking of suspicious labels, mean ± standard error over the splits; the",
-        "largest mean is bold. By chance it is the share of flipped labels.",
+        "largest mean is bold. A random order has the share of wrong labels.",
     )
 
 

@@ -116,7 +116,7 @@ def method(key: str) -> str:
     """The name of a method; of ``loss way``, both names; the key itself where none is listed."""
     found, (loss, _, way) = listed("methods"), key.partition(" ")
     if key not in found and loss in found and way in listed("ways"):
-        return f"{method(loss)}, {listed('ways')[way]}"
+        return f"{method(loss)} ({listed('ways')[way]})".replace(") (", ", ")
     return str(found.get(key, {}).get("name", key))
 
 
