@@ -12,6 +12,8 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--schemas", type=Path, metavar="FOLDER", help="write JSON Schemas for editors")
 costs_help = "record what the jobs of a run took, by which a cluster is asked (the last folder counts)"
 parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=costs_help)
+read_help = "record that these pages were read again beside the kept results"
+parser.add_argument("--read", type=Path, nargs="+", metavar="PAGE", help=read_help)
 given = parser.parse_args()
 
 from reproduction import configuration, costs  # noqa: E402  (a wrong command line should not wait for imports)
@@ -29,6 +31,10 @@ elif given.costs:
     with replacing(COSTS) as part:
         costs.updated(COSTS, rows).to_csv(part, index=False, columns=costs.COLUMNS, lineterminator="\n")
     print(f"{rows['jobs'].sum()} jobs of {rows['artifact'].nunique()} artifacts")
+elif given.read:
+    answers = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))
+    text = answers["were_read"]([page.resolve() for page in given.read])
+    answers["READ"].write_text(text, encoding="utf-8", newline="\n")
 else:
     keys = ROOT / "config/README.md"
     pages = {keys: configuration.filled(keys.read_text(encoding="utf-8"))}

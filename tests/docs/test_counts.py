@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs/_ext"))
 
+import answers  # noqa: E402
 from answers import COUNT, MEAN, filled  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -140,3 +141,32 @@ def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number(
             paper, artifact, *_ = [*name.split("/"), "TITLE"]
             file = ROOT / f"config/experiments/{paper}/{artifact}"
             assert file.is_file() or file.with_suffix(".yaml").is_file(), name
+
+
+TELLING = [page for page in PAGES if page.stem != "history" and answers.told(page)]
+
+
+@pytest.mark.parametrize("page", TELLING, ids=lambda page: page.stem)
+def test_a_page_was_read_beside_the_results_that_it_tells_of(page):
+    name = page.relative_to(ROOT).as_posix()
+    read = {row["artifact"]: row["results"] for row in answers.rows_of(answers.READ) if row["page"] == name}
+    moved = [artifact for artifact, digest in answers.told(page).items() if read.get(artifact) != digest]
+    assert not moved, f"read what the page says of these, then: python src/scripts/generate.py --read {name}"
+
+
+def test_a_mean_that_moves_in_its_third_digit_asks_for_another_reading(tmp_path):
+    place, page = tmp_path / "reference/ors/fig2", tmp_path / "ors.md"
+    place.mkdir(parents=True)
+    page.write_text("`fig2` falls to 0.12.", encoding="utf-8")
+    told = []
+    for mean, verdict in (
+        ("0.1234", "holds"),
+        ("0.12341", "holds"),
+        ("0.125", "holds"),
+        ("0.125", "undecided"),
+    ):
+        (place / "summary.csv").write_text(f"method,x,mean\nbeta,1,{mean}\n", encoding="utf-8")
+        (place / "verdicts.csv").write_text(f"id,verdict\nORS-1,{verdict}\n", encoding="utf-8")
+        told.append(answers.told(page, tmp_path / "reference")["ors/fig2"])
+    assert told[0] == told[1]
+    assert len(set(told)) == 3

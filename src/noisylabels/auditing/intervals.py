@@ -124,7 +124,9 @@ def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) ->
     if not all(w.any() for w, _ in sampled):
         parts = [part._replace(low=max(part.low, low)) for part, (low, _) in zip(parts, five, strict=True)]
     if any(w.all() for w, _ in sampled):
-        parts = [part._replace(high=min(part.high, high)) for part, (_, high) in zip(parts, five, strict=True)]
+        parts = [
+            part._replace(high=min(part.high, high)) for part, (_, high) in zip(parts, five, strict=True)
+        ]
     return combined(parts, shares)
 
 
