@@ -198,7 +198,7 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     file.write_text("\n".join([f"{first},new_points", *(f"{line},leaning for" for line in others)]))
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/ors_fig4.html").read_text()
-    assert ">for new points</span>" in page
+    assert ">· for new points:</span>" in page
 
 
 def test_the_agreement_of_a_table_is_told_and_drawn(tmp_path):

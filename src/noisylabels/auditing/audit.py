@@ -120,7 +120,7 @@ def audit(
     default all, but 2000 for rMKLR.   compare : with the other methods; by default up to 5000 rows.
 
     Raises ValueError : a table that cannot be audited, or an argument, in one line.
-    Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kaban and Bootkrajang, LABELNOISE 2017.
+    Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kabán and Bootkrajang, LABELNOISE 2017.
     """
     if (most_rows or tables.FEWEST_ROWS) < tables.FEWEST_ROWS or (
         repetitions is not None and repetitions < 1

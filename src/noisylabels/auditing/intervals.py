@@ -116,8 +116,8 @@ def mid(w: Array, N: int) -> Rate:
 def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) -> Rate:
     """`combined` of `mid` for groups with shares c_h of the rows: of each its w (n,) and its N.
 
-    Where no row of some group was wrong, the distance to the upper limit is mostly that group's, and errors on
-    this side are rare: the lower limits take the whole 5 %. Where all were wrong, the upper ones.
+    Where no row of some group was wrong, the distance to the upper limit is mostly that group's, and errors
+    on this side are rare: the lower limits take the whole 5 %. Where all were wrong, the upper ones.
     """
     parts = [mid(*each) for each in sampled]
     five = [exact(int(w.sum()), len(w), N, 1 - LEVEL, 0.5) if len(w) else (0.0, 1.0) for w, N in sampled]

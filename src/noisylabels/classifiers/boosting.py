@@ -4,7 +4,7 @@ The exponential loss with flipped labels is a exp(-s H) + b exp(s H). With gamma
 rates of the flips 0 -> 1 and 1 -> 0, a point labelled +1 costs (1 - gamma01) exp(-H) + gamma01 exp(H), and
 one labelled -1 costs (1 - gamma10) exp(H) + gamma10 exp(-H). gamma = 0 is AdaBoost's loss.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (11)-(15). The step of (15) has a closed form.
+Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (11)-(15). The step of (15) has a closed form.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class AdaBoostClassifier(BoostingClassifier):
     Fitted: members_ (T, 1 + d), the rows (b_t, w_t), h_t = +1 if b_t + x.w_t >= 0; steps_ (T,), the alpha_t;
     log_losses_ (T,), the log of the mean of exp(-s H) after each round; classes_ (2,).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Freund and Schapire 1997; the bases: Kaban and Bootkrajang, LABELNOISE 2017.
+    Source: Freund and Schapire 1997; the bases: Kabán and Bootkrajang, LABELNOISE 2017.
     """
 
     name = "adaboost"
@@ -298,7 +298,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     class), "bound" (a learned rate is held at 0.49), "no_weight" (no point had a weight, the rounds ended).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters,
     trusted points with other features or classes.
-    Source: Bootkrajang and Kaban, UAI 2013; Kaban and Bootkrajang, LABELNOISE 2017, eq. (11)-(22).
+    Source: Bootkrajang and Kabán, UAI 2013; Kabán and Bootkrajang, LABELNOISE 2017, eq. (11)-(22).
     """
 
     name = "rboost"

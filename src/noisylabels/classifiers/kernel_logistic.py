@@ -96,7 +96,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     Fitted: X_fit_ (n, d), width_, dual_coef_ = w, (n,) or (n, K), intercept_ = b, () or (K,), classes_ (K,),
     objective_ (the maximum), converged_, flags_ (not_converged) and flagged_.
     Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
+    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
     """
 
     name = "kernel_logistic"
@@ -219,7 +219,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     flip_matrix_ (K, K) with rows = true classes, zeta_, objective_, converged_,
     flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
     Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); K classes: Bootkrajang and Kaban, ECML PKDD
+    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); K classes: Bootkrajang and Kabán, ECML PKDD
     2012.
     """
 
@@ -275,7 +275,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     landmarks_, how the landmarks were found: "all rows" or `choice`; classes_ (K,), objective_, converged_,
     flags_ (not_converged) and flagged_.
     Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
-    Source: Williams and Seeger, NIPS 2000; Kaban and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
+    Source: Williams and Seeger, NIPS 2000; Kabán and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
     """
 
     name = "nystrom_logistic"
@@ -339,7 +339,7 @@ class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegress
     Fitted: what `NystromLogisticRegression` has, and flip_matrix_ (K, K) with rows = true classes;
     flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
     Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); Williams and Seeger, NIPS 2000.
+    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); Williams and Seeger, NIPS 2000.
     """
 
     name = "robust_nystrom_logistic"

@@ -110,7 +110,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     by_k_, for each k the error of the folds or the whole bound; n_iter_, rounds from the best start;
     flagged_ and flags_ (no_folds: the smallest k was taken).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017.
+    Source: Kabán and Bootkrajang, LABELNOISE 2017.
     """
 
     name = "bound_minimiser"

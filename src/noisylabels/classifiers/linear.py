@@ -412,7 +412,7 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
     objectives_ per round, n_iter_, converged_, flags_ (not_converged, classes_swapped: Omega was then reset)
     and flagged_.
     Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
-    Source: Bootkrajang and Kaban, ECML PKDD 2012; the start of Omega is that of their public code.
+    Source: Bootkrajang and Kabán, ECML PKDD 2012; the start of Omega is that of their public code.
     """
 
     name = "robust_logistic"

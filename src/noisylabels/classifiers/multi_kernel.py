@@ -151,7 +151,7 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     flags_ and flagged_: collapsed (no smooth kernel is left: f is flat between the training points),
     classes_swapped (Omega was then reset), not_finite (the last round was undone).
     Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (4)-(9), rMKLR box.
+    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (4)-(9), rMKLR box.
     """
 
     name = "robust_multi_kernel"

@@ -22,7 +22,7 @@ from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats, choice, number
 
 WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))
-"""The widths of Kaban and Bootkrajang, LABELNOISE 2017."""
+"""The widths of Kabán and Bootkrajang, LABELNOISE 2017."""
 
 Parametrisation = Literal["sigma2", "sigma1", "gamma"]
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest

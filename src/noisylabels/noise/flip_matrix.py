@@ -4,7 +4,7 @@ P~_n^k = sum_j omega_jk s_j(f_n), s the softmax of K decision values F (n, K); f
 f (n,), s_1 = sigma(f). Rows of Omega are true classes and sum to one. Class names are taken to be right where
 omega_01 + omega_10 < 1, and for K > 2 where each omega_jj is the largest entry of its row and of its column.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); for K > 2 Bootkrajang and Kaban, ECML PKDD 2012,
+Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); for K > 2 Bootkrajang and Kabán, ECML PKDD 2012,
 Section 3.
 """
 

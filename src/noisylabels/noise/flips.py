@@ -5,7 +5,7 @@ an exact number of labels, so that the realised rate is the nominal one. All ret
 are never passed through here.
 
 Source: Han, Tsang, Chen, ECML PKDD 2016, Section 5.1 (symmetric); class-conditional: Natarajan et al., NIPS
-2013; flips by coins: Kaban and Bootkrajang, LABELNOISE 2017.
+2013; flips by coins: Kabán and Bootkrajang, LABELNOISE 2017.
 """
 
 import inspect

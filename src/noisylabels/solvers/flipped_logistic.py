@@ -3,7 +3,7 @@
 P~^1 = omega01 (1 - sigma) + omega11 sigma,  P~^0 = 1 - P~^1,  q = P(y = 1 | f, y~);
 d log P~ / d f = q - sigma.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
+Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def marginal_zeta(square: float, n: float, prior_factor: str, beta: float = BETA
     square = ||w||^2. c_zeta = 1 ("slides") is what the paper uses; with 1/2 ("exact"), 2 zeta w is the
     gradient of -log p(w).
     Raises ValueError: another prior_factor.
-    Source: Kaban and Bootkrajang, LABELNOISE 2017, marginal prior of w.
+    Source: Kabán and Bootkrajang, LABELNOISE 2017, marginal prior of w.
     """
     factor = PRIOR_FACTORS[choice("prior_factor", prior_factor, PRIOR_FACTORS)]
     return factor * (n / 2.0 + 1.0) / (square / 2.0 + beta)

@@ -6,7 +6,7 @@ The columns of W (r, K) sum to zero by themselves where they are penalised, and 
 No class is singled out, so that a permutation of the classes permutes W and Omega. With two classes
 f = F_1 - F_0 = Z theta has the penalty penalty_i theta_i^2.
 
-Source: Bootkrajang and Kaban, ECML PKDD 2012.
+Source: Bootkrajang and Kabán, ECML PKDD 2012.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `descend` and `coordinate_search`: losses that saturate, means over the signed rows u_n = s_n x_n of U;
   the sigmoid, sigma(-kappa u_n.h), which tends to the 0-1 loss as kappa grows;
   the angle's, min(1, 2 f_k(theta_n)), cos theta_n = u_n.h / ||h|| with rows of norm 1, f_k from a table.
-Source: Nguyen and Sanner, ICML 2013; Kaban and Bootkrajang, LABELNOISE 2017.
+Source: Nguyen and Sanner, ICML 2013; Kabán and Bootkrajang, LABELNOISE 2017.
 
 `interior_point`: min_w 1/2 w.A w - b.w + C sum_n max(0, 1 - w.z_n) with z_n = s_n x_n,
 A = I + (4 lam1 / n^2) (n sum z z^T - (sum z)(sum z)^T),  b = (lam2 / n) sum z.

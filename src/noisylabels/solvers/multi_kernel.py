@@ -14,7 +14,7 @@ this path, not an optimum. A greedier optimiser ends elsewhere, and worse. The p
 grows to 1e-6 in f). Therefore every sum has a fixed order, and no function of BLAS, NumPy or SciPy whose last
 bits depend on the processor is used; only `newton_steps` uses LAPACK.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, eq. (4)-(9) and the rMKLR box; Nocedal and Wright, Numerical
+Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (4)-(9) and the rMKLR box; Nocedal and Wright, Numerical
 Optimization, 2006, Algorithms 3.5, 3.6 and 5.4.
 """
 

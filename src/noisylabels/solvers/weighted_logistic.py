@@ -5,7 +5,7 @@ P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f),  f = theta . z, z_0 = 1.
 A Newton step on the EM surrogate and an update of Omega in turn, like `flipped_logistic.em_newton`, but for
 thousands of small fits.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017; Bootkrajang and Kaban, ECML PKDD 2012.
+Source: Kabán and Bootkrajang, LABELNOISE 2017; Bootkrajang and Kabán, ECML PKDD 2012.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Random projections: how often they flip the sign of an inner product, and generalisation bounds from that.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017; Kaban, "Structure-aware error bounds for linear classification
+Source: Kabán and Bootkrajang, LABELNOISE 2017; Kabán, "Structure-aware error bounds for linear classification
 with the zero-one loss", 2017.
 """
 
@@ -23,7 +23,7 @@ def flip_probability(theta: ArrayLike, k: ArrayLike) -> Floats:
     """f_k(theta) = I_{(1 - cos theta) / 2}(k/2, k/2) = P((R h).(R x) <= 0), R (k, d) with Gaussian entries.
 
     theta in [0, pi], the angle between h and x; I is the regularised incomplete beta function; k >= 1.
-    Raises ValueError : theta outside [0, pi], k < 1. Source: Kaban and Bootkrajang, LABELNOISE 2017.
+    Raises ValueError : theta outside [0, pi], k < 1. Source: Kabán and Bootkrajang, LABELNOISE 2017.
     """
     theta = _angle(theta)
     half = _dimension(k) / 2.0

@@ -1,4 +1,4 @@
-"""Boosting, bounds, flip probability (Kaban and Bootkrajang, LABELNOISE 2017), and figures of ours."""
+"""Boosting, bounds, flip probability (Kabán and Bootkrajang, LABELNOISE 2017), and figures of ours."""
 
 from __future__ import annotations
 

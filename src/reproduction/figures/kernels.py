@@ -1,4 +1,4 @@
-"""Kernel classifiers, crowds, images (Kaban and Bootkrajang, LABELNOISE 2017), and our figures beside them.
+"""Kernel classifiers, crowds, images (Kabán and Bootkrajang, LABELNOISE 2017), and our figures beside them.
 
 Tables hold our errors beside the published ones.
 """

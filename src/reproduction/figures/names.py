@@ -28,7 +28,7 @@ OURS = FILE.parents[3] / "config/experiments"
 """The folder of the papers that `FILE` is about."""
 MARKERS = "osD^vX*<>Phpd8"
 KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
-"""Name of a flip law -> what the slides of Kaban and Bootkrajang call it."""
+"""Name of a flip law -> what the slides of Kabán and Bootkrajang call it."""
 
 Methods = Mapping[str, Any]
 """The methods in the settings of an artifact, by their labels in the result table."""

@@ -2,7 +2,7 @@
 
 All classifiers see the same rows, flips and folds; probabilities of the observed labels are cross-fitted.
 
-Sources: Northcutt, Jiang and Chuang, Confident learning, JAIR 2021; Kaban and Bootkrajang, LABELNOISE 2017;
+Sources: Northcutt, Jiang and Chuang, Confident learning, JAIR 2021; Kabán and Bootkrajang, LABELNOISE 2017;
 Liu and Tao, IEEE TPAMI 2016 (anchor points). What is compared is our choice.
 """
 

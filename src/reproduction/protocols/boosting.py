@@ -3,7 +3,7 @@
 gamma01 and gamma10 are the flip rates P(observed 1 | true 0) and P(observed 0 | true 1) that a booster has
 learned. All boosters of a split draw their resamples from the same stream.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017. The protocol of the table of bounds is not described; random
+Source: Kabán and Bootkrajang, LABELNOISE 2017. The protocol of the table of bounds is not described; random
 halves are those of Zhang and Zhou, KDD 2014.
 """
 

@@ -9,7 +9,7 @@ counts first). Classifiers without a kernel: ties, the first in the grid. If the
 have one class only, the log-loss alone decides. The final fit is on all rows with their noisy labels:
 trusted labels are never trained on.
 
-Source: Kaban and Bootkrajang, LABELNOISE 2017, "CV (5 fold) with a trusted validation set"; this
+Source: Kabán and Bootkrajang, LABELNOISE 2017, "CV (5 fold) with a trusted validation set"; this
 interpretation, the rules for ties, and which random numbers are drawn where are ours, as are split, features
 and what is compared of labels by people.
 """

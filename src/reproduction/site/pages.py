@@ -75,7 +75,7 @@ class State(NamedTuple):
     mark: str
 
 
-TONES = {"good": "confirmed", "open": "undecided", "bad": "contradicted", "none": "not judged"}
+TONES = {"good": "agree", "open": "undecided", "bad": "contradicted", "none": "not judged"}
 """What the tones mean, in the order of the bars."""
 MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–", "verified": "✓", "ran": "○"}
 """By verdict, else by tone."""
