@@ -16,6 +16,7 @@ parser.add_argument("place", type=Path, help="new-paper PROJECT/PAPER, then new-
 given = parser.parse_args()
 place: Path = given.place.expanduser().absolute()
 paper = place if given.what == "new-paper" else place.parent
+at_home = RUN != "./run" and Path.cwd() == paper.parent  # the folder of a project is found without its name
 
 
 def written(source: str, target: Path) -> None:
@@ -26,6 +27,10 @@ def written(source: str, target: Path) -> None:
     names |= {"HERE": str(project / paper.name), "EX": target.name.partition(".")[0].upper()}
     names |= {"table1": target.stem} if source.startswith("table1") else {}
     text = (EXAMPLE / source).read_text(encoding="utf-8").replace("./run", RUN)
+    if at_home:
+        text = re.sub(r" --(config project=|project )PROJECT", "", text).replace(
+            "typed in the checkout", f"typed in {project}"
+        )
     target.write_text(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text), encoding="utf-8")
 
 
@@ -54,5 +59,6 @@ except OSError as error:
     sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
 method = f'{place.name}: {{method: "{paper.name}.{place.name}:Majority"}}'
 listed = f"\nIn an artifact, below settings.methods: {method}" if given.what == "new-method" else ""
-command = f"{RUN} --config project={paper.parent} --configfile config/smoke.yaml -- {paper.name}"
+project = "" if at_home else f"--config project={paper.parent} "
+command = f"{RUN} {project}--configfile config/smoke.yaml -- {paper.name}"
 print(f"{target}{listed}\nTry it: {command}")

@@ -62,6 +62,7 @@ def test_from_two_wheels_and_an_empty_folder_to_a_first_table(tmp_path):
     do(command, "new-paper", "natarajan", **here)
     do(command, "--configfile", "config/smoke.yaml", "--config", data, "--", "natarajan", **here)
     do(command, "site", **here)
+    assert "project" not in (home / "natarajan/README.md").read_text("utf-8").partition("The commands")[2]
     assert len(read_table(home / "results/smoke/natarajan/table1/table.csv")) > 10
     assert (home / "figures/smoke/natarajan/table1.png").is_file()
     assert "natarajan" in (home / "site/smoke/index.html").read_text(encoding="utf-8")
