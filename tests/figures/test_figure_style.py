@@ -100,7 +100,7 @@ def test_methods_shown_together_differ_even_without_colour(methods):
 def test_controls_step_back():
     assert style.line("clean")["linewidth"] < style.line("noisy")["linewidth"]
     assert style.line("clean")["marker"] == ""
-    assert style.label("opt") == "optimal step, v and clean label (oracle)"
+    assert style.label("opt") == "optimal step (v and clean label) (oracle)"
 
 
 def test_the_users_own_settings_have_no_effect():
