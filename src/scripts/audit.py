@@ -31,8 +31,7 @@ parser.add_argument("--seed", type=int, default=0, help="of every random number 
 given = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
-from noisylabels.auditing.audit import LARGEST_SEED, Audit, of_probabilities, of_table  # noqa: E402
-from noisylabels.auditing.numeric import NumericAudit, of_numbers  # noqa: E402
+from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
 from reproduction.site import audit_page  # noqa: E402
 
@@ -64,13 +63,12 @@ try:
     if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit
         recorded(out / "review.csv", table, given.by, given.seed)
     audit_page.claim(out, file)
-    found: Audit | NumericAudit
-    if probabilities is not None:
-        found = of_probabilities(table, probabilities)
-    elif tables.measured(table.labels):
-        found = of_numbers(table, given.model, random_state=given.seed, say=say)
-    else:
-        found = of_table(table, given.model, most_rows=given.rows, random_state=given.seed, say=say)
+    options = {"most_rows": given.rows, "random_state": given.seed, "say": say}
+    found = (
+        of_table(table, given.model, **options)
+        if probabilities is None
+        else of_probabilities(table, probabilities)
+    )
     print(found.text)
     reviewed = None
     if given.review is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reproduction.data import mnist
+from reproduction.data import libsvm as mnist
 
 COUNTS = {"train": (58, 61, 18), "t10k": (9, 10, 16)}  # eights, threes, others
 

@@ -1,15 +1,15 @@
-"""One call that audits the labels of a table."""
+"""One call that audits the labels of a table, and what it finds in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.auditing import columns, cross_fitting, flip_rates, report, tables
+from noisylabels.auditing import cross_fitting, flip_rates, tables
 from noisylabels.auditing.cross_fitting import LARGEST, MANY, Array, Classes, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Sureness
 from noisylabels.auditing.numeric import SIGNIFICANT, NumericAudit, of_numbers
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
 LARGEST_SEED = 2**32 - 1
 """What scikit-learn takes."""
+TELLING = 0.01
+"""A column alone that leaves at most this share of the labels wrong, and a tenth of those that the most
+frequent class leaves, is named."""
+SURE = 3.0
+"""Standard errors by which a part of the dates must make the labels of rows not seen likelier."""
+FEW, RARE, NEAR_HALF = 200, 0.1, 0.4
+"""Rows and share of a class below which the report warns, and the flip rate above which it does."""
+BIAS = (
+    "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
+    "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
+    "flexible model takes flips for shape. Reviewed rows settle it (`--review 100`, in Python "
+    "`noisylabels.review`), and so does a column of verified labels (`--trusted`)."
+)
 
 
 @dataclass(frozen=True)
@@ -86,7 +99,7 @@ class Audit:
     @property
     def text(self) -> str:
         """The findings in plain words."""
-        return "\n".join(report.lines(self))
+        return "\n".join(_lines(self))
 
     def __str__(self) -> str:
         return self.text
@@ -122,23 +135,20 @@ def audit(
     Raises ValueError : a table that cannot be audited, or an argument, in one line.
     Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kabán and Bootkrajang, LABELNOISE 2017.
     """
-    if (most_rows or tables.FEWEST_ROWS) < tables.FEWEST_ROWS or (
-        repetitions is not None and repetitions < 1
-    ):
+    most, times = most_rows or tables.FEWEST_ROWS, 1 if repetitions is None else repetitions
+    if most < tables.FEWEST_ROWS or times < 1:
         least = f"most_rows must be at least {tables.FEWEST_ROWS} and repetitions at least 1"
         raise ValueError(f"{least}, got {most_rows} and {repetitions}")
     whole("random_state", random_state, 0, LARGEST_SEED)
     if y is None or (X is None and pred_probs is None):
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
-    check = tables.check_classes if pred_probs is not None else tables.check_labels
-    table = tables.of_arrays(given, y, trusted, check)
-    if pred_probs is None and tables.measured(table.labels):
-        return of_numbers(table, model, random_state=random_state)
     if pred_probs is not None:
+        table = tables.of_arrays(given, y, trusted)
         if len(table.rows) < len(np.asarray(y)):
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
         return of_probabilities(table, pred_probs)
+    table = tables.of_arrays(given, y, trusted, tables.check_labels)
     return of_table(
         table, model, random_state=random_state, repetitions=repetitions, most_rows=most_rows, compare=compare
     )
@@ -171,14 +181,21 @@ def of_table(
     most_rows: int | None = None,
     compare: bool | None = None,
     say: Callable[[str], None] = lambda sentence: None,
-) -> Audit:
+) -> Audit | NumericAudit:
     """`audit` of a table that was read; ``say`` gets a sentence about each step."""
-    _need_pandas()
+    try:
+        import pandas  # noqa: F401
+    except ModuleNotFoundError as missing:
+        how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
+        raise ModuleNotFoundError(how, name="pandas") from missing
+    if tables.measured(table.labels):
+        return of_numbers(table, model, random_state=random_state, say=say)
     y = np.unique(table.labels, return_inverse=True)[1]
     many, ours = len(y) > MANY, (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
     repetitions = repetitions or (1 if many else 3)
-    table = columns.examined(table, y, random_state)
-    notes = list(table.notes)
+    alone, table = telling(table, y), with_calendar(table, y, random_state)
+    doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
+    notes = [*table.notes, *(f"column {name!r} {doubtful}" for name in alone)]
 
     def fitted(wanted: Any, times: int) -> CrossFit:
         name, built = cross_fitting.chosen(wanted, random_state)
@@ -206,31 +223,26 @@ def of_table(
     return of_cross_fits(table, {name: first} | fits | {name: first}, list(dict.fromkeys(notes)))
 
 
-def _need_pandas() -> None:
-    try:
-        import pandas  # noqa: F401
-    except ModuleNotFoundError as missing:
-        how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
-        raise ModuleNotFoundError(how, name="pandas") from missing
-
-
 def of_cross_fits(table: tables.Table, fits: dict[str, CrossFit], notes: list[str]) -> Audit:
     """The audit from probabilities: those of the first of ``fits`` say what is wrong, the others compare."""
+    import pandas as pd
+
     classes, y = np.unique(table.labels, return_inverse=True)
     name, cross = next(iter(fits.items()))
     p, Q = cross.mean, flip_rates.joint(cross.mean, y)
-    sureness, anchor = flip_rates.surest(p, y), flip_rates.anchor(p, y)
-    ranking = _ranking(table, p, y, classes, Q)
-    informative = flip_rates.chance(fits, y) < SIGNIFICANT
+    sureness, informative = flip_rates.surest(p, y), flip_rates.chance(fits, y) < SIGNIFICANT
+    found = table.places() | {"label": classes[y], "suggested": classes[flip_rates.suggested(p, y)]}
+    found |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q)}
+    ranking = pd.DataFrame(found).sort_values("score", kind="stable", ignore_index=True)
     return Audit(
         classes=classes,
         counts=np.bincount(y),
         suspicious=ranking[ranking.pop("wrong") & informative].reset_index(drop=True),
         ranking=ranking,
         conflicts=_conflicts(table, y, classes),
-        flip_rates=_rates(cross, y, classes, table.trusted, sureness),
+        flip_rates=_rates(cross, y, classes, table.trusted, sureness.limit),
         bounds=(0.0, float(flip_rates.wrong_share_of(sureness.limit, y)) if informative else 1.0),
-        guess=flip_rates.wrong_share_of(anchor, y),
+        guess=flip_rates.wrong_share_of(flip_rates.anchor(p, y), y),
         informative=informative,
         sureness=sureness,
         accuracies=flip_rates.compared(fits, y, flip_rates.flip_matrix(Q)),
@@ -250,44 +262,215 @@ def _conflicts(table: tables.Table, y: Classes, classes: NDArray[Any]) -> pd.Dat
     groups = [*equal, *near]
     rows = np.concatenate([*groups, np.empty(0, dtype=np.intp)])
     like = [table.rows[group[0]] for group in groups for _ in group]
-    lines = {"line": table.lines[rows]} if table.lines.any() else {}
     nearly = np.arange(len(rows)) >= sum(map(len, equal))
-    labels = {"label": classes[y[rows]], "like": like, "nearly": nearly}
-    return pd.DataFrame({"row": table.rows[rows], **lines, **labels})
+    return pd.DataFrame(table.places(rows) | {"label": classes[y[rows]], "like": like, "nearly": nearly})
 
 
 def _rates(
-    cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], sureness: Sureness
+    cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], limit: Array
 ) -> pd.DataFrame:
     """A row for each pair of a true and an observed class."""
     import pandas as pd
 
-    K = len(classes)
-    matrices = {
-        "estimate": flip_rates.from_joint(cross.mean, y),
-        "anchor": flip_rates.anchor(cross.mean, y),
-        "own": cross.omega.mean(axis=0),
-        "limit": sureness.limit,
-    }
-    known = np.array([value is not None for value in trusted])
-    if known.any():
-        true = np.searchsorted(classes, np.array([value for value in trusted if value is not None]))
+    K, p = len(classes), cross.mean
+    matrices = {"estimate": flip_rates.from_joint(p, y), "anchor": flip_rates.anchor(p, y)}
+    matrices |= {"own": cross.omega.mean(axis=0), "limit": limit}
+    if known := [i for i, value in enumerate(trusted) if value is not None]:
+        true = np.searchsorted(classes, np.array([trusted[i] for i in known]))
         counted = flip_rates.counted(y[known], true, K)
         matrices |= dict(zip(("trusted", "trusted_low", "trusted_high"), counted, strict=True))
     pairs = {"true": np.repeat(classes, K), "observed": np.tile(classes, K)}
     return pd.DataFrame(pairs | {key: matrix.ravel() for key, matrix in matrices.items()})
 
 
-def _ranking(table: tables.Table, p: Array, y: Classes, classes: NDArray[Any], Q: Array) -> pd.DataFrame:
-    """All rows, the most doubtful label first; ``wrong`` where it is likely so."""
-    import pandas as pd
+# what single columns say
 
-    entries: dict[str, NDArray[Any]] = {
-        "row": table.rows,
-        **({"line": table.lines} if table.lines.any() else {}),
-        "label": classes[y],
-        "suggested": classes[flip_rates.suggested(p, y)],
-        "score": flip_rates.margins(p, y),
-        "wrong": flip_rates.likely_wrong(p, y, Q),
-    }
-    return pd.DataFrame(entries).sort_values("score", kind="stable", ignore_index=True)
+
+def telling(table: tables.Table, y: Classes) -> list[str]:
+    """Columns that predict nearly every label alone, by small trees that did not see the row (2000 at most).
+
+    A label of which more than a hundredth is wrong cannot be predicted so well but by what was made from it.
+    """
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.tree import DecisionTreeClassifier
+
+    part = np.random.default_rng(0).permutation(len(y))[:LARGEST]
+    K, y, found = int(y.max()) + 1, y[part], []
+    most = min(TELLING, 0.1 * (1 - np.bincount(y).max() / len(y)))
+    tree = DecisionTreeClassifier(max_leaf_nodes=8 * K, min_samples_leaf=2, random_state=0)
+    for name in table.contents:
+        at = [j for j, each in enumerate(table.names) if each == name or each.startswith(f"{name}=")]
+        if at and most > 0 and np.bincount(y).min() > 1:
+            X = table.X[part][:, at]
+            # the tree has seen the row first: most columns are refused without a cross-fit
+            if np.mean(tree.fit(X, y).predict(X) != y) <= most:
+                found += [name] if np.mean(cross_val_predict(tree, X, y, cv=2) != y) <= most else []
+    return found
+
+
+def calendar(days: Array) -> dict[str, Array]:
+    """Where days (n,) since 1970 lie in their year, week and day: cosine and sine, (n, 2) each."""
+    turns = {"month": days / 365.2425, "weekday": np.floor(days) / 7, "hour": days}
+    waves = {part: np.column_stack([np.cos(w), np.sin(w)]) for part, w in
+             ((part, 2 * np.pi * (turn % 1)) for part, turn in turns.items())}  # fmt: skip
+    return {part: wave for part, wave in waves.items() if np.ptp(wave) > 0}
+
+
+def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tables.Table:
+    """The table with those parts of its dates (all dates together) that help, and a note of each.
+
+    A part stays if it makes the labels of rows that a random forest did not see likelier: by more than three
+    standard errors of the mean gain in log p_y, both over the table without it and over the table with the
+    parts of other rows, shuffled. Trained on 2000 rows at most.
+    """
+    if not table.dates:
+        return table
+    forest = cross_fitting.model_of("forest", random_state)
+
+    def likely(X: Array) -> Array:
+        fit = cross_fitted(X, y, forest, random_state=random_state, repetitions=1, most_rows=LARGEST)
+        return flip_rates.log_likelihoods(fit, y)
+
+    parts: dict[str, dict[str, Array]] = {}
+    for name in table.dates:
+        for part, wave in calendar(table.X[:, table.names.index(name)]).items():
+            parts.setdefault(part, {})[name] = wave
+    plain, shuffled = likely(table.X), np.random.default_rng(random_state).permutation(len(y))
+    X, names, notes = table.X, list(table.names), list(table.notes)
+    for part, waves in parts.items():
+        wave = np.hstack(list(waves.values()))
+        found = likely(np.hstack([table.X, wave]))
+        others = (plain, likely(np.hstack([table.X, wave[shuffled]])))
+        if all(g.mean() > SURE * g.std(ddof=1) / len(y) ** 0.5 for g in (found - other for other in others)):
+            X = np.hstack([X, wave])
+            names += [f"{name} {part} {which}" for name in waves for which in ("cos", "sin")]
+            notes.append(f"the {part} of {', '.join(waves)} makes unseen labels likelier and was added")
+    return replace(table, X=X, names=names, notes=notes)
+
+
+# in plain words
+
+
+def _lines(found: Audit) -> list[str]:
+    notes = [f"The table: {note}." for note in found.notes]
+    if not found.informative:
+        return [headline(found), *same(found), *notes]
+    told = [headline(found), certainty(found), *same(found), *rates(found), BIAS, ranking(found)]
+    return [*told, *methods(found), *doubts(found), *notes]
+
+
+def headline(found: Audit, reviewed: str = "") -> str:
+    """What labels alone can say of how many are wrong; ``reviewed`` : what rows say that were looked at."""
+    count, best = found.counts.sum(), found.accuracies.iloc[0]
+    begin = f"{count} labels of {len(found.classes)} classes."
+    if not found.informative:
+        return (
+            f"{begin} These columns say nothing about the label: no model orders the labels better than "
+            f"chance (the best is right for {percent(best['accuracy'])} of them, always saying "
+            f"{found.classes[found.counts.argmax()]} for {percent(found.counts.max() / count)}). So which "
+            "labels are wrong cannot be known from these columns."
+        )
+    first = "There is evidence of wrong labels." if found.evidence.any() else "No evidence of wrong labels."
+    if reviewed:
+        return f"{begin} {reviewed}"
+    top, guess = found.bounds[1], min(found.guess, found.bounds[1])
+    return (
+        f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "
+        "(the upper end at 95 % confidence, if flips depend on the class alone). A guess within that range "
+        f"is {percent(guess)}: no interval is known to cover it until rows are reviewed."
+    )
+
+
+def same(found: Audit) -> Iterator[str]:
+    """Rows that contradict each other."""
+    near = found.conflicts["nearly"].astype(bool)
+    if pairs := int(near.sum()) // 2:
+        yield f"{pairs} pairs of rows are nearly equal and have different labels."
+    if rows := int((~near).sum()):
+        groups = found.conflicts["like"][~near].nunique()
+        too_many = rows > int(found.counts.sum()) / 5
+        many = " So many that the columns lack something the labels depend on." * too_many
+        yield f"{rows} rows have the contents of another row and a different label ({groups} groups).{many}"
+
+
+def certainty(found: Audit) -> str:
+    """Whether there is evidence of flips at all."""
+    surest = found.sureness
+    if not found.evidence.any():
+        return (
+            f"No evidence of flips: where {found.model} is surest, {surest.disagree.sum()} of "
+            f"{surest.rows.sum()} labels disagree with it. What looks wrong elsewhere may be overlap of the "
+            "classes."
+        )
+    where = np.flatnonzero(found.evidence)
+    told = ", ".join(f"{surest.disagree[j]} of {surest.rows[j]} for {found.classes[j]}" for j in where)
+    return (
+        f"Evidence of wrong labels: even where {found.model} is surest of a class, labels disagree ({told}). "
+        "Only flips do that, or classes that overlap everywhere."
+    )
+
+
+def rates(found: Audit) -> Iterator[str]:
+    """The most frequent confusion, and what trusted labels say."""
+    off = off_diagonal(found)
+    most = max(off, key=lambda row: float(row["anchor"]))
+    yield (
+        f"Perhaps the most frequent: {most['true']} labelled {most['observed']}, {percent(most['anchor'])} "
+        f"of class {most['true']} by the anchor estimate."
+    )
+    for row in off:
+        if not np.isnan(row.get("trusted", np.nan)):
+            between = f"{percent(row['trusted_low'])} to {percent(row['trusted_high'])}"
+            share = f"{percent(row['trusted'])} of class {row['true']} ({between})"
+            yield f"By trusted labels: {row['true']} labelled {row['observed']}, {share}."
+
+
+def ranking(found: Audit) -> str:
+    """What to do with the ranked list."""
+    return (
+        f"{len(found.suspicious)} labels are listed as suspicious. Look at them from the top: the order is "
+        "more to be trusted than the number."
+    )
+
+
+def methods(found: Audit) -> Iterator[str]:
+    """Which method is the most accurate, and whether that means anything."""
+    table = found.accuracies
+    if len(table) < 2:
+        return
+    best = table.iloc[0]
+    tied = ", ".join(table["method"][1:][table["behind_low"][1:] <= 0]) or "none"
+    yield (
+        f"On the observed labels {best['method']} is the most accurate ({percent(best['accuracy'])}); not to "
+        f"be told from it at 95 %: {tied}."
+    )
+    if table["corrected"].isna().any():
+        yield "Accuracies on the true labels cannot be told: with flips this frequent a correction blows up."
+    elif table["clipped"].any():
+        yield "Some corrected accuracies lay above 100 % and were clipped: the flip rates are then too high."
+
+
+def doubts(found: Audit) -> Iterator[str]:
+    """Why these data in particular say little."""
+    shares = found.counts / found.counts.sum()
+    if found.counts.sum() < FEW:
+        yield f"Only {found.counts.sum()} rows: intervals are wide, and so is what they do not show."
+    if shares.min() < RARE:
+        rare = found.classes[shares.argmin()]
+        yield f"Class {rare} is rare ({percent(shares.min())}): what is said of it rests on few rows."
+    if max(row["estimate"] for row in off_diagonal(found)) > NEAR_HALF:
+        yield (
+            "A flip rate is near one half. Beyond it two classes have changed names, which no method can "
+            "tell from the labels alone."
+        )
+
+
+def percent(share: float) -> str:
+    """``12 %``, below ten with a decimal."""
+    value = 100.0 * float(share)
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+
+
+def off_diagonal(found: Audit) -> list[dict[Any, Any]]:
+    """The flip rates of wrong labels."""
+    return [row for row in found.flip_rates.to_dict("records") if row["true"] != row["observed"]]

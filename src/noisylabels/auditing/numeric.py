@@ -94,9 +94,8 @@ def of_numbers(
     z = size / np.maximum(cross_val_predict(clone(model), X, size, cv=folds), floor)
     z *= MEDIAN / max(float(np.median(z)), 1e-12)
     known = spearmanr(expected, y, alternative="greater").pvalue if expected.std() > 0 else 1.0
-    columns = {"row": table.rows} | ({"line": table.lines} if table.lines.any() else {})
     expected = np.array([float(f"{value:.6g}") for value in expected])
-    columns |= {"label": table.labels, "suggested": expected, "score": -z}
+    columns = table.places() | {"label": table.labels, "suggested": expected, "score": -z}
     frame = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
     informative = bool(known < SIGNIFICANT)
     listed = frame[(frame["score"] < -FAR) & informative]

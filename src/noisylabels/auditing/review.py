@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing import intervals, report
+from noisylabels.auditing import intervals
+from noisylabels.auditing.audit import Audit, percent
 from noisylabels.auditing.intervals import Rate
 from noisylabels.auditing.numeric import NumericAudit
 from noisylabels.auditing.tables import Table, exact, is_missing, measured, visible
@@ -28,8 +29,6 @@ from noisylabels.validation import whole
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from noisylabels.auditing.audit import Audit
 
 PLAN = "review_plan.json"
 NEXT = 50
@@ -418,7 +417,6 @@ def _flip_rates(
 
 
 def _sentences(found: Review) -> list[str]:
-    percent = report.percent
     told = []
     if not found.reviewed:
         told.append(

@@ -75,6 +75,10 @@ class Table:
     label: str = "y"
     dates: Sequence[str] = ()
 
+    def places(self, at: Any = slice(None)) -> dict[str, NDArray[Any]]:
+        """The columns ``row`` and, where the file has lines, ``line`` of some rows of X."""
+        return {"row": self.rows[at]} | ({"line": self.lines[at]} if self.lines.any() else {})
+
 
 class Encoded(NamedTuple):
     """X (n, d), the names of its columns, and what had to be done, in sentences."""

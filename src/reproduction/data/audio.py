@@ -12,21 +12,19 @@ from numpy.typing import NDArray
 
 from reproduction.data.formats import Arrays, Files, only
 
-RATE = 16_000
-"""Samples per second of everything that is prepared."""
-
-SHORTEST = 0.25
-"""Seconds; a shorter recording is taken for a mistake."""
-
 Signal = NDArray[np.float64]
+RATE, SHORTEST = 16_000, 0.25
+"""Samples per second of everything that is prepared; seconds, a shorter recording is taken for a mistake."""
+DIRECT = 5
+"""Tap of the direct path, counted from 0."""
+SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
+SPEED_OF_SOUND = 343.0  # metres per second
+FRACTIONAL_DELAY = 41  # taps of the windowed sinc (Hann) that places an arrival between two samples
+HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5  # reflections a metre of path can have at most
 
 
 def read(path: Path) -> tuple[Signal, int]:
-    """Samples (n,) and rate in Hz of an audio file with one channel.
-
-    Raises ValueError : not an audio file, empty, too short, silent, a sample that is not finite, several
-    channels.
-    """
+    """Samples (n,) and rate in Hz of a file with one channel; ValueError says why it cannot be used."""
     try:
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
     except soundfile.SoundFileError as error:
@@ -63,9 +61,8 @@ def recording(files: Files) -> Arrays:
     path = only(files)
     signal, rate = read(path)
     if rate != RATE:
-        raise ValueError(
-            f"{path}: expects {RATE} Hz, file has {rate}; resample with `sox {path.name} -r {RATE} out.wav`"
-        )
+        how = f"resample with `sox {path.name} -r {RATE} out.wav`"
+        raise ValueError(f"{path}: expects {RATE} Hz, file has {rate}; {how}")
     return {"signal": signal, "rate": np.array(RATE, np.int64)}
 
 
@@ -81,26 +78,13 @@ def room_response(files: Files) -> Arrays:
     return {"signal": resample(signal, rate, RATE), "rate": np.array(RATE, np.int64)}
 
 
-# room impulse responses
-
-DIRECT = 5
-"""Tap of the direct path, counted from 0."""
-
-SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
-SPEED_OF_SOUND = 343.0  # metres per second
-FRACTIONAL_DELAY = 41  # taps of the windowed sinc (Hann) that places an arrival between two samples
-HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5  # reflections a metre of path can have at most
-
-
 def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> Signal:
     """h of a 5 m x 4 m x 3 m room by the image method: delayed echoes reflection^k / (4 pi distance).
 
     ``reflection`` is the pressure reflection of every wall (absorption 1 - reflection^2). Images are taken
-    up to the order that can still arrive within ``taps``. An echo lies between two samples by a windowed
-    sinc of 41 taps.
-
-    Raises ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).  Source: Allen and Berkley
-    1979, in pyroomacoustics; the geometry is our choice (the ORS paper gives none).
+    up to the order that can still arrive within ``taps``; a windowed sinc of 41 taps puts an echo between two
+    samples. Source: Allen and Berkley 1979, in pyroomacoustics; the geometry is ours (the ORS paper gives
+    none).   Raises ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).
     """
     _check(taps, rate)
     if not 0 <= reflection < 1:
@@ -116,12 +100,8 @@ def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> S
     try:
         for name, value in choices.items():
             acoustics.constants.set(name, value)
-        room = acoustics.ShoeBox(
-            SIZE,
-            fs=rate,
-            materials=acoustics.Material(1.0 - reflection**2),
-            max_order=int(HARMONIC * longest) + 3,
-        )
+        walls, order = acoustics.Material(1.0 - reflection**2), int(HARMONIC * longest) + 3
+        room = acoustics.ShoeBox(SIZE, fs=rate, materials=walls, max_order=order)
         room.add_source(SOURCE)
         room.add_microphone(MICROPHONE)
         room.compute_rir()
@@ -146,9 +126,8 @@ def recorded(h: Signal, rate: int, taps: int = 1024, to_rate: int = RATE) -> Sig
 
 def _check(taps: int, rate: int) -> None:
     if taps <= DIRECT:
-        raise ValueError(
-            f"taps must be more than {DIRECT} (the direct path stands at tap {DIRECT}), got {taps}"
-        )
+        stands = f"(the direct path stands at tap {DIRECT})"
+        raise ValueError(f"taps must be more than {DIRECT} {stands}, got {taps}")
     if rate < 1:
         raise ValueError(f"rate must be at least 1 Hz, got {rate}")
 

@@ -55,12 +55,10 @@ def galaxy_zoo(files: Files) -> Arrays:
 
 
 def cifar10h(files: Files) -> Arrays:
-    """CIFAR-10's test images without their pixels: labels, people's votes, a network's probabilities.
+    """CIFAR-10's test images without their pixels: ``y`` (10000,) labels 0..9, people's votes, probabilities.
 
-    Arrays: ``y`` (10000,) labels 0..9; ``votes`` (10000, 10) how many people chose each class, 47 to 63 in
-    all, their names not known; ``p`` (10000, 10) cross-validated probabilities.
-
-    Raises ValueError : other shapes.
+    ``votes`` (10000, 10) how many people chose each class, 47 to 63 in all, their names not known; ``p``
+    (10000, 10) cross-validated, by a network. Raises ValueError : other shapes.
     """
     names = {"votes": "cifar10h-counts.npy", "p": "cifar10_test_set_pyx.npy"}
     found = {key: np.load(files[name], allow_pickle=False).astype(float) for key, name in names.items()}
@@ -90,9 +88,7 @@ def label_errors(files: Files) -> Arrays:
 
 
 def websearch(files: Files) -> Arrays:
-    """Bike / NotBike: features of images found by web search, with true labels.
-
-    Arrays: ``X``, ``y``; ``y_noisy`` where the file flags wrong labels in ``fd``.
+    """Bike / NotBike: ``X`` of images found by web search, true ``y``; ``y_noisy`` where ``fd`` flags labels.
 
     Raises ValueError : no matrix x with one row (or column) per label of y, or not two classes.
     """
@@ -118,6 +114,10 @@ def _signs(labels: NDArray[Any], where: str) -> NDArray[np.int8]:
     return np.where(labels.ravel() == values[1], 1, -1).astype(np.int8)
 
 
+def _balanced(rng: np.random.Generator, n: int) -> NDArray[np.int8]:
+    return rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
+
+
 def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
     """n items with ten labels each by a simulated crowd of 164 (see `noise.crowd.simulate`), and d features.
 
@@ -125,7 +125,7 @@ def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
     """
     seeds = Seeds(0, "stand-in", "rte")
     rng = seeds.generator(0, "items")
-    y = rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
+    y = _balanced(rng, n)
     X = rng.standard_normal((n, d)) + y[:, None] * 0.25 / np.sqrt(d)
     crowd = simulate(y, seeds.generator(0, "crowd"))
     return pack(X, y) | {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
@@ -138,21 +138,19 @@ def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
     the boundary is a pair of lines that cross (Bayes error 14 %), and the other features are noise.
     """
     rng = Seeds(0, "stand-in", "websearch").generator(0, "images")
-    y = rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
-    X = rng.standard_normal((n, d))
+    y, X = _balanced(rng, n), rng.standard_normal((n, d))
     X[np.arange(n), np.where(y > 0, 0, 1)] += np.where(rng.random(n) < 0.5, 2.0, -2.0)
     found = (y < 0) & (rng.random(n) < 0.25)
     return pack(X, y) | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
 
 
-# features of a sentence pair (text, hypothesis). The paper names none; these nine are the overlap measures
-# that are customary for the first RTE challenge.
-
 NEGATIONS = {"not", "no", "never", "without", "nobody", "nothing", "none", "neither", "nor", "cannot"}
 
 
 def features(text: Sequence[str], hypothesis: Sequence[str]) -> NDArray[np.float64]:
-    """(n, 9) overlap measures of pairs; idf is counted over all texts and hypotheses.
+    """(n, 9) overlap measures of pairs, customary for the first RTE challenge (the paper names none).
+
+    The inverse document frequency, idf, is counted over all texts and hypotheses.
 
     Shares of the hypothesis' words and bigrams in the text; Jaccard index of the sets of words; tf-idf
     cosine; ratio of the lengths; longest common subsequence / words of the hypothesis; share of the
@@ -173,6 +171,7 @@ def _measures(text: list[str], hypothesis: list[str], idf: dict[str, float]) -> 
     t, h = ([word.lower() for word in side] for side in (text, hypothesis))
     names = {word.lower() for word in hypothesis[1:] if word[0].isupper() or word[0].isdigit()}
     numbers = {word for word in h if word[0].isdigit()}
+    negations = [sum(word in NEGATIONS or word.endswith("n't") for word in side) for side in (t, h)]
     return [
         _share(set(h), set(t)),
         _share(set(pairwise(h)), set(pairwise(t))),
@@ -182,16 +181,12 @@ def _measures(text: list[str], hypothesis: list[str], idf: dict[str, float]) -> 
         _common_subsequence(t, h) / max(len(h), 1),
         _share(names, set(t)),
         float(len(numbers - set(t))),
-        float(abs(_negations(t) - _negations(h))),
+        float(abs(negations[0] - negations[1])),
     ]
 
 
 def _share(part: set[T], whole: set[T]) -> float:
     return len(part & whole) / len(part) if part else 1.0
-
-
-def _negations(words: list[str]) -> int:
-    return sum(word in NEGATIONS or word.endswith("n't") for word in words)
 
 
 def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:

@@ -33,7 +33,7 @@ SIGNS = {-1.0: -1, 1.0: 1}
 
 
 def only(files: Files) -> Path:
-    """The path of a source of one file; ValueError lists the names if there are none or several."""
+    """The one path of a source; ValueError lists the names if there are none or several."""
     if len(files) != 1:
         raise ValueError(f"expected one file, got {', '.join(sorted(files)) or 'none'}")
     return next(iter(files.values()))
@@ -106,9 +106,9 @@ def svmlight(
     classes: Mapping[float, int] = SIGNS,
     dtype: DTypeLike = np.float64,
 ) -> tuple["csr_matrix[Any]", NDArray[np.int8]]:
-    """(n, features) sparse matrix and (n,) int8 labels of ``label index:value ...``, one-based indices.
+    """(n, features) sparse matrix and (n,) int8 labels, by ``classes``, of ``label index:value ...``.
 
-    classes : the file's labels -> ours. ValueError: an index outside 1..features, or a label without a class.
+    ValueError : an index outside 1..features, or a label without a class.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -134,10 +134,7 @@ def mat(path: Path) -> dict[str, Any]:
 
 
 def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
-    """Two-dimensional numeric variable ``name``, a sparse matrix made dense.
-
-    ValueError : no such variable, or one that is not numeric; the message lists those there are.
-    """
+    """Two-dimensional numeric variable ``name``, made dense; ValueError : none, the message lists those there are."""
     value: Any = variables.get(name)
     value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if value.ndim != 2 or value.dtype.kind not in "biuf":
@@ -159,14 +156,9 @@ def users_table(
 
     Read as the audit reads it: words become 0/1 columns, dates are counted in days; ``notes`` says what was
     done, if anything. An .npz may have splits, ``train`` and ``test``.
-
-    Parameters
-    ----------
-    label : the column with the labels.
-    positive : the class that becomes +1; without it, the larger of two numbers.
-    columns : the columns to learn from; all but the label by default.
-    gaps : "fill" puts the median or the most frequent word there, and a 0/1 column says where; without it, a
-        missing value is refused.
+    label : the column with the labels.   positive : the class that becomes +1; without it, the larger of two
+    numbers.   columns : to learn from; all but the label by default.   gaps : "fill" puts the median or the
+    most frequent word there, and a 0/1 column says where; without it, a missing value is refused.
 
     Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
     """
@@ -181,9 +173,8 @@ def users_table(
         gap = next((k for k, row in enumerate(found.rows) if tables.is_missing(values[row])), None)
         if gap is not None and f"{name} missing" in found.names:
             place = f"line {found.lines[gap]}" if found.lines[gap] else f"row {found.rows[gap]}"
-            raise ValueError(
-                f"{path.name}, {place}: column {name!r} has no value; fill it in, or say `gaps: fill`"
-            )
+            how = f"column {name!r} has no value; fill it in, or say `gaps: fill`"
+            raise ValueError(f"{path.name}, {place}: {how}")
     chosen = _positive(np.unique(found.labels).tolist(), positive, where)
     y = np.where(found.labels == chosen, 1, -1).astype(np.int8)
     tables.check_classes(y, where)
@@ -203,9 +194,8 @@ def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
     good = all(rows.ndim == 2 and rows.dtype.kind in "iu" for rows in splits.values())
     if not good or len({len(rows) for rows in splits.values()}) != 1 or len(splits) != 2:
         shapes = {part: rows.shape for part, rows in splits.items()}
-        raise ValueError(
-            f"{name}: splits need `train` and `test`, whole numbers, as many lines in both; found {shapes}"
-        )
+        need = "splits need `train` and `test`, whole numbers, as many lines in both"
+        raise ValueError(f"{name}: {need}; found {shapes}")
     for number, rows in enumerate(np.hstack([splits["train"], splits["test"]]).tolist()):
         if min(rows) < 0 or max(rows) >= n or len(set(rows)) < len(rows):
             raise ValueError(f"{name}: split {number} has a row twice, or one that is not in 0 to {n - 1}")
@@ -221,14 +211,14 @@ def _positive(classes: list[Any], positive: str | float | None, where: str) -> A
         raise ValueError(f"{where} holds one class only ({some or 'no value'}); two are needed")
     if positive is None and len(classes) == 2 and (classes[0] == "False" or not isinstance(classes[0], str)):
         return classes[1]
-    if positive is None:
-        raise ValueError(f"{where} holds the classes {some}; say which is the positive one: `positive`")
-    number = None if isinstance(positive, bool) else exact(str(positive))
-    for value in classes:
+    number = None if isinstance(positive, bool | None) else exact(str(positive))
+    for value in classes if positive is not None else ():
         if str(value) == str(positive) or (number is not None and value == float(number)):
             return value
-    if isinstance(positive, bool):
-        raise ValueError(
-            f"{where} holds the classes {some}; put `positive` in quotes, it was read as {positive}"
-        )
-    raise ValueError(f"{where} holds the classes {some}, none of them `positive`: {positive!r}")
+    if positive is None:
+        how = "; say which is the positive one: `positive`"
+    elif isinstance(positive, bool):
+        how = f"; put `positive` in quotes, it was read as {positive}"
+    else:
+        how = f", none of them `positive`: {positive!r}"
+    raise ValueError(f"{where} holds the classes {some}{how}")

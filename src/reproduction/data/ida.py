@@ -26,11 +26,9 @@ Floats = NDArray[np.float64]
 Points = tuple[Floats, NDArray[Any]]
 Splits = tuple[NDArray[np.int32], NDArray[np.int32]]
 
-
 _FACTS = json.loads(fact("ida.json"))
 TRAIN: dict[str, int] = _FACTS["train"]
 """Published numbers of training rows."""
-
 REALISATIONS: dict[str, int] = _FACTS["realisations"]
 """Published numbers of splits; of the others 100."""
 
@@ -38,8 +36,7 @@ REALISATIONS: dict[str, int] = _FACTS["realisations"]
 def splits(name: str, y: NDArray[np.int8]) -> Splits:
     """Our splits of the IDA sizes: (R, n_train), (R, n_test) indices of uniform random partitions.
 
-    Realisation r is drawn from its stream of the fixed seed 0;
-    a training part of one class only is redrawn.
+    Realisation r is drawn from its stream of the fixed seed 0; a training part of one class only is redrawn.
     """
     train, seeds = TRAIN[name], Seeds(0, "ida-splits", name)
     order = np.empty((REALISATIONS.get(name, 100), len(y)), np.int32)
@@ -49,9 +46,6 @@ def splits(name: str, y: NDArray[np.int8]) -> Splits:
         while len(np.unique(y[row[:train]])) < 2:
             row[:] = rng.permutation(len(y))
     return order[:, :train].copy(), order[:, train:].copy()
-
-
-# recipes: the points of a set from a file of a package or a mirror
 
 
 def _z(X: Floats) -> Floats:
@@ -73,22 +67,13 @@ def _banana(path: Path) -> Points:
 
 
 def _scaled(name: str, X: Floats) -> Floats:
-    """The columns as IDA scaled them, times a slope and minus a shift each."""
     slope, shift = _FACTS["slope_and_shift"][name]
     return np.asarray(X * slope - shift)
-
-
-def _flare_solar(X: Floats, y: NDArray[Any]) -> Points:
-    return X[:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], y  # unscaled: activity ... area and C, M, X counts
 
 
 def _german(X: Floats, y: NDArray[Any]) -> Points:
     X[X[:, 3] == 10, 3] = 410 - 40  # IDA's artefact: purpose A410 is 410 beside A40 ... A49
     return _z(X), y
-
-
-def _image(X: Floats, y: NDArray[Any]) -> Points:
-    return _z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6]))  # brickface, sky, foliage, path
 
 
 def _splice(X: Floats, y: NDArray[Any]) -> Points:
@@ -97,8 +82,6 @@ def _splice(X: Floats, y: NDArray[Any]) -> Points:
 
 
 # generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California, 1996
-
-
 def _shuffled(rng: np.random.Generator, negative: Floats, positive: Floats) -> Points:
     X, y = np.concatenate([negative, positive]), np.repeat([-1, 1], [len(negative), len(positive)])
     order = rng.permutation(len(y))
@@ -130,9 +113,6 @@ GENERATORS = {"ringnorm": (generated_ringnorm, 3736, 3664), "waveform": (generat
 """Set -> how it is generated, with its published numbers of rows of class -1 and +1."""
 
 
-# loaders
-
-
 def _loader(
     name: str, read: Callable[[Path], Points], change: Callable[[Floats, NDArray[Any]], Points]
 ) -> Callable[[Files], Arrays]:
@@ -158,10 +138,14 @@ def _loader(
 banana = _loader("banana", _banana, lambda X, y: (X, y))
 breast_cancer = _loader("breast-cancer", uci.breast_cancer, lambda X, y: (_scaled("breast-cancer", X), y))
 diabetes = _loader("diabetes", uci.pima_points, _standardised)
-flare_solar = _loader("flare-solar", uci.solar_flare, _flare_solar)
+flare_solar = _loader(  # unscaled: activity ... area and C, M, X counts
+    "flare-solar", uci.solar_flare, lambda X, y: (X[:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], y)
+)
 german = _loader("german", uci.german, _german)
 heart = _loader("heart", uci.heart_points, _standardised)
-image = _loader("image", uci.segment, _image)
+image = _loader(  # brickface, sky, foliage and path are +1
+    "image", uci.segment, lambda X, y: (_z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6])))
+)
 ringnorm = _loader("ringnorm", uci.norm, lambda X, y: (_z(X), -y))
 splice = _loader("splice", uci.splice, _splice)
 thyroid = _loader("thyroid", uci.new_thyroid, lambda X, y: (_scaled("thyroid", X), _plus(y != 1)))

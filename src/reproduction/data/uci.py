@@ -18,6 +18,7 @@ Points = tuple[NDArray[np.float64], NDArray[np.int8]]
 Levels = Mapping[int, Mapping[str, int]]
 """Column -> its levels and their codes; other columns hold numbers."""
 
+_LEVELS: dict[str, dict[str, dict[str, int]]] = json.loads(fact("levels.json"))
 ZERO_ONE = {"0": -1, "1": 1, "-": -1, "+": 1}
 ONE_TWO = {"1": -1, "2": 1, "negative": -1, "positive": 1}
 
@@ -26,18 +27,15 @@ def _ordinal(*levels: str, start: int = 0) -> dict[str, int]:
     return {level: code for code, level in enumerate(levels, start)}
 
 
-def _levels(name: str) -> Levels:
-    """The codes that UCI's documentation gives the levels of a set."""
-    return {int(column): levels for column, levels in json.loads(fact("levels.json"))[name].items()}
+def _points(rows: Fields, classes: Mapping[str, int], levels: str | Levels = "none") -> Points:
+    """All columns but the last as numbers or codes, and the classes in the last.
 
-
-def _points(rows: Fields, classes: Mapping[str, int], levels: Levels | None = None) -> Points:
-    """All columns but the last as numbers or codes, and the classes in the last."""
-    coded = levels or {}
-    columns = [
-        codes(column, coded[j]) if j in coded else numbers(column) for j, column in enumerate(rows.T[:-1])
-    ]
-    return np.column_stack(columns).astype(np.float64), codes(rows[:, -1], classes)
+    levels : a set, for the codes that UCI's documentation gives its levels; or these codes.
+    """
+    if isinstance(levels, str):
+        levels = {int(column): each for column, each in _LEVELS.get(levels, {}).items()}
+    X = [codes(each, levels[j]) if j in levels else numbers(each) for j, each in enumerate(rows.T[:-1])]
+    return np.column_stack(X).astype(np.float64), codes(rows[:, -1], classes)
 
 
 def _numeric(columns: int, classes: Mapping[str, int]) -> Callable[[Path], Points]:
@@ -52,16 +50,16 @@ def _australian(path: Path) -> Points:
     rows = np.delete(table(path, 16), 3, axis=1)
     for column, filler in ((1, "31.57"), (12, "184")):
         rows[rows[:, column] == "?", column] = filler
-    X, y = _points(rows, ZERO_ONE, _levels("australian"))
+    X, y = _points(rows, ZERO_ONE, "australian")
     X[:, 13] += 1
     return X, y
 
 
-def _heart(path: Path) -> Points:
+def heart_points(path: Path) -> Points:
     """Numbers; or the 270 of Cleveland's 303 rows that Statlog took, in its order and with UCI's numbers."""
     if path.suffix != ".tab":
         return _numeric(13, ONE_TWO)(path)
-    return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, _levels("heart"))
+    return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, "heart")
 
 
 def _parkinsons(path: Path) -> Points:
@@ -81,12 +79,9 @@ def _loader(read: Callable[[Path], Points]) -> Callable[[Files], Arrays]:
 
 
 pima_points = _numeric(8, ZERO_ONE | {"negative": -1, "positive": 1})
-heart_points = _heart
 
 australian = _loader(_australian)  # Statlog credit approval, 690 x 14; +1 = approved
-german_numeric = _loader(
-    _numeric(24, ONE_TWO)
-)  # Statlog credit, Strathclyde's coding, 1000 x 24; +1 = bad risk
+german_numeric = _loader(_numeric(24, ONE_TWO))  # Statlog credit by Strathclyde, 1000 x 24; +1 = bad risk
 haberman = _loader(_numeric(3, ONE_TWO))  # survival, 306 x 3; +1 = died within five years
 heart = _loader(heart_points)  # Statlog, 270 x 13; +1 = disease
 ionosphere = _loader(_numeric(34, {"b": -1, "g": 1}))  # Johns Hopkins, 351 x 34; +1 = good radar return
@@ -97,12 +92,10 @@ sonar = _loader(_numeric(60, {"R": -1, "M": 1}))  # mines against rocks, 208 x 6
 
 
 # points of IDA sets
-
 new_thyroid = _numeric(5, _ordinal(*"123", start=1))  # 215 x 5; y = 1 normal, 2 hyper-, 3 hypothyroid
 norm = _numeric(20, ZERO_ONE)  # Delve ringnorm or twonorm, 7400 x 20; +1 = class 1
-segment = _numeric(
-    19, _ordinal(*"1234567", start=1)
-)  # 2310 x 19; brickface sky foliage cement window path grass
+# 2310 x 19; brickface sky foliage cement window path grass
+segment = _numeric(19, _ordinal(*"1234567", start=1))
 waveform = _numeric(21, _ordinal(*"012"))  # Breiman's, 5000 x 21; y = class 0, 1, 2
 
 
@@ -110,8 +103,7 @@ def breast_cancer(path: Path) -> Points:
     """Ljubljana breast cancer, the 277 complete rows of 286 x 9 ordinal codes; +1 = recurrence."""
     rows = np.roll(table(path, 10), -1, axis=1)
     classes = {"no-recurrence-events": -1, "recurrence-events": 1}
-    complete = rows[(rows != "?").all(axis=1)]
-    return _points(complete, classes, _levels("breast_cancer"))
+    return _points(rows[(rows != "?").all(axis=1)], classes, "breast_cancer")
 
 
 def german(path: Path) -> Points:
@@ -125,7 +117,7 @@ def german(path: Path) -> Points:
 def solar_flare(path: Path) -> Points:
     """Solar flares (``flare.data2``), 1066 x 12 ordinal codes; +1 = spot distribution not "O" (open)."""
     rows = table(path, 13)[:, [0, 1, *range(3, 13), 2]]
-    return _points(rows, {"O": -1, "X": 1, "I": 1, "C": 1}, _levels("solar_flare"))
+    return _points(rows, {"O": -1, "X": 1, "I": 1, "C": 1}, "solar_flare")
 
 
 def splice(path: Path) -> Points:
@@ -136,4 +128,4 @@ def splice(path: Path) -> Points:
 
 def titanic(path: Path) -> Points:
     """Delve titanic, 2201 x 3: class (first..third, crew = 0..3), child, male; +1 = survived."""
-    return _points(table(path, 4), {"no": -1, "yes": 1}, _levels("titanic"))
+    return _points(table(path, 4), {"no": -1, "yes": 1}, "titanic")

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from noisylabels.auditing import numeric, report
+from noisylabels.auditing import audit, numeric
 from noisylabels.auditing.audit import Audit
 from noisylabels.auditing.numeric import NumericAudit
 from noisylabels.auditing.review import Review, harmless
@@ -60,10 +60,10 @@ def write(
     for name in TABLES[: 1 if numeric_ else None]:
         table = getattr(found, name).map(harmless)
         table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
-    off = [] if isinstance(found, NumericAudit) else report.off_diagonal(found)
+    off = [] if isinstance(found, NumericAudit) else audit.off_diagonal(found)
     rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")] or [0.0]
     what: dict[str, object] = {"found": found, "title": title, "command": command, "most": MOST_SHOWN}
-    what |= {"report": numeric if numeric_ else report}
+    what |= {"report": numeric if numeric_ else audit}
     what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
     said = reviewed.text if reviewed else remark
     what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _shown(found)}

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noisylabels import METHODS
-from noisylabels.auditing import report
+from noisylabels.auditing.audit import percent
 from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names, rendering
 from reproduction.plan import Plan
@@ -124,7 +124,7 @@ def templates() -> Environment:
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
     environment.globals |= {"elsewhere": pages.elsewhere, "ILLUSTRATES": pages.ILLUSTRATES}
-    environment.globals |= {"charts": charts, "percent": report.percent, "data_set": names.data_set}
+    environment.globals |= {"charts": charts, "percent": percent, "data_set": names.data_set}
     return environment
 
 
