@@ -134,7 +134,7 @@ def mat(path: Path) -> dict[str, Any]:
 
 
 def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
-    """Two-dimensional numeric variable ``name``, made dense; ValueError : none, the message lists those there are."""
+    """Two-dimensional numeric variable ``name``, dense; ValueError : none, and what there is."""
     value: Any = variables.get(name)
     value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if value.ndim != 2 or value.dtype.kind not in "biuf":
