@@ -105,8 +105,9 @@ def longest_first(rule):
 
 
 def threads_of(wildcards):
-    """A job that measures time gets all cores, so that nothing runs beside it; it uses one of them."""
-    return workflow.cores or 1 if PLAN.artifact(wildcards.artifact).measured else 1
+    """A job that measures time gets all cores, so that nothing runs beside it, where its times are judged; it uses one."""
+    alone = PLAN.artifact(wildcards.artifact).measured and SCALE != "smoke"
+    return workflow.cores or 1 if alone else 1
 
 
 def asked(resource, job):
