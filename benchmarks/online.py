@@ -28,7 +28,7 @@ from noisylabels.elementary import exp_of_negative
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
-from noisylabels.noise.features import FeatureNoise
+from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, TwoCopy

@@ -159,7 +159,7 @@ def _online(method: str, T: int, d: int) -> Call:
     from noisylabels.kernels import tensor
     from noisylabels.kernels.surrogate import gaussian_pair
     from noisylabels.losses import analytic
-    from noisylabels.noise.features import FeatureNoise
+    from noisylabels.noise.additive import FeatureNoise
 
     cls, rng = method_class(method), np.random.default_rng(0)
     X = rng.uniform(-1, 1, (T, d)) / math.sqrt(d)

@@ -10,7 +10,7 @@ from cleanlab.multiannotator import get_label_quality_multiannotator
 from sklearn.base import clone
 
 from noisylabels import GLAD, CrowdLab, DawidSkene, MajorityVote, OneCoin, crowds
-from noisylabels.noise.crowd import simulate
+from noisylabels.noise.flips import simulate
 
 METHODS = [MajorityVote, OneCoin, DawidSkene, GLAD]
 ORACLE = json.loads((Path(__file__).parent / "crowd_kit.json").read_text(encoding="utf-8"))

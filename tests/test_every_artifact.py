@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisylabels.noise.crowd import simulate
+from noisylabels.noise.flips import simulate
 from reproduction import artifact as artifacts
 from reproduction.data.prepare import Dataset, array_digest, write_prepared
 from reproduction.data.registry import load_registry

@@ -49,6 +49,17 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
     return array
 
 
+def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: bool = False) -> Floats:
+    """`finite`, and no objects, and not empty unless `empty`; else a ValueError."""
+    given = as_array(name, values)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: needs real numbers, got an array of {given.dtype}")
+    array = finite(name, given, shape)
+    if array.size == 0 and not empty:
+        raise ValueError(f"{name}: is empty")
+    return array
+
+
 def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
     """Like `finite`, and no value below 0."""
     array = finite(name, values, shape)

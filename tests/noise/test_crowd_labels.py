@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noisylabels.noise.crowd import simulate, subset
+from noisylabels.noise.flips import simulate, subset
 
 
 def crowd(n=300, seed=0, **settings):

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
-from noisylabels.noise.features import FeatureNoise
+from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.theory.estimates import degrees, feature_moment, largest_degree, mean_queries, pmf

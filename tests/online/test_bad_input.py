@@ -14,7 +14,7 @@ from noisylabels import METHODS
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
-from noisylabels.noise.features import FeatureNoise
+from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD
 from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels.noise.features import SHAPES, FeatureNoise, rotation
+from noisylabels.noise.additive import SHAPES, FeatureNoise, rotation
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.theory.regret_bounds import best_step, regret, two_copy_moment

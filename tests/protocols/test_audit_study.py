@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from running import here, table, typed, values
 
-from noisylabels.noise.crowd import simulate
+from noisylabels.noise.flips import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.prepare import Dataset
 from reproduction.protocols.audit import ESTIMATES, observed, on_splits, reviewed, scores_of

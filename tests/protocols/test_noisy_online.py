@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisylabels.noise.features import FeatureNoise
+from noisylabels.noise.additive import FeatureNoise
 from noisylabels.seeding import Seeds
 from reproduction import artifact as artifacts
 from reproduction.artifact import merge

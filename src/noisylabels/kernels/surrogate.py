@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.noise.features import real
-from noisylabels.validation import Floats, nonnegative, number, whole
+from noisylabels.validation import Floats, nonnegative, number, real, whole
 
 NODES = 10  # of the quadrature of a mixture
 LARGE = 100.0  # a constant C above this makes the estimates too wild to learn from
@@ -78,7 +77,7 @@ def gaussian_pair(sigma2: float, variances: ArrayLike) -> SurrogatePair:
     """k(x, x') = exp(-||x - x'||^2 / sigma2), the whole denominator, and its surrogate.
 
     k~(x, x') = C exp(-sum_i (x_i - x'_i)^2 / (sigma2 - 2 v_i)),  C = prod_i (1 - 2 v_i / sigma2)^(-1/2).
-    variances: (d,) of independent Gaussian noise on the entries; for others see `noise.features.rotation`.
+    variances: (d,) of independent Gaussian noise on the entries; for others see `noise.additive.rotation`.
     Raises ValueError: sigma2 not positive and finite, sigma2 <= 2 max v, negative variances. Warns: C > 100.
     Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 6.
     """

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.noise.features import real
-from noisylabels.validation import Floats, number, whole
+from noisylabels.validation import Floats, number, real, whole
 
 
 @dataclass(frozen=True)

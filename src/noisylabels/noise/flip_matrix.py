@@ -16,9 +16,6 @@ from scipy.special import expit, log_expit
 
 from noisylabels.validation import Array, Floats, finite
 
-START: Floats = np.array([[0.8, 0.2], [0.2, 0.8]])
-"""Where fits of two classes begin."""
-
 FLIPPED = 0.2  # 1 - omega_jj where fits begin
 SMALLEST_MASS = 1e-12  # a class with fewer examples than this keeps its row
 PROJECTED = 0.49  # both flip rates after the two classes have changed names
@@ -27,6 +24,10 @@ PROJECTED = 0.49  # both flip rates after the two classes have changed names
 def start(K: int) -> Floats:
     """omega_jj = 0.8, the rest of each row in equal parts."""
     return np.where(np.eye(K, dtype=bool), 1.0 - FLIPPED, FLIPPED / (K - 1))
+
+
+START = start(2)
+"""Where fits of two classes begin."""
 
 
 def from_rates(omega01: float, omega10: float) -> Floats:
@@ -43,24 +44,18 @@ def checked(omega: ArrayLike, K: int = 2) -> Floats:
     if K > 2 and matrix.shape == (2, 2) and np.array_equal(matrix, START):
         return start(K)
     if matrix.shape != (K, K):
-        raise ValueError(
-            f"omega: the flip matrix of {K} classes must have shape ({K}, {K}), got {matrix.shape}"
-        )
-    if not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
-        raise ValueError(
-            f"omega: the flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
-        )
-    if not permuted(matrix):
+        wrong = f"flip matrix of {K} classes must have shape ({K}, {K}), got {matrix.shape}"
+    elif not (np.all(matrix >= 0) and np.allclose(matrix.sum(axis=1), 1.0)):
+        wrong = f"flip matrix must have entries >= 0 and rows that sum to 1, got {matrix.tolist()}"
+    elif not permuted(matrix):
         return matrix
-    if K == 2:
-        raise ValueError(
-            "omega: the flip rates omega_01 + omega_10 must be less than 1, else the classes change names; "
-            f"got {matrix[0, 1]:g} + {matrix[1, 0]:g}"
-        )
-    raise ValueError(
-        "omega: the diagonal of the flip matrix must hold the largest entry of each row and column, "
-        f"else the classes change names; got {matrix.tolist()}"
-    )
+    elif K == 2:
+        rule = "flip rates omega_01 + omega_10 must be less than 1, else the classes change names"
+        wrong = f"{rule}; got {matrix[0, 1]:g} + {matrix[1, 0]:g}"
+    else:
+        rule = "diagonal of the flip matrix must hold the largest entry of each row and column"
+        wrong = f"{rule}, else the classes change names; got {matrix.tolist()}"
+    raise ValueError(f"omega: the {wrong}")
 
 
 def log_sum(F: Floats) -> Floats:
@@ -110,7 +105,7 @@ def updated(q: Floats, labels: Array, omega: Floats, weights: Floats | None = No
         total = part.sum()
         if total > SMALLEST_MASS:
             flipped = min(part[one != bool(true)].sum() / total, 1.0)
-            result[true] = (1.0 - flipped, flipped) if true == 0 else (flipped, 1.0 - flipped)
+            result[true, [true, 1 - true]] = 1.0 - flipped, flipped
     return result
 
 

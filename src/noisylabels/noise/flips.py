@@ -1,25 +1,33 @@
-"""Flipped labels of binary classification: which of the labels y in {-1, +1} are wrong.
+"""Flipped labels of binary classification: which of the labels y in {-1, +1} are wrong; and simulated crowds.
 
 `independent`, `negative_only` and `positive_only` flip each label by its own coin; the other models flip
 an exact number of labels, so that the realised rate is the nominal one. All return a new array. Test labels
-are never passed through here.
+are never passed through here. What the labels of a crowd say is found by `noisylabels.crowds`.
 
 Source: Han, Tsang, Chen, ECML PKDD 2016, Section 5.1 (symmetric); class-conditional: Natarajan et al., NIPS
 2013; flips by coins: Kabán and Bootkrajang, LABELNOISE 2017.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.validation import number, whole
+from noisylabels.validation import Floats, number, whole
 
 Labels = NDArray[np.int8]
 REDRAWS = 10
 """How often coins are tossed again when all flipped labels are of one class."""
+
+
+def _check_classes(y: Labels) -> None:
+    if not np.isin(y, (-1, 1)).all():
+        raise ValueError(f"labels must be -1 or +1, got {np.unique(y)[:5].tolist()}")
 
 
 def _share(rate: float, n: int, name: str = "rate") -> int:
@@ -90,7 +98,7 @@ def positive_only(y: Labels, rng: np.random.Generator, *, rate: float) -> Labels
     return _coins(y, rng, number("rate", rate, least=0, below=1), 0.0)
 
 
-def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: NDArray[np.float64]) -> Labels:
+def far_outliers(y: Labels, rng: np.random.Generator, *, rate: float, f: Floats) -> Labels:
     """The round(rate n) labels with the largest |f| are flipped, f (n,) a good classifier's decision values.
 
     These are the points of which Theorem 2 speaks: far from the boundary, on the wrong side. No randomness.
@@ -132,12 +140,57 @@ def parse(label: str) -> tuple[str, dict[str, float]]:
     return model, values
 
 
-def corrupt(y: Labels, label: str, rng: np.random.Generator, f: NDArray[np.float64] | None = None) -> Labels:
+def corrupt(y: Labels, label: str, rng: np.random.Generator, f: Floats | None = None) -> Labels:
     """Labels y (n,) of -1 and +1 after the noise that ``label`` names (see `parse`); f: see `far_outliers`.
 
     Raises ValueError : a label that cannot be parsed, other classes than -1 and +1, a rate outside [0, 1].
     """
     model, parameters = parse(label)
-    if not np.isin(y, (-1, 1)).all():
-        raise ValueError(f"labels must be -1 or +1, got {np.unique(y)[:5].tolist()}")
+    _check_classes(y)
     return MODELS[model](y, rng, **parameters, **({} if f is None else {"f": f}))
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """One entry per label: item, worker and response of -1 and +1, (L,) each; the workers' accuracy (W,)."""
+
+    item: NDArray[np.int32]
+    worker: NDArray[np.int32]
+    response: Labels
+    accuracy: Floats
+
+
+def simulate(
+    y: Labels, rng: np.random.Generator, *, workers: int = 164, per_item: int = 10,
+    beta: tuple[float, float] = (6.0, 2.0), spammers: float = 0.05,
+) -> Crowd:  # fmt: skip
+    """Labels of items with the true labels y (n,), -1 and +1: each item goes to per_item different workers.
+
+    Each worker is right with a probability drawn from Beta(*beta); round(spammers workers) of them, the
+    spammers, with probability 1/2.
+    Raises ValueError : per_item not in 1..workers, a share outside [0, 1], labels other than -1 and +1.
+    """
+    whole("per_item", per_item, 1, workers)
+    number("spammers", spammers, least=0, most=1)
+    _check_classes(y)
+    accuracy = rng.beta(*beta, size=workers)
+    accuracy[rng.choice(workers, round(spammers * workers), replace=False)] = 0.5
+    worker = np.argsort(rng.random((len(y), workers)), axis=1)[:, :per_item].ravel().astype(np.int32)
+    item = np.repeat(np.arange(len(y), dtype=np.int32), per_item)
+    right = rng.random(len(item)) < accuracy[worker]
+    response = np.where(right, y[item], -y[item]).astype(np.int8)
+    return Crowd(item, worker, response, accuracy)
+
+
+def subset(item: NDArray[np.int32], m: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Sorted positions of m labels of each item, drawn without replacement; all of an item that has fewer.
+
+    From the same state of rng, the labels for m are among those for m + 1. Raises ValueError : m < 1.
+    """
+    whole("m", m, 1)
+    shuffled = rng.permutation(len(item))
+    order = shuffled[np.argsort(item[shuffled], kind="stable")]
+    items = item[order]
+    first = np.flatnonzero(np.r_[True, items[1:] != items[:-1]]) if len(items) else np.zeros(0, np.intp)
+    place = np.arange(len(items)) - np.repeat(first, np.diff(np.r_[first, len(items)]))
+    return np.sort(order[place < m])

@@ -19,11 +19,10 @@ from noisylabels.fixed_order import add, dot, put
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.losses.margin import compiled
-from noisylabels.noise.features import real
 from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
-from noisylabels.validation import Floats, Ints, number, of_class, shown, whole
+from noisylabels.validation import Floats, Ints, number, of_class, real, shown, whole
 
 LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
 BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike
 from noisylabels.elementary import LARGEST, exp_of_negative
 from noisylabels.fixed_order import dot_lanes, fma
 from noisylabels.kernels.surrogate import SurrogatePair
-from noisylabels.noise.features import real
 from noisylabels.online.oracles import OnlineLearner, Oracle
-from noisylabels.validation import Floats, number, of_class
+from noisylabels.validation import Floats, number, of_class, real
 
 BLOCK = 512  # points whose distances stay in the first-level cache
 SMALL = 1e-150  # a smaller scale is multiplied into the coefficients

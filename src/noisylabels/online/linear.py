@@ -10,9 +10,9 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.fixed_order import add, dot
-from noisylabels.noise.features import checked_covariance, real
+from noisylabels.noise.additive import checked_covariance
 from noisylabels.online.oracles import OnlineLearner, Oracle
-from noisylabels.validation import Floats, as_array, nonnegative, number, whole
+from noisylabels.validation import Floats, as_array, nonnegative, number, real, whole
 
 NONE = np.empty((1, 0))
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.noise.features import FeatureNoise, checked_covariance, real
-from noisylabels.validation import Floats, as_array, number, of_class
+from noisylabels.noise.additive import FeatureNoise, checked_covariance
+from noisylabels.validation import Floats, as_array, number, of_class, real
 
 
 class Round(NamedTuple):

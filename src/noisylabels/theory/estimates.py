@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.kernels.tensor import TensorKernel
-from noisylabels.noise.features import real
-from noisylabels.validation import Floats, number
+from noisylabels.validation import Floats, number, real
 
 
 def mean_queries(p: float, *, gaussian: bool = False) -> float:

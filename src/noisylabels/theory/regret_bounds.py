@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
-from noisylabels.noise.features import checked_covariance, real
-from noisylabels.validation import Floats, number, whole
+from noisylabels.noise.additive import checked_covariance
+from noisylabels.validation import Floats, number, real, whole
 
 
 def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:

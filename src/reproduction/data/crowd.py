@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.noise.crowd import simulate
+from noisylabels.noise.flips import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.formats import Arrays, Files, codes, mat, matrix, only, pack, table
 

@@ -32,7 +32,7 @@ from noisylabels.crowds import DawidSkene, MajorityVote, OneCoin
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
-from noisylabels.noise.crowd import subset
+from noisylabels.noise.flips import subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import (
     At,

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair, rational_pair
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
-from noisylabels.noise.features import FeatureNoise
+from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run, TwoCopy

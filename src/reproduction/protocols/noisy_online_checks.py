@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from noisylabels.kernels import surrogate, tensor
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss, smoothing_gap
-from noisylabels.noise.features import rotation
+from noisylabels.noise.additive import rotation
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.theory import estimates, regret_bounds

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from noisylabels.kernels import tensor
 from noisylabels.kernels.tensor import TensorKernel
-from noisylabels.noise.features import FeatureNoise
+from noisylabels.noise.additive import FeatureNoise
 from noisylabels.validation import Floats
 from reproduction.protocols.settings import Count, Distinct, Model, NonNegative, Positive
 from reproduction.protocols.walk import At, Row
