@@ -1,13 +1,28 @@
-"""Compiled sums and products: the values of NumPy, in an order that the source fixes."""
+"""Compiled sums and products: the values of NumPy, in an order that the source fixes; BLAS on one thread."""
 
 import math
+import threading
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from numba import njit
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from noisylabels.fixed_order import combined, dot_lanes, fma, normal_equations, scores, sum_lanes, times
+from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
+from noisylabels.fixed_order import (
+    SMALL,
+    combined,
+    dot_lanes,
+    exp_of_negative,
+    fma,
+    log_of_positive,
+    normal_equations,
+    scores,
+    single_threaded_if_small,
+    sum_lanes,
+    times,
+)
 
 
 @njit
@@ -78,3 +93,58 @@ def test_normal_equations_equal_those_of_numpy(r):
     theta = rng.standard_normal(r)
     scores(ZT, theta, f)
     np.testing.assert_allclose(f, theta @ ZT, atol=1e-13)
+
+
+def test_compiled_exp_and_log_have_all_digits():
+    x = -np.concatenate([np.linspace(0, 1, 500), np.linspace(1, 700, 500)])
+    found = np.array([exp_of_negative(value) for value in x])
+    np.testing.assert_allclose(found, np.exp(x), rtol=1e-15)
+    logs = np.array([log_of_positive(value) for value in found])
+    np.testing.assert_allclose(logs, np.log(found), rtol=2e-15, atol=1e-16)
+    assert (exp_of_negative(0.0), log_of_positive(1.0)) == (1.0, 0.0)
+
+
+def blas():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@single_threaded_if_small
+def seen(rows):
+    return blas()
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(SMALL - 1, 1), (SMALL, 2)])
+def test_only_small_problems_are_given_one_thread(rows, expected):
+    with threadpool_limits(2, user_api="blas"):
+        assert set(seen(np.zeros(rows))) == {expected}
+        with pytest.raises(TypeError):
+            seen(np.zeros(rows), "an error")
+        assert set(blas()) == {2}
+
+
+def test_calls_that_overlap_leave_no_limit_behind():
+    inside, go = threading.Event(), threading.Event()
+
+    @single_threaded_if_small
+    def waits(rows):
+        inside.set()
+        assert go.wait(30)
+
+    with threadpool_limits(2, user_api="blas"):
+        other = threading.Thread(target=waits, args=([0],))
+        other.start()
+        assert inside.wait(30)
+        assert set(seen([0])) == {1}
+        go.set()
+        other.join()
+        assert set(blas()) == {2}
+
+
+def test_a_small_fit_is_the_same_under_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 10)), rng.integers(0, 2, 300)
+    found = []
+    for limit in (1, 2):
+        with threadpool_limits(limit, user_api="blas"):
+            found.append(KernelLogisticRegression().fit(X, y).objective_)
+    assert found[0] == found[1]

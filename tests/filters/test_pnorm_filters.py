@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from noisylabels.elementary import power_inplace
 from noisylabels.filters.lms import LMS, NLMS, PNLMS, ZALMS
 from noisylabels.filters.pnorm import (
     EG,
@@ -14,6 +13,7 @@ from noisylabels.filters.pnorm import (
     PNormLMS,
     UnnormalizedEG,
 )
+from noisylabels.fixed_order import power_inplace
 from noisylabels.theory.pnorm import (
     best_alpha,
     checked_ratio,

@@ -28,7 +28,7 @@ from noisylabels.classifiers.base import (
     rows_at,
     trusted_rows,
 )
-from noisylabels.elementary import LARGEST, exp_of_negative
+from noisylabels.fixed_order import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic

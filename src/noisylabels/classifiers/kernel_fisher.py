@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import TrueLabelPosterior
 from noisylabels.classifiers.kernel import Fits, KernelClassifier
+from noisylabels.fixed_order import single_threaded_if_small
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
 from noisylabels.noise import flip_matrix
-from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
 START = 0.8  # P(true label = observed label) at the start

@@ -12,9 +12,20 @@ from numba import njit
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from noisylabels.elementary import exp2_inplace, lanes, power, power_inplace, wide
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
-from noisylabels.fixed_order import bits, dot_lanes, fma, from_bits, put, sum_lanes
+from noisylabels.fixed_order import (
+    bits,
+    dot_lanes,
+    exp2_inplace,
+    fma,
+    from_bits,
+    lanes,
+    power,
+    power_inplace,
+    put,
+    sum_lanes,
+    wide,
+)
 from noisylabels.theory.pnorm import Power, exponent, link, norm
 from noisylabels.validation import Floats, as_array, finite, number
 

@@ -13,8 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.elementary import LARGEST, exp_of_negative
-from noisylabels.fixed_order import dot_lanes, fma, put
+from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma, put
 from noisylabels.kernels.gaussian import rate
 from noisylabels.validation import Floats, numbers
 

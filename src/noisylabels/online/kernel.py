@@ -14,8 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from noisylabels.elementary import LARGEST, exp_of_negative
-from noisylabels.fixed_order import dot_lanes, fma
+from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, number, of_class, real

@@ -18,10 +18,16 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.fixed_order import fma, put, sum_lanes
+from noisylabels.fixed_order import (
+    LARGEST,
+    exp_of_negative,
+    fma,
+    log_of_positive,
+    put,
+    single_threaded_if_small,
+    sum_lanes,
+)
 from noisylabels.kernels.gaussian import Basis
-from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats, choice
 
 BLOCK = 128  # terms that are computed before they are summed

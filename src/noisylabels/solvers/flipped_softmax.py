@@ -24,8 +24,8 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, helmert, solve, solve_
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_softmax, logsumexp
 
+from noisylabels.fixed_order import single_threaded_if_small
 from noisylabels.noise import flip_matrix
-from noisylabels.threads import single_threaded_if_small
 from noisylabels.validation import Floats
 
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.fixed_order import combined, dot, times
+from noisylabels.fixed_order import LARGEST, combined, dot, exp_of_negative, log_of_positive, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior

@@ -15,8 +15,17 @@ import math
 import numpy as np
 from numba import njit
 
-from noisylabels.elementary import LARGEST, exp_of_negative, log_of_positive
-from noisylabels.fixed_order import fma, normal_equations, put, scores, solve, sum_lanes
+from noisylabels.fixed_order import (
+    LARGEST,
+    exp_of_negative,
+    fma,
+    log_of_positive,
+    normal_equations,
+    put,
+    scores,
+    solve,
+    sum_lanes,
+)
 from noisylabels.validation import Floats
 
 TOLERANCE = 1e-3  # of the last Newton step, relative; the error after it is of the order of its square
