@@ -23,7 +23,7 @@ from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression,
     RobustNystromLogisticRegression,
 )
-from noisylabels.kernels.nystrom import Landmarks
+from noisylabels.kernels.gaussian import Landmarks
 
 
 def curves(n, seed):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import SVC
 
-from noisylabels.kernels import nystrom
+from noisylabels.kernels import gaussian
 from noisylabels.kernels.gaussian import Parametrisation, rate, squared_distances, width_of
 
 GAMMA = 0.3
@@ -24,8 +24,8 @@ def kernel(A, B=None):
 
 def test_nothing_is_lost_where_one_of_two_points_is_a_landmark(X):
     Z = X[:25]
-    root = nystrom.features(Z, GAMMA)
-    phi, at_landmarks = (nystrom.times(A, Z, GAMMA, root) for A in (X, Z))
+    root = gaussian.nystrom_features(Z, GAMMA)
+    phi, at_landmarks = (gaussian.nystrom_times(A, Z, GAMMA, root) for A in (X, Z))
     assert phi @ at_landmarks.T == pytest.approx(kernel(X, Z), abs=1e-8)
     left = np.linalg.eigvalsh(kernel(X) - phi @ phi.T)
     assert left.min() > -1e-8  # the approximation is from below
@@ -33,7 +33,8 @@ def test_nothing_is_lost_where_one_of_two_points_is_a_landmark(X):
 
 def test_repeated_landmarks_add_no_features(X):
     once, twice = (
-        nystrom.times(X, Z, GAMMA, nystrom.features(Z, GAMMA)) for Z in (X[:20], np.vstack([X[:20]] * 2))
+        gaussian.nystrom_times(X, Z, GAMMA, gaussian.nystrom_features(Z, GAMMA))
+        for Z in (X[:20], np.vstack([X[:20]] * 2))
     )
     assert once.shape[1] == twice.shape[1] == 20
     assert twice @ twice.T == pytest.approx(once @ once.T, abs=1e-8)
@@ -42,35 +43,35 @@ def test_repeated_landmarks_add_no_features(X):
 def test_blocks_of_rows_change_nothing(X, monkeypatch):
     w = np.random.default_rng(1).standard_normal((30, 2))
     exact = np.column_stack([kernel(X, X[:30]) @ w, np.ones(60)])
-    for block in (nystrom.BLOCK, 7):
-        monkeypatch.setattr(nystrom, "BLOCK", block)
-        assert nystrom.times(X, X[:30], GAMMA, w, bias=True) == pytest.approx(exact, abs=1e-12)
+    for block in (gaussian.BLOCK, 7):
+        monkeypatch.setattr(gaussian, "BLOCK", block)
+        assert gaussian.nystrom_times(X, X[:30], GAMMA, w, bias=True) == pytest.approx(exact, abs=1e-12)
 
 
 def test_leverage_scores_of_all_rows_are_the_definition(X):
     ridge = 0.7
     K = kernel(X)
     exact = np.diag(K @ np.linalg.inv(K + ridge * np.eye(len(K))))
-    assert nystrom.leverage_scores(X, X, GAMMA, ridge) == pytest.approx(exact, abs=1e-9)
-    some = nystrom.leverage_scores(X, X[:40], GAMMA, ridge)
+    assert gaussian.leverage_scores(X, X, GAMMA, ridge) == pytest.approx(exact, abs=1e-9)
+    some = gaussian.leverage_scores(X, X[:40], GAMMA, ridge)
     assert np.corrcoef(some, exact)[0, 1] > 0.7
 
 
-@pytest.mark.parametrize("how", get_args(nystrom.Landmarks))
+@pytest.mark.parametrize("how", get_args(gaussian.Landmarks))
 def test_landmarks_are_as_many_as_asked_for_and_the_same_for_a_seed(X, how):
-    first, second = (nystrom.choose(X, 10, how, GAMMA, 1.0, np.random.default_rng(5)) for _ in range(2))
+    first, second = (gaussian.landmarks(X, 10, how, GAMMA, 1.0, np.random.default_rng(5)) for _ in range(2))
     assert first.shape == (10, 3)
     assert np.array_equal(first, second)
     assert len(np.unique(first, axis=0)) == 10
     if how != "kmeans":
         assert (squared_distances(first, X).min(axis=1) == 0).all()
-    assert np.array_equal(nystrom.choose(X, 60, how, GAMMA, 1.0, np.random.default_rng(5)), X)
+    assert np.array_equal(gaussian.landmarks(X, 60, how, GAMMA, 1.0, np.random.default_rng(5)), X)
 
 
 def test_leverage_prefers_the_rare_points():
     rng = np.random.default_rng(0)
     X = np.vstack([0.1 * rng.standard_normal((500, 2)), rng.uniform(-9, 9, (25, 2))])
-    tau = nystrom.leverage_scores(X, X[::5], 1.0, 1.0)
+    tau = gaussian.leverage_scores(X, X[::5], 1.0, 1.0)
     assert tau[500:].mean() > 5 * tau[:500].mean()
 
 
