@@ -53,18 +53,17 @@ class Responses:
             long = [np.asarray(labels[name]) for name in COLUMNS]
             if len({column.shape for column in long}) > 1:
                 raise ValueError("labels: the columns item, annotator and label must have the same length")
-            for name, column in zip(COLUMNS[:2], long[:2], strict=True):
-                if (missing := _gaps(column)).any():
-                    raise ValueError(
-                        f"labels: row {missing.argmax()} has no {name}; name it, or drop the row"
-                    )
+            for name, missing in zip(COLUMNS[:2], map(_gaps, long[:2]), strict=True):
+                if missing.any():
+                    row = f"row {missing.argmax()} has no {name}"
+                    raise ValueError(f"labels: {row}; name it, or drop the row")
             here = ~_gaps(long[2])
             (items, item), (annotators, annotator) = map(_coded, COLUMNS[:2], long[:2])
             item, annotator = item[here], annotator[here]
             known, label = _coded("label", long[2][here])
         else:
             try:
-                wide = np.ma.asarray(labels) if np.ma.isMaskedArray(labels) else np.asarray(labels)
+                wide = np.asanyarray(labels)
             except ValueError:  # NumPy's message names neither the row nor the remedy
                 lengths = [len(row) if isinstance(row, Sized) else 1 for row in labels]
                 odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
@@ -72,10 +71,9 @@ class Responses:
                 remedy = "give every row one entry per annotator, None where there is no label"
                 raise ValueError(f"{uneven}; {remedy}") from None
             if wide.ndim != 2:
-                raise ValueError(
-                    "labels: expected an array (items, annotators) or the columns item, annotator and label, "
-                    f"got {sorted(map(str, columns)) or f'the shape {wide.shape}'}"
-                )
+                rule = "expected an array (items, annotators) or the columns item, annotator and label"
+                found = sorted(map(str, columns)) or f"the shape {wide.shape}"
+                raise ValueError(f"labels: {rule}, got {found}")
             frame = hasattr(labels, "columns")
             items = np.asarray(labels.index) if frame else np.arange(len(wide))
             annotators = np.asarray(columns) if frame else np.arange(wide.shape[1])
@@ -398,8 +396,7 @@ class CrowdLab(MajorityVote):
         for again in (True, False):
             with_it = votes[np.arange(len(votes)), chosen][several] / total[several]
             hit = float(with_it.mean())
-            missed = 1.0 - np.bincount(chosen[several]).max() / several.sum()
-            e = max(missed, LEAST)
+            e = max(1.0 - np.bincount(chosen[several]).max() / several.sum(), LEAST)
             self.weight_ = np.maximum(1.0 - (1.0 - agree) / e, LEAST)
             wrong = float(np.mean(p.argmax(axis=1)[several] != chosen[several]))
             self.model_weight_ = max(1.0 - wrong / e, LEAST) * float(total.mean()) ** 0.5

@@ -3,8 +3,6 @@
 Everything works on an `Estimate` (mean, standard error, degrees of freedom): `mean_se` makes one from
 repetitions, `welch` makes one from two independent estimates. An estimate with ``df = 0`` (one repetition)
 can prove nothing: every p-value is 1. An estimate with ``se = 0`` is exact: every p-value is 0 or 1.
-
-SciPy is imported where it is needed only: that takes longer than to draw a figure.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # loads its parts when they are used, which takes longer than to draw a figure
 from numpy.typing import ArrayLike, NDArray
 
 FLAT = 1e-12
@@ -70,11 +69,11 @@ def welch(a: Estimate, b: Estimate) -> Estimate:
 
 def t_interval(estimate: Estimate, level: float = 0.95) -> tuple[float, float]:
     """m -/+ t_{(1+level)/2, df} se; (nan, nan) where the error is unknown."""
-    from scipy.special import stdtrit
-
     if estimate.df <= 0:
         return float("nan"), float("nan")
-    half = float(stdtrit(estimate.df, (1 + level) / 2)) * estimate.se if estimate.se > 0 else 0.0
+    half = (
+        float(scipy.special.stdtrit(estimate.df, (1 + level) / 2)) * estimate.se if estimate.se > 0 else 0.0
+    )
     return estimate.mean - half, estimate.mean + half
 
 
@@ -84,14 +83,12 @@ def t_below(estimate: Estimate, bound: float = 0.0) -> float:
     On ``mean_se(a - b)`` this is the paired t-test. If the mean has a skewness k, t becomes Hall's (1992)
     t + k (1 + 2 t^2)/6 + k^2 t^3/27.
     """
-    from scipy.special import stdtr
-
     if estimate.df <= 0:
         return 1.0
     if estimate.se == 0:
         return 0.0 if estimate.mean < bound else 1.0
     t, skew = (estimate.mean - bound) / estimate.se, estimate.skew
-    return float(stdtr(estimate.df, t + skew * (1 + 2 * t**2) / 6 + skew**2 * t**3 / 27))
+    return float(scipy.special.stdtr(estimate.df, t + skew * (1 + 2 * t**2) / 6 + skew**2 * t**3 / 27))
 
 
 def t_above(estimate: Estimate, bound: float = 0.0) -> float:
@@ -127,9 +124,8 @@ def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
     """p_(i) adjusted = max_{j<=i} min(1, (m-j+1) p_(j)) (Holm 1979), in the order given."""
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(np.minimum(1.0, (p.size - np.arange(p.size)) * p[order]))
     adjusted = np.empty_like(p)
-    adjusted[order] = stepped
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (p.size - np.arange(p.size)) * p[order]))
     return adjusted
 
 
@@ -146,9 +142,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:
     """p_(i) adjusted = min_{j>=i} min(1, m p_(j) / j) (Benjamini and Hochberg 1995), in the order given."""
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, kind="stable")[::-1]
-    stepped = np.minimum.accumulate(np.minimum(1.0, p.size * p[order] / np.arange(p.size, 0, -1)))
     adjusted = np.empty_like(p)
-    adjusted[order] = stepped
+    adjusted[order] = np.minimum.accumulate(np.minimum(1.0, p.size * p[order] / np.arange(p.size, 0, -1)))
     return adjusted
 
 
@@ -182,13 +177,11 @@ def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
 
     The ends solve (m_b^2 - g s_bb) r^2 - 2 (m_a m_b - g s_ab) r + m_a^2 - g s_aa = 0, g = t^2/n.
     """
-    from scipy.special import stdtrit
-
     pairs = np.stack([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
     n = pairs.shape[1]
     if n < 2:
         return float("nan"), float("nan")
-    g = float(stdtrit(n - 1, (1 + level) / 2)) ** 2 / n
+    g = float(scipy.special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / n
     (aa, ab), (_, bb) = np.outer(pairs.mean(axis=1), pairs.mean(axis=1)) - g * np.cov(pairs)
     root = ab**2 - aa * bb
     if bb <= 0 or root < 0:  # the divisor is not shown to differ from 0
@@ -198,11 +191,9 @@ def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
 
 def share_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
     """[B_{a/2}(k, n-k+1), B_{1-a/2}(k+1, n-k)], a = 1 - level (Clopper and Pearson 1934)."""
-    from scipy.special import betaincinv
-
     tail = (1 - level) / 2
-    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
-    high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
+    low = float(scipy.special.betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
+    high = float(scipy.special.betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
     return low, high
 
 
@@ -240,24 +231,13 @@ def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:
     return both._replace(df=min(both.df, splits.df)) if splits.se > 0 else both
 
 
-def mann_whitney(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided Wilcoxon rank-sum p-value of unpaired samples, normal approximation with tie correction."""
-    from scipy.stats import mannwhitneyu
-
-    x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
-    return float(mannwhitneyu(x, y, alternative="two-sided", method="asymptotic").pvalue)
-
-
 def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided Wilcoxon signed-rank p-value of paired samples; 1 where no pair differs.
+    """Two-sided Wilcoxon signed-rank p-value of the pairs that differ, 1 without any; exact up to 50.
 
-    Pairs without difference are left out; the distribution is exact for up to 50 pairs without ties.
     Raises ValueError : samples of different lengths.
     """
-    from scipy.stats import wilcoxon
-
     x, y = np.asarray(a, dtype=float).ravel(), np.asarray(b, dtype=float).ravel()
     if x.size != y.size:
         raise ValueError(f"a and b are paired: expected as many values in both, got {x.size} and {y.size}")
     difference = (x - y)[x != y]
-    return float(wilcoxon(difference).pvalue) if difference.size else 1.0
+    return float(scipy.stats.wilcoxon(difference).pvalue) if difference.size else 1.0

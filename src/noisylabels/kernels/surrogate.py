@@ -6,9 +6,9 @@ c_q = prod_i (1 - 2 u_q v_i)^(-1/2):
 each Gaussian component is made narrower and higher than it is, and the noise blurs it back.
 
 f(r) is a kernel in every dimension if and only if f(r) = int_0^inf exp(-u r^2) dmu(u), mu >= 0 (Schoenberg):
-a Gaussian kernel is one component, a radial kernel a mixture of them. Noise of variances v_i allows a
-surrogate for u < 1 / (2 max v) only, so the integral ends there. The case study is (1 + r^2/d)^(-beta), with
-dmu = u^(beta-1) e^-u / Gamma(beta) at the rate u/d.
+a mixture of Gaussian kernels. Noise of variances v_i allows a surrogate for u < 1 / (2 max v) only, so the
+integral ends there. The case study is (1 + r^2/d)^-beta, dmu = u^(beta-1) e^-u / Gamma(beta) at the rate u/d.
+Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 6 and equations (7) and (8).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammainc
 
 from noisylabels.validation import Floats, nonnegative, number, real, whole
 
@@ -55,12 +56,11 @@ class SurrogatePair:
 
     def without_noise(self) -> SurrogatePair:
         """The same kernel as its own surrogate, right for clean instances and naive for noisy ones."""
-        rates = np.repeat(self.rates[:, None], self.d, axis=1)
-        return SurrogatePair(self.weights, self.rates, self.weights, rates)
+        return pair(self.weights, self.rates, np.zeros(self.d))
 
     def kernel(self, X: ArrayLike, Z: ArrayLike) -> Floats:
         """k(x, z) for the rows of X (n, d) and Z (m, d): (n, m)."""
-        return _mixture(X, Z, self.weights, np.repeat(self.rates[:, None], self.d, axis=1))
+        return self.without_noise().surrogate(X, Z)
 
     def surrogate(self, X: ArrayLike, Z: ArrayLike) -> Floats:
         """k~(x, z) for the rows of X (n, d) and Z (m, d): (n, m)."""
@@ -79,7 +79,6 @@ def gaussian_pair(sigma2: float, variances: ArrayLike) -> SurrogatePair:
     k~(x, x') = C exp(-sum_i (x_i - x'_i)^2 / (sigma2 - 2 v_i)),  C = prod_i (1 - 2 v_i / sigma2)^(-1/2).
     variances: (d,) of independent Gaussian noise on the entries; for others see `noise.additive.rotation`.
     Raises ValueError: sigma2 not positive and finite, sigma2 <= 2 max v, negative variances. Warns: C > 100.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 6.
     """
     sigma2, v = number("sigma2", sigma2, above=0), variances_of(variances)
     if sigma2 <= 2.0 * v.max():
@@ -93,11 +92,9 @@ def pair(weights: Floats, rates: Floats, v: Floats) -> SurrogatePair:
     shares = 2.0 * np.outer(rates, v)
     log_c = -0.5 * np.log1p(-shares).sum(axis=1)
     if log_c.max() > math.log(LARGE):
-        warnings.warn(
-            f"surrogate kernel: its constant is {math.exp(min(log_c.max(), 700.0)):.3g}; "
-            "the noise is almost as wide as the kernel, and the estimates will be wild",
-            stacklevel=3,
-        )
+        reason = "the noise is almost as wide as the kernel, and the estimates will be wild"
+        constant = math.exp(min(log_c.max(), 700.0))
+        warnings.warn(f"surrogate kernel: its constant is {constant:.3g}; {reason}", stacklevel=3)
     return SurrogatePair(weights, rates, weights * np.exp(log_c), rates[:, None] / (1.0 - shares))
 
 
@@ -126,12 +123,8 @@ def rational(z: ArrayLike, beta: float = 1.0) -> Floats:
 def truncated_rational(z: ArrayLike, c: float, beta: float = 1.0) -> Floats:
     """k_c = (1 + z)^-beta P(beta, c (1 + z)), P the regularised lower incomplete gamma function.
 
-    beta = 1: (1 - exp(-c (1 + z))) / (1 + z); then 1 - e^-c <= k_c / k <= 1,
-    and max |k - k_c| = e^-c at z = 0.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, equation (7).
+    beta = 1: (1 - exp(-c (1 + z))) / (1 + z), 1 - e^-c <= k_c / k <= 1, max |k - k_c| = e^-c at z = 0.
     """
-    from scipy.special import gammainc
-
     c = number("c", c, above=0)
     reach = c * (1.0 + np.asarray(z, dtype=float))
     share = -np.expm1(-reach) if beta == 1.0 else gammainc(beta, reach)
@@ -141,13 +134,10 @@ def truncated_rational(z: ArrayLike, c: float, beta: float = 1.0) -> Floats:
 def rational_pair(c: float, variances: ArrayLike, beta: float = 1.0, nodes: int = NODES) -> SurrogatePair:
     """k_c of `truncated_rational`, z = r^2 / d, d = len(variances), and its surrogate.
 
-    Gauss-Legendre nodes replace the integral. Kernel and surrogate share them,
-    so they are an exact pair with any number of nodes.
-    10 nodes give k_c (beta = 1) to 3e-9 for c (1 + z) <= 16, 24 to 1e-12 for c (1 + z) <= 80.
-    variances: (d,) of independent Gaussian noise.  beta >= 1.
+    Gauss-Legendre nodes replace the integral. Kernel and surrogate share them, so they are an exact pair with
+    any number of nodes; 10 give k_c (beta = 1) to 3e-9 for c (1 + z) <= 16, 24 to 1e-12 for c (1 + z) <= 80.
+    variances: (d,) of independent Gaussian noise.  beta >= 1.   Warns: C_max > 100.
     Raises ValueError: c not positive and finite, c >= d / (2 max v), negative variances, nodes < 1.
-    Warns: C_max > 100.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, equations (7) and (8).
     """
     c, v = number("c", c, above=0), variances_of(variances)
     beta, d = number("beta", beta, least=1), len(v)

@@ -2,9 +2,8 @@
 
 Psi(x) has the blocks e(x) sqrt(beta_n) x^(tensor n), n >= 0, so that
 k(x, x') = e(x) e(x') Q(<x, x'>),  Q(a) = sum_n beta_n a^n,  beta_n >= 0.
-e = 1 for a dot-product kernel.
-For the Gaussian kernel exp(-||x - x'||^2 / sigma2), e(x) = exp(-||x||^2 / sigma2),
-beta_n = (2 / sigma2)^n / n!.
+A dot-product kernel has e = 1; the Gaussian kernel exp(-||x - x'||^2 / sigma2) has
+e(x) = exp(-||x||^2 / sigma2), beta_n = (2 / sigma2)^n / n!.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import dawsn, erf, gammaln
 
 from noisylabels.validation import Floats, choice, number
 
@@ -20,20 +21,13 @@ DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
 """What b is: a - y, y a, y a - 1."""
 
 
-def _squared_slope(b: float, s: float) -> float:
-    return 2.0 * b
-
-
-def _exponential_slope(b: float, s: float) -> float:
-    return -math.exp(-b)
-
-
-def _absolute_slope(b: float, s: float) -> float:
-    return math.erf(s * b)
-
-
-def _hinge_slope(b: float, s: float) -> float:
-    return 0.5 * (math.erf(s * b) - 1.0)
+SLOPES: dict[str, Callable[[float, float], float]] = {
+    "squared": lambda b, s: 2.0 * b,
+    "exponential": lambda b, s: -math.exp(-b),
+    "smoothed absolute": lambda b, s: math.erf(s * b),
+    "smoothed hinge": lambda b, s: 0.5 * (math.erf(s * b) - 1.0),
+}
+"""l'(b) of one number from b and s, for compiled loops: each is one function, so that it is compiled once."""
 
 
 @dataclass(frozen=True)
@@ -79,36 +73,34 @@ class AnalyticLoss:
 
     def check_labels(self, y: Floats) -> None:
         """ValueError unless the labels are what the loss is for."""
-        if self.classification and not np.isin(y, (-1.0, 1.0)).all():
-            bad = np.asarray(y)[~np.isin(y, (-1.0, 1.0))].flat[0]
-            raise ValueError(f"labels: the {self.name} loss needs -1 or 1, got {bad:g}")
+        if self.classification and len(bad := np.asarray(y)[~np.isin(y, (-1.0, 1.0))]):
+            raise ValueError(f"labels: the {self.name} loss needs -1 or 1, got {bad[0]:g}")
 
 
 def squared() -> AnalyticLoss:
     """(a - y)^2;  l'_+(r) = 2 r."""
-
-    def series(highest: int) -> tuple[Floats, Floats]:
-        logs = np.full(highest + 1, -np.inf)
-        logs[1:2] = math.log(2.0)
-        return np.ones(highest + 1), logs
-
     return AnalyticLoss(
-        name="squared", kind=DIFFERENCE, value=np.square, slope=lambda b: 2.0 * b, series=series,
-        log_majorant=lambda r: math.log(2.0 * r), formula=_squared_slope,
-    )  # fmt: skip
+        name="squared",
+        kind=DIFFERENCE,
+        value=np.square,
+        slope=lambda b: 2.0 * b,
+        series=lambda N: (np.ones(N + 1), np.where(np.arange(N + 1) == 1, math.log(2.0), -np.inf)),
+        log_majorant=lambda r: math.log(2.0 * r),
+        formula=SLOPES["squared"],
+    )
 
 
 def exponential() -> AnalyticLoss:
     """exp(-y a);  l'_+(r) = e^r."""
-
-    def series(highest: int) -> tuple[Floats, Floats]:
-        n = np.arange(highest + 1)
-        return -np.where(n % 2, -1.0, 1.0), -_log_factorial(n)
-
     return AnalyticLoss(
-        name="exponential", kind=MARGIN, value=lambda b: np.exp(-b), slope=lambda b: -np.exp(-b),
-        series=series, log_majorant=lambda r: r, formula=_exponential_slope,
-    )  # fmt: skip
+        name="exponential",
+        kind=MARGIN,
+        value=lambda b: np.exp(-b),
+        slope=lambda b: -np.exp(-b),
+        series=lambda N: (np.resize([-1.0, 1.0], N + 1), np.asarray(-gammaln(np.arange(N + 1) + 1.0))),
+        log_majorant=lambda r: r,
+        formula=SLOPES["exponential"],
+    )
 
 
 def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
@@ -116,14 +108,7 @@ def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
 
     At most 1/(s sqrt(pi)) above |b|, at b = 0. Raises ValueError: s not positive and finite.
     """
-    from scipy.special import erf
-
-    s = number("s", s, above=0)
-    return AnalyticLoss(
-        name=f"smoothed absolute, s = {s:g}", kind=DIFFERENCE, value=lambda b: _smoothed_modulus(b, s),
-        slope=lambda b: erf(s * np.asarray(b)), series=lambda highest: _erf_series(highest, s, 1.0, 0.0),
-        log_majorant=lambda r: _log_erfi(s * r), formula=_absolute_slope, s=s,
-    )  # fmt: skip
+    return _smoothed("smoothed absolute", DIFFERENCE, s, scale=1.0, tilt=0.0)
 
 
 def smoothed_hinge(s: float = 1.0) -> AnalyticLoss:
@@ -131,17 +116,44 @@ def smoothed_hinge(s: float = 1.0) -> AnalyticLoss:
 
     At most 1/(2 s sqrt(pi)) above the hinge, at b = 0. Raises ValueError: s not positive and finite.
     """
-    from scipy.special import erf
+    return _smoothed("smoothed hinge", MARGIN_LESS_ONE, s, scale=0.5, tilt=1.0)
 
+
+def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> AnalyticLoss:
+    """scale [b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - tilt b];  l'_+(r) = scale (tilt + erfi(s r))."""
     s = number("s", s, above=0)
+
+    def value(b: Floats) -> Floats:
+        return scale * (b * erf(s * b) + np.exp(-((s * b) ** 2)) / (s * math.sqrt(math.pi)) - tilt * b)
+
+    def series(N: int) -> tuple[Floats, Floats]:
+        """scale 2/sqrt(pi) (-1)^j s^n / (j! n) at n = 2j + 1."""
+        signs, logs = np.ones(N + 1), np.full(N + 1, -np.inf)
+        if tilt:
+            signs[0], logs[0] = -1.0, math.log(scale * tilt)
+        n = np.arange(1, N + 1, 2)
+        j = n // 2
+        signs[1::2] = (-1.0) ** j
+        factor = math.log(2.0 * scale / math.sqrt(math.pi))
+        logs[1::2] = factor + n * math.log(s) - gammaln(j + 1.0) - np.log(n)
+        return signs, logs
+
+    def log_majorant(r: float) -> float:
+        """Of any size: erfi(x) = 2/sqrt(pi) exp(x^2) dawson(x)."""
+        x = s * r
+        log_erfi = x * x + math.log(2.0 / math.sqrt(math.pi) * float(dawsn(x)))
+        return math.log(scale) + float(np.logaddexp(0.0, log_erfi)) if tilt else log_erfi
+
     return AnalyticLoss(
-        name=f"smoothed hinge, s = {s:g}", kind=MARGIN_LESS_ONE,
-        value=lambda b: 0.5 * (_smoothed_modulus(b, s) - b),
-        slope=lambda b: 0.5 * (erf(s * np.asarray(b)) - 1.0),
-        series=lambda highest: _erf_series(highest, s, 0.5, -0.5),
-        log_majorant=lambda r: math.log(0.5) + float(np.logaddexp(0.0, _log_erfi(s * r))),
-        formula=_hinge_slope, s=s,
-    )  # fmt: skip
+        name=f"{name}, s = {s:g}",
+        kind=kind,
+        value=value,
+        slope=lambda b: scale * (erf(s * b) - tilt),
+        series=series,
+        log_majorant=log_majorant,
+        formula=SLOPES[name],
+        s=s,
+    )
 
 
 PLAIN = {"squared": squared, "exponential": exponential}
@@ -149,51 +161,13 @@ SMOOTHED = {"smoothed_absolute": smoothed_absolute, "smoothed_hinge": smoothed_h
 
 
 def analytic_loss(name: str, s: float | None = None) -> AnalyticLoss:
-    """The loss of that name; s for the two smoothed ones.
-
-    Raises ValueError: unknown name; "hinge" or "absolute", whose derivative jumps:
-    no unbiased estimate of it exists.
-    """
+    """The loss of that name; s for the smoothed ones.   Raises ValueError: a name that is not here."""
     if name in ("hinge", "absolute"):
-        raise ValueError(
-            f"loss: the derivative of {name!r} is not analytic, so it has no unbiased estimate; "
-            f"take 'smoothed_{name}' with a parameter s"
-        )
+        reason = f"the derivative of {name!r} is not analytic, so it has no unbiased estimate"
+        raise ValueError(f"loss: {reason}; take 'smoothed_{name}' with a parameter s")
     if name in PLAIN:
         return PLAIN[name]()
     return SMOOTHED[choice("loss", name, sorted(PLAIN | SMOOTHED))](1.0 if s is None else s)
-
-
-def _smoothed_modulus(b: ArrayLike, s: float) -> Floats:
-    from scipy.special import erf
-
-    b = np.asarray(b, dtype=float)
-    return b * erf(s * b) + np.exp(-((s * b) ** 2)) / (s * math.sqrt(math.pi))
-
-
-def _log_factorial(n: ArrayLike) -> Floats:
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(np.asarray(n) + 1.0))
-
-
-def _erf_series(highest: int, s: float, scale: float, constant: float) -> tuple[Floats, Floats]:
-    """Taylor series of constant + scale erf(s b): scale 2/sqrt(pi) (-1)^j s^n / (j! n) at n = 2j + 1."""
-    signs, logs = np.ones(highest + 1), np.full(highest + 1, -np.inf)
-    if constant:
-        signs[0], logs[0] = math.copysign(1.0, constant), math.log(abs(constant))
-    n = np.arange(1, highest + 1, 2)
-    j = n // 2
-    signs[1::2] = np.where(j % 2, -1.0, 1.0)
-    logs[1::2] = math.log(2.0 * scale / math.sqrt(math.pi)) + n * math.log(s) - _log_factorial(j) - np.log(n)
-    return signs, logs
-
-
-def _log_erfi(x: float) -> float:
-    """log erfi(x), x > 0, of any size: erfi(x) = 2/sqrt(pi) exp(x^2) dawson(x)."""
-    from scipy.special import dawsn
-
-    return x * x + math.log(2.0 / math.sqrt(math.pi) * float(dawsn(x)))
 
 
 def log_second_moment(loss: AnalyticLoss, r: float) -> float:
