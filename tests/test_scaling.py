@@ -39,13 +39,11 @@ def test_what_moved_is_told_by_ratios_to_the_peer_of_the_same_process(benchmark)
     before = {"lines": [line("ors"), line("lms")]}
     slower = line("ors", seconds=(2.0, 4.0, 8.0, 16.0))
     on_a_slower_machine = line("lms", seconds=(3.0, 6.0, 12.0, 24.0), peer=(6.0, 12.0, 24.0, 48.0))
-    found = {"machine": MACHINE, "lines": [slower, on_a_slower_machine]}
-    moved = blocks(found, before)["moved"]
+    moved = blocks({"machine": MACHINE, "lines": [slower, on_a_slower_machine]}, before)["moved"]
     assert "| ors | T | another | 2.00 |" in moved
     assert "lms" not in moved
-    assert (
-        blocks({"machine": MACHINE, "lines": [line()]}, before)["moved"] == "Nothing by more than a quarter."
-    )
+    same = {"machine": MACHINE, "lines": [line()]}
+    assert blocks(same, before)["moved"] == "Nothing by more than a quarter."
 
 
 def test_an_exponent_is_the_slope_of_the_largest_sizes_and_one_off_the_theory_is_counted(benchmark):
@@ -76,9 +74,8 @@ def test_a_method_that_fails_is_named_and_the_others_are_measured(benchmark, mon
     work = lambda size: lambda: sum(range(size))  # noqa: E731
     peer = lambda size: (work(size), 1.0)  # noqa: E731
     line = scaling.Line("filters", "good", "T", (1.0, 1.0), "sum", 1000, work, peer)
-    monkeypatch.setitem(
-        scaling.ROOMS, "filters", lambda: iter([line._replace(method="bad", make=broken), line])
-    )
+    both = [line._replace(method="bad", make=broken), line]
+    monkeypatch.setitem(scaling.ROOMS, "filters", lambda: iter(both))
     lines, failed = scaling.collected(["filters"], limit=0.001, turns=2)
     assert [each["method"] for each in lines] == ["good"]
     assert failed[0].endswith("ValueError: too small")

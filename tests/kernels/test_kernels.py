@@ -1,29 +1,31 @@
-"""Kernels, the widths worth trying, and the basis that all methods share."""
+"""Kernels, the widths worth trying, the basis that all methods share, and Nystrom's features."""
+
+from typing import get_args
 
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.svm import SVC
 
-from noisylabels.kernels.gaussian import (
-    WIDTHS,
-    Gram,
-    basis,
-    pivoted_cholesky,
-    rbf,
-    squared_distances,
-    useful_widths,
-)
+from noisylabels.kernels import gaussian
+from noisylabels.kernels.gaussian import WIDTHS, basis, rate, rbf, squared_distances, useful_widths, width_of
+
+GAMMA = 0.3
 
 
 def points(n=60, d=3, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d))
 
 
+def kernel(A, B=None):
+    return np.exp(-GAMMA * squared_distances(A, B))
+
+
 def test_parametrisations_agree_at_matching_widths():
     D = squared_distances(points())
-    np.testing.assert_allclose(rbf(D, 2.0), rbf(D, 2.0 * np.sqrt(2.0), "sigma1"))
-    np.testing.assert_allclose(rbf(D, 2.0), rbf(D, 1 / 8, "gamma"))
-    np.testing.assert_allclose(rbf(D, 2.0), np.exp(-D / 8.0))
+    for found in (rbf(D, 2.0), rbf(D, 2.0 * np.sqrt(2.0), "sigma1"), rbf(D, 1 / 8, "gamma")):
+        np.testing.assert_allclose(found, np.exp(-D / 8.0))
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan, np.inf, 1e308, 1e-308])
@@ -58,19 +60,15 @@ def test_useful_widths_drop_identity_and_repeated_kernels(parametrisation):
     assert len(kept) + len(identity) >= 11
 
 
-def test_repeated_points_have_few_useful_widths():
-    X = np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float)
-    kept = useful_widths(squared_distances(X), WIDTHS)
-    kernels = [rbf(squared_distances(X), w) for w in kept]
+def test_repeated_points_have_few_useful_widths_but_one_is_always_left():
+    D = squared_distances(np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float))
+    kept = useful_widths(D, WIDTHS)
+    kernels = [rbf(D, w) for w in kept]
     assert kept.min() >= 0.125  # narrower ones only see equal points
     assert min(abs(a - b).max() for i, a in enumerate(kernels) for b in kernels[:i]) > 1e-7
-
-
-def test_some_width_is_always_left():
-    assert useful_widths(np.zeros((1, 1)), WIDTHS).size == 1
     far = squared_distances(1e9 * np.arange(4.0)[:, None])
     assert useful_widths(far, WIDTHS).tolist() == [WIDTHS.max()]
-    assert useful_widths(np.zeros((5, 5)), WIDTHS).size == 1
+    assert useful_widths(np.zeros((1, 1)), WIDTHS).size == useful_widths(np.zeros((5, 5)), WIDTHS).size == 1
 
 
 @pytest.mark.parametrize("width", [2**-8, 0.05, 0.2, 0.5, 2.0, 8.0, 100.0, 1024.0])
@@ -91,19 +89,96 @@ def test_the_basis_is_that_of_a_full_eigendecomposition(width):
 
 def test_pivoted_cholesky_reaches_its_tolerance_or_says_no():
     smooth, narrow = (rbf(squared_distances(points(120, 2)), width) for width in (3.0, 0.05))
-    rows, low = pivoted_cholesky(smooth, 1e-10, 60)
+    rows, low = gaussian.pivoted_cholesky(smooth, 1e-10, 60)
+    left = smooth - rows.T @ rows
     assert low
     assert len(rows) < 60
-    left = smooth - rows.T @ rows
     assert np.abs(np.diag(left)).max() <= 1e-10 + 1e-13
     assert np.linalg.eigvalsh(left).min() > -1e-12
-    assert not pivoted_cholesky(narrow, 1e-10, 60)[1]
-    assert not pivoted_cholesky(smooth, 1e-10, 5)[1]
+    assert not gaussian.pivoted_cholesky(narrow, 1e-10, 60)[1]
+    assert not gaussian.pivoted_cholesky(smooth, 1e-10, 5)[1]
 
 
 def test_held_out_decision_values_go_through_the_basis():
     X, out = points(50), points(7, seed=1)
-    gram = Gram(rbf(squared_distances(X), 2.0), rbf(squared_distances(out, X), 2.0))
+    gram = gaussian.Gram(rbf(squared_distances(X), 2.0), rbf(squared_distances(out, X), 2.0))
     v = np.random.default_rng(2).standard_normal(len(gram.basis.lam))
     np.testing.assert_allclose(gram.Z_out @ v, gram.K_out @ (gram.basis.Q @ v))
     np.testing.assert_allclose(gram.K @ (gram.basis.Q @ v), gram.basis.Q @ (gram.basis.lam * v), atol=1e-8)
+
+
+# Widths by rule
+
+
+@pytest.mark.parametrize("parametrisation", get_args(gaussian.Parametrisation))
+def test_scale_is_scikit_learns_gamma(parametrisation):
+    X = points() * [1.0, 2.0, 5.0] + 3.0
+    theirs = SVC(gamma="scale").fit(X, np.arange(60) % 2)._gamma
+    assert rate(width_of("scale", X, parametrisation), parametrisation) == pytest.approx(theirs)
+    assert width_of(0.5, X, parametrisation) == 0.5
+    for width in ("auto", "median"):
+        with pytest.raises(ValueError, match=f"must be a number or 'scale', got '{width}'"):
+            width_of(width, X)
+
+
+def test_scale_of_standardised_features_is_the_root_of_half_their_number():
+    X = points()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    width = width_of("scale", X)
+    assert width == pytest.approx(np.sqrt(1.5))
+    assert np.exp(-rate(width) * squared_distances(X)) == pytest.approx(RBF(width)(X))
+    assert width_of("scale", np.ones((4, 8))) == pytest.approx(2.0)
+    assert width_of("scale", X, weights=np.ones(60)) == pytest.approx(width)
+    doubled = width_of("scale", np.vstack([X, X[:5]]))
+    assert width_of("scale", X, weights=1.0 + (np.arange(60) < 5)) == pytest.approx(doubled)
+
+
+# Nystrom's features
+
+
+def test_nothing_is_lost_where_one_of_two_points_is_a_landmark():
+    X, Z = points(), points()[:25]
+
+    def features(A, Z):
+        return gaussian.nystrom_times(A, Z, GAMMA, gaussian.nystrom_features(Z, GAMMA))
+
+    phi = features(X, Z)
+    assert phi @ features(Z, Z).T == pytest.approx(kernel(X, Z), abs=1e-8)
+    assert np.linalg.eigvalsh(kernel(X) - phi @ phi.T).min() > -1e-8  # the approximation is from below
+    twice = features(X, np.vstack([Z, Z]))
+    assert phi.shape == twice.shape == (60, 25)  # repeated landmarks add no features
+    assert twice @ twice.T == pytest.approx(phi @ phi.T, abs=1e-8)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    X, w = points(), np.random.default_rng(1).standard_normal((30, 2))
+    exact = np.column_stack([kernel(X, X[:30]) @ w, np.ones(60)])
+    for block in (gaussian.BLOCK, 7):
+        monkeypatch.setattr(gaussian, "BLOCK", block)
+        assert gaussian.nystrom_times(X, X[:30], GAMMA, w, bias=True) == pytest.approx(exact, abs=1e-12)
+
+
+def test_leverage_scores_of_all_rows_are_the_definition_and_prefer_rare_points():
+    X, ridge = points(), 0.7
+    exact = np.diag(kernel(X) @ np.linalg.inv(kernel(X) + ridge * np.eye(60)))
+    assert gaussian.leverage_scores(X, X, GAMMA, ridge) == pytest.approx(exact, abs=1e-9)
+    some = gaussian.leverage_scores(X, X[:40], GAMMA, ridge)
+    assert np.corrcoef(some, exact)[0, 1] > 0.7
+    rng = np.random.default_rng(0)
+    X = np.vstack([0.1 * rng.standard_normal((500, 2)), rng.uniform(-9, 9, (25, 2))])
+    tau = gaussian.leverage_scores(X, X[::5], 1.0, 1.0)
+    assert tau[500:].mean() > 5 * tau[:500].mean()
+
+
+@pytest.mark.parametrize("how", get_args(gaussian.Landmarks))
+def test_landmarks_are_as_many_as_asked_for_and_the_same_for_a_seed(how):
+    X = points()
+
+    def landmarks(m):
+        return gaussian.landmarks(X, m, how, GAMMA, 1.0, np.random.default_rng(5))
+
+    found = landmarks(10)
+    assert np.unique(found, axis=0).shape == (10, 3)
+    assert np.array_equal(found, landmarks(10))
+    assert how == "kmeans" or (squared_distances(found, X).min(axis=1) == 0).all()
+    assert np.array_equal(landmarks(60), X)

@@ -37,21 +37,16 @@ def test_the_series_is_the_derivative_of_the_loss(loss):
 def test_majorant_and_second_moment_are_the_sums_of_the_series(loss, r):
     gamma, powers = loss.coefficients(160), r ** np.arange(161)
     assert math.exp(loss.log_majorant(r)) == pytest.approx(np.abs(gamma) @ powers, rel=1e-10)
-    moment = math.exp(log_second_moment(loss, r))
-    assert moment == pytest.approx(gamma**2 @ powers**2, rel=1e-10)
-    assert moment <= math.exp(2 * loss.log_majorant(r)) * (1 + 1e-12)
+    assert math.exp(log_second_moment(loss, r)) == pytest.approx(gamma**2 @ powers**2, rel=1e-10)
 
 
 def test_closed_forms_of_the_majorants_and_their_bounds():
     for s in (0.5, 1.0, 2.0):
         for r in (0.2, 1.0, 3.0):
+            assert math.exp(smoothed_absolute(s).log_majorant(r)) == pytest.approx(erfi(s * r))
+            assert math.exp(smoothed_hinge(s).log_majorant(r)) == pytest.approx(0.5 + 0.5 * erfi(s * r))
             tail = (math.exp((s * r) ** 2) - 1) / (math.sqrt(math.pi) * s * r)
-            absolute = math.exp(smoothed_absolute(s).log_majorant(r))
-            assert absolute == pytest.approx(erfi(s * r))
-            assert absolute <= 2 * tail
-            hinge = math.exp(smoothed_hinge(s).log_majorant(r))
-            assert hinge == pytest.approx(0.5 + 0.5 * erfi(s * r))
-            assert hinge <= 0.5 + tail
+            assert erfi(s * r) <= 2 * tail
     assert math.exp(exponential().log_majorant(2.0)) == pytest.approx(math.exp(2.0))
     assert math.exp(squared().log_majorant(2.0)) == pytest.approx(4.0)
 

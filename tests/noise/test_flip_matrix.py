@@ -27,20 +27,10 @@ def test_likelihood_and_posterior_are_their_formulas(omega):
     p, q, _ = plain(f, labels, omega)
     np.testing.assert_allclose(flip_matrix.log_likelihood(f, labels, omega), np.log(p), rtol=1e-9)
     np.testing.assert_allclose(flip_matrix.posterior(f, labels, omega), q, rtol=1e-9)
-
-
-@pytest.mark.parametrize("omega", OMEGAS[:3])
-def test_extreme_decision_values_stay_finite(omega):
-    f, labels = np.array([-800.0, -800.0, 800.0, 800.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    q = flip_matrix.posterior(f, labels, omega)
-    assert np.isfinite(q).all()
-    assert ((q >= 0) & (q <= 1)).all()
-
-
-@pytest.mark.parametrize("omega", OMEGAS)
-def test_compiled_rows_are_the_formulas(omega):
-    f, labels = draw()
-    step, slope = np.full(len(f), 0.5), np.empty(len(f))
+    if not np.array_equal(omega, np.eye(2)):  # extreme decision values stay finite
+        q = flip_matrix.posterior(np.repeat([-800.0, 800.0], 2), np.array([0.0, 1.0, 0.0, 1.0]), omega)
+        assert ((q >= 0) & (q <= 1)).all()
+    step, slope = np.full(len(f), 0.5), np.empty(len(f))  # the same, compiled
     value, up, down = likelihood(f, step, 2.0, labels, omega[0, 1], omega[1, 0], slope)
     p, q, sigma = plain(f + 1.0, labels, omega)
     sign = 2 * labels - 1
@@ -53,14 +43,12 @@ def test_compiled_rows_are_the_formulas(omega):
 @pytest.mark.parametrize("seed", range(5))
 def test_an_update_never_decreases_the_likelihood(seed):
     f, labels = draw(60, seed)
-    omega = flip_matrix.START
-    before = -np.inf
+    omega, found = flip_matrix.START, []
     for _ in range(20):
-        now = flip_matrix.log_likelihood(f, labels, omega).sum()
-        assert now >= before - 1e-10
-        before = now
+        found.append(flip_matrix.log_likelihood(f, labels, omega).sum())
         omega = flip_matrix.updated(flip_matrix.posterior(f, labels, omega), labels, omega)
         np.testing.assert_allclose(omega.sum(axis=1), 1.0)
+    assert np.diff(found).min() >= -1e-10
 
 
 def test_the_identity_is_a_fixed_point_and_an_empty_row_stays():

@@ -1,9 +1,9 @@
-"""Label flips: exact rates, the classes they hit, and mistakes in their labels."""
+"""Label flips: exact rates, the classes they hit, and mistakes in their labels; a simulated crowd."""
 
 import numpy as np
 import pytest
 
-from noisylabels.noise.flips import corrupt
+from noisylabels.noise.flips import corrupt, simulate, subset
 
 Y = np.where(np.arange(1000) % 4 == 0, 1, -1).astype(np.int8)
 
@@ -21,18 +21,15 @@ def test_symmetric_flips_an_exact_number(rate, count):
 
 def test_noise_leaves_its_input_alone_and_follows_its_seed():
     before = Y.copy()
-    first, same, other = flips("symmetric 0.3", 1), flips("symmetric 0.3", 1), flips("symmetric 0.3", 2)
-    np.testing.assert_array_equal(Y, before)
+    first, same, other = (flips("symmetric 0.3", seed) for seed in (1, 1, 2))
+    assert (before == Y).all()
     assert (first == same).all()
     assert (first != other).any()
 
 
-def test_class_conditional_rates():
+def test_class_conditional_rates_and_far_outliers():
     flipped = flips("class_conditional 0.4 0.1")
     assert (flipped[Y == 1].sum(), flipped[Y == -1].sum()) == (100, 75)
-
-
-def test_far_outliers_are_those_with_the_largest_decision_values():
     f = np.random.default_rng(0).standard_normal(1000)
     flipped = flips("far_outliers 0.1", f=f)
     assert flipped.sum() == 100
@@ -44,14 +41,13 @@ def test_far_outliers_are_those_with_the_largest_decision_values():
     [("independent", 0.3, 0.3), ("negative_only", 0.0, 0.3), ("positive_only", 0.3, 0.0)],
 )
 def test_coins_flip_a_binomial_number_of_each_class(model, positive, negative):
-    counts = np.array([[flipped[Y == 1].sum(), flipped[Y == -1].sum()]
-                       for flipped in (flips(f"{model} 0.3", seed) for seed in range(400))])  # fmt: skip
-    for count, n, rate in zip(counts.T, (250, 750), (positive, negative), strict=True):
+    drawn = np.array([flips(f"{model} 0.3", seed) for seed in range(400)])
+    counts = np.array([drawn[:, Y == 1].sum(axis=1), drawn[:, Y == -1].sum(axis=1)])
+    for count, n, rate in zip(counts, (250, 750), (positive, negative), strict=True):
         spread = np.sqrt(n * rate * (1 - rate))
         assert count.mean() == pytest.approx(n * rate, abs=4 * spread / 20)
         assert count.std() == pytest.approx(spread, rel=0.15)  # an exact number would have none
-    if positive == negative:
-        assert abs(np.corrcoef(counts.T)[0, 1]) < 0.2
+    assert positive != negative or abs(np.corrcoef(counts)[0, 1]) < 0.2
 
 
 def test_coins_are_tossed_anew_while_one_class_is_left():
@@ -70,6 +66,37 @@ def test_the_mean_rate_of_compound_and_uniform_noise(label, expected):
     assert np.mean([flips(label, seed).mean() for seed in range(40)]) == pytest.approx(expected, abs=0.006)
 
 
+# A simulated crowd
+
+
+def crowd(n=300, **settings):
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1, 1], n).astype(np.int8)
+    return y, simulate(y, rng, **{"workers": 40, "per_item": 5, **settings})
+
+
+def test_every_item_goes_to_different_workers_who_are_as_right_as_they_say():
+    y, labels = crowd(n=4000, spammers=0.1)
+    assert len(set(zip(labels.item.tolist(), labels.worker.tolist(), strict=True))) == 4000 * 5
+    assert (np.bincount(labels.item) == 5).all()
+    assert np.count_nonzero(labels.accuracy == 0.5) == 4  # who toss coins
+    sizes = np.bincount(labels.worker)
+    shares = np.bincount(labels.worker, labels.response == y[labels.item]) / sizes
+    z = (shares - labels.accuracy) / np.sqrt(labels.accuracy * (1 - labels.accuracy) / sizes)
+    assert np.abs(z).max() < 4.5
+
+
+def test_more_labels_per_item_contain_the_fewer():
+    _, labels = crowd()
+    chosen = [set(subset(labels.item, m, np.random.default_rng(5)).tolist()) for m in (1, 2, 5, 9)]
+    assert chosen[0] < chosen[1] < chosen[2] == chosen[3]
+    assert [len(c) for c in chosen] == [300, 600, 1500, 1500]
+    assert np.bincount(labels.item[list(chosen[1])]).tolist() == [2] * 300
+
+
+# Mistakes
+
+
 @pytest.mark.parametrize(
     ("label", "message"),
     [
@@ -86,6 +113,19 @@ def test_the_mean_rate_of_compound_and_uniform_noise(label, expected):
 )
 def test_mistakes_are_named(label, message):
     with pytest.raises(ValueError, match=message):
-        corrupt(Y, label, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"labels must be -1 or \+1, got \[0, 1\]"):
-        corrupt((Y + 1) // 2, "symmetric 0.1", np.random.default_rng(0))
+        flips(label)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda rng: corrupt(Y > 0, "symmetric 0.1", rng), r"labels must be -1 or \+1, got \[False, True\]"),
+        (lambda rng: simulate(Y * 0, rng), r"labels must be -1 or \+1, got \[0\]"),
+        (lambda rng: crowd(per_item=41), "per_item: must be a whole number >= 1 and <= 40"),
+        (lambda rng: crowd(spammers=1.5), "spammers: must be"),
+        (lambda rng: subset(np.zeros(2, np.int32), 0, rng), "m: must be"),
+    ],
+)
+def test_wrong_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.random.default_rng(0))
