@@ -12,13 +12,13 @@ from reproduction.figures import names, panels, style, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from reproduction.protocols import audit
 
 FOUND = {"average_precision": "average precision", "precision": "precision", "recall": "recall"}
-ESTIMATES = {"own": "fitted to all rows"} | {
-    name: name for name in ("cross-fitted", "confident joint", "anchor", "surest rows")
-}
+ESTIMATES = {name: name for name in ("own", "cross-fitted", "confident joint", "anchor", "surest rows")}
+ESTIMATES |= {"own": "fitted to all rows"}
 KINDS = {"independent": "both classes", "negative_only": "one class"}
 """Model of the flips -> which labels are flipped."""
 
@@ -26,11 +26,7 @@ KINDS = {"independent": "both classes", "negative_only": "one class"}
 @panels.figure
 def finding_flips(results: panels.Results[audit.FlipsSettings]) -> Figure:
     """Average precision, precision and recall against the flip rate, means over the data sets."""
-    figure, cells = _by_rate(results, results.select(metric=list(FOUND)), "metric", FOUND, "")
-    for ax, rows in cells:
-        panels.learning_curves(ax, rows)
-    panels.shared_legend(figure, panels.handles(results.settings.methods))
-    return figure
+    return _by_rate(results, results.select(metric=list(FOUND)), "metric", FOUND)[0]
 
 
 @panels.figure
@@ -38,14 +34,12 @@ def flip_rates(results: panels.Results[audit.FlipsSettings]) -> Figure:
     """Estimated against true flip rate, means over the data sets; the diagonal is right."""
     rows = results.select(metric=["omega01", "omega10"])
     rows = rows[~rows["noise"].str.startswith("negative_only ") | (rows["metric"] == "omega01")]
-    figure, cells = _by_rate(results, rows, "setting", ESTIMATES, "estimate")
     truth = {"color": style.COLOURS["silver"], "linestyle": style.DASHES["dash"], "linewidth": 1.0}
+    legend = [panels.plain_handle("truth", **truth)]
+    figure, cells = _by_rate(results, rows, "setting", ESTIMATES, *legend, y_label="estimate")
     highest = max(part["x"].max() for _, part in cells)
-    for ax, part in cells:
-        panels.learning_curves(ax, part)
+    for ax, _ in cells:
         ax.plot([0.0, highest], [0.0, highest], zorder=1, **truth)
-    methods = panels.handles(results.settings.methods)
-    panels.shared_legend(figure, [*methods, panels.plain_handle("truth", **truth)])
     return figure
 
 
@@ -54,18 +48,19 @@ def _by_rate(
     rows: pd.DataFrame,
     column: str,
     titles: dict[str, str],
-    y_label: str,
+    *more: Line2D,
+    **options: str,
 ) -> tuple[Figure, list[panels.Cell]]:
-    """Panels against the flip rate, means over the data sets; a row per kind of flips."""
+    """Means over the data sets against the flip rate, a row per kind of flips; ``more`` in the legend."""
     words = rows["noise"].str.split(" ")
     rows = rows.assign(kind=words.str[0], x=words.str[1].astype(float))
     by = ["kind", column, "method", "repetition", "x"]
     means = rows.groupby(by, sort=False)["value"].mean().reset_index()
     kinds = [(title, {"kind": kind}) for kind, title in KINDS.items() if kind in set(means["kind"])]
     columns = [(title, {column: key}) for key, title in titles.items() if key in set(means[column])]
-    return panels.facets(
-        results, kinds, columns, table=means, x_label="flip rate", y_label=y_label, height=1.9
-    )
+    options |= {"x_label": "flip rate"}
+    legend = [*panels.handles(results.settings.methods), *more]
+    return panels.facets(results, kinds, columns, table=means, legend=legend, height=1.9, **options)
 
 
 @panels.table
@@ -88,9 +83,8 @@ def by_data_set(results: panels.Results[audit.AuditSettings]) -> pd.DataFrame:
     )
 
 
-WAYS = {"prune": "pruned, as by CleanLearning", "importance": "importance weights"} | {
-    way: way for way in ("forward", "backward", "likelihood")
-}
+WAYS = {"prune": "pruned, as by CleanLearning", "importance": "importance weights"}
+"""Ways of correcting that have another name than their key."""
 
 
 @panels.table
@@ -101,15 +95,13 @@ def correcting(results: panels.Results[audit.CorrectingSettings]) -> pd.DataFram
     wide = rows.pivot(index=keys, columns="setting", values="value")
     ways = [way for way in results.settings.ways if way != "plain"]
     added = wide[ways].sub(wide["plain"], axis=0)
-    lines = []
-    for method, dataset in (
-        added.groupby(["method", "dataset"])[ways].mean().max(axis=1).sort_values()[::-1].index
-    ):
+    lines, losses = [], added.groupby(["method", "dataset"])[ways].mean().max(axis=1)
+    for method, dataset in losses.sort_values()[::-1].index:
         line = {"classifier": names.method(method), "data set": names.data_set(dataset)}
         line["plain"] = f"{wide.loc[(method, dataset), 'plain'].mean():.1f}"
         for way in ways:
             found = statistics.mean_se(added.loc[(method, dataset), way])
-            line[WAYS[way]] = f"{found.mean:+.1f} ± {found.se:.1f}"
+            line[WAYS.get(way, way)] = f"{found.mean:+.1f} ± {found.se:.1f}"
         lines.append(line)
     return tables.noted(
         pd.DataFrame(lines).set_index(["classifier", "data set"]),

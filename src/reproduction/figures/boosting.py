@@ -35,8 +35,7 @@ def error_curves(results: Errors) -> Figure:
             panels.learning_curves(ax, own, linestyle=dash)
         ax.set_ylim(bottom=0)
     noises = [panels.plain_handle(flips(noise), linestyle=dash) for noise, dash in dashes.items()]
-    panels.shared_legend(figure, panels.handles(drawn["methods"], linestyle="-") + noises)
-    return figure
+    return panels.shared_legend(figure, panels.handles(drawn["methods"], linestyle="-") + noises)
 
 
 @panels.figure
@@ -55,8 +54,9 @@ def learned_rates(results: Errors) -> Figure:
         panels.learning_curves(ax, rows)
     for ax, _ in cells:  # panels of a row share the axis: after all curves
         ax.set_ylim(bottom=-0.01)
-    panels.shared_legend(figure, [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)])
-    return figure
+    return panels.shared_legend(
+        figure, [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)]
+    )
 
 
 @panels.figure
@@ -69,8 +69,7 @@ def test_curves(results: Errors) -> Figure:
     for ax, rows in cells:
         panels.learning_curves(ax, rows)
         ax.set_ylim(bottom=0)
-    panels.shared_legend(figure, panels.handles(drawn["methods"]))
-    return figure
+    return panels.shared_legend(figure, panels.handles(drawn["methods"]))
 
 
 @panels.figure
@@ -88,8 +87,7 @@ def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
     cells[0][0].set_ylabel("test error / %")
     below.set_ylabel("distance of flip rates")
     below.set_ylim(bottom=0)
-    panels.shared_legend(figure, panels.handles(settings.methods))
-    return figure
+    return panels.shared_legend(figure, panels.handles(settings.methods))
 
 
 @panels.figure
@@ -102,8 +100,7 @@ def loss(results: panels.Results[boosting.LossSettings]) -> Figure:
     for ax, rows in cells:
         panels.learning_curves(ax, rows)
         ax.set_ylim(0, 6)
-    panels.shared_legend(figure, panels.handles(results.settings.gammas))
-    return figure
+    return panels.shared_legend(figure, panels.handles(results.settings.gammas))
 
 
 def _sets(datasets: list[str]) -> list[tuple[str, dict[str, str]]]:
@@ -261,8 +258,7 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
     entries += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
     entries.append(panels.plain_handle("bound exp(-k margin² / 2)", linestyle=style.DASHES["dash"]))
     entries.append(panels.plain_handle("exp(-k margin² / 8)", linestyle=style.DASHES["dot"]))
-    panels.shared_legend(figure, entries, handle=2.2)
-    return figure
+    return panels.shared_legend(figure, entries, handle=2.2)
 
 
 _TERMS: dict[str, style.Looks] = {
@@ -292,8 +288,7 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
     axes[0].set_ylim(0, 1.6)
     for ax in axes:
         panels.log_axis(ax.xaxis)
-    panels.shared_legend(figure, [panels.plain_handle(**own) for own in _TERMS.values()])
-    return figure
+    return panels.shared_legend(figure, [panels.plain_handle(**own) for own in _TERMS.values()])
 
 
 @panels.table

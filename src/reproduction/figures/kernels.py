@@ -60,8 +60,7 @@ def noise_harm(results: Errors) -> Figure:
         ax.errorbar(own["mean"], range(len(sets)), xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
     ax.set_yticks(range(len(sets)), list(map(data_set, mean.index)))
     ax.set_xlim(left=0)
-    panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
-    return figure
+    return panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
 
 
 @panels.figure
@@ -98,8 +97,7 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
             values = means.loc[method].loc[noise]
             panels.curve(ax, rates, values["mean"], values["half_width"], method)
         ax.set_xticks(rates)
-    panels.shared_legend(figure, panels.handles(methods))
-    return figure
+    return panels.shared_legend(figure, panels.handles(methods))
 
 
 @panels.figure
@@ -118,8 +116,7 @@ def mkl_path(results: Errors) -> Figure:
             ax.errorbar(own["mean"], y, xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
         ax.set_yticks(range(len(variants)), [style.label(variant) for variant in variants])
         ax.set_ylim(len(variants) - 0.45, -0.55)
-    panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
-    return figure
+    return panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
 
 
 def _small_multiples(
@@ -350,8 +347,7 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     for ax in (left, right):
         ax.set_xticks(settings.annotators)
     entries = panels.handles(labelled["method"].unique())
-    panels.shared_legend(figure, [*entries, panels.plain_handle("trained on gold labels", **dash)])
-    return figure
+    return panels.shared_legend(figure, [*entries, panels.plain_handle("trained on gold labels", **dash)])
 
 
 @panels.table
@@ -385,8 +381,7 @@ def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
     found = rows.groupby(["method", "repetition"])["value"].cumsum()
     panels.learning_curves(ax, rows.assign(value=100 * found / rows["x"]))
     ax.set_ylim(0, 103)
-    panels.shared_legend(figure, panels.handles(methods))
-    return figure
+    return panels.shared_legend(figure, panels.handles(methods))
 
 
 # How near to the published errors each interpretation ("reading") of KLR, rKLR and rKFD is. A cell is one

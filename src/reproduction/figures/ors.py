@@ -23,9 +23,9 @@ MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned by i
 PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig. 5, speech"}
 COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
 """The task of each figure that the comparison of the tuning modes shows."""
-SPEECH_RATE = 16_000
-"""Samples per second of the speech (other rates are refused when it is read)."""
 ROUNDS: style.Looks = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
+SECONDS: style.Looks = {"x_label": "time / s", "y_label": "cumulative MSE / speech power", "x_unit": 16e3}
+"""Speech has 16,000 samples per second (other rates are refused when it is read)."""
 
 
 @panels.figure
@@ -49,10 +49,7 @@ def speech_curves(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
     own = results.settings
     rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
-    y_label = "cumulative MSE / speech power"
-    return _curves(
-        results, rows, _sides(own.methods), x_label="time / s", y_label=y_label, x_unit=SPEECH_RATE
-    )
+    return _curves(results, rows, _sides(own.methods), **SECONDS)
 
 
 def _sides(rules: names.Methods) -> dict[str, style.Looks]:
@@ -64,23 +61,17 @@ def _curves(
     results: panels.Results[ors.CurvesSettings],
     rows: Mapping[str, style.Looks],
     columns: Mapping[str, style.Looks],
-    *,
-    x_unit: float,
     share_y: str = "row",
-    **options: str,
+    **options: Any,
 ) -> Figure:
     """Learning curves in a grid: a panel shows the results that fit its row and its column."""
-    figure, cells = panels.facets(
-        results, list(rows.items()), list(columns.items()), table=results.select(metric="mse"),
-        share_y=share_y, **options,
-    )  # fmt: skip
-    for ax, selected in cells:
-        panels.learning_curves(ax, selected, x_unit=x_unit)
+    lists = [where.get("method", []) for where in (*rows.values(), *columns.values())]
+    legend = panels.handles(dict.fromkeys(itertools.chain.from_iterable(lists)))
+    options |= {"table": results.select(metric="mse"), "share_y": share_y, "legend": legend}
+    figure, cells = panels.facets(results, list(rows.items()), list(columns.items()), **options)
     final = min(rows.loc[rows["x"] == rows["x"].max(), "value"].min() for _, rows in cells)
     for ax, _ in cells if share_y == "none" else cells[:: len(columns)]:
         panels.log_axis(ax.yaxis, low=0.6 * final)  # lower values are silence before the first word
-    lists = [where.get("method", []) for where in (*rows.values(), *columns.values())]
-    panels.shared_legend(figure, panels.handles(dict.fromkeys(itertools.chain.from_iterable(lists))))
     return figure
 
 
@@ -88,20 +79,21 @@ def _curves(
 def label_budgets(results: panels.Results[ors.BudgetSettings]) -> Figure:
     """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
     own = results.settings
-    look: style.Looks = {"x_label": "budget B / labels per round", "y_label": "MSE, all rounds"}
-    titles = [f"{noise} variance" for noise in own.noise]
-    figure, axes = panels.side_by_side(titles, height=2.9, share_y="all", **look)
+    look: style.Looks = {
+        "x_label": "budget B / labels per round",
+        "y_label": "MSE, all rounds",
+        "height": 2.9,
+    }
+    figure, axes = panels.side_by_side([f"{noise} variance" for noise in own.noise], share_y="all", **look)
     dashes = {"scaling": "-", "no scaling": style.DASHES["short"]}
     for ax, noise in zip(axes, own.noise, strict=True):
         for setting, dash in dashes.items():
-            where = {"noise": noise, "setting": setting, "metric": "mse", "method": own.strategies}
-            rows = results.select(**where)
+            rows = results.select(noise=noise, setting=setting, metric="mse", method=own.strategies)
             panels.learning_curves(ax, rows, hollow=setting == "no scaling", linestyle=dash)
         ax.set_xticks(np.arange(1, max(own.budgets) + 1))
     panels.log_axis(axes[0].yaxis)
     kinds = panels.full_and_hollow("scaling", "no scaling", linestyles=list(dashes.values()))
-    panels.shared_legend(figure, panels.handles(own.strategies) + kinds)
-    return figure
+    return panels.shared_legend(figure, panels.handles(own.strategies) + kinds)
 
 
 @panels.figure
@@ -116,16 +108,14 @@ def budget_trace(results: panels.Results[ors.TraceSettings]) -> Figure:
     for ax, metric, drawstyle in ((spent, "labels_per_round", "default"), (threshold, "a", "steps-pre")):
         runs = results.select(metric=metric, **where)
         for repetition, run in sorted(runs.groupby("repetition"), reverse=True):
-            chosen = others if repetition else first
-            ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **chosen)
+            ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **(others if repetition else first))
     threshold.set_yscale("log", base=2)
     entries = [panels.plain_handle("first run", **first), panels.plain_handle("other runs", **others)]
     for level, name, dash in ((budget, "budget B", "dash"), (0.95 * budget, "0.95 B", "dot")):
         line: style.Looks = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
         spent.axhline(level, **line)
         entries.append(panels.plain_handle(f"{name} = {level:g}", **line))
-    panels.shared_legend(figure, entries)
-    return figure
+    return panels.shared_legend(figure, entries)
 
 
 @panels.figure
@@ -146,8 +136,7 @@ def tuning_modes(results: panels.Results[ors.CurvesSettings]) -> Figure:
         panels.log_axis(ax.xaxis)
     axes[0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
     axes[0].invert_yaxis()
-    panels.shared_legend(figure, panels.full_and_hollow(*MODES.values()), handle=1)
-    return figure
+    return panels.shared_legend(figure, panels.full_and_hollow(*MODES.values()), handle=1)
 
 
 @panels.figure
@@ -158,9 +147,8 @@ def conditions(results: panels.Results[ors.ConditionsSettings]) -> Figure:
     x_label = "corruption of the labels" if wrong_labels else "variance told to the rules"
     look: style.Looks = {"y_label": "MSE, all rounds", "height": 3.0, "width": style.WIDTH[2], "bottom": 0.6}
     figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
-    lines = [
-        m for m in own.methods if m == names.reference(own.methods) or style.label(m).endswith("(control)")
-    ]
+    middle = names.reference(own.methods)
+    lines = [m for m in own.methods if m == middle or style.label(m).endswith("(control)")]
     dotted = [method for method in own.methods if method not in lines]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
     plain: style.Looks = {"marker": "", "linewidth": 1.8}
@@ -168,26 +156,21 @@ def conditions(results: panels.Results[ors.ConditionsSettings]) -> Figure:
         rows = results.select(setting=condition, metric="mse", method=list(own.methods))
         panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
         for method in lines:
-            level = panels.mean_interval(rows, ["method"]).loc[[method, method]]
-            ends = [place - 0.42, place + 0.42]
-            panels.curve(ax, ends, level["mean"], level["half_width"], method, **plain)
+            mean, half_width, _ = panels.mean_interval(rows, ["method"]).loc[method]
+            panels.curve(ax, [place - 0.42, place + 0.42], [mean] * 2, [half_width] * 2, method, **plain)
     wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own.conditions]
     ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
-    panels.shared_legend(figure, panels.handles(lines, **plain) + panels.dot_handles(dotted), handle=2)
-    return figure
+    return panels.shared_legend(figure, panels.handles(lines, **plain) + panels.dot_handles(dotted), handle=2)
 
 
 @panels.figure
 def vss(results: panels.Results[ors.CurvesSettings]) -> Figure:
     """Errors at the end of ORS, variable-step filters and RLS; their learning curves in the same looks."""
     own = results.settings
-    rules = list(own.methods)
-    tasks, titles = (
-        list(own.tasks) if len(own.tasks) > 1 else [""],
-        ["errors at the end", "learning curves, marks as left"],
-    )
+    rules, tasks = list(own.methods), list(own.tasks) if len(own.tasks) > 1 else [""]
+    titles = ["errors at the end", "learning curves, marks as left"]
     look: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"], "share_y": "none"}
     figure, axes = panels.grid_of_panels(tasks, titles, height=3.0, width=style.WIDTH[3], left=2.6, **look)
     places = {rule: float(place) for place, rule in enumerate(rules)}
@@ -196,19 +179,15 @@ def vss(results: panels.Results[ors.CurvesSettings]) -> Figure:
         rows = results.select(metric="mse", **where)
         panels.learning_curves(curves, rows, x_unit=1e3)
         panels.final_dots(errors, rows, places, along="x")
-        rows = results.select(metric="mse_tail", **where)
-        panels.final_dots(errors, rows, places, along="x", hollow=True)
+        panels.final_dots(errors, results.select(metric="mse_tail", **where), places, along="x", hollow=True)
         errors.set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
         errors.invert_yaxis()
-        panels.log_axis(errors.xaxis)
-        panels.log_axis(curves.yaxis)
-    panels.shared_legend(figure, panels.full_and_hollow("all rounds", "last fifth"), handle=1)
-    return figure
+        panels.log_axis(errors.xaxis, curves.yaxis)
+    return panels.shared_legend(figure, panels.full_and_hollow("all rounds", "last fifth"), handle=1)
 
 
 Point = tuple[float, float]
 _LINE: style.Looks = {"color": "black", "linewidth": 1.1}
-_RADIUS = 0.13
 
 
 def _box(ax: Axes, centre: Point, text: str, width: float, colour: str) -> None:
@@ -225,8 +204,8 @@ def _sum(ax: Axes, x: float, y: float) -> None:
     """A circle with a cross, where signals are added."""
     from matplotlib.patches import Circle
 
-    arm = 0.6 * _RADIUS
-    ax.add_patch(Circle((x, y), _RADIUS, facecolor="white", edgecolor="black", zorder=3))
+    radius, arm = 0.13, 0.078
+    ax.add_patch(Circle((x, y), radius, facecolor="white", edgecolor="black", zorder=3))
     ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
     ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
 
@@ -292,19 +271,16 @@ def final_errors(results: panels.Results[ors.CurvesSettings]) -> pd.DataFrame:
     """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
     rows: list[dict[str, str]] = []
     for each in results.each():
-        own = each.settings
+        own, controls = each.settings, names.with_role(each.settings.methods, "control")
         for task, mode in itertools.product(own.tasks, own.modes):
-            where = {"noise": task, "setting": mode, "method": list(own.methods)}
-            errors = _errors(each.select(metric="mse", **where))
-            controls = names.with_role(own.methods, "control")
-            cells = {title: tables.mean_se_cells(values, controls) for title, values in errors.items()}
+            errors = _errors(each.select(metric="mse", noise=task, setting=mode, method=list(own.methods)))
+            cells = {title: tables.mean_se_cells(of, controls) for title, of in errors.items()}
             section = {"figure": PAPER[each.artifact], "task": task, "tuning": MODES[mode]}
             for rule in own.methods:
                 rows.append(section | {"rule": rule} | {title: text[rule] for title, text in cells.items()})
-    frame = pd.DataFrame(rows).set_index(["figure", "task", "tuning"])
     return tables.noted(
-        frame,
-        "Mean squared error against the clean label, mean ± standard error over the repetitions; "
+        pd.DataFrame(rows).set_index(["figure", "task", "tuning"]),
+        "Mean squared error against the clean label, mean ± standard error over the repetitions;",
         "the lowest mean of the rules that see no clean label is bold.",
     )
 

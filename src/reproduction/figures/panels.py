@@ -1,5 +1,7 @@
 """Parts of figures: rows of results, means with intervals, grids of panels, curves, dots, legends."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,14 +38,13 @@ class RenderError(ValueError):
 class Results(Generic[S]):
     """What a figure or table is drawn from: result tables and settings of its artifact and of those it uses.
 
-    tables : artifact -> its result table; the one to draw comes first.
+    tables : artifact -> its result table; the one to draw comes first.   protocol : of the first; names axes.
     settings_of : artifact -> its settings at the scale of the tables, typed where its protocol is; the
-        artifact that is drawn comes first, also if it has no table.
-    published_of : artifact -> its published values; tables get them, figures do not.
-    protocol : that of the first table; axes are named by it.
+    artifact that is drawn comes first, also without a table.   published_of : the same for published values,
+    which tables get and figures do not.
     """
 
-    tables: Mapping[str, "pd.DataFrame"]
+    tables: Mapping[str, pd.DataFrame]
     settings_of: Mapping[str, Any]
     published_of: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     protocol: str = ""
@@ -54,15 +55,14 @@ class Results(Generic[S]):
         return next(iter(self.tables))
 
     @property
-    def table(self) -> "pd.DataFrame":
+    def table(self) -> pd.DataFrame:
         """The first table."""
         return self.tables[self.artifact]
 
     @property
     def settings(self) -> S:
         """The settings of the first table."""
-        settings: S = self.settings_of[self.artifact]
-        return settings
+        return self.settings_of[self.artifact]
 
     @property
     def published(self) -> Sequence[Any]:
@@ -73,17 +73,14 @@ class Results(Generic[S]):
     def drawn(self) -> Mapping[str, list[str]]:
         """What the artifact chooses to draw of the tables that it uses: its setting ``drawn``."""
         options = next(iter(self.settings_of.values()))
-        found: Mapping[str, list[str]] = (
-            options["drawn"] if isinstance(options, Mapping) else options.drawn.model_dump()
-        )
-        return found
+        return options["drawn"] if isinstance(options, Mapping) else options.drawn.model_dump()
 
-    def each(self) -> Iterator["Results[S]"]:
+    def each(self) -> Iterator[Results[S]]:
         """The results of one table after the other."""
         for artifact, table in self.tables.items():
             yield Results({artifact: table}, self.settings_of, self.published_of)
 
-    def select(self, **values: object) -> "pd.DataFrame":
+    def select(self, **values: object) -> pd.DataFrame:
         """`select` from the first table."""
         return select(self.table, self.artifact, **values)
 
@@ -109,7 +106,7 @@ def table(function: F) -> F:
     return function
 
 
-def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFrame":
+def select(table: pd.DataFrame, artifact: str, **values: object) -> pd.DataFrame:
     """Rows of a result table whose columns have the given values (a list: any of them).
 
     Raises RenderError : no rows for a value; the message lists what the table has instead.
@@ -127,12 +124,12 @@ def select(table: "pd.DataFrame", artifact: str, **values: object) -> "pd.DataFr
     return rows
 
 
-def methods_in(rows: "pd.DataFrame") -> list[str]:
+def methods_in(rows: pd.DataFrame) -> list[str]:
     """The methods of result rows, in the order of the table."""
     return list(rows["method"].unique())
 
 
-def mean_interval(rows: "pd.DataFrame", by: list[str]) -> "pd.DataFrame":
+def mean_interval(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """m = mean over repetitions, h = t_{(1+level)/2, n-1} s / sqrt(n), for each group, level 95 %.
 
     Below `FEW` repetitions t and s say little: there is no interval, and figures draw the runs themselves.
@@ -160,13 +157,12 @@ def grid_of_panels(
     between: float = _GAP,
     share_y: str = "row",
     share_x: bool = True,
-) -> tuple["Figure", NDArray[Any]]:
+) -> tuple[Figure, NDArray[Any]]:
     """A figure with a panel for each pair of a row and a column, and the array (rows, columns) of axes.
 
-    rows, columns : their titles; "" for none.
-    x_label, y_label : below the last row and beside the first column, or one for each column.
-    height, left, bottom, between : of a panel, of the room for the labels of the axes, of that between rows,
-    inches.   width : of the figure, inches (default: `style.WIDTH` of the columns).
+    rows, columns : their titles; "" for none.   x_label, y_label : below the last row and beside the first
+    column, or one for each column.   height, left, bottom, between : of a panel, of the room for labels of
+    axes, of that between rows, inches.   width : of the figure (default: `style.WIDTH` of the columns).
     share_y : which panels share the y axis, "row", "all" or "none".   share_x : do those of a column?
     """
     from matplotlib.figure import Figure
@@ -182,16 +178,15 @@ def grid_of_panels(
     figure = Figure(figsize=(width, total))
     axes: NDArray[Any] = np.empty((m, n), dtype=object)
     for i, j in np.ndindex(m, n):
-        partner: Axes | None = {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y]
         box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + between), panel, height)
-        ax = figure.add_axes(
-            tuple(np.array(box) / (width, total, width, total)),
-            sharex=axes[0, j] if share_x else None,
-            sharey=partner,
+        partners = (
+            {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y],
+            axes[0, j] if share_x else None,
         )
+        place = tuple(np.array(box) / (width, total, width, total))
+        axes[i, j] = ax = figure.add_axes(place, sharey=partners[0], sharex=partners[1])
         ax.tick_params(labelbottom=i == m - 1 or not share_x, labelleft=j == 0 or share_y == "none")
         ax.set_ylabel(y_labels[j])
-        axes[i, j] = ax
     for j, title in enumerate(columns):
         axes[0, j].set_title(title)
         axes[-1, j].set_xlabel(x_labels[j])
@@ -201,7 +196,7 @@ def grid_of_panels(
     return figure, axes
 
 
-def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any) -> tuple["Figure", Any]:
+def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any) -> tuple[Figure, Any]:
     """`grid_of_panels` with one row, and its axes in a list."""
     figure, axes = grid_of_panels([""], titles, share_y=share_y, **options)
     return figure, list(axes[0])
@@ -209,7 +204,7 @@ def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any
 
 def wrapped(
     count: int, most: int, *, x_label: str, between: float, **options: Any
-) -> tuple["Figure", list["Axes"]]:
+) -> tuple[Figure, list[Axes]]:
     """A figure with ``count`` panels in lines of at most ``most``, with room for titles, and their axes.
 
     The lowest panel of each column has the label of the x axis.
@@ -230,22 +225,31 @@ def facets(
     rows: Sequence[tuple[str, Mapping[str, Any]]],
     columns: Sequence[tuple[str, Mapping[str, Any]]],
     *,
-    table: "pd.DataFrame | None" = None,
+    table: pd.DataFrame | None = None,
+    legend: Sequence[Artist] = (),
+    x_unit: float = 1.0,
     **options: Any,
-) -> tuple["Figure", list[Cell]]:
+) -> tuple[Figure, list[Cell]]:
     """`grid_of_panels` of (title, values of columns of the table), each panel with its rows of the table.
 
-    table : the first table of the results by default.   options : those of `grid_of_panels`.
+    table : the first of the results by default.   legend : its entries, with which the `learning_curves` of
+    all rows are drawn, against x / x_unit.   options : those of `grid_of_panels`.
     """
     figure, axes = grid_of_panels([title for title, _ in rows], [title for title, _ in columns], **options)
     shown = results.table if table is None else table
     wheres = [{**down, **across} for _, down in rows for _, across in columns]
-    cells = [select(shown, results.artifact, **where) for where in wheres]
-    return figure, list(zip(axes.flat, cells, strict=True))
+    cells = [
+        (ax, select(shown, results.artifact, **where)) for ax, where in zip(axes.flat, wheres, strict=True)
+    ]
+    if legend:
+        for ax, own in cells:
+            learning_curves(ax, own, x_unit=x_unit)
+        shared_legend(figure, legend)
+    return figure, cells
 
 
 def curve(
-    ax: "Axes", x: ArrayLike, mean: ArrayLike, half_width: ArrayLike, method: str, **changes: Any
+    ax: Axes, x: ArrayLike, mean: ArrayLike, half_width: ArrayLike, method: str, **changes: Any
 ) -> None:
     """The curve of a method, mean over x, in a band mean -/+ half_width; ``changes`` go over `style.line`."""
     x, mean, half_width = (np.asarray(a, dtype=float) for a in (x, mean, half_width))
@@ -260,8 +264,14 @@ def curve(
         ax.fill_between(x, mean - half_width, mean + half_width, **shade)
 
 
+def mean_curve(ax: Axes, rows: pd.DataFrame, method: str, **changes: Any) -> None:
+    """`curve` of the rows of a method and metric: mean over the repetitions against x."""
+    means = mean_interval(rows, ["x"]).sort_index()
+    curve(ax, means.index, means["mean"], means["half_width"], method, **changes)
+
+
 def learning_curves(
-    ax: "Axes", rows: "pd.DataFrame", *, x_unit: float = 1.0, hollow: bool = False, **changes: Any
+    ax: Axes, rows: pd.DataFrame, *, x_unit: float = 1.0, hollow: bool = False, **changes: Any
 ) -> None:
     """`curve` of every method in the rows of one metric: mean over the repetitions against x / x_unit."""
     means = mean_interval(rows, ["method", "x"])
@@ -280,12 +290,11 @@ _RUN: style.Looks = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle"
 
 
 def final_dots(
-    ax: "Axes", rows: "pd.DataFrame", places: Mapping[str, float], *, along: str = "y", hollow: bool = False
+    ax: Axes, rows: pd.DataFrame, places: Mapping[str, float], *, along: str = "y", hollow: bool = False
 ) -> None:
-    """Values at the last x as dots with bars mean -/+ half_width.
+    """Values of one metric at the last x as dots with bars mean -/+ half_width.
 
-    rows : result rows of one metric.   places : method -> where it stands on the axis of the methods.
-    along : the axis of the values, "x" or "y".
+    places : method -> where it stands on the axis of the methods.   along : that of the values, "x" or "y".
     """
     last = rows[rows["x"] == rows["x"].max()]
     values = mean_interval(last, ["method"])
@@ -301,61 +310,60 @@ def final_dots(
         ax.errorbar(*at, **looks)
 
 
-def log_axis(axis: Any, low: float | None = None) -> None:
-    """Make the x or y axis (``ax.xaxis``) logarithmic, with numbers at 1, 2, 5 or at powers of ten.
+def log_axis(*axes: Any, low: float | None = None) -> None:
+    """Make x or y axes (``ax.xaxis``) logarithmic, with numbers at 1, 2, 5 or at powers of ten.
 
     Numbers of more than five digits are written as powers. Call it after drawing: the ticks depend on the
     range. ``low``: what lies below is cut off.
     """
     from matplotlib import ticker
 
-    getattr(axis.axes, f"set_{axis.axis_name}scale")("log", nonpositive="clip")
-    lowest, high = axis.get_view_interval()
-    if low is not None:
-        lowest = low
-        getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
-    narrow = high < 30 * lowest
-    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
-    plain = lowest > 1e-4 and high < 1e5
-    axis.set_major_formatter(
-        ticker.FuncFormatter(lambda value, _: f"{value:g}") if plain else ticker.LogFormatterMathtext()
-    )
-    axis.set_minor_locator(ticker.NullLocator() if narrow else ticker.LogLocator(subs=(2, 5), numticks=12))
-    axis.set_minor_formatter(ticker.NullFormatter())
+    for axis in axes:
+        getattr(axis.axes, f"set_{axis.axis_name}scale")("log", nonpositive="clip")
+        lowest, high = axis.get_view_interval()
+        if low is not None:
+            lowest = low
+            getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
+        narrow, plain = high < 30 * lowest, lowest > 1e-4 and high < 1e5
+        axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
+        axis.set_major_formatter("{x:g}" if plain else ticker.LogFormatterMathtext())
+        axis.set_minor_locator(
+            ticker.NullLocator() if narrow else ticker.LogLocator(subs=(2, 5), numticks=12)
+        )
+        axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def handles(methods: Iterable[str], **changes: Any) -> list["Line2D"]:
+def handles(methods: Iterable[str], **changes: Any) -> list[Line2D]:
     """Legend entries of methods, as `curve` draws them."""
     return [plain_handle(**(style.line(method) | changes)) for method in methods]
 
 
-def dot_handles(methods: Iterable[str]) -> list["Line2D"]:
+def dot_handles(methods: Iterable[str]) -> list[Line2D]:
     """Legend entries of methods, as `final_dots` draws them."""
     bars = ("elinewidth", "capsize")
     return [plain_handle(**{k: v for k, v in style.dot(m).items() if k not in bars}) for m in methods]
 
 
-def plain_handle(label: str, **looks: Any) -> "Line2D":
+def plain_handle(label: str, **looks: Any) -> Line2D:
     """A legend entry of a label, grey unless the looks say another colour."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **({"color": style.COLOURS["grey"], "label": label} | looks))
 
 
-def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list["Line2D"]:
+def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list[Line2D]:
     """Two legend entries: what full and what hollow markers mean."""
-    one, other = linestyles
+    looks: tuple[style.Looks, ...] = ({"label": full}, {"label": hollow, "markerfacecolor": "white"})
     return [
-        plain_handle(full, marker="o", linestyle=one),
-        plain_handle(hollow, marker="o", linestyle=other, markerfacecolor="white"),
+        plain_handle(marker="o", linestyle=line, **look) for line, look in zip(linestyles, looks, strict=True)
     ]
 
 
-def shared_legend(figure: "Figure", entries: Sequence["Artist"], *, handle: float = 3.0) -> None:
+def shared_legend(figure: Figure, entries: Sequence[Artist], *, handle: float = 3.0) -> Figure:
     """One legend for all panels, in a strip added below them; the panels keep their size in inches.
 
     It has the most columns that fit, where a letter is 0.072 inches, a handle and its gaps come on top.
-    ``handle``: length of the handles in letters.
+    ``handle``: length of the handles in letters. Returns the figure.
     """
     letters, lines = [len(str(entry.get_label())) for entry in entries], len(entries)
     for columns in range(len(entries), 0, -1):
@@ -366,9 +374,10 @@ def shared_legend(figure: "Figure", entries: Sequence["Artist"], *, handle: floa
     add_room(figure, below=lines * _LEGEND_LINE + 0.08)
     looks: style.Looks = {"borderaxespad": 0.3, "handlelength": handle}
     figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
+    return figure
 
 
-def add_room(figure: "Figure", *, below: float = 0.0, above: float = 0.0) -> None:
+def add_room(figure: Figure, *, below: float = 0.0, above: float = 0.0) -> None:
     """Make the figure taller by two strips, inches; the panels keep their size."""
     width, height = figure.get_size_inches()
     taller = height + below + above

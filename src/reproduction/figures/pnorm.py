@@ -61,8 +61,7 @@ def sparsity(results: "panels.Results[pnorm.SparsitySettings]") -> "Figure":
     _heat_map(axes[-1], losses, between.n, between.ones)
     compared = panels.methods_in(results.select(metric="filtering_loss", setting=tasks))
     bound = panels.plain_handle("bound", linewidth=0.8)
-    panels.shared_legend(figure, [*entries(compared), bound])
-    return figure
+    return panels.shared_legend(figure, [*entries(compared), bound])
 
 
 def _heat_map(ax: "Axes", losses: "pd.DataFrame", n: int, ones: list[int]) -> None:
@@ -117,8 +116,7 @@ def hadamard(results: "panels.Results[pnorm.HadamardSettings]") -> "Figure":
     for ax, n in zip(axes, sizes, strict=True):
         _hadamard_panel(ax, results.select(metric="error", setting=f"n={n}"), n)
     compared = panels.methods_in(results.select(metric="error"))
-    panels.shared_legend(figure, [*entries(compared), *_hadamard_lines()])
-    return figure
+    return panels.shared_legend(figure, [*entries(compared), *_hadamard_lines()])
 
 
 def _hadamard_lines() -> list[Any]:
@@ -153,8 +151,7 @@ def room(results: "panels.Results[pnorm.RoomSettings]") -> "Figure":
         below.tick_params(labelleft=ax is axes[0, 0])
         below.set_ylabel("response" if ax is axes[0, 0] else "")
     named = results.settings.methods
-    panels.shared_legend(figure, entries(list(named), named))
-    return figure
+    return panels.shared_legend(figure, entries(list(named), named))
 
 
 @panels.figure
@@ -177,8 +174,7 @@ def overview(results: panels.Results[Any]) -> "Figure":
     _mean_curves(right, panels.select(results.tables["room"], "room", metric="misalignment", noise=place))
     losses, named = sparse[sparse["metric"] == "filtering_loss"], results.settings_of["room"].methods
     drawn = dict.fromkeys([*panels.methods_in(errors), *panels.methods_in(losses), *named])
-    panels.shared_legend(figure, [*entries(list(drawn), named), *_hadamard_lines()])
-    return figure
+    return panels.shared_legend(figure, [*entries(list(drawn), named), *_hadamard_lines()])
 
 
 KINDS = {"gaussian": "Gaussian rows", "signs": "±1 rows", "heavy": "heavy-tailed rows", "unit": "unit rows"}
@@ -202,8 +198,7 @@ def bounds(results: "panels.Results[pnorm.BoundsSettings]") -> "Figure":
     steps = [panels.plain_handle(KINDS[kind], **look) for kind, look in _shades(kinds).items()]
     thin = panels.plain_handle("bound", linewidth=0.8)
     dotted = panels.plain_handle("α*", linewidth=0.9, linestyle=style.DASHES["dot"])
-    panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *steps])
-    return figure
+    return panels.shared_legend(figure, [*entries(panels.methods_in(expected)), thin, dotted, *steps])
 
 
 def _strip(figure: "Figure", count: int, bottom: float) -> list["Axes"]:
@@ -360,5 +355,4 @@ def moving_targets(results: "panels.Results[pnorm.MovingSettings]") -> "Figure":
         panel.tick_params(axis="x", labelrotation=0)
         panel.locator_params(axis="x", nbins=4)
     fifth = panels.plain_handle("a fifth of the theorem's step", linewidth=0.8)
-    panels.shared_legend(figure, [*entries(panels.methods_in(tracking)), fifth])
-    return figure
+    return panels.shared_legend(figure, [*entries(panels.methods_in(tracking)), fifth])

@@ -45,8 +45,7 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
         curves.plot(z, resolve(name).value(z), **(style.line(name) | {"marker": ""}))
     curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
     curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
-    panels.shared_legend(figure, panels.handles(shown, marker=""))
-    return figure
+    return panels.shared_legend(figure, panels.handles(shown, marker=""))
 
 
 @panels.figure
@@ -57,50 +56,42 @@ def error_curves(results: Errors) -> Figure:
     noisy = [noise for noise in settings.noise if noise.parameters.get("rate")] or settings.noise
     where = {"metric": "error", "method": shown}
     levels = [(names.noise(level), where | {"noise": level}) for level in labels(noisy)]
-    figure, cells = _facets(results, _sets(results), levels, "epoch", "test error / %")
-    for ax, rows in cells:
-        panels.learning_curves(ax, rows)
-        ax.set_xticks(range(0, settings.epochs + 1, max(1, settings.epochs // 5)))
+    legend = panels.handles(shown)
+    figure, cells = _facets(results, _sets(results), levels, "epoch", "test error / %", legend=legend)
+    for ax, _ in cells:
+        _epochs(ax, settings.epochs)
         means: Any = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
         ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
-    panels.shared_legend(figure, panels.handles(shown))
     return figure
+
+
+def _epochs(ax: Axes, last: int) -> None:
+    ax.set_xticks(range(0, last + 1, max(1, last // 5)))
+
+
+_LEVELS = (("sky", "blue", "wine", "black"), "osD^")
+"""Colours and markers of the noise levels."""
 
 
 @panels.figure
 def objectives(results: Errors) -> Figure:
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
-    settings, levels = results.settings, labels(results.settings.noise)
-    kinds = zip(
-        levels, itertools.cycle(("sky", "blue", "wine", "black")), itertools.cycle("osD^"), strict=False
-    )
-    looks: dict[str, style.Looks] = {
-        level: {
-            "color": style.COLOURS[colour],
-            "marker": marker,
-            "markersize": 5,
-            "label": names.noise(level),
-        }
-        for level, colour, marker in kinds
-    }
+    settings, looks = results.settings, dict[str, style.Looks]()
+    for level, colour, marker in zip(labels(settings.noise), *map(itertools.cycle, _LEVELS), strict=False):
+        looks[level] = {"color": style.COLOURS[colour], "marker": marker, "label": names.noise(level)}
+        looks[level] |= {"markersize": 5}
     where = {"metric": "objective", "method": settings.objectives[0]}
     figure, cells = _facets(results, [("", where)], _sets(results), "epoch", "objective G(w)")
     for ax, rows in cells:
         for place, (level, look) in enumerate(looks.items()):
             mean = panels.select(rows, results.artifact, noise=level).groupby("x")["value"].mean()
             ax.plot(mean.index, mean, markevery=(place, len(looks)), **look)
-        ax.set_xticks(range(0, settings.epochs + 1, max(1, settings.epochs // 5)))
-    panels.shared_legend(figure, [panels.plain_handle(**look) for look in looks.values()])
-    return figure
+        _epochs(ax, settings.epochs)
+    return panels.shared_legend(figure, [panels.plain_handle(**look) for look in looks.values()])
 
 
-WAYS = {
-    "last slow": "last,\nslow step",
-    "last": "last",
-    "mean slow": "mean,\nslow step",
-    "mean": "mean",
-    "solved": "solved",
-}
+WAYS = {"last slow": "last,\nslow step", "last": "last", "mean slow": "mean,\nslow step"}
+WAYS |= {"mean": "mean", "solved": "solved"}
 """Second part of a method's label -> tick, from the noisiest way of training to the minimum."""
 
 
@@ -122,8 +113,7 @@ def loss_and_optimiser(results: Errors) -> Figure:
             ax.errorbar(x, values["mean"], yerr=values["half_width"], **style.dot(loss))
         ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
         ax.grid(visible=False, axis="x")
-    panels.shared_legend(figure, panels.dot_handles(losses), handle=1)
-    return figure
+    return panels.shared_legend(figure, panels.dot_handles(losses), handle=1)
 
 
 def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
@@ -131,7 +121,7 @@ def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
 
 
 def _facets(
-    results: Errors, rows: Any, columns: Any, x_label: str, y_label: str, **options: float
+    results: Errors, rows: Any, columns: Any, x_label: str, y_label: str, **options: Any
 ) -> tuple[Figure, list[panels.Cell]]:
     look: style.Looks = {"x_label": x_label, "y_label": y_label, "share_y": "none"} | options
     return panels.facets(results, rows, columns, **look)
@@ -197,15 +187,10 @@ def _by_noise(
     results: Errors, y_label: str, place: str, *more: style.Looks
 ) -> tuple[Figure, list[tuple[Axes, Errors, pd.DataFrame, list[str]]]]:
     """A panel per data set with its results, their rows and the methods to show; ``more`` in the legend."""
-    sets = [(each, name) for each in results.each() for name in each.settings.datasets]
-    look: style.Looks = {
-        "left": 0.74,
-        "between": 0.5,
-        "share_y": "none",
-        "share_x": False,
-        "y_label": y_label,
-    }
-    figure, axes = panels.wrapped(len(sets), 3, x_label="flipped training labels / %", **look)
+    sets = _each_set(results)
+    look: style.Looks = {"left": 0.74, "between": 0.5, "share_y": "none", "share_x": False}
+    x_label = "flipped training labels / %"
+    figure, axes = panels.wrapped(len(sets), 3, x_label=x_label, y_label=y_label, **look)
     cells = []
     for ax, (each, name) in zip(axes, sets, strict=True):
         ax.set_title(_title(each.table, name), pad=3)
@@ -220,16 +205,20 @@ def _by_noise(
 def errors(results: Errors) -> pd.DataFrame:
     """Test error in % after the last epoch, mean ± standard deviation; sections: data set, noise."""
     rows = []
-    for each in results.each():
+    for each, name in _each_set(results):
         methods = list(each.settings.methods)
-        for name in each.settings.datasets:
-            for level in labels(each.settings.noise):
-                last = _last(each.select(dataset=name, noise=level, metric="error", method=methods))
-                cells = tables.mean_sd_cells({m: last.loc[last["method"] == m, "value"] for m in methods})
-                rows.append({"data set": _title(each.table, name), "training labels": level} | cells)
+        for level in labels(each.settings.noise):
+            last = _last(each.select(dataset=name, noise=level, metric="error", method=methods))
+            cells = tables.mean_sd_cells({m: last.loc[last["method"] == m, "value"] for m in methods})
+            rows.append({"data set": _title(each.table, name), "training labels": level} | cells)
     frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
     said = "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
     return tables.noted(frame, said)
+
+
+def _each_set(results: Errors) -> list[tuple[Errors, str]]:
+    """Every data set with the results that it is in."""
+    return [(each, name) for each in results.each() for name in each.settings.datasets]
 
 
 @panels.table
@@ -238,8 +227,7 @@ def clean_errors(results: Errors) -> pd.DataFrame:
     frame = errors(results)
     clean = frame.xs("symmetric 0", level="training labels").T
     columns = {"method": [style.label(method) for method in clean.index]}
-    sets = [(each, name) for each in results.each() for name in each.settings.datasets]
-    for title, (each, name) in zip(clean.columns, sets, strict=True):
+    for title, (each, name) in zip(clean.columns, _each_set(results), strict=True):
         columns[title] = list(clean[title])
         printed = [tables.printed(each.published, dataset=name, method=method) for method in clean.index]
         if any(printed):

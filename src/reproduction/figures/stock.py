@@ -31,8 +31,7 @@ def curves(results: panels.Results[Any]) -> Figure:
     for j, part in enumerate(columns.values()):
         for i, metric in enumerate(metrics):
             panels.learning_curves(axes[i, j], part[part["metric"] == metric])
-    panels.shared_legend(figure, panels.handles(table["method"].unique()))
-    return figure
+    return panels.shared_legend(figure, panels.handles(table["method"].unique()))
 
 
 @panels.table
