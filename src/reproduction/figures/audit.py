@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -49,7 +49,7 @@ def _by_rate(
     column: str,
     titles: dict[str, str],
     *more: Line2D,
-    **options: str,
+    **options: Any,
 ) -> tuple[Figure, list[panels.Cell]]:
     """Means over the data sets against the flip rate, a row per kind of flips; ``more`` in the legend."""
     words = rows["noise"].str.split(" ")

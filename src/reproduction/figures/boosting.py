@@ -28,11 +28,11 @@ def error_curves(results: Errors) -> Figure:
     """Training and test error against the rounds, a column per data set, a dash per noise."""
     drawn, metrics = results.drawn, [("training", "train_error"), ("test", "test_error")]
     dashes = dict(zip(drawn["noise"], _NOISES, strict=False))
-    figure, cells = _over_rounds(results, [(name, {"metric": m}) for name, m in metrics], "error / %")
-    for ax, rows in cells:
+    rows = [(name, {"metric": metric, "method": drawn["methods"]}) for name, metric in metrics]
+    figure, cells = _over_rounds(results, rows, "error / %")
+    for ax, own in cells:
         for noise, dash in dashes.items():
-            own = panels.select(rows, results.artifact, noise=noise, method=drawn["methods"])
-            panels.learning_curves(ax, own, linestyle=dash)
+            panels.learning_curves(ax, panels.select(own, results.artifact, noise=noise), linestyle=dash)
         ax.set_ylim(bottom=0)
     noises = [panels.plain_handle(flips(noise), linestyle=dash) for noise, dash in dashes.items()]
     return panels.shared_legend(figure, panels.handles(drawn["methods"], linestyle="-") + noises)
@@ -43,10 +43,9 @@ def learned_rates(results: Errors) -> Figure:
     """Both learned flip rates against the rounds, a column per data set; grey: the truth."""
     (noise,), methods = results.drawn["noise"], results.drawn["methods"]
     truth = dict(zip(("gamma01", "gamma10"), boosting.flip_rates(Noise.parse(noise)), strict=True))
-    titles = dict(zip(truth, ("0 seen as 1", "1 seen as 0"), strict=True))
-    where = {"noise": noise, "method": methods}
     rates = [
-        (f"{titles[metric]}, truth {rate:g}", where | {"metric": metric}) for metric, rate in truth.items()
+        (f"{title}, truth {rate:g}", {"noise": noise, "method": methods, "metric": metric})
+        for title, (metric, rate) in zip(("0 seen as 1", "1 seen as 0"), truth.items(), strict=True)
     ]
     figure, cells = _over_rounds(results, rates, "learned flip rate", share_y="row")
     for ax, rows in cells:
@@ -54,9 +53,8 @@ def learned_rates(results: Errors) -> Figure:
         panels.learning_curves(ax, rows)
     for ax, _ in cells:  # panels of a row share the axis: after all curves
         ax.set_ylim(bottom=-0.01)
-    return panels.shared_legend(
-        figure, [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)]
-    )
+    entries = [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)]
+    return panels.shared_legend(figure, entries)
 
 
 @panels.figure
@@ -65,29 +63,27 @@ def test_curves(results: Errors) -> Figure:
     drawn = results.drawn
     where = {"metric": "test_error", "method": drawn["methods"]}
     noises = [(flips(noise), where | {"noise": noise}) for noise in drawn["noise"]]
-    figure, cells = _over_rounds(results, noises, "test error / %", height=1.6)
-    for ax, rows in cells:
-        panels.learning_curves(ax, rows)
+    options: style.Looks = {"height": 1.6, "legend": panels.handles(drawn["methods"])}
+    figure, cells = _over_rounds(results, noises, "test error / %", **options)
+    for ax, _ in cells:
         ax.set_ylim(bottom=0)
-    return panels.shared_legend(figure, panels.handles(drawn["methods"]))
+    return figure
 
 
 @panels.figure
 def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
     """Test error, and distance of the flip rates to the truth, against the number of trusted labels."""
-    settings = results.settings
-    look: style.Looks = {"x_label": "trusted labels for the calibration", "y_label": ""}
-    where = {"noise": labels(settings.noise)}
+    settings, where = results.settings, {"noise": labels(results.settings.noise)}
     metrics = [("", where | {"metric": metric}) for metric in ("error", "gamma_error")]
-    figure, cells = panels.facets(results, metrics, _sets(settings.datasets), height=1.9, **look)
-    for ax, rows in cells:
-        panels.learning_curves(ax, rows)
+    look: style.Looks = {"height": 1.9, "legend": panels.handles(settings.methods)}
+    look["x_label"] = "trusted labels for the calibration"
+    figure, cells = panels.facets(results, metrics, _sets(settings.datasets), **look)
+    for ax, _ in cells:
         ax.set_xticks(settings.trusted)
     below = cells[len(settings.datasets)][0]
     cells[0][0].set_ylabel("test error / %")
-    below.set_ylabel("distance of flip rates")
-    below.set_ylim(bottom=0)
-    return panels.shared_legend(figure, panels.handles(settings.methods))
+    below.set(ylabel="distance of flip rates", ylim=(0, None))
+    return figure
 
 
 @panels.figure
@@ -96,11 +92,11 @@ def loss(results: panels.Results[boosting.LossSettings]) -> Figure:
     signs = {"observed label +1": "label +1", "observed label \N{MINUS SIGN}1": "label -1"}
     columns = [(title, {"setting": sign}) for title, sign in signs.items()]
     look: style.Looks = {"x_label": "score H", "y_label": "loss", "height": 2.2}
-    figure, cells = panels.facets(results, [("", {})], columns, **look)
-    for ax, rows in cells:
-        panels.learning_curves(ax, rows)
+    legend = panels.handles(results.settings.gammas)
+    figure, cells = panels.facets(results, [("", {})], columns, legend=legend, **look)
+    for ax, _ in cells:
         ax.set_ylim(0, 6)
-    return panels.shared_legend(figure, panels.handles(results.settings.gammas))
+    return figure
 
 
 def _sets(datasets: list[str]) -> list[tuple[str, dict[str, str]]]:
@@ -127,9 +123,9 @@ ALL = "all: means"
 def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
     """A section per data set with the rows ours and printed, a column per method; last the means.
 
-    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. The printed values are those
-    of the last artifact, the only one in a table without `uses`. The row of means has the mean of the means
-    and the mean of the standard deviations, as on the slides.
+    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. The printed values are those of
+    the last artifact, the only one in a table without `uses`. The row of means has the mean of the means and
+    the mean of the standard deviations, as on the slides.
     """
 
     def draw(results: Errors) -> pd.DataFrame:
@@ -147,9 +143,19 @@ def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
         frame = _beside_printed(values, where, methods, results.published_of.get(last, []), 2, {})
         kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
         made = [f"{data_set(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
-        not_genuine = f"Not the genuine IDA files: {', '.join(made)}." if made else ""
-        rates = _learned(table[table["noise"] == noise], methods)
-        return tables.noted(frame, splits(table, sets), rates, not_genuine)
+        rates = table[(table["noise"] == noise) & table["metric"].isin(["gamma01", "gamma10"])]
+        means: Any = rates.pivot_table(index="method", columns="metric", values="value")
+        learned = ", ".join(
+            f"{names.method(m)} {means.loc[m, 'gamma01']:.2f} and {means.loc[m, 'gamma10']:.2f}"
+            for m in methods
+            if m in means.index
+        )
+        return tables.noted(
+            frame,
+            splits(table, sets),
+            f"Learned flip rates (0 to 1 and 1 to 0, means over the sets): {learned}." if learned else "",
+            f"Not the genuine IDA files: {', '.join(made)}." if made else "",
+        )
 
     return panels.table(draw)
 
@@ -175,17 +181,13 @@ def grid(results: Errors) -> pd.DataFrame:
     kinds = far["noise"].str.split().str[0].map(KINDS)
     keys = zip(kinds, far["dataset"], far["method"], strict=True)
     far["far"] = (far["far"] - [printed.get(key, np.nan) for key in keys]).abs()
-    far["choosing"] = (far["method"] == methods[0]) | (far["dataset"] == "ida_image")
-    by = far.groupby(["noise", "x"], sort=False)
-    made = pd.DataFrame({
-        "chosen on": by.apply(lambda own: own.loc[own["choosing"], "far"].mean()),
-        "all others": by.apply(lambda own: own.loc[~own["choosing"], "far"].mean()),
-    })  # fmt: skip
-    rest = far[far["dataset"] != "ida_image"]
-    made = made.join(rest.pivot_table(index=["noise", "x"], columns="method", values="far")[methods])
-    chosen: Any = made["chosen on"][
-        [KINDS[noise.split()[0]] == "symmetric" for noise, _ in made.index]
-    ].idxmin()
+    image = far["dataset"] == "ida_image"
+    choosing, by = (far["method"] == methods[0]) | image, ["noise", "x"]
+    parts = {"chosen on": far[choosing], "all others": far[~choosing]}
+    made = pd.DataFrame({title: part.groupby(by, sort=False)["far"].mean() for title, part in parts.items()})
+    made = made.join(far[~image].pivot_table(index=by, columns="method", values="far")[methods])
+    symmetric = [KINDS[noise.split()[0]] == "symmetric" for noise, _ in made.index]
+    chosen: Any = made["chosen on"][symmetric].idxmin()
     text = made.map("{:.2f}".format)
     text.loc[[chosen]] = "**" + text.loc[[chosen]] + "**"
     text.index = pd.MultiIndex.from_tuples([(flips(n), f"{x:g}") for n, x in text.index])
@@ -216,15 +218,6 @@ def _beside_printed(
     return pd.DataFrame(rows).set_index("data set")
 
 
-def _learned(rows: pd.DataFrame, methods: list[str]) -> str:
-    """The flip rates that were learned, means over everything."""
-    rates = rows[rows["metric"].isin(["gamma01", "gamma10"])]
-    means: Any = rates.pivot_table(index="method", columns="metric", values="value")
-    there = [(names.method(m), means.loc[m]) for m in methods if m in means.index]
-    found = ", ".join(f"{name} {own['gamma01']:.2f} and {own['gamma10']:.2f}" for name, own in there)
-    return f"Learned flip rates (0 to 1 and 1 to 0, means over the sets): {found}." if found else ""
-
-
 _SHADES = ("orange", "vermillion", "pink", "wine", "indigo", "blue", "teal")
 """Colours of the curves of f_k, from small k to large."""
 
@@ -233,9 +226,9 @@ _SHADES = ("orange", "vermillion", "pink", "wine", "indigo", "blue", "teal")
 def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) -> Figure:
     """f_k against the angle with simulations, and against the margin with its two exponential bounds."""
     settings = results.settings
-    titles, y_label = ["against the angle", "against the margin"], ["flip probability", "the same, log scale"]
-    x_label = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
-    figure, (left, right) = panels.side_by_side(titles, x_label=x_label, y_label=y_label, height=2.5)
+    look: style.Looks = {"y_label": ["flip probability", "the same, log scale"], "height": 2.5}
+    look["x_label"] = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
+    figure, (left, right) = panels.side_by_side(["against the angle", "against the margin"], **look)
     entries = []
     for number, k in enumerate(settings.ks):
         colour = style.COLOURS[_SHADES[number % len(_SHADES)]]
@@ -262,15 +255,18 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
 
 
 _TERMS: dict[str, style.Looks] = {
-    "bound": {"label": "bound", "color": style.COLOURS["black"], "linestyle": "-", "marker": "s"},
-    "risk": {"label": "flips", "color": style.COLOURS["vermillion"], "linestyle": "-", "marker": "o"},
-    "complexity": {
-        "label": "complexity",
-        "color": style.COLOURS["orange"],
-        "linestyle": style.DASHES["dash"],
-        "marker": "^",
-    },
-    "error": {"label": "test error", "color": style.COLOURS["blue"], "linestyle": "-", "marker": "D"},
+    metric: {
+        "label": label,
+        "color": style.COLOURS[colour],
+        "linestyle": style.DASHES[dash],
+        "marker": marker,
+    }
+    for metric, label, colour, dash, marker in (
+        ("bound", "bound", "black", "solid", "s"),
+        ("risk", "flips", "vermillion", "solid", "o"),
+        ("complexity", "complexity", "orange", "dash", "^"),
+        ("error", "test error", "blue", "solid", "D"),
+    )
 }
 
 
@@ -283,11 +279,9 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
     for ax, name in zip(axes, sets, strict=True):
         ax.set_title(name.replace("_", " "))
         for metric, own in _TERMS.items():
-            means = panels.mean_interval(results.select(dataset=name, metric=metric), ["x"]).sort_index()
-            panels.curve(ax, means.index, means["mean"], means["half_width"], metric, zorder=2.5, **own)
+            panels.mean_curve(ax, results.select(dataset=name, metric=metric), metric, zorder=2.5, **own)
     axes[0].set_ylim(0, 1.6)
-    for ax in axes:
-        panels.log_axis(ax.xaxis)
+    panels.log_axis(*(ax.xaxis for ax in axes))
     return panels.shared_legend(figure, [panels.plain_handle(**own) for own in _TERMS.values()])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -52,13 +53,13 @@ def noise_harm(results: Errors) -> Figure:
     mean = means["mean"].unstack()
     mean = mean.loc[(mean.max(axis=1) - mean[HARM[0]]).sort_values().index]
     look: style.Looks = {"height": 0.26 * len(sets) + 0.2, "left": 1.2, "width": style.WIDTH[2]}
-    x_label = f"test error of {names.label(methods, method)} / %"
+    x_label, places = f"test error of {names.label(methods, method)} / %", range(len(sets))
     figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
-    ax.hlines(range(len(sets)), mean.min(axis=1), mean.max(axis=1), color=style.COLOURS["silver"], zorder=1.5)
+    ax.hlines(places, mean.min(axis=1), mean.max(axis=1), color=style.COLOURS["silver"], zorder=1.5)
     for noise, mark in marks.items():
         own = means.xs(noise, level="noise").loc[mean.index]
-        ax.errorbar(own["mean"], range(len(sets)), xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
-    ax.set_yticks(range(len(sets)), list(map(data_set, mean.index)))
+        ax.errorbar(own["mean"], places, xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
+    ax.set_yticks(places, list(map(data_set, mean.index)))
     ax.set_xlim(left=0)
     return panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
 
@@ -68,10 +69,9 @@ def kernel_count(results: Errors) -> Figure:
     """Test error with S kernels less that of the reference, split by split; a panel per data set."""
     settings, reference = results.settings, names.reference(results.settings.methods)
     sizes = {label: len(method.parameters["widths"]) for label, method in settings.methods.items()}
-    places, y_label = np.arange(len(sizes)), "change / % points"
-    figure, cells = _small_multiples(
-        results, 5, "number of kernels S", y_label, share_y="all", metric="error", method=list(sizes)
-    )
+    places, where = np.arange(len(sizes)), {"metric": "error", "method": list(sizes)}
+    look: style.Looks = {"y_label": "change / % points", "share_y": "all"}
+    figure, cells = _small_multiples(results, 5, where, x_label="number of kernels S", **look)
     for ax, rows in cells:
         base = rows[rows["method"] == reference].set_index("repetition")["value"]
         change = rows.assign(value=rows["value"] - rows["repetition"].map(base))
@@ -87,10 +87,9 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
     """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
     methods, noise = list(results.settings.methods), labels(results.settings.noise)
     rates = [100 * each.parameters["rate"] for each in results.settings.noise]
-    x_label = "flipped training labels / %"
-    figure, cells = _small_multiples(
-        results, 3, x_label, "test accuracy", metric="accuracy", method=methods, noise=noise
-    )
+    look: style.Looks = {"x_label": "flipped training labels / %", "y_label": "test accuracy"}
+    where = {"metric": "accuracy", "method": methods, "noise": noise}
+    figure, cells = _small_multiples(results, 3, where, **look)
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["method", "noise"])
         for method in methods:
@@ -107,7 +106,8 @@ def mkl_path(results: Errors) -> Figure:
     variants = sorted(rounds, key=lambda variant: rounds[variant])
     marks = _marks(labels(results.settings.noise))
     where = {"noise": list(marks), "metric": "error", "method": variants}
-    figure, cells = _small_multiples(results, 3, "test error / %", "", share_y="all", left=1.6, **where)
+    look: style.Looks = {"x_label": "test error / %", "share_y": "all", "left": 1.6}
+    figure, cells = _small_multiples(results, 3, where, **look)
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["noise", "method"])
         for i, (noise, mark) in enumerate(marks.items()):
@@ -120,20 +120,13 @@ def mkl_path(results: Errors) -> Figure:
 
 
 def _small_multiples(
-    results: panels.Results[Any],
-    columns: int,
-    x_label: str,
-    y_label: str,
-    *,
-    share_y: str = "none",
-    left: float = 0.66,
-    **where: object,
+    results: panels.Results[Any], columns: int, where: Mapping[str, object], **options: Any
 ) -> tuple[Figure, list[panels.Cell]]:
-    """One panel per data set, its name above it, with the rows that it shows; ``left`` as in a grid."""
+    """One panel per data set, its name above it, with the rows that it shows; ``options`` of a grid."""
     datasets = results.settings.datasets
-    look: style.Looks = {"share_y": share_y, "share_x": False, "left": left, "y_label": y_label}
+    look: style.Looks = {"share_y": "none", "share_x": False, "between": 0.56} | options
     look["height"] = 2.1 if len(datasets) <= columns else 1.3
-    figure, axes = panels.wrapped(len(datasets), columns, x_label=x_label, between=0.56, **look)
+    figure, axes = panels.wrapped(len(datasets), columns, **look)
     for ax, name in zip(axes, datasets, strict=True):
         ax.set_title(data_set(name))
     return figure, [(ax, results.select(dataset=n, **where)) for ax, n in zip(axes, datasets, strict=True)]
@@ -152,11 +145,11 @@ def _noisy(*levels: float) -> Callable[[Errors], pd.DataFrame]:
     """
 
     def draw(results: Errors) -> pd.DataFrame:
-        present = [level for level in levels if f"independent {level:g}" in labels(results.settings.noise)]
+        run = labels(results.settings.noise)
+        present = [level for level in levels if f"independent {level:g}" in run]
         if not present:
-            raise panels.RenderError(
-                f"{results.artifact}: the settings name none of the noise rates {levels}"
-            )
+            said = f"the settings name none of the noise rates {levels}"
+            raise panels.RenderError(f"{results.artifact}: {said}")
         pooled = {f"{_level(level)} pooled": [f"{law} {level:g}" for law in KINDS] for level in present}
         single = {flips(noise): [noise] for pair in pooled.values() for noise in pair}
         sections = (pooled | single).items()
@@ -191,12 +184,10 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
         values = chosen.set_index(["method", "repetition", "noise"])["value"]
         errors = {method: values[method] for method in methods}
         cells, row = tables.mean_sd_cells(errors), {"data set": data_set(name)}
-        published = noise if len(noise) > 1 else noise[0]
+        where: dict[str, Any] = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0]}
         for method in methods:
             row[method] = cells[method]
-            row[f"{method}, printed"] = tables.printed(
-                results.published, dataset=name, noise=published, method=method
-            )
+            row[f"{method}, printed"] = tables.printed(results.published, method=method, **where)
         rival = min(others, key=lambda method: float(errors[method].mean()))
         if len(others) > 1:
             row[f"{names.method(last)} against"] = rival
@@ -211,12 +202,11 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
 def errors(results: Errors) -> pd.DataFrame:
     """Any methods on any noise: a section per data set, the mean error of every method."""
     methods, rows = list(results.settings.methods), []
-    for name in results.settings.datasets:
-        for noise in labels(results.settings.noise):
-            where = {"dataset": name, "noise": noise, "metric": "error", "method": methods}
-            values = results.select(**where).set_index(["method", "repetition"])["value"]
-            cells = tables.mean_sd_cells({method: values[method] for method in methods})
-            rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
+    for name, noise in product(results.settings.datasets, labels(results.settings.noise)):
+        chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
+        values = chosen.set_index(["method", "repetition"])["value"]
+        cells = tables.mean_sd_cells({method: values[method] for method in methods})
+        rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
     return tables.noted(pd.DataFrame(rows).set_index(["data set"]), *_note(results))
 
 
@@ -244,8 +234,8 @@ def ranked(results: Errors) -> pd.DataFrame:
         }
         if not answer:
             near = ", ".join(gaps[method] for method in equal[1:]) or f"none, the next is {gaps[others[0]]}"
-            answer = f"With {flips(noise)}, {names.label(methods, best)} errs least"
-            answer += f"; not to be told from it: {near}."
+            least = f"With {flips(noise)}, {names.label(methods, best)} errs least"
+            answer = f"{least}; not to be told from it: {near}."
     frame = pd.DataFrame(columns).rename(index={method: names.label(methods, method) for method in methods})
     count = results.table["repetition"].nunique()
     return tables.noted(
@@ -260,9 +250,9 @@ def ranked(results: Errors) -> pd.DataFrame:
 @panels.table
 def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
     """CPU seconds, ours and printed, and their ratios, also that of the first method to the last."""
-    methods = list(results.settings.methods)
-    shown = {method: names.method(method) for method in methods}
-    first, last, rows = methods[0], methods[-1], []
+    shown = {method: names.method(method) for method in results.settings.methods}
+    methods, rows = list(shown), []
+    first, last = methods[0], methods[-1]
     for name in results.settings.datasets:
         times = results.select(dataset=name, metric="cpu_seconds", method=methods)
         seconds = times.groupby("method")["value"].agg(["mean", "std"])
@@ -333,9 +323,9 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     dash: style.Looks = {"linestyle": style.DASHES["dash"], "linewidth": 1}
     titles = {"labels of the training items": "labelled items", "predictions for new items": "new items"}
     columns = [(title, {"metric": "accuracy", "setting": key}) for title, key in titles.items()]
-    look: style.Looks = {"x_label": "annotators per item", "y_label": ["accuracy", ""], "height": 2.5}
-    look["share_y"] = "none"
-    figure, ((left, labelled), (right, new)) = panels.facets(results, [("", {})], columns, **look)
+    look: style.Looks = {"y_label": ["accuracy", ""], "height": 2.5, "share_y": "none"}
+    figure, cells = panels.facets(results, [("", {})], columns, x_label="annotators per item", **look)
+    (left, labelled), (right, new) = cells
     vote = labelled["method"] == "majority vote"
     panels.learning_curves(left, labelled[~vote])
     panels.learning_curves(left, labelled[vote], zorder=4)  # rMKLR, often equal, would hide it
@@ -346,7 +336,7 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
         right.axhline(mean, color=style.colour(method), **dash)
     for ax in (left, right):
         ax.set_xticks(settings.annotators)
-    entries = panels.handles(labelled["method"].unique())
+    entries = panels.handles(panels.methods_in(labelled))
     return panels.shared_legend(figure, [*entries, panels.plain_handle("trained on gold labels", **dash)])
 
 
@@ -386,8 +376,8 @@ def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
 
 # How near to the published errors each interpretation ("reading") of KLR, rKLR and rKFD is. A cell is one
 # printed error: data set, share of flips, method. Its distance is our mean minus the printed value, its
-# state inside, undecided or outside the margin by its own interval. The first reading of a family, in the
-# order of the settings, is the one that all other tables use: "today's".
+# state inside, undecided or outside the margin by its own interval. "Today's" reading, which all other tables
+# use, is the first of a family in the order of the settings.
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
 """Methods that share a reading."""
@@ -400,19 +390,16 @@ APART = "ida_ringnorm"
 @panels.table
 def distances(results: Errors) -> pd.DataFrame:
     """A section per family and method, a row per reading: mean distances, states; the choice by halves."""
-    found, halves = cells(results), two_halves(results.settings.datasets)
-    levels = sorted(found["level"].unique())
-    rows: list[dict[str, str]] = []
-    notes = [_about(halves), sources(results.table)]
+    found, halves, rows = cells(results), two_halves(results.settings.datasets), list[dict[str, str]]()
+    levels, notes = sorted(found["level"].unique()), [_about(halves), sources(results.table)]
     for family, models in FAMILIES.items():
         own = found[found["model"].isin(models)]
-        for title in (family, *models) if len(models) > 1 else (family,):
-            part = own if title == family else own[own["model"] == title]
-            rows += _section(title, part, halves, levels)
+        rows += _section(family, own, halves, levels)
+        for model in models if len(models) > 1 else ():
+            rows += _section(model, own[own["model"] == model], halves, levels)
         notes += [judgement(family, own, *pair) for pair in (halves, halves[::-1]) if len(own)]
-    return tables.noted(
-        pd.DataFrame(rows).set_index("method"), *notes, *names.notes(results.settings.methods)
-    )
+    frame = pd.DataFrame(rows).set_index("method")
+    return tables.noted(frame, *notes, *names.notes(results.settings.methods))
 
 
 @panels.table
@@ -427,16 +414,14 @@ def every_cell(results: Errors) -> pd.DataFrame:
             part = own[own["dataset"].isin(judged)].set_index(["reading", "level", "dataset", "model"])
             for level, dataset, model in part.loc[today].index:
                 before, after = (part.loc[(each, level, dataset, model), :] for each in (today, reading))
-                row = {"level": level, "data set": data_set(dataset), "method": model}
+                row = {"flips": level, "data set": data_set(dataset), "method": model}
                 row |= {"printed": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
                 row |= {"its state": before["state"], "chosen elsewhere": f"{after['ours']:.2f}"}
                 rows.append(row | {"state": after["state"]})
             notes.append(f"{family}, {_names(judged)}: chosen elsewhere is {reading}.")
-    frame = pd.DataFrame(rows).sort_values(["level", "data set", "method"], kind="stable")
-    frame["level"] = frame["level"].map(_level)
-    return tables.noted(
-        frame.rename(columns={"level": "flips"}).set_index("flips"), *notes, sources(results.table)
-    )
+    frame = pd.DataFrame(rows).sort_values(["flips", "data set", "method"], kind="stable")
+    frame["flips"] = frame["flips"].map(_level)
+    return tables.noted(frame.set_index("flips"), *notes, sources(results.table))
 
 
 def cells(results: Errors) -> pd.DataFrame:
@@ -448,34 +433,30 @@ def cells(results: Errors) -> pd.DataFrame:
     artifact, settings, rows = results.artifact, results.settings, []
     others = (entries for name, entries in results.published_of.items() if name != artifact)
     printed = [(entry, entry["where"]) for entries in others for entry in entries]
-    errors = results.table[results.table["metric"] == "error"]
-    source = Source.of(results.table)
+    errors, source = results.table[results.table["metric"] == "error"], Source.of(results.table)
     for method, spec in settings.methods.items():
         model, stuck = MODELS[spec.method], source.skewed({"method": method, "metric": "error"})
         run = set(labels(spec.noise or settings.noise)) & set(labels(settings.noise))
         for entry, where in printed:
             noise = [where["noise"]] if isinstance(where["noise"], str) else list(where["noise"])
             fits = where.get("method") == model.lower() and where.get("dataset") in settings.datasets
-            if fits and set(noise) <= run:
-                place = {"method": method, "dataset": where["dataset"], "noise": noise}
-                ours = panels.select(errors, artifact, **place).groupby("repetition")["value"].mean()
-                row: dict[str, object] = {"model": model, "reading": names.label(settings.methods, method)}
-                row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
-                ours_mean = statistics.mean_se(ours.to_numpy(), stuck == "far")
-                rows.append(row | _distance(entry, ours_mean, bool(stuck) and 1 < ours.size < SEEN))
+            if not (fits and set(noise) <= run):
+                continue
+            place = {"method": method, "dataset": where["dataset"], "noise": noise}
+            values = panels.select(errors, artifact, **place).groupby("repetition")["value"].mean()
+            ours = statistics.mean_se(values.to_numpy(), stuck == "far")
+            se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
+            theirs = statistics.Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else math.inf)
+            distance = statistics.welch(ours, theirs)
+            row: dict[str, object] = {"model": model, "reading": names.label(settings.methods, method)}
+            row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
+            row |= {"printed": entry["value"], "ours": ours.mean, "distance": distance.mean}
+            unseen = stuck and 1 < values.size < SEEN  # a rare run far from the others may be missing
+            rows.append(row | {"state": "undecided" if unseen else state(distance, entry["margin"])})
     if not rows:
         said = "none of the printed values is of a method and noise that was run"
         raise panels.RenderError(f"{artifact}: {said}")
     return pd.DataFrame(rows)
-
-
-def _distance(entry: Mapping[str, Any], ours: statistics.Estimate, unseen: bool) -> dict[str, object]:
-    """``unseen``: so few runs that a rare one far from the others may be missing."""
-    se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
-    print_ = statistics.Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else float("inf"))
-    distance = statistics.welch(ours, print_)
-    found = {"printed": entry["value"], "ours": ours.mean, "distance": distance.mean}
-    return found | {"state": "undecided" if unseen else state(distance, entry["margin"])}
 
 
 def state(distance: statistics.Estimate, margin: float) -> str:
@@ -494,9 +475,8 @@ def two_halves(datasets: Iterable[str]) -> tuple[list[str], list[str]]:
 def chosen(own: pd.DataFrame, datasets: list[str]) -> str:
     """The reading with the smallest mean absolute distance over the cells of the data sets, else today's."""
     part = own[own["dataset"].isin(datasets)]
-    if part.empty:
-        return str(own["reading"].iloc[0])
-    return str(part["distance"].abs().groupby(part["reading"], sort=False).mean().idxmin())
+    means = part["distance"].abs().groupby(part["reading"], sort=False).mean()
+    return str(own["reading"].iloc[0] if part.empty else means.idxmin())
 
 
 def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list[str]) -> str:
@@ -504,10 +484,8 @@ def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list
     reading, today = chosen(own, choosing), str(own["reading"].iloc[0])
     part = own[own["dataset"].isin(judging)]
     start = f"{family}, chosen on {_names(choosing)}: {reading}"
-    if reading == today:
-        return f"{start}, which is today's."
-    if part.empty:
-        return f"{start}."
+    if reading == today or part.empty:
+        return start + (", which is today's." if reading == today else ".")
     sizes = part["distance"].abs()
     by_set = sizes.groupby([part["reading"], part["dataset"]]).mean()
     means = sizes.groupby(part["reading"]).mean()

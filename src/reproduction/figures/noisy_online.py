@@ -55,7 +55,7 @@ def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], slopes: b
     panels.log_axis(ax.xaxis, ax.yaxis)
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     start, end = x0 * (x1 / x0) ** 0.70, x0 * (x1 / x0) ** 0.92
-    at, look = y0 * (y1 / y0) ** 0.05, {"fontsize": 7.5, "va": "center", "color": GREY}
+    at, look = y0 * (y1 / y0) ** 0.05, style.Looks(fontsize=7.5, va="center", color=GREY)
     for power, text in ((0.5, "√T"), (1.0, "T")) if slopes else ():
         top = at * (end / start) ** power
         # an artist is not autoscaled to: a panel below that shares the axis may have more rounds
@@ -180,7 +180,7 @@ def _step_title(factor: float) -> str:
 
 @panels.figure
 def surrogate_kernel(results: panels.Results[noisy_online.TunedKernelSettings]) -> Figure:
-    """Regret for two steps and against the noise, with the constant C of the kernel; below, what was learnt."""
+    """Regret for two steps and against the noise, with C of the kernel; below, what was learnt."""
     own = results.settings
     if own.variances is None or own.surface is None:
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")
@@ -381,8 +381,8 @@ SMOOTHED = {
 @panels.figure
 def losses(results: panels.Results[Any]) -> Figure:
     """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
-    titles, look = ["absolute loss", "hinge loss"], {"y_label": "loss", "height": 2.6}
-    figure, axes = panels.side_by_side(titles, x_label=["a − y", "y a"], **look)
+    titles, x_label = ["absolute loss", "hinge loss"], ["a − y", "y a"]
+    figure, axes = panels.side_by_side(titles, x_label=x_label, y_label="loss", height=2.6)
     drawn: dict[str, style.Looks] = {}
     for method in results.select(metric="loss")["method"].unique():
         colour, width = SMOOTHED.get(method, ("grey", 0.9))

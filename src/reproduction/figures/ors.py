@@ -156,8 +156,9 @@ def conditions(results: panels.Results[ors.ConditionsSettings]) -> Figure:
         rows = results.select(setting=condition, metric="mse", method=list(own.methods))
         panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
         for method in lines:
-            mean, half_width, _ = panels.mean_interval(rows, ["method"]).loc[method]
-            panels.curve(ax, [place - 0.42, place + 0.42], [mean] * 2, [half_width] * 2, method, **plain)
+            level = panels.mean_interval(rows, ["method"]).loc[[method, method]]
+            ends = [place - 0.42, place + 0.42]
+            panels.curve(ax, ends, level["mean"], level["half_width"], method, **plain)
     wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own.conditions]
     ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
