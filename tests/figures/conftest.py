@@ -5,7 +5,7 @@ import pytest
 
 from reproduction.figures import style
 
-sys.path.insert(0, str(Path(__file__).parent))  # figure_inputs
+sys.path.insert(0, str(Path(__file__).parent))  # made_tables
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pydantic
 import pytest
-from kernel_boost_inputs import Inputs
+from made_tables import Inputs
 from problems import SETTINGS
 
 import noisylabels
@@ -107,7 +107,7 @@ def test_roles_labels_and_notes():
 
 def renamed(name, artifact, names):
     """Inputs whose methods have other names, in the order of the names."""
-    inputs = Inputs(name)
+    inputs = Inputs(f"kernel_boost/{name}", few=3)
     inputs.tables[artifact]["method"] = inputs.tables[artifact]["method"].replace(names)
     own = inputs.settings[artifact]["methods"]
     inputs.settings[artifact]["methods"] = {names.get(label, label): own[label] for label in {**names, **own}}
