@@ -66,16 +66,13 @@ def test_a_written_summary_is_read_as_it_was(tmp_path):
 # Made of finished results
 
 
-def test_what_is_kept_is_what_a_page_needs(full):
+def test_what_is_kept_is_what_a_page_needs_and_keeping_again_changes_nothing(full, plan):
     kept = reference.kept(NAME, full)
     assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "leaning for"]
     assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
     assert kept.drawn.name == "fig2.png"
     assert kept.thumbnail.stat().st_size < 20_000
     assert set(kept.provenance) >= {"commit", "processor", "seed", "table_sha256", "data", "made_from"}
-
-
-def test_keeping_again_changes_nothing(full, plan):
     files = [file for file in full.rglob("*") if "reference" in file.parts and file.is_file()]
     before = {file: file.read_bytes() for file in files}
     reference.keep(plan, NAME, full, full)
@@ -89,26 +86,18 @@ def test_what_is_not_finished_is_not_kept(plan, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "change", "message"),
+    ("file", "old", "new", "message"),
     [
-        (
-            "provenance.json",
-            lambda text: text.replace('"repetitions": 220', '"repetitions": 3'),
-            "other settings",
-        ),
-        (
-            "verdicts.csv",
-            lambda text: text.rpartition("\n")[0].rpartition("\n")[0] + "\n",
-            "its verdicts are not",
-        ),
-        ("table.csv", lambda text: text.replace("mse,1,", "mse,2,", 1), "is not the table"),
+        ("provenance.json", '"repetitions": 220', '"repetitions": 3', "other settings"),
+        ("verdicts.csv", "ORS-1", "ORS-9", "its verdicts are not"),
+        ("table.csv", "mse,1,", "mse,2,", "is not the table"),
     ],
 )
-def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, change, message):
+def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, old, new, message):
     finish(tmp_path, plan, [NAME])
     path = tmp_path / "results/full" / NAME / file
     before = path.read_text()
-    path.write_text(change(before))
+    path.write_text(before.replace(old, new, 1))
     assert path.read_text() != before
     with pytest.raises(ValueError, match=message):
         reference.keep(plan, NAME, tmp_path, tmp_path)
@@ -124,20 +113,19 @@ def tabled(tmp_path):
     content = {"published": [value | {"margin": 0.5, "reason": "r"}], "claims": [claim]}
     finish(tmp_path, plan, [NAME])
     table = tmp_path / "results/full" / NAME / "table.csv"
-    means = (("ours", 10.1), ("theirs", 10.4))
-    noise = np.random.default_rng(0).normal(0, 0.1, 40)
-    rows = [
-        {"method": m, "repetition": r, "metric": "error", "value": mean + noise[r] + 0.01 * (r % 2)}
-        for m, mean in means
-        for r in range(40)
-    ]
-    write_rows(rows, table)
-    file = table.with_name("provenance.json")
-    file.write_text(
-        json.dumps(
-            json.loads(file.read_text()) | {"table_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}
-        )
+    noise, places = np.random.default_rng(0).normal(0, 0.1, 40), {"ours": 10.1, "theirs": 10.4}.items()
+    common = [{"method": m, "metric": "error", "value": mean} for m, mean in places]
+    write_rows(
+        (
+            row | {"repetition": r, "value": row["value"] + noise[r] + 0.01 * (r % 2)}
+            for row in common
+            for r in range(40)
+        ),
+        table,
     )
+    file = table.with_name("provenance.json")
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"table_sha256": digest}))
     found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
     judge.write(found, table.with_name("verdicts.csv"))
     plan.artifacts[NAME]._content = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
@@ -197,16 +185,15 @@ def test_an_unknown_target_is_named(plan):
 # When it is old
 
 
-def test_a_fresh_reference_is_not_old(full, plan):
+def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
     assert reference.old(plan, [NAME], full) == (["the reference is what the files here would give"], False)
-
-
-def test_other_settings_make_it_old(full):
-    plan = plan_of("full", ["ors"])
-    plan.artifacts[NAME].content["settings"] = {"repetitions": 99}
-    for cell in plan.artifacts[NAME].cells.values():
+    changed = plan_of("full", ["ors"])
+    changed.artifacts[NAME].content["caption"] = "in other words"
+    assert not reference.old(changed, [NAME], full)[1]
+    changed.artifacts[NAME].content["settings"] = {"repetitions": 99}
+    for cell in changed.artifacts[NAME].cells.values():
         cell.update({"repetitions": 99})
-    (line,), failed = reference.old(plan, [NAME], full)
+    (line,), failed = reference.old(changed, [NAME], full)
     assert failed
     assert "other settings" in line
     assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
@@ -221,12 +208,6 @@ def test_other_claims_are_named_with_the_command_that_judges_them(full):
     assert "./run reference --judge ors_fig2" in line
     reference.judge_again(changed, [NAME], full)
     assert not reference.old(changed, [NAME], full)[1]
-
-
-def test_another_caption_does_not(full):
-    plan = plan_of("full", ["ors"])
-    plan.artifacts[NAME].content["caption"] = "in other words"
-    assert not reference.old(plan, [NAME], full)[1]
 
 
 @pytest.mark.parametrize("earlier", ["0" * 16, {"src/noisylabels/filters/ors.py": "0" * 12}])
@@ -259,20 +240,17 @@ def other(plan, tmp_path_factory):
 def test_a_drawing_of_an_earlier_kind_or_format_is_not_shown(plan, other):
     _, root = other(0.0)
     for suffix in ("html", "svg"):
-        (root / "figures/full" / f"{NAME}.{suffix}").write_text(
-            "of a table, or of a format no longer asked for"
-        )
+        (root / f"figures/full/{NAME}.{suffix}").write_text("of a table, or of a format no longer asked for")
     only_png = dataclasses.replace(plan, config=plan.config | {"formats": ["png"]})
     assert reference.own(only_png, NAME, root).drawn.suffix == ".png"
 
 
+APART = r"a mean of \w+ differs most, by \S+ of its scale"
+
+
 @pytest.mark.parametrize(
     ("offset", "state", "detail"),
-    [
-        (0.0, reference.EQUAL, ""),
-        (1e-8, reference.ROUNDED, r"a mean of \w+ differs most, by \S+ of its scale"),
-        (0.1, reference.JUDGED, r"a mean of \w+ differs most, by \S+ of its scale"),
-    ],
+    [(0.0, reference.EQUAL, ""), (1e-8, reference.ROUNDED, APART), (0.1, reference.JUDGED, APART)],
 )
 def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail):
     found = reference.compared(other(offset)[0], reference.kept(NAME, full))
@@ -306,15 +284,10 @@ def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, thei
     assert metric == "loss"
 
 
-def test_another_verdict_is_a_difference(full, other):
-    ours, _ = other(0.0)
+def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
+    kept, ours = reference.kept(NAME, full), other(0.0)[0]
     ours.verdicts[0]["verdict"] = "leaning for"
-    found = reference.compared(ours, reference.kept(NAME, full))
-    assert found == (reference.DIFFERENT, "ORS-1: holds -> leaning for")
-
-
-def test_a_reduced_run_is_not_compared_and_one_of_times_by_its_verdicts(full, other):
-    kept = reference.kept(NAME, full)
+    assert reference.compared(ours, kept) == (reference.DIFFERENT, "ORS-1: holds -> leaning for")
     reduced = other(0.0, plan_of("smoke", ["ors"]))[0]
     assert reference.compared(reduced, kept).state == reference.OTHER
     found = reference.compared(other(3.0)[0], kept, timed=True)

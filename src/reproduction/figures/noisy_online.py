@@ -326,8 +326,11 @@ def losses_summary(results: panels.Results[noisy_online.AnalyticSettings]) -> pd
         exponents = step[step["metric"] == "exponent"].groupby("method")["value"].mean()
         row = {"row": title(task, spec), "log10 ν, theorem": f"{facts['log10_nu_loose']:.2f}"}
         row |= {"log10 ν, exact": f"{facts['log10_nu']:.2f}", "T": f"{step['x'].max():.3g}"}
-        row |= {"regret": _mean_se(last["regret", "analytic"]), "bound": f"{last['bound'].iloc[0]:.3g}"}
-        row["naive regret"] = _mean_se(last["regret", "plug_in"])
+        row |= {
+            "regret": _mean_se(last.loc[[("regret", "analytic")]]),
+            "bound": f"{last['bound'].iloc[0]:.3g}",
+        }
+        row["naive regret"] = _mean_se(last.loc[[("regret", "plug_in")]])
         for name, method in (("exponent", "analytic"), ("naive exponent", "plug_in")):
             row[name] = f"{exponents[method]:.2f}" if method in exponents else ""
         rows.append(row)
