@@ -76,8 +76,7 @@ _paper: ContextVar[Content | None] = ContextVar("paper", default=None)
 
 @cache
 def _ours() -> Content:
-    found: Content = read(FILE)
-    return found
+    return read(FILE)
 
 
 @cache
@@ -106,10 +105,8 @@ def of(paper: Path) -> Iterator[None]:
 def listed(section: str, ours: bool = True) -> Mapping[str, Any]:
     """A section of ``names.yaml``: of a paper of one's own its section, behind it ours where that applies."""
     found, paper = _ours()[section], _paper.get()
-    if paper is None:
-        return found
-    inherited = ours and section not in ("methods", "settings", "tasks")
-    return (found if inherited else {}) | paper.get(section, {})
+    inherited = paper is None or (ours and section not in ("methods", "settings", "tasks"))
+    return (found if inherited else {}) | (paper or {}).get(section, {})
 
 
 def method(key: str) -> str:
@@ -180,8 +177,7 @@ def first_metric(protocol: str, render: str = "") -> str:
 
 def _entry(spec: Any, key: str, default: str = "") -> str:
     """A key of a method, of typed settings or of a mapping."""
-    found = spec.get(key) if isinstance(spec, Mapping) else getattr(spec, key, None)
-    return str(found) if found else default
+    return str((spec.get(key) if isinstance(spec, Mapping) else getattr(spec, key, None)) or default)
 
 
 def shown_in(methods: Methods, place: str) -> list[str]:

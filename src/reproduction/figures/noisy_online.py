@@ -180,7 +180,7 @@ def _step_title(factor: float) -> str:
 
 @panels.figure
 def surrogate_kernel(results: panels.Results[noisy_online.TunedKernelSettings]) -> Figure:
-    """Regret for two steps and against the noise, with C of the kernel; below, what was learnt."""
+    """Regret for two steps and against the noise; below, what was learnt."""
     own = results.settings
     if own.variances is None or own.surface is None:
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")

@@ -77,19 +77,18 @@ def render(
     protocol = settings.get(next(iter(frames), ""), {}).get("protocol", "")
     typed = {key: _typed(shown) for key, shown in settings.items()}
     result = function(Results(frames, typed, published, protocol))
-    methods, noises, stand_ins = set[str](), set[str](), set[str]()
-    for frame in frames.values():
-        methods.update(frame["method"])
-        noises.update(frame["noise"])
-        substituted = frame["source"].str.contains("stand-in", regex=False).astype(bool)
-        stand_ins.update(frame.loc[substituted, "dataset"])
-    listed = ", ".join(map(names.data_set, sorted(stand_ins)))
-    note = f"stand-in data, not comparable: {listed}" if stand_ins else ""
+    stand_ins = {
+        str(dataset)
+        for frame in frames.values()
+        for dataset in frame.loc[frame["source"].str.contains("stand-in", regex=False), "dataset"].unique()
+    }
+    note = f"stand-in data, not comparable: {', '.join(map(names.data_set, sorted(stand_ins)))}"
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
-        result = names.of_table(result, methods, noises)
-        if note:
+        used = ({each for frame in frames.values() for each in frame[key]} for key in ("method", "noise"))
+        result = names.of_table(result, *used)
+        if stand_ins:
             result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
-    elif note:
+    elif stand_ins:
         add_room(result, above=0.16)
         result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")
     return result

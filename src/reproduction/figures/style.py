@@ -20,7 +20,7 @@ COLOURS: Mapping[str, str] = names.listed("colours")
 Looks = dict[str, Any]
 """Keyword arguments of a matplotlib artist."""
 DASHES: Looks = {
-    name: (0, tuple(lengths)) if lengths else "-" for name, lengths in names.listed("dashes").items()
+    key: (0, tuple(lengths)) if lengths else "-" for key, lengths in names.listed("dashes").items()
 }
 STYLE = Path(__file__).with_name("house.mplstyle")
 
@@ -84,24 +84,19 @@ def label(method: str) -> str:
 
 def line(method: str) -> Looks:
     """Keyword arguments of ``plot`` for the curve of a method, its legend label included."""
-    chosen = look_of(method)
+    _, dash, marker, control = look_of(method)
     thin = {"linewidth": 1.0, "marker": "", "zorder": 2.0}
-    thick = {"linewidth": 1.5, "marker": chosen.marker, "markersize": _size(chosen.marker), "zorder": 2.5}
-    return {
-        "color": COLOURS[chosen.colour],
-        "linestyle": DASHES[chosen.dash],
-        "markeredgecolor": "white",
-        "markeredgewidth": 0.5,
-        "label": label(method),
-    } | (thin if chosen.control else thick)
+    thick = {"linewidth": 1.5, "marker": marker, "markersize": _size(marker), "zorder": 2.5}
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.5}
+    own = {"color": colour(method), "linestyle": DASHES[dash], "label": label(method)}
+    return own | edge | (thin if control else thick)
 
 
 def svg_line(method: str) -> dict[str, str]:
     """``colour`` and ``dash`` of a curve as SVG writes them: "" for a solid line, else lengths in pixels."""
-    chosen = look_of(method)
-    dash = DASHES[chosen.dash]
+    dash = DASHES[look_of(method).dash]
     lengths = [] if isinstance(dash, str) else dash[1]
-    return {"colour": COLOURS[chosen.colour], "dash": " ".join(f"{1.8 * length:g}" for length in lengths)}
+    return {"colour": colour(method), "dash": " ".join(f"{1.8 * length:g}" for length in lengths)}
 
 
 def hollow(method: str) -> Looks:
@@ -116,19 +111,10 @@ def band(method: str) -> float:
 
 def dot(method: str) -> Looks:
     """Keyword arguments of ``errorbar`` for one value of a method with its interval."""
-    chosen = look_of(method)
-    shade = COLOURS[chosen.colour]
-    return {
-        "color": shade,
-        "linestyle": "none",
-        "marker": chosen.marker,
-        "markersize": _size(chosen.marker) + 0.5,
-        "markeredgecolor": shade,
-        "markeredgewidth": 1.0,
-        "elinewidth": 1.0,
-        "capsize": 2.0,
-        "label": label(method),
-    }
+    shade, marker = colour(method), look_of(method).marker
+    bar = {"linestyle": "none", "elinewidth": 1.0, "capsize": 2.0}
+    edge = {"markeredgecolor": shade, "markeredgewidth": 1.0, "markersize": _size(marker) + 0.5}
+    return {"color": shade, "marker": marker, "label": label(method)} | bar | edge
 
 
 def _size(marker: str) -> float:

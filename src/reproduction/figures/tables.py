@@ -5,6 +5,8 @@ sections: its levels become the first columns, and only the CSV repeats them in 
 of the frame stands below the table (not in the CSV).
 """
 
+from __future__ import annotations
+
 import html
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -33,7 +35,7 @@ def mean_se(mean: float, se: float) -> str:
     return f"{mean:.{places}f} ± {se:.{places}f}"
 
 
-def mean_se_cells(values: "pd.DataFrame", controls: Iterable[str] = ()) -> dict[str, str]:
+def mean_se_cells(values: pd.DataFrame, controls: Iterable[str] = ()) -> dict[str, str]:
     """``m ± s`` per method (rows: methods, columns: repetitions); the smallest of no control is bold."""
     best = lowest(values.mean(axis=1).drop(index=list(controls), errors="ignore"))
     found = {str(method): statistics.mean_se(row) for method, row in values.iterrows()}
@@ -47,7 +49,7 @@ def mean_sd(mean: float, sd: float, places: int = 2, mark: str = "", bold: bool 
     return f"**{text}**" if bold else text
 
 
-def mean_sd_cells(values: "Mapping[str, pd.Series[float]]") -> dict[str, str]:
+def mean_sd_cells(values: Mapping[str, pd.Series[float]]) -> dict[str, str]:
     """``m ± sd`` per method, the smallest mean in bold."""
     import pandas as pd
 
@@ -55,13 +57,13 @@ def mean_sd_cells(values: "Mapping[str, pd.Series[float]]") -> dict[str, str]:
     return {m: mean_sd(each.mean(), each.std(), bold=m in best) for m, each in values.items()}
 
 
-def noted(frame: "pd.DataFrame", *sentences: str) -> "pd.DataFrame":
+def noted(frame: pd.DataFrame, *sentences: str) -> pd.DataFrame:
     """The table with the sentences, those that are not empty, below it."""
     frame.attrs["note"] = " ".join(filter(None, sentences))
     return frame
 
 
-def lowest(means: "pd.Series") -> set[str]:
+def lowest(means: pd.Series) -> set[str]:
     """Labels of the smallest mean: several where they tie, none of nothing."""
     return set(means.index[means <= means.min() + 1e-9 * abs(means.min())])
 
@@ -75,7 +77,7 @@ def printed(published: Iterable[Mapping[str, Any]], places: int = 2, **where: An
     return ""
 
 
-def save(frame: "pd.DataFrame", paths: Iterable[str | Path]) -> None:
+def save(frame: pd.DataFrame, paths: Iterable[str | Path]) -> None:
     """Write the table once per path, in the format of the suffix; files appear when complete.
 
     Raises ValueError : a suffix other than .csv, .md, .tex or .html; nothing is written.
@@ -142,16 +144,14 @@ def _latex(content: _Content) -> str:
         styled = [_styled(cell, lambda text: text.translate(translation), r"\textbf{{{}}}") for cell in cells]
         return " & ".join(styled) + r" \\"
 
-    rules = {None: [], 0: [r"\midrule"]}
-    body = []
+    rules, body = {None: [], 0: [r"\midrule"]}, list[str]()
     for cells, start in content.shown():
         body += [*rules.get(start, [r"\addlinespace"]), row(cells)]
-    columns = len(content.header)
+    columns, note = len(content.header), []
+    if content.note:
+        note = [rf"\multicolumn{{{columns}}}{{l}}{{{content.note.translate(translation)}}} \\"]
     head = [rf"\begin{{tabular}}{{{'l' * columns}}}", r"\toprule", row(content.header), r"\midrule"]
-    note = rf"\multicolumn{{{columns}}}{{l}}{{{content.note.translate(translation)}}} \\"
-    return (
-        "\n".join([*head, *body, r"\bottomrule", *([note] if content.note else []), r"\end{tabular}"]) + "\n"
-    )
+    return "\n".join([*head, *body, r"\bottomrule", *note, r"\end{tabular}", ""])
 
 
 def _html(content: _Content) -> str:

@@ -43,6 +43,8 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     for name in ASSETS:
         shutil.copyfile(TEMPLATES / name, out / "assets" / name)
     scale, code = plan.config["scale"], Sources()
+    asked = {name for name, artifact in plan.artifacts.items() if artifact.paper in plan.config["papers"]}
+    missing = asked - {page.name for page in ours}
     site = {
         "scale": scale,
         "seed": plan.config["seed"],
@@ -51,11 +53,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
         "papers": papers,
         "pages": every,
         "by_key": {page.key: page for page in every},
-        "missing": [
-            a.content["title"]
-            for name, a in plan.artifacts.items()
-            if a.paper in plan.config["papers"] and name not in {page.name for page in ours}
-        ],
+        "missing": [a.content["title"] for name, a in plan.artifacts.items() if name in missing],
         "totals": totals(ours),
         "documents": documents(out / "docs"),
     }
@@ -65,13 +63,13 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
         (out / file).write_text(text, encoding="utf-8", newline="\n")
 
     for paper in papers:
-        neighbours = zip([None, *paper.pages[:-1]], paper.pages, [*paper.pages[1:], None], strict=True)
+        near = zip([None, *paper.pages[:-1]], [*paper.pages[1:], None], strict=True)
         with names.of(paper.pages[0].artifact.file.parent):
-            for before, page, after in neighbours:
-                shown = [Shown(run, *_drawn(page, run, out)) for run in page.runs]
-                links = {"links": code.links(page), "methods": code.methods(page)}
-                about = {"paper": paper, "near": (before, after), "curves": _curves(page)}
-                render("artifact.html", f"{page.key}.html", page=page, shown=shown, **links, **about)
+            for page, neighbours in zip(paper.pages, near, strict=True):
+                about = {"page": page, "paper": paper, "near": neighbours, "curves": _curves(page)}
+                about |= {"shown": [Shown(run, *_drawn(page, run, out)) for run in page.runs]}
+                about |= {"links": code.links(page), "methods": code.methods(page)}
+                render("artifact.html", f"{page.key}.html", **about)
     render("index.html", "index.html", cards={page.key: _card(page, out) for page in every})
     render("findings.html", "findings.html")
     exports.write(papers, out, render)
@@ -112,13 +110,9 @@ def documents(folder: Path) -> list[Document]:
 @cache
 def templates() -> Environment:
     """The templates of the pages, with their filters; compiling one takes longer than a page."""
-    environment = Environment(
-        loader=PackageLoader("reproduction.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = PackageLoader("reproduction.site")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
     said = (pages.caption, pages.plain, pages.stripped, pages.counted, pages.toned)
     filters = (*said, number, minutes, commit_of)
     environment.filters |= {function.__name__: function for function in filters}
@@ -222,13 +216,12 @@ class Sources:
 
     def methods(self, page: Page) -> list[Link]:
         """Label, method and docstring of every method of the page; a user's class is not imported."""
-        found = {label: str(spec.get("method", "")) for label, spec in page.methods.items()}
-        return [
-            self._link(
-                names.label(page.methods, label), name, method_class(name) if name in METHODS else None
-            )
-            for label, name in found.items()
-        ]
+        links = []
+        for label, spec in page.methods.items():
+            name = str(spec.get("method", ""))
+            found = method_class(name) if name in METHODS else None
+            links.append(self._link(names.label(page.methods, label), name, found))
+        return links
 
     def _link(self, what: str, name: str, found: Callable[..., object] | None) -> Link:
         """A function or class, with the first paragraph of its docstring."""

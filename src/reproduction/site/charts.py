@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -65,7 +65,8 @@ def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
     found: dict[str, list[Line]] = {}
     for row, where in zip(rows, selectors, strict=True):
         if row["estimate"]:
-            words = [_words(where.get(column, ""), column) for column in varying]
+            names_of = [(NAMED.get(column, str), listed(where.get(column, ""))) for column in varying]
+            words = [" or ".join(name(str(label)) for label in labels) for name, labels in names_of]
             head = words.pop(0) if len(varying) > 1 else ""
             found.setdefault(head, []).append(_line(row, " · ".join(filter(None, words)) or row["id"]))
     return found
@@ -96,20 +97,13 @@ def marks(table: Markup, judges: Sequence[Page]) -> Markup:
     return Markup(text if text != table else "")
 
 
-def _words(entry: Any, column: str) -> str:
-    """An entry of a selector as a reader knows it."""
-    return " or ".join(NAMED.get(column, str)(str(label)) for label in listed(entry))
-
-
 def _line(row: Row, label: str) -> Line:
     published, margin, ours, *ends = (
         number(row[key]) for key in ("published", "margin", "estimate", "difference_low", "difference_high")
     )
     margins = (ours - published) / margin
-    places = [margins, *(margins if isnan(end) else end / margin for end in ends)]
-    return Line(
-        row, label, margins, *np.round(50 + 50 * np.clip(np.divide(places, REACH), -1, 1), 2).tolist()
-    )
+    places = np.array([margins, *(margins if isnan(end) else end / margin for end in ends)]) / REACH
+    return Line(row, label, margins, *np.round(50 + 50 * np.clip(places, -1, 1), 2).tolist())
 
 
 # Agreement of a whole table, with the picture of Bland and Altman: ours − published, against published
@@ -187,12 +181,12 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
     """The comparable values, with their mean difference and its limits as lines; None without any."""
     limits = next((row for row in agreement if row["quantity"] == LIMITS), None)
     sentences = Sentences(lambda column, key: NAMED.get(column, str)(key))
-    points = [
-        (row["verdict"], number(row["published"]), number(row["estimate"]) - number(row["published"]),
-         f"{sentences.words(value(row['where']))}: {row['verdict']}")
-        for row in verdicts
-        if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]
-    ]  # fmt: skip
+    points = []
+    for row in verdicts:
+        if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
+            about = f"{sentences.words(value(row['where']))}: {row['verdict']}"
+            ours, printed = number(row["estimate"]), number(row["published"])
+            points.append((row["verdict"], printed, ours - printed, about))
     if not points or limits is None:
         return None
     mean, low, high = (number(limits[key]) for key in ("estimate", "low", "high"))
@@ -236,24 +230,18 @@ def curves(path: Path, methods: names.Methods, protocol: str = "", opens: str = 
     def panel(place: tuple[str, ...], points: int) -> dict[str, object]:
         others = [other for other in drawn if other[0] == place[0]]
         varying = [word for i, word in enumerate(place) if i and len({other[i] for other in others}) > 1]
-        shown: list[dict[str, object]] = [
-            {
-                "method": names.label(methods, key) if key in methods else names.method(key),
-                **_thinned(curve, points),
-                **svg_line(key),
-            }
-            for key, curve in drawn[place].items()
-        ]
+        shown: list[dict[str, object]] = []
+        for key, curve in drawn[place].items():
+            name = names.label(methods, key) if key in methods else names.method(key)
+            shown.append({"method": name, **_thinned(curve, points), **svg_line(key)})
+        said = {"title": names.metric(place[0], protocol), "x": names.x_axis(place[0], protocol)}
         where = " · ".join(filter(None, varying))
-        title, x = names.metric(place[0], protocol), names.x_axis(place[0], protocol)
-        return {"metric": place[0], "where": where, "curves": shown, "title": title, "x": x}
+        return {"metric": place[0], "where": where, "curves": shown, **said}
 
     points = min(MOST, LARGEST // (POINT * max(1, sum(map(len, drawn.values())))))
     while drawn and points >= FEWEST:
-        packed = json.dumps(
-            [panel(place, points) for place in sorted(drawn, key=order)], separators=(",", ":")
-        )
-        if len(packed) <= LARGEST:
+        shown = [panel(place, points) for place in sorted(drawn, key=order)]
+        if len(packed := json.dumps(shown, separators=(",", ":"))) <= LARGEST:
             return packed
         points = points * 2 // 3
     return ""
@@ -284,9 +272,7 @@ def _thinned(curve: "pd.DataFrame", points: int) -> dict[str, list[float | None]
         curve = curve.iloc[np.unique(np.concatenate([even, early]).round().astype(int))]
     digits = {"x": 5, "y": 5, "half": 2}
     return {
-        key: [_short(number, digits[key]) for number in curve[key]]
-        for key in digits
-        if not curve[key].isna().all()
+        key: [_short(n, digits[key]) for n in curve[key]] for key in digits if not curve[key].isna().all()
     }
 
 

@@ -7,7 +7,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,32 +32,16 @@ PROFILES = {
 }
 NUMBERS = {"estimate": "estimate", "low": "ci_low", "high": "ci_high", "n": "n"}
 NUMBERS |= {"published": "published", "margin": "margin"}
-VERDICT_FILES = (
-    ("", "Verdicts on every statement and printed value"),
-    (".schema", "JSON Schema of the verdicts"),
-)
+VERDICT_FILES = {
+    "": "Verdicts on every statement and printed value",
+    ".schema": "JSON Schema of the verdicts",
+}
 FORMATS = {"png": "image/png", "svg": "image/svg+xml", "html": "text/html"}
-SPECIAL = {**{c: f"\\{c}" for c in "&%$#_{}"}, "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-SPECIAL |= {
-    "\\": r"\textbackslash{}",
-    "−": "$-$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "→": r"$\to$",
-    "×": r"$\times$",
-}
-SPECIAL |= {
-    "ρ": r"$\rho$",
-    "λ": r"$\lambda$",
-    "η": r"$\eta$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "θ": r"$\theta$",
-    "√": r"$\surd$",
-    "σ": r"$\sigma$",
-    "∞": r"$\infty$",
-}
+SPECIAL = {c: f"\\{c}" for c in "&%$#_{}"} | {"−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "→": r"$\to$"}
+SPECIAL |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+GREEK = {"ρ": "rho", "λ": "lambda", "η": "eta", "α": "alpha", "β": "beta", "γ": "gamma", "σ": "sigma"}
+SPECIAL |= {letter: rf"$\{name}$" for letter, name in GREEK.items()}
+SPECIAL |= {"θ": r"$\theta$", "×": r"$\times$", "√": r"$\surd$", "∞": r"$\infty$"}
 
 
 class Verdict(BaseModel):
@@ -104,26 +88,26 @@ def evidence(page: Page, row: Row) -> str:
 
 def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
     """Write all of them into the finished site ``out``; ``render(template, file, **values)`` fills one."""
-    found = verdicts([page for paper in papers for page in paper.pages])
+    pages = [page for paper in papers for page in paper.pages]
     schema = TypeAdapter(list[Verdict]).json_schema()
     _json(out / "verdicts.schema.json", {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema)
-    _json(out / "verdicts.json", [each.model_dump() for each in found])
+    _json(out / "verdicts.json", [each.model_dump() for each in verdicts(pages)])
     (out / "articles").mkdir()
-    figures = {page.key: file for page in _pages(papers) for file in _figure(page, out)}
+    drawn = {page.key: sorted((out / "figures").glob(f"{page.key}.*"))[:1] for page in pages}
+    figures = {key: f"figures/{files[0].name}" for key, files in drawn.items() if files}
     for paper in papers:
         said = [row | {"evidence": evidence(page, row)} for page in paper.pages for row in page.rows("claim")]
-        cited = statements(said, "paper")
-        about = {"paper": paper, "statements": cited, "figures": figures, "version": __version__}
-        about |= {"prose": prose}
+        about = {"paper": paper, "statements": statements(said, "paper"), "figures": figures, "prose": prose}
         for suffix, escape in (("md", str), ("tex", tex)):
-            render(f"article.{suffix}", f"articles/{paper.name}.{suffix}", esc=escape, **about)
-    outputs = _outputs(papers, figures)
-    codecheck: dict[str, object] = {"version": "https://codecheck.org.uk/spec/config/1.0/"}
-    codecheck["manifest"] = [{"file": file, "comment": page.content["title"]} for page, file in outputs]
+            file = f"articles/{paper.name}.{suffix}"
+            render(f"article.{suffix}", file, esc=escape, version=__version__, **about)
+    results = [(page, figures.get(page.key, f"{page.key}.html")) for page in pages]
+    manifest = [{"file": file, "comment": page.content["title"]} for page, file in results]
+    codecheck = {"version": "https://codecheck.org.uk/spec/config/1.0/", "manifest": manifest}
     text = yaml.safe_dump(codecheck, sort_keys=False, allow_unicode=True, width=120)
     (out / "codecheck.yml").write_text(f"---\n{text}", encoding="utf-8")
     shutil.copyfile(CHECKOUT / "workflow/Snakefile", out / "Snakefile")
-    _json(out / "ro-crate-metadata.json", crate(papers, figures))
+    _json(out / "ro-crate-metadata.json", crate(results))
 
 
 def tex(text: object) -> str:
@@ -142,19 +126,6 @@ def _json(file: Path, content: object) -> None:
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _pages(papers: Sequence[Paper]) -> list[Page]:
-    return [page for paper in papers for page in paper.pages]
-
-
-def _figure(page: Page, out: Path) -> list[str]:
-    return [f"figures/{file.name}" for file in sorted((out / "figures").glob(f"{page.key}.*"))][:1]
-
-
-def _outputs(papers: Sequence[Paper], figures: Mapping[str, str]) -> list[tuple[Page, str]]:
-    """Every page with the file that holds its result: its figure, or the page with its table."""
-    return [(page, figures.get(page.key, f"{page.key}.html")) for page in _pages(papers)]
-
-
 class Crate(dict[str, dict[str, object]]):
     """The things of a crate by their names."""
 
@@ -164,8 +135,11 @@ class Crate(dict[str, dict[str, object]]):
         return {"@id": id}
 
 
-def crate(papers: Sequence[Paper], figures: Mapping[str, str]) -> dict[str, object]:
-    """The site as a research object: its workflow, and its run for every artifact, with data and commit."""
+def crate(results: Sequence[tuple[Page, str]]) -> dict[str, object]:
+    """The site as a research object: its workflow, and its run for every artifact, with data and commit.
+
+    results : every page with the file that holds its result: its figure, or the page with its table.
+    """
     about = yaml.safe_load((CHECKOUT / CITATION).read_text(encoding="utf-8"))
     found = Crate()
     profiles = [found.add(id, "CreativeWork", name=name) for id, name in PROFILES.items()]
@@ -176,37 +150,27 @@ def crate(papers: Sequence[Paper], figures: Mapping[str, str]) -> dict[str, obje
         name=about["title"],
         programmingLanguage=found.add("#snakemake", "ComputerLanguage", name="Snakemake"),
         creator=[
-            found.add(f"#{author['name']}", "Organization", name=author["name"])
-            for author in about["authors"]
+            found.add(f"#{each['name']}", "Organization", name=each["name"]) for each in about["authors"]
         ],
         license=licence,
         version=__version__,
     )
     files, runs = [workflow], []
-    for page, file in _outputs(papers, figures):
+    for page, file in results:
         kept, format = page.first.provenance, FORMATS[file.rpartition(".")[2]]
+        digests = {n: json.dumps(each.get("files", {})) for n, each in sorted(kept.get("data", {}).items())}
         data = [
-            found.add(
-                f"#{name}", "Dataset", name=name, description=f"SHA-256: {json.dumps(each.get('files', {}))}"
-            )
-            for name, each in sorted(kept.get("data", {}).items())
+            found.add(f"#{name}", "Dataset", name=name, description=f"SHA-256: {digest}")
+            for name, digest in digests.items()
         ]
-        result = found.add(file, "File", name=page.content["title"], encodingFormat=format)
+        files.append(found.add(file, "File", name=page.content["title"], encodingFormat=format))
         note = f"commit {kept.get('commit', 'unknown')}, root seed {kept.get('seed', 'unknown')}"
-        run = {
-            "name": page.command,
-            "description": note,
-            "instrument": workflow,
-            "object": data,
-            "result": [result],
-        }
-        files.append(result)
+        run: dict[str, object] = {"name": page.command, "description": note, "instrument": workflow}
+        run |= {"object": data, "result": [files[-1]]}
         runs.append(found.add(f"#run-{page.key}", "CreateAction", **run))
-    kind = "application/json"
-    files += [
-        found.add(f"verdicts{end}.json", "File", name=name, encodingFormat=kind)
-        for end, name in VERDICT_FILES
-    ]
+    for end, name in VERDICT_FILES.items():
+        file = f"verdicts{end}.json"
+        files.append(found.add(file, "File", name=name, encodingFormat="application/json"))
     found.add(
         "./",
         "Dataset",
@@ -219,8 +183,7 @@ def crate(papers: Sequence[Paper], figures: Mapping[str, str]) -> dict[str, obje
         hasPart=files,
         mentions=runs,
     )
-    found.add(
-        "ro-crate-metadata.json", "CreativeWork", conformsTo={"@id": f"{RO}/crate/1.1"}, about={"@id": "./"}
-    )
+    standard = {"@id": f"{RO}/crate/1.1"}
+    found.add("ro-crate-metadata.json", "CreativeWork", conformsTo=standard, about={"@id": "./"})
     context = [f"{RO}/crate/1.1/context", f"{RO}/terms/workflow-run/context"]
     return {"@context": context, "@graph": list(found.values())}

@@ -154,10 +154,8 @@ class Keys:
         if not keys:
             return plain(sentence)
         pattern = rf"(?<!\w)({'|'.join(map(re.escape, keys))})(?!\w)"
-        return Markup(re.sub(pattern, self._abbreviation, str(plain(sentence))))
-
-    def _abbreviation(self, found: re.Match[str]) -> str:
-        return f'<abbr title="{escape(self.methods[found[1]])}">{found[1]}</abbr>'
+        said = {key: f'<abbr title="{escape(self.methods[key])}">{key}</abbr>' for key in keys}
+        return Markup(re.sub(pattern, lambda found: said[found[1]], str(plain(sentence))))
 
 
 # Artifacts
@@ -240,11 +238,12 @@ class Page:
         """What a reader must know before looking at the run."""
         counts = [each.settings.get("repetitions", 0) for each in self.drawn]
         most, plural = max(counts), "s" if max(counts) > 1 else ""
+        part = "; ".join(f"{key}: {', '.join(map(str, listed(kept)))}" for key, kept in self.part.items())
         shortened = f" to {most} repetition{plural} (the caption is about the full protocol)" if most else ""
         return {
             "reference": "Reference: the full protocol, as the repository keeps it",
             "full": "Full protocol, run here",
-            "part": f"Part of the full protocol, run here and judged as such: {_listed(self.part)}",
+            "part": f"Part of the full protocol, run here and judged as such: {part}",
             "reduced": f"This run, scale {run.scale}: reduced{shortened}, read no numbers from it",
         }[self.kind(run)]
 
@@ -364,10 +363,6 @@ class Page:
         return ", ".join(sorted(found - {"", "canonical"})) or "as published"
 
 
-def _listed(part: Content) -> str:
-    return "; ".join(f"{key}: {', '.join(map(str, listed(value)))}" for key, value in part.items())
-
-
 ILLUSTRATES = "An illustration or a look of our own: no claim and no printed value rests on it."
 
 
@@ -436,9 +431,8 @@ class Paper:
     def rows(self) -> list[Row]:
         """The verdicts that count: printed values, and a row for each statement, the paper's before ours."""
         rows = [row for page in self.pages if page.first.scale != "part" for row in page.first.verdicts]
-        return [row for row in rows if row["kind"] == "published" and row.get("origin") != "ours"] + [
-            row for origin in ("paper", "ours") for row in statements(rows, origin)
-        ]
+        printed = [row for row in rows if row["kind"] == "published" and row.get("origin") != "ours"]
+        return [*printed, *statements(rows, "paper"), *statements(rows, "ours")]
 
     @property
     def groups(self) -> dict[str, list[Row]]:
@@ -454,9 +448,8 @@ class Paper:
     def control(self) -> dict[str, str]:
         """Whose values -> inside / undecided / outside: ours, and a control, for the same cells."""
         shown = [page for page in self.pages if page.content.get("origin") == "paper"]
-        found = with_control(
-            row for page in shown for row in page.first.agreement if row["status"] == "judged"
-        )
+        rows = [row for page in shown for row in page.first.agreement]
+        found = with_control(row for row in rows if row["status"] == "judged")
         return {who: " / ".join(map(str, counts)) for who, counts in found.items() if sum(counts)}
 
     @property
@@ -491,11 +484,6 @@ class Paper:
 def findings() -> dict[str, dict[str, str]]:
     """Paper -> its `LINES`; a user's own paper has none."""
     return read_yaml(FINDINGS) if FINDINGS.is_file() else {}
-
-
-def cited(sentence: str) -> list[str]:
-    """Ids of the claims that a sentence rests on."""
-    return [each for group in CITED.findall(sentence) for each in group.split(", ")]
 
 
 def by_paper(pages: Iterable[Page]) -> list[Paper]:
