@@ -64,8 +64,8 @@ def log_sum(F: Floats) -> Floats:
     return np.asarray(top + np.log(np.exp(F - top).sum(axis=1, keepdims=True)))
 
 
-def expected(f: Floats, labels: Array, omega: Floats) -> tuple[Floats, Floats]:
-    """`log_likelihood` and `posterior` at once."""
+def expected(f: Floats, labels: Array, omega: Floats, norm: Floats | None = None) -> tuple[Floats, Floats]:
+    """`log_likelihood` and `posterior` at once; norm: `log_sum` of f (n, K), if it is known."""
     with np.errstate(divide="ignore"):  # -inf where Omega has a zero
         log_omega = np.log(omega)[:, np.asarray(labels).astype(np.intp)]
     if f.ndim == 1:
@@ -73,7 +73,7 @@ def expected(f: Floats, labels: Array, omega: Floats) -> tuple[Floats, Floats]:
         return np.logaddexp(zero, one), np.asarray(expit(one - zero))
     joint = f + log_omega.T
     total = log_sum(joint)
-    return (total - log_sum(f))[:, 0], np.exp(joint - total)
+    return (total - (log_sum(f) if norm is None else norm))[:, 0], np.exp(joint - total)
 
 
 def log_likelihood(f: Floats, labels: Array, omega: Floats) -> Floats:

@@ -66,6 +66,14 @@ def contrasts(K: int) -> Floats:
     return np.ascontiguousarray(helmert(K).T)
 
 
+@cache
+def pairs(K: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """j < k of K classes, (K (K-1)/2,) each, and (c_j - c_k)(c_j - c_k)^T ((K-1)^2, K (K-1)/2)."""
+    i, j = np.array(list(combinations(range(K), 2))).T
+    between = contrasts(K)[i] - contrasts(K)[j]
+    return i, j, (between[:, :, np.newaxis] * between[:, np.newaxis]).reshape(len(i), -1).T
+
+
 @single_threaded_if_small
 def em_newton(
     Z: Floats,
@@ -96,13 +104,20 @@ def em_newton(
     C, V = contrasts(K), np.zeros(Z.shape[1] if K == 2 else (Z.shape[1], K - 1))
     objectives: list[float] = []
     permuted = converged = False
+    known: list[Any] = [None, None]
 
     def decisions(V: Floats) -> Floats:
         return Z @ V if K == 2 else (C @ (V.T @ Z.T)).T
 
+    def norm(F: Floats) -> Floats | None:
+        """`log_sum` of K > 2 columns, kept for the next call with the same array."""
+        if K > 2 and known[0] is not F:
+            known[:] = F, flip_matrix.log_sum(F)
+        return known[1]
+
     def state(V: Floats, F: Floats) -> tuple[float, Floats]:
         """The objective and q."""
-        log_P, q = flip_matrix.expected(F, labels, omega)
+        log_P, q = flip_matrix.expected(F, labels, omega, norm(F))
         cost = penalty @ V**2 if K == 2 else 2.0 * penalty @ (V**2).sum(axis=1)
         return float(a @ log_P - cost), q
 
@@ -117,13 +132,18 @@ def em_newton(
             if flip_matrix.permuted(omega) or not value >= here[3]:
                 V, F, omega, value, q = here
             trail = [(V, F, omega)]
-        direction = (_binary_step if K == 2 else _softmax_step)(Z, F, q, a, penalty, V)
+        if (scale := norm(F)) is None:
+            direction = _binary_step(Z, F, q, a, penalty, V)
+        else:
+            direction = _softmax_step(Z, np.exp(F - scale), q, a, penalty, V)
         along, old, t = decisions(direction), value, 1.0
-        value, q = state(V + direction, F + along)
-        while t > 0.0 and not value >= old:
+        while True:
+            there = F + t * along
+            value, q = state(V + t * direction, there)
+            if t == 0.0 or value >= old:
+                break
             t = 0.5 * t if t > SMALLEST_STEP else 0.0
-            value, q = state(V + t * direction, F + t * along)
-        V, F = V + t * direction, F + t * along
+        V, F = V + t * direction, there
         moved = 0.0
         if learn_omega:
             after = flip_matrix.updated(q, labels, omega, a)
@@ -175,17 +195,18 @@ def _binary_step(Z: Floats, f: Floats, q: Floats, a: Floats, penalty: Floats, th
     return np.asarray(solve(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta, assume_a="pos"))
 
 
-def _softmax_step(Z: Floats, F: Floats, q: Floats, a: Floats, penalty: Floats, V: Floats) -> Floats:
+def _softmax_step(Z: Floats, s: Floats, q: Floats, a: Floats, penalty: Floats, V: Floats) -> Floats:
     """The direction in V (r, K-1)."""
-    (r, k), s, C, Zt = V.shape, np.exp(F - flip_matrix.log_sum(F)), contrasts(F.shape[1]), Z.T.copy()
-    gradient = Zt @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
-    i, j = np.array(list(combinations(range(k + 1), 2))).T
-    grams = [(Zt * h) @ Z for h in a * np.maximum(s.T[i] * s.T[j], SMALLEST_CURVATURE)]
-    between = C[i] - C[j]
-    hessian = np.tensordot(between[:, :, np.newaxis] * between[:, np.newaxis], np.array(grams), (0, 0))
+    (r, k), C = V.shape, contrasts(s.shape[1])
+    gradient = Z.T @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
+    i, j, outer = pairs(k + 1)
+    h = a * np.maximum(s.T[i] * s.T[j], SMALLEST_CURVATURE)
+    grams = (Z.T * h[:, np.newaxis]).reshape(-1, len(Z)) @ Z
+    hessian = (outer @ grams.reshape(len(h), -1)).reshape(k, k, r, r)
     flat = hessian.transpose(2, 0, 3, 1).reshape(r * k, r * k)
     flat.flat[:: r * k + 1] += np.repeat(4.0 * penalty, k)
-    return np.asarray(cho_solve(cho_factor(flat), gradient.reshape(-1))).reshape(r, k)
+    factor = cho_factor(flat, overwrite_a=True, check_finite=False)
+    return np.asarray(cho_solve(factor, gradient.reshape(-1), check_finite=False)).reshape(r, k)
 
 
 def gram(Z: Floats, weights: Floats | None = None) -> Floats:
