@@ -78,7 +78,12 @@ def __getattr__(name: str) -> object:
     import importlib
 
     if name == "__version__":
-        return _version()
+        from importlib import metadata
+
+        try:
+            return metadata.version("noisylabels")
+        except metadata.PackageNotFoundError:  # imported from the source tree (PYTHONPATH=src), not installed
+            return "unknown"
     if name not in _PUBLIC:
         import difflib
 
@@ -93,12 +98,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("noisylabels")
-    except PackageNotFoundError:  # imported from the source tree (PYTHONPATH=src), not installed
-        return "unknown"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -118,27 +119,22 @@ def bits(typing_context: Any, x: Any) -> Any:
 @intrinsic
 def from_bits(typing_context: Any, k: Any) -> Any:
     """The double with these 64 bits."""
-    return types.float64(types.int64), lambda _, builder, __, arguments: builder.bitcast(
-        arguments[0], _DOUBLE
-    )
+    return types.float64(types.int64), lambda _, builder, __, words: builder.bitcast(words[0], _DOUBLE)
 
 
 @intrinsic
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once, of numbers or vectors.
+    """a b + c, rounded once, of numbers or vectors; loops over it become vectors.
 
-    For compiled code only, where loops over it become vectors.
     Left to the compiler ("contract"), a product and a sum are fused or not by what the processor can do.
     """
-    number, name = (_REGISTER, "v8f64") if a == VECTOR else (_DOUBLE, "f64")
+    kind, register, name = (VECTOR, _REGISTER, "v8f64") if a == VECTOR else (types.float64, _DOUBLE, "f64")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(number, [number] * 3)
-        return builder.call(
-            cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.{name}"), arguments
-        )
+        of_three = ir.FunctionType(register, [register] * 3)
+        function = cgutils.get_or_insert_function(builder.module, of_three, f"llvm.fma.{name}")
+        return builder.call(function, arguments)
 
-    kind = VECTOR if a == VECTOR else types.float64
     return kind(kind, kind, kind), generate
 
 
@@ -386,8 +382,8 @@ def wide(typing_context: Any) -> Any:
 
 
 # log2 m = s g(s^2) with s = (m - 1)/(m + 1) and g(t) = 2/ln 2 (1 + t/3 + t^2/5 + ...), 1/2 <= m^2 <= 2;
-# g and 2^r, |r| <= 1/2, through their Chebyshev points, lowest power first. Written out, because the last
-# digits of a computed interpolation depend on the processor.
+# g and 2^r, |r| <= 1/2, through their Chebyshev points, lowest power first. The last digits of a computed
+# interpolation would depend on the processor.
 L0, L1, L2, L3 = 2.8853900817779268, 0.9617966939245807, 0.5770780172522434, 0.412198395708273
 L4, L5, L6 = 0.3206169851220956, 0.26142239092850283, 0.24320128754698006
 E0, E1, E2, E3 = 1.000000000000014, 0.6931471805599526, 0.24022650695631514, 0.05550410866428854
@@ -470,16 +466,14 @@ def _blas() -> Any:
 def single_threaded_if_small(solve: Callable[P, T]) -> Callable[P, T]:
     """``solve`` with BLAS on one thread, if its first argument, or the Q of it, has fewer than 1000 rows.
 
-    Where there is one thread already nothing is set, nor restored: so calls that overlap cannot leave each
-    other's limit behind.
+    Where there is one thread already nothing is set: calls that overlap leave no limit behind.
     """
 
     @wraps(solve)
     def limited(*args: P.args, **kwargs: P.kwargs) -> T:
         small = len(getattr(args[0], "Q", args[0])) < SMALL  # type: ignore[arg-type]
-        if small and any(library.num_threads > 1 for library in _blas().lib_controllers):
-            with _blas().limit(limits=1):
-                return solve(*args, **kwargs)
-        return solve(*args, **kwargs)
+        several = small and any(library.num_threads > 1 for library in _blas().lib_controllers)
+        with _blas().limit(limits=1) if several else nullcontext():
+            return solve(*args, **kwargs)
 
     return limited

@@ -82,9 +82,9 @@ def number(
     except OverflowError:  # an int of hundreds of digits
         given = math.inf
     if not (math.isfinite(given) and above < given < below and least <= given <= most):
-        limits = [f"> {above:g}"] * (above > -np.inf) + [f">= {least:g}"] * (least > -np.inf)
-        limits += [f"< {below:g}"] * (below < np.inf) + [f"<= {most:g}"] * (most < np.inf)
-        rule = " ".join(["must be a finite number", " and ".join(limits)]).strip()
+        signs = {">": above, ">=": least, "<": below, "<=": most}
+        limits = [f"{sign} {limit:g}" for sign, limit in signs.items() if math.isfinite(limit)]
+        rule = f"must be a finite number {' and '.join(limits)}".strip()
         raise ValueError(f"{name}: {rule}, got {f'{given:g}' if real else shown(value)}")
     return given
 
@@ -104,8 +104,8 @@ def whole(name: str, value: Any, least: int | None = None, most: int | None = No
     """`value` as an int, least <= value <= most; else a one-line ValueError. 2.0 and True are refused."""
     fits = not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < 2**63
     if not fits or (least is not None and value < least) or (most is not None and value > most):
-        limits = [f">= {least}"] * (least is not None) + [f"<= {most}"] * (most is not None)
-        rule = " ".join(["must be a whole number", " and ".join(limits)]).strip()
+        limits = [f"{sign} {limit}" for sign, limit in ((">=", least), ("<=", most)) if limit is not None]
+        rule = f"must be a whole number {' and '.join(limits)}".strip()
         raise ValueError(f"{name}: {rule}, got {shown(value)}")
     return int(value)
 

@@ -1,8 +1,8 @@
 """Many Gaussian kernels at once: a stack of kernel matrices, and f(x) without any stored held-out kernel.
 
-K_i = exp(-gamma_i D_g(i)), where D_g holds squared distances, over all features or over one of them. Kernels
-that are numerically the identity on the training points are one and the same matrix, and so are the constant
-ones: the stack keeps one copy, with multiplicity.
+K_i = exp(-gamma_i D_g(i)), where D_g holds squared distances, over all features or over one of them. Of the
+kernels that are numerically the identity on the training points the stack keeps one, with multiplicity, and
+so of the constant ones.
 """
 
 from __future__ import annotations
