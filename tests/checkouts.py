@@ -8,6 +8,7 @@ from pathlib import Path
 from reproduction.code_digest import kernel_digest
 
 ROOT = Path(__file__).resolve().parents[1]
+ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
 PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")
 
 

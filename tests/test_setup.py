@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from checkouts import ODD
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -42,27 +43,20 @@ def requirements(*extras):
 # --- one version everywhere
 
 
-@pytest.mark.parametrize(
-    ("lock", "extras", "smaller"),
-    [
-        ("runtime.lock", ["pipeline"], "runtime.lock"),
-        ("cluster.lock", ["pipeline", "cluster"], "runtime.lock"),
-        ("dev.lock", ["pipeline", "cluster", "test"], "cluster.lock"),
-    ],
-)
-def test_a_lock_has_every_dependency_in_its_range_by_hash_and_agrees_with_the_smaller_one(
-    lock, extras, smaller
-):
-    locked = pins(lock)
-    for requirement in requirements(*extras):
-        assert requirement.name in locked
-        assert all(version in requirement.specifier for version in locked[requirement.name]), requirement
-    assert pins(smaller).items() <= locked.items()
-    assert "setuptools" in locked  # so that `./run` can install the package without a further download
-    text = (ROOT / lock).read_text(encoding="utf-8")
-    assert not {"://", "@"} & set(re.findall("://|@", text))
-    blocks = re.split(r"\n(?=[a-z])", text.strip())
-    assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
+def test_a_lock_has_every_dependency_in_its_range_by_hash_and_agrees_with_the_smaller_one():
+    extras, smaller = ["pipeline", "cluster", "test"], {}
+    for count, lock in enumerate(LOCKS, start=1):
+        locked = pins(lock)
+        for requirement in requirements(*extras[:count]):
+            assert requirement.name in locked
+            assert all(version in requirement.specifier for version in locked[requirement.name]), requirement
+        assert smaller.items() <= locked.items()
+        smaller = locked
+        assert "setuptools" in locked  # so that `./run` can install the package without a further download
+        text = (ROOT / lock).read_text(encoding="utf-8")
+        assert not re.search("://|@", text)
+        blocks = re.split(r"\n(?=[a-z])", text.strip())
+        assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
 def test_environment_has_the_versions_of_the_lock():
@@ -140,13 +134,14 @@ class Checkout:
         fake.write_text(FAKE_PYTHON, encoding="utf-8")
         fake.chmod(0o755)
 
+        self.stamp = self.path / ".venv/stamp"
+
     def start(self, *arguments, version="3.12.0", error="", **variables):
         fakes = {"FAKE_VERSION": version, "FAKE_LOG": str(self.log), "FAKE_ERROR": error}
         place = {"PATH": str(self.bin), "HOME": str(self.path), "REAL_PYTHON": sys.executable}
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
-        return subprocess.Popen(
-            [self.path / "run", *arguments], env=place | fakes | variables, text=True, **pipes
-        )
+        command = [self.path / "run", *arguments]
+        return subprocess.Popen(command, env=place | fakes | variables, text=True, **pipes)
 
     def run(self, *arguments, **options):
         """Run to the end; return the finished process and what the interpreter was asked to do meanwhile."""
@@ -159,10 +154,6 @@ class Checkout:
     @property
     def asked(self):
         return self.log.read_text(encoding="utf-8").splitlines()
-
-    @property
-    def stamp(self):
-        return self.path / ".venv/stamp"
 
 
 @pytest.fixture
@@ -206,10 +197,17 @@ def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
     assert done.stdout.startswith("here/proj"), done.stderr
 
 
+def installed(asked):
+    """The locks among what pip was asked to install."""
+    return [lock for line in asked for lock in LOCKS if line.endswith(f"/{lock}.0")]
+
+
 def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(checkout):
+    """Then a change is installed, another Python or place has a new environment, a profile has plugins."""
+    ours = "--profile workflow/profiles/default"
     done, asked = checkout.run("--cores", "2", "ors")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "snakemake --logger console --profile workflow/profiles/default --cores 2 ors\n"
+    assert done.stdout == f"snakemake --logger console {ours} --cores 2 ors\n"
     assert asked[0] == "venv"
     halves = [line for line in asked if line.endswith((".lock.0", ".lock.1"))]
     assert len(halves) == 2
@@ -218,12 +216,14 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
     assert sorted(both.splitlines()) == sorted((checkout.path / "runtime.lock").read_text().splitlines())
     assert asked[-1].endswith("-e .")
     done, asked = checkout.run("-n")
-    assert done.stdout == "snakemake --profile workflow/profiles/default --cores all -n\n"
+    assert done.stdout == f"snakemake {ours} --cores all -n\n"
     assert asked == []
-
-
-def test_a_change_is_installed_and_another_python_or_place_has_a_new_environment(checkout):
-    checkout.run("-n")
+    for typed, handed_on in (  # the user's profile and display replace ours
+        ("--verbose ors", f"{ours} --cores all ors"),
+        ("-n ors", f"{ours} --cores all -n ors"),
+        ("--logger mine", f"{ours} --cores all --logger mine"),
+    ):
+        assert checkout.run(*typed.split())[0].stdout == f"snakemake {handed_on}\n"
     for changed, options, made in (
         ("runtime.lock", {}, False),
         ("pyproject.toml", {}, False),
@@ -235,6 +235,14 @@ def test_a_change_is_installed_and_another_python_or_place_has_a_new_environment
         _, asked = checkout.run("-n", **options)
         assert ("venv" in asked) == made
         assert asked[-1].endswith("-e .")
+    slurm = ["--profile", "workflow/profiles/slurm"]
+    done, asked = checkout.run(*slurm)
+    assert done.stdout == f"snakemake --logger console {' '.join(slurm)}\n"
+    assert installed(asked) == ["cluster.lock"]
+    assert installed(checkout.run(*slurm, "-n")[1]) == []
+    assert installed(checkout.run("-n")[1]) == []  # a larger lock needs no smaller one
+    checkout.stamp.unlink()
+    assert installed(checkout.run("--executor", "slurm")[1]) == ["cluster.lock"]
 
 
 def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checkout):
@@ -258,7 +266,7 @@ def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checko
 
 
 def test_two_starts_at_once_set_up_once(checkout):
-    both = [checkout.start("-n", FAKE_SECONDS="0.3") for _ in range(2)]
+    both = [checkout.start("-n", FAKE_SECONDS="0.2") for _ in range(2)]
     outputs = [process.communicate(timeout=60) for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert all(stdout.startswith("snakemake ") for stdout, _ in outputs)
@@ -276,31 +284,6 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
     done, asked = checkout.run("-n")
     assert done.returncode == 0
     assert "venv" in asked  # the pip of the killed one may still speak
-
-
-def test_the_users_profile_and_display_replace_ours_and_a_dry_run_shows_that_of_snakemake(checkout):
-    ours = "--profile workflow/profiles/default --cores all"
-    for typed, handed_on in (
-        ("--profile workflow/profiles/slurm", "--logger console --profile workflow/profiles/slurm"),
-        ("--verbose ors", f"{ours} ors"),
-        ("-n ors", f"{ours} -n ors"),
-        ("--logger mine", f"{ours} --logger mine"),
-    ):
-        assert checkout.run(*typed.split())[0].stdout == f"snakemake {handed_on}\n"
-
-
-def installed(asked):
-    """The locks among what pip was asked to install."""
-    return [lock for line in asked for lock in LOCKS if line.endswith(f"/{lock}.0")]
-
-
-def test_a_profile_brings_the_plugins_of_clusters_and_a_larger_lock_needs_no_smaller_one(checkout):
-    assert installed(checkout.run("-n")[1]) == ["runtime.lock"]
-    assert installed(checkout.run("--profile", "workflow/profiles/slurm")[1]) == ["cluster.lock"]
-    assert installed(checkout.run("--profile", "workflow/profiles/slurm", "-n")[1]) == []
-    assert installed(checkout.run("-n")[1]) == []
-    checkout.stamp.unlink()
-    assert installed(checkout.run("--executor", "slurm")[1]) == ["cluster.lock"]
 
 
 def test_scripts_can_be_started():
@@ -337,7 +320,6 @@ def test_snakemake_is_started_with_the_arguments_and_a_home_that_can_be_written(
     [
         ("import no_such_module", {}, f"a package in {sys.prefix} is damaged"),
         ("def main(:", {}, "remove that folder and start again"),
-        ("raise RuntimeError('half a file')", {}, "is damaged"),
         (TELL, {"cwd": "/proc/self"}, "cannot be written; make it writable, or copy it to where you may"),
     ],
 )
@@ -351,7 +333,7 @@ def test_a_damaged_package_and_a_checkout_that_is_read_only_are_answered_in_one_
 
 
 def test_run_works_under_any_path(tmp_path):
-    odd = tmp_path / 'o\'dd "path" $(touch HACKED); touch HACKED & é'
+    odd = tmp_path / ODD
     odd.mkdir()
     done, _ = Checkout(odd).run("-n", "--config", "data={offline: true}")
     assert done.returncode == 0, done.stderr

@@ -36,32 +36,23 @@ from reproduction.verdicts.claims import (
     read_published,
 )
 
+# ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
 SCALES = ("smoke", "quick", "part", "full")
-"""``part``: the full scale with the data sets and repetitions of the configuration's ``only``."""
-
+# Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored.
 NAMED = ("methods", "tasks", "grids")
-"""Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored."""
-
+# Keys of artifacts that compute a table, which are those with a protocol.
 COMPUTED = {"full_shards", "resources", "reductions", "datasets", "measured", "claims", "published"}
-"""Keys of artifacts that compute a table, which are those with a protocol."""
-
+# Settings that precede the data sets: the order of the keys is part of the digest of a job.
 FIRST = ("experiment", "first_split", "repetitions", "splits")
-"""Settings that precede the data sets: the order of the keys is part of the digest of a job."""
-
+# Columns of a result table whose entries are labels of the settings or of the protocol.
 LABELS = ("noise", "setting", "method", "metric")
-"""Columns of a result table whose entries are labels of the settings or of the protocol."""
-
-MOST = 100_000
-"""Jobs of an artifact."""
-
+MOST = 100_000  # jobs of an artifact
+# Files of a paper of one's own that are no artifacts: its names and its data sets.
 BESIDE = (names.FILE.name, registry.REGISTRY.name)
-"""Files of a paper of one's own that are no artifacts: its names and its data sets."""
-
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "seeds", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
-LONGEST = 100
-"""Bytes of a name; with an ending such as ``.12.time.tsv`` it stays far below the 255 of file systems."""
+LONGEST = 100  # bytes of a name; with an ending such as ``.12.time.tsv`` far below the 255 of file systems
 
 
 class Shards(Model):
@@ -217,15 +208,13 @@ class Artifact(Model):
             if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]
         ]
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
-
-        def gaps(printed: str) -> list[float]:
-            a, b = PRINTED[printed]
-            return [abs(a + b * (value - offset) / factor - ours) for value, ours, _ in values]
-
-        best = min(PRINTED, key=lambda printed: sum(gaps(printed)))
-        found = sum(
-            max(m, 3 * gap) < abs(v - ours) for gap, (v, ours, m) in zip(gaps(best), values, strict=True)
-        )
+        gaps = {  # `as` -> how far the values, so read, are from ours
+            printed: [abs(a + b * (value - offset) / factor - ours) for value, ours, _ in values]
+            for printed, (a, b) in PRINTED.items()
+        }
+        best = min(gaps, key=lambda printed: sum(gaps[printed]))
+        pairs = zip(gaps[best], values, strict=True)
+        found = sum(max(margin, 3 * gap) < abs(value - ours) for gap, (value, ours, margin) in pairs)
         if 2 * found <= len(values):
             return ""
         where = f"{self.paper}/{self.name}.yaml: published: {found} of {len(values)} printed values"
@@ -264,6 +253,11 @@ class Artifact(Model):
         size = self.shards.repetitions or total
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
+    @property
+    def stems(self) -> list[str]:
+        """Ids of its data sets, without sources and variants."""
+        return [name.partition(".")[0] for name in self.datasets]
+
     @cached_property
     def labels(self) -> list[str]:
         """Patterns of the labels in its rows: words of the settings, and what the protocol declares."""
@@ -297,9 +291,10 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         artifact._only = {key: value for key, value in only.items() if key in artifact.full_settings}
         if most := artifact.full_settings.get("repetitions"):
             artifact._only["repetitions"] = min(most, only.get("repetitions") or most)
-    named = [("paper", artifact.paper), ("artifact", artifact.name)]
-    for what, name in named + [("data set", name) for name in artifact.datasets]:
-        check_name(what, name, path)
+    check_name("paper", artifact.paper, path)
+    check_name("artifact", artifact.name, path)
+    for name in artifact.datasets:
+        check_name("data set", name, path)
     with _located(f"{path}: datasets: "):
         for name in artifact.datasets:
             registry.find({**registry.listed()["datasets"], **registry.own(path.parent).datasets}, name)
@@ -307,21 +302,22 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         rendering.find(artifact.render)
     with _located():
         content |= {"published": artifact.values} if artifact.published else {}
-    if artifact.protocol:
-        where = f"{path} at scale {scale}: "
-        with _located(f"{path}: "):
-            model = walk.find(artifact.protocol).settings
-        settings = whole = check(model, artifact.full_settings, f"{path}: settings")
-        if artifact.settings != artifact.full_settings:
-            settings = check(model, artifact.settings, f"{where}settings")
-        with _located(f"{where}settings."):
-            _check_data_sets(artifact, settings)
-        with _located(f"{path.with_suffix('.published.csv')}: "):
-            _check_published(artifact)
-        with _located(f"{path}: "):
-            _check_claims(artifact, whole)
-        with _located(f"{where}shards"):
-            _check_shards(artifact)
+    if not artifact.protocol:
+        return artifact
+    with _located(f"{path}: "):
+        model = walk.find(artifact.protocol).settings
+    settings = whole = check(model, artifact.full_settings, f"{path}: settings")
+    where = f"{path} at scale {scale}: "
+    if artifact.settings != artifact.full_settings:
+        settings = check(model, artifact.settings, f"{where}settings")
+    with _located(f"{where}settings."):
+        _check_data_sets(artifact, settings)
+    with _located(f"{path.with_suffix('.published.csv')}: "):
+        _check_published(artifact)
+    with _located(f"{path}: "):
+        _check_claims(artifact, whole)
+    with _located(f"{where}shards"):
+        _check_shards(artifact)
     return artifact
 
 
@@ -369,11 +365,11 @@ def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") 
 
 def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
     """The settings name data sets of the artifact, and data sets that they can be used with."""
-    listed = [name.partition(".")[0] for name in artifact.datasets]
     for name in artifact.settings.get("datasets", []):
-        if name not in listed:
-            raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{near(name, listed)}")
-    settings.check_data(listed)
+        if name not in artifact.stems:
+            there = near(name, artifact.stems)
+            raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{there}")
+    settings.check_data(artifact.stems)
 
 
 def _check_claims(artifact: Artifact, settings: Settings) -> None:
@@ -415,10 +411,9 @@ def _check_published(artifact: Artifact) -> None:
 
 
 def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) -> None:
-    sets = {name.partition(".")[0] for name in artifact.datasets} | {"synthetic"}
+    sets = {*artifact.stems, "synthetic"}
     last = artifact.full_settings.get("repetitions", 1) - 1
-    chosen = [(column, label) for column, labels in columns.items() for label in listed(labels)]
-    for column, label in chosen:
+    for column, label in ((key, label) for key, labels in columns.items() for label in listed(labels)):
         if column == "repetition" and label > last:
             raise ValueError(f"{place}.{column}: {label}, but the last one is {last}")
         if column == "dataset" and artifact.datasets and label not in sets:
@@ -463,17 +458,17 @@ def own_papers(project: str) -> dict[str, Path]:
     if found := {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))}:
         sys.path += [str(home)] * (str(home) not in sys.path)
         return found
-    made = f"./run new-paper {home}/NAME makes one"
+    made = f"; ./run new-paper {home}/NAME makes one"
     if not home.exists():
-        why = f"does not exist; {made}"
+        why = f"does not exist{made}"
     elif not home.is_dir():
         why = "is not a folder; name the folder that your papers are in"
     elif (home / "TITLE").is_file():
         why = f"is itself a paper; name the folder that it is in: {home.parent}"
     elif untitled := sorted(file.parent.name for file in home.glob("*/*.yaml")):
-        why = f"has no TITLE in {untitled[0]}, a line with its title; {made}"
+        why = f"has no TITLE in {untitled[0]}, a line with its title{made}"
     else:
-        why = f"has no folder with a TITLE; {made}"
+        why = f"has no folder with a TITLE{made}"
     raise ArtifactError(f"project: {home} {why}")
 
 
@@ -508,7 +503,7 @@ def load_all(
             _check_names(called, loaded.values())
         with _located(f"{place / 'TITLE'}: "):
             _check_title(place / "TITLE")
-    listed = {each.partition(".")[0] for artifact in found.values() for each in artifact.datasets}
+    listed = {stem for artifact in found.values() for stem in artifact.stems}
     for name in (only or {}).get("datasets", []):
         if name not in listed:
             raise ArtifactError(f"only.datasets: no artifact has the data set {name!r}{near(name, listed)}")
@@ -534,13 +529,14 @@ def artifact_files(folder: Path, paper: str) -> list[Path]:
 
 
 def _check_title(file: Path) -> None:
+    if not file.exists():
+        raise ValueError("is missing; it holds one line, the title of the paper")
     try:
-        if not file.read_text(encoding="utf-8").strip():
-            raise ValueError("is empty; it holds the title of the paper")
-    except FileNotFoundError:
-        raise ValueError("is missing; it holds one line, the title of the paper") from None
+        title = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"cannot be read: {error}") from None
+    if not title:
+        raise ValueError("is empty; it holds the title of the paper")
 
 
 def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:

@@ -144,7 +144,7 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *fold
         text = artifact.read_text(encoding="utf-8", errors="replace")
         known |= {*re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
     for name, spec in local.items():
-        file, why = users_file(spec).absolute(), ""
+        file = users_file(spec).absolute()
         if name not in known:
             why = f"no data set of the registry has this id and no artifact below {folders[0]} names"
             why += f" {name}.{LOCAL}{near(name, sorted(known), 3)}"
@@ -152,8 +152,9 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *fold
             why = f"there is no file {file}"
         elif not file.is_file() or file.resolve().parts[1] in ("proc", "sys"):
             why = f"{file} is not a regular file; copy what is to be read into a file of its own"
-        if why:
-            raise ArtifactError(f"data.local: {name}: {why}")
+        else:
+            continue
+        raise ArtifactError(f"data.local: {name}: {why}")
 
 
 def examine_loaders(dataset: str, entry: Entry) -> None:
@@ -170,19 +171,18 @@ def examine_loaders(dataset: str, entry: Entry) -> None:
 
 # The keys, from the models that check them
 
-BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-"""Part of a page that `filled` writes."""
-
+BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)  # what `filled` writes
 BOUNDS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
 TYPES = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
 
 
 def every_protocol() -> dict[str, Protocol]:
     """Name -> protocol, of all modules."""
-    names = [f"{protocols.__name__}.{each.name}" for each in iter_modules(protocols.__path__)]
-    members = (member for name in names for member in vars(import_module(name)).values())
-    found: list[Protocol] = [member.protocol for member in members if hasattr(member, "protocol")]
-    return {protocol.name: protocol for protocol in found}
+    modules = (
+        import_module(f"{protocols.__name__}.{each.name}") for each in iter_modules(protocols.__path__)
+    )
+    members = (member for module in modules for member in vars(module).values())
+    return {each.protocol.name: each.protocol for each in members if hasattr(each, "protocol")}
 
 
 def models() -> dict[str, type[BaseModel]]:
@@ -201,9 +201,9 @@ def write_schemas(folder: Path) -> None:
 
 def settings_page() -> str:
     """The page ``config/settings.md``: the keys of the settings of every protocol."""
-    page = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
+    head = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
     parts = (f"\n## {p.name}\n\n{_summary(p.run)}\n\n{table(p.settings)}" for p in every_protocol().values())
-    return page + "".join(parts)
+    return head + "".join(parts)
 
 
 def vocabulary_page() -> str:
@@ -232,8 +232,7 @@ def _meanings(head: str, words: Mapping[str, str]) -> str:
 
 def filled(page: str) -> str:
     """The page with the table of keys of a model in each of its blocks ``<!-- keys of <name> -->``."""
-    known = models()
-    return BLOCK.sub(lambda found: f"{found[1]}{table(known[found[2]])}{found[3]}", page)
+    return BLOCK.sub(lambda found: f"{found[1]}{table(models()[found[2]])}{found[3]}", page)
 
 
 def table(model: type[BaseModel]) -> str:

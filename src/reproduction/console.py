@@ -23,27 +23,16 @@ from reproduction.code_digest import CHECKOUT
 from reproduction.plan import Plan, passed_over
 from reproduction.verdicts.claims import VERDICTS
 
-SECONDS: dict[int, float] = {}
-"""Number of a job -> seconds that are expected of it; filled when a run starts."""
-
-OLD: dict[str, int] = {}
-"""File of an earlier run that this run has to make again -> its time (ns)."""
-
-TELL = {"told": True}
-"""``extra`` of a message that a person is to read."""
-
-KNOWN = ("Nothing to be done", "Unlocking working directory")
-"""Messages of Snakemake's that are shown."""
-
+SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
+OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
+TELL = {"told": True}  # ``extra`` of a message that a person is to read
+KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
 LOCKED = "another run in this checkout works on the same files; wait until it has ended"
+# Errors that repeat, once jobs run, what has been said of the job that failed.
 OF_JOBS = ("RuleException", "WorkflowError")
-"""Errors that repeat, once jobs run, what has been said of the job that failed."""
-
+# The last line of the log of a failed job, and what of it is shown.
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
-"""The last line of the log of a failed job, and what of it is shown."""
-
-REFUSING = ("draw", "verdicts")
-"""Logs of scripts that say nothing but why they refuse a table."""
+REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
 
 
 class Progress:
@@ -108,7 +97,11 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED and self.progress:
             self.progress.finished(said["job_id"])
         elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
-            self._failed(said)
+            what, log = _short(said), next(iter(said.get("log") or []), "")
+            if self.progress:
+                what = self.progress.running.pop(job, what)
+            red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
+            self._print(f"{red}failed{plain}: {what}{f' ({log})' if log else ''}")  # `causes` says why
         elif said.get("exception") == "LockException":
             self._print(LOCKED)
         else:
@@ -118,16 +111,8 @@ class LogHandler(LogHandlerBase):
             if said.get("told") or text.startswith(KNOWN) or warns:
                 self._print(text)
 
-    def _failed(self, said: Mapping[str, Any]) -> None:
-        what, log = _short(said), next(iter(said.get("log") or []), "")
-        if self.progress:
-            what = self.progress.running.pop(said.get("jobid", -1), what)
-        red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
-        self._print(f"{red}failed{plain}: {what}{f' ({log})' if log else ''}")  # `causes` says why
-
-    def _print(self, text: str) -> None:
-        sys.stderr.write(("\r\x1b[K" if self.live else "") + text + "\n")
-        sys.stderr.flush()
+    def _print(self, text: str, end: str = "\n") -> None:
+        print("\r\x1b[K" * self.live + text, end=end, file=sys.stderr, flush=True)
 
     def _tick(self) -> None:
         while True:
@@ -135,12 +120,9 @@ class LogHandler(LogHandlerBase):
             with self.lock or threading.Lock():
                 if self.progress and self.progress.running:
                     line, width = self.progress.line(), shutil.get_terminal_size().columns - 1
-                    if self.live:
-                        cut = line if len(line) <= width else line[: width - 3] + "..."
-                        sys.stderr.write("\r\x1b[K" + cut)
-                        sys.stderr.flush()
-                    else:
-                        self._print(line)
+                    if self.live and len(line) > width:
+                        line = line[: width - 3] + "..."
+                    self._print(line, end="" if self.live else "\n")
 
 
 def clock(seconds: float) -> str:
@@ -161,8 +143,7 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
 
     failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
     """
-    scopes = plan.asked(words)
-    if not scopes:
+    if not (scopes := plan.asked(words)):
         return ""
     names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
     made = [name for name in names if all(_is_there(file) for file in plan.outputs(name))]
@@ -176,10 +157,9 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
         lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
     elif failed:
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
-    out = {name: why for name, why in plan.left_out.items() if f"{name}/".startswith(tuple(scopes))}
-    over = passed_over(plan, CHECKOUT, Path()) if "" in scopes else ""
-    lines += [over] * bool(over)
-    return "\n".join([*lines, *(f"left out: {name}: {why}" for name, why in out.items())])
+    lines.append(passed_over(plan, CHECKOUT, Path()) if "" in scopes else "")
+    out = (item for item in plan.left_out.items() if f"{item[0]}/".startswith(tuple(scopes)))
+    return "\n".join([*filter(None, lines), *(f"left out: {name}: {why}" for name, why in out)])
 
 
 def _is_there(file: str) -> bool:
@@ -189,19 +169,12 @@ def _is_there(file: str) -> bool:
 def causes(logs: Path, since: float) -> list[str]:
     """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
     found: dict[str, Path] = {}
-    for file in sorted(logs.rglob("*.log")):
-        if file.stat().st_mtime >= since and (why := cause(file)):
+    for file in sorted(each for each in logs.rglob("*.log") if each.stat().st_mtime >= since):
+        last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        said = CAUSE.match(last)
+        if why := said[1] if said else last * (file.stem in REFUSING):
             found.setdefault(why, file)
     return [f"why: {why} ({file})" for why, file in found.items()][:5]  # the logs have all
-
-
-def cause(log: Path) -> str:
-    """The last line of a log where it says why the job failed."""
-    if not log.is_file():
-        return ""
-    last = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-    found = CAUSE.match(last)
-    return found[1] if found else last * (log.stem in REFUSING)
 
 
 def _verdicts(plan: Plan, scope: str) -> list[str]:

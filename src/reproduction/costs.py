@@ -12,20 +12,16 @@ if TYPE_CHECKING:
 KEY = ["artifact", "cell", "job"]
 COLUMNS = [*KEY, "jobs", "seconds", "longest", "mem_mb"]
 
+# Megabytes and minutes of a job that nobody has measured.
 DEFAULT = {"mem_mb": 1000, "runtime": 60}
-"""Megabytes and minutes of a job that nobody has measured."""
-
+# What is asked for, over what was measured: other processors are slower, other libraries larger.
 MARGIN = {"mem_mb": 1.5, "runtime": 3.0}
-"""What is asked for, over what was measured: other processors are slower, other libraries larger."""
-
+# What every job needs beside: Snakemake starts in each submission, on a node that may be busy.
 START = {"mem_mb": 400, "runtime": 2}
-"""What every job needs beside: Snakemake starts in each submission, on a node that may be busy."""
-
+# Seconds of a job of a rule (its first word) where none was measured; of others 3 s.
 TYPICAL = {"fetch": 1.0, "prepare": 1.5, "draw": 5.0, "verdicts": 5.0, "site": 5.0}
-"""Seconds of a job of a rule (its first word) where none was measured; of others 3 s."""
-
+# (artifact, cell, kind of job) -> longest seconds, peak megabytes; a kind is ``tune``, ``run`` ....
 Measured = Mapping[tuple[str, str, str], tuple[float, float]]
-"""(artifact, cell, kind of job) -> longest seconds, peak megabytes; a kind is ``tune``, ``run`` ...."""
 
 
 def read(file: Path) -> Measured:
@@ -36,17 +32,16 @@ def read(file: Path) -> Measured:
     if not file.is_file():
         return {}
     found = {}
-    with file.open(encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines)
-        if rows.fieldnames != COLUMNS:
-            known = ", ".join(COLUMNS)
-            raise ValueError(f"{file}: the columns are not {known}; run src/scripts/generate.py --costs")
-        for row in rows:
-            try:
-                numbers = float(row["longest"]), float(row["mem_mb"])
-            except (ValueError, TypeError):
-                raise ValueError(f"{file}, line {rows.line_num}: longest, mem_mb must be numbers") from None
-            found[row["artifact"], row["cell"], row["job"]] = numbers
+    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+    if rows.fieldnames != COLUMNS:
+        known = ", ".join(COLUMNS)
+        raise ValueError(f"{file}: the columns are not {known}; run src/scripts/generate.py --costs")
+    for row in rows:
+        try:
+            numbers = float(row["longest"]), float(row["mem_mb"])
+        except (ValueError, TypeError):
+            raise ValueError(f"{file}, line {rows.line_num}: longest, mem_mb must be numbers") from None
+        found[row["artifact"], row["cell"], row["job"]] = numbers
     return found
 
 

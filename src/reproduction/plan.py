@@ -26,12 +26,12 @@ from reproduction.protocols import walk
 from reproduction.protocols.settings import DISPLAY, method_module
 from reproduction.strict_yaml import Content, near, read
 
+# The project of the repository's own: papers that were added by the recipe, run by ``project``.
 ADDED = "examples/papers"
-"""The project of the repository's own: papers that were added by the recipe, run by ``project``."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
+# What `./run` does beside making targets.
 COMMANDS = ["audit", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
 COMMANDS += ["reference", "site", "test", "try"]
-"""What `./run` does beside making targets."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,8 @@ class Plan:
         """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
         lacking = {name: self._lack(artifact) for name, artifact in self.artifacts.items()}
         for name, artifact in self.artifacts.items():
-            for used in self._sources(artifact):
-                if lacking[used] and not lacking[name]:
-                    lacking[name] = f"it draws {used}: {lacking[used]}"
+            for used in filter(lacking.get, self._sources(artifact)):
+                lacking[name] = lacking[name] or f"it draws {used}: {lacking[used]}"
         return {name: why for name, why in lacking.items() if why}
 
     def _lack(self, artifact: Artifact) -> str:
@@ -77,16 +76,14 @@ class Plan:
                 raise ValueError(f"{artifact.file}: datasets: {error}") from None
         for label, method in _methods(artifact.settings).items():
             module, _, user = method.partition(":")
-            if not user:
-                continue
-            if code_digest.module_file(module):
+            if user and code_digest.module_file(module):
                 code_digest.digest([module])  # names a line that cannot be read
-                continue
-            why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
-            if module.partition(".")[0] == paper.name:
+            elif user:
+                why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
+                if module.partition(".")[0] != paper.name:
+                    return f"{why}; is its folder on PYTHONPATH?"
                 there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
                 raise ValueError(f"{artifact.file}: settings.{why}{there}")
-            return f"{why}; is its folder on PYTHONPATH?"
         return ""
 
     @cached_property
@@ -112,8 +109,8 @@ class Plan:
 
     def data_sets(self) -> list[str]:
         """Data sets that the shown artifacts use, pinned."""
-        named = {name for a in self.shown.values() for name in a.data_sets(a.settings)}
-        return sorted({self.pinned(name) for name in named})
+        named = (name for a in self.shown.values() for name in a.data_sets(a.settings))
+        return sorted(set(map(self.pinned, named)))
 
     def check_custom(self, scopes: Iterable[str]) -> None:
         """Import the user's classes and loaders. Raises ValueError: one cannot be used; why."""
@@ -190,7 +187,7 @@ class Plan:
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""
         computed = ((name, a) for name, a in self.artifacts.items() if a.protocol)
-        names = [re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single]
+        names = (re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single)
         return f"(?:{'|'.join(names) or '(?!)'})(?:@[0-9]+)?"
 
     def cell(self, name: str, cell: str = "") -> Content:
@@ -221,8 +218,8 @@ class Plan:
             read = {key: said for key, said in settings["methods"][label].items() if key not in DISPLAY}
             settings["methods"] = settings["methods"] | {label: read}
         experiment = artifact.settings.get("experiment", name.partition("@")[0])
-        about = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
-        return json.dumps(about | {"settings": settings})
+        what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
+        return json.dumps(what | {"settings": settings})
 
     def words(self, name: str) -> list[str]:
         """The words of the one job of a small experiment, for ``job.py``."""
@@ -245,9 +242,8 @@ class Plan:
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
         """``mem_mb`` and ``runtime`` (minutes): declared, else measured with a margin, else `costs.DEFAULT`.
 
-        A cell that was not measured is asked for like the dearest other one of its artifact; so is an
-        experiment in one job, which the full scale may cut in several. The second attempt asks for twice as
-        much.
+        A cell that was not measured, or an experiment in one job, which the full scale may cut in several, is
+        like the dearest other cell of its artifact. The second attempt asks for twice as much.
         """
         name, declared = name.partition("@")[0], self.artifact(name).resources
         like = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
@@ -349,11 +345,8 @@ class Plan:
 
         Those with measured times are judged by themselves only: what they say differs from run to run.
         """
-        return {
-            name: artifact
-            for name, artifact in self.below(scope).items()
-            if (artifact.claims or artifact.published) and (not artifact.measured or scope == f"{name}/")
-        }
+        judged = ((name, a) for name, a in self.below(scope).items() if a.claims or a.published)
+        return {name: artifact for name, artifact in judged if not artifact.measured or scope == f"{name}/"}
 
     def judged_files(self, scope: str, file: str) -> list[str]:
         """Their files of that name, in the same order."""
@@ -382,15 +375,10 @@ class Plan:
         return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
 
     def replicas(self, name: str) -> list[str]:
-        """An experiment and its repetitions with the other ``seeds`` of the configuration.
-
-        None of an artifact that computes nothing; measured times are not repeated.
-        """
+        """An experiment, and its repetitions with the other ``seeds`` unless its times are measured."""
         artifact = self.artifact(name)
-        if not artifact.protocol or artifact.measured:
-            return []
-        others = [seed for seed in self.config.get("seeds", []) if seed != self.config["seed"]]
-        return [name, *(f"{name}@{seed}" for seed in others)]
+        seeds = self.config.get("seeds", []) if artifact.protocol and not artifact.measured else []
+        return [name, *(f"{name}@{seed}" for seed in seeds if seed != self.config["seed"])]
 
     # Targets: each paper, and each artifact as <paper>_<artifact>
 

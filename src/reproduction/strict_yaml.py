@@ -18,14 +18,13 @@ import yaml
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError, model_validator
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
+# Characters that a terminal obeys; tab and line feed are text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-"""Characters that a terminal obeys; tab and line feed are text."""
-
+# Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values.
 DEEPEST, MOST = 50, 200_000
-"""Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values."""
-
-LONGEST = 200
-"""Characters of a value that a message quotes."""
+LONGEST = 200  # characters of a value that a message quotes
+Content = dict[str, Any]  # a mapping as YAML has it
+M = TypeVar("M", bound=BaseModel)
 
 
 class ArtifactError(ValueError):
@@ -61,10 +60,6 @@ def _with_lists(schema: Any) -> Any:
     return schema
 
 
-def _mistake(said: str) -> PydanticCustomError:
-    return PydanticCustomError("unknown_key", "{said}", {"said": said})
-
-
 class Model(BaseModel):
     """Base of everything that is read from YAML: no unknown keys, no conversions, no changes afterwards."""
 
@@ -79,16 +74,11 @@ class Model(BaseModel):
     def _known_keys(cls, content: Any) -> Any:
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key, value in content.items() if isinstance(content, dict) else ():
-            if key not in known:
-                raise _mistake(f"there is no key {str(key)!r}{near(key, known)}")
-            if value is None:
-                raise _mistake(f"{key}: is empty; give a value or drop the key")
+            if key not in known or value is None:
+                said = f"{key}: is empty; give a value or drop the key"
+                said = said if key in known else f"there is no key {str(key)!r}{near(key, known)}"
+                raise PydanticCustomError("unknown_key", "{said}", {"said": said})
         return content
-
-
-M = TypeVar("M", bound=BaseModel)
-Content = dict[str, Any]
-"""A mapping as YAML has it."""
 
 
 def check(model: type[M], content: object, where: object) -> M:
@@ -130,10 +120,8 @@ def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
 
 
 def _said_of(error: ErrorDetails) -> str:
-    if error["type"] == "missing":
-        return "this key is required"
-    text = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    return text.removeprefix("Input ").removesuffix(" after validation")
+    text = re.sub("^(Value error, |Assertion failed, |Input )| after validation$", "", error["msg"])
+    return "this key is required" if error["type"] == "missing" else text
 
 
 def _hint(error: ErrorDetails) -> str:

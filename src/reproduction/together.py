@@ -17,16 +17,12 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from typing import Any
 
+# Environment variable with the folder of the jobs that wait; without it every job is alone.
 FOLDER = "NOISYLABELS_TOGETHER"
-"""Environment variable with the folder of the jobs that wait; without it every job is alone."""
-
+# Processor seconds after which a job starts no other: what is done shows, and time limits of jobs hold.
 LONGEST = 30.0
-"""Processor seconds after which a job starts no other: what is done shows, and time limits of jobs hold."""
-
 FILES = ("table", "points", "provenance")
-
-Given = Any
-"""The parsed words of a job; ``data`` and `FILES` are paths."""
+Given = Any  # the parsed words of a job; ``data`` and `FILES` are paths
 
 
 def offer(folder: Path, waiting: Mapping[str, list[str]]) -> None:

@@ -57,8 +57,9 @@ try:
         written("method.py", target)
 except OSError as error:
     sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
-method = f'{place.name}: {{method: "{paper.name}.{place.name}:Majority"}}'
-listed = f"\nIn an artifact, below settings.methods: {method}" if given.what == "new-method" else ""
+print(target)
+if given.what == "new-method":
+    method = f'{place.name}: {{method: "{paper.name}.{place.name}:Majority"}}'
+    print(f"In an artifact, below settings.methods: {method}")
 project = "" if at_home else f"--config project={paper.parent} "
-command = f"{RUN} {project}--configfile config/smoke.yaml -- {paper.name}"
-print(f"{target}{listed}\nTry it: {command}")
+print(f"Try it: {RUN} {project}--configfile config/smoke.yaml -- {paper.name}")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from changes import CHECKS, silent_changes
-from seeds import Case, cases
+from seeds import CASES, Case
 
 from reproduction.data import prepare
 from reproduction.data.transport import DataError, SourceError
@@ -39,7 +39,7 @@ def attack(readers: Sequence[str], count: int, start: int = 0) -> dict[str, dict
     """Reader -> what `count` mutated files did to it: outcomes, signals, what `isolated` did not contain."""
     command = [sys.executable, __file__, "--worker", str(start), str(start + count), *readers]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return {reader: _judged(cases()[reader], json.loads(done.stdout)[reader]) for reader in readers}
+    return {name: _judged(CASES[name], found) for name, found in json.loads(done.stdout).items()}
 
 
 def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
@@ -133,13 +133,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000, help="mutated files for each reader")
     parser.add_argument("--changes", type=int, default=10_000, help="mutations for each check of a hash")
-    parser.add_argument("--only", nargs="*", choices=[*cases(), *CHECKS], default=[*cases(), *CHECKS])
+    parser.add_argument("--only", nargs="*", choices=[*CASES, *CHECKS], default=[*CASES, *CHECKS])
     parser.add_argument("--start", type=int, default=0, help="number of the first mutation")
     parser.add_argument("--worker", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
         first, stop, *readers = arguments.worker
-        print(json.dumps({name: work(cases()[name], range(int(first), int(stop))) for name in readers}))
+        print(json.dumps({name: work(CASES[name], range(int(first), int(stop))) for name in readers}))
         return
     bad = False
     for name in arguments.only:

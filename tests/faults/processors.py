@@ -23,7 +23,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml
-from reruns import copy_checkout, snakemake
+from reruns import snakemake
+from smoke import copy_checkout
 
 NEWEST = "AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F X86_V4"
 NO_AVX = {

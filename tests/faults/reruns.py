@@ -24,11 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from smoke import Smoke
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from checkouts import copy_checkout
+from smoke import Smoke, preloaded
 
 PAPERS = ["noisy_online"]
 DAY = 86_400
@@ -57,21 +53,20 @@ if "scripts." in " ".join(sys.orig_argv) and "--code" in sys.orig_argv:
 NAMES = ("src/noisylabels/__init__.py", "src/scripts/__init__.py")
 """They hold names and change no result, which tests/test_packages.py holds."""
 LISTED = (
-    "import json, sys; from reproduction import code_digest;"
-    "print(json.dumps([str(file) for file in code_digest.closure(sys.argv[1:]).values()]))"
+    "import json, sys; from reproduction import code_digest; roots = json.loads(sys.argv[1]);"
+    "print(json.dumps([[str(file) for file in code_digest.closure(each).values()] for each in roots]))"
 )
 
 
 def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:
     """Run Snakemake at smoke scale in the copied checkout; returns what it printed."""
     papers_given = ["--config", f"papers=[{','.join(papers)}]"] if papers else []
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *options]
-    command += ["--configfile", "config/smoke.yaml", *papers_given]
+    words = ["--cores", "2", "--nocolor", *options, "--configfile", "config/smoke.yaml", *papers_given]
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH"))}
-    done = subprocess.run(command, cwd=folder, env=kept | variables, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stdout + done.stderr)
-    return done.stdout + done.stderr
+    status, output = preloaded.snakemake(words, folder, kept | variables)
+    if status:
+        raise SystemExit(output)
+    return output
 
 
 class Traced(NamedTuple):
@@ -95,19 +90,14 @@ def traced(folder: Path, papers: list[str], targets: list[str]) -> list[Traced]:
     return [Traced(job["stamp"], job["words"], set(job["read"])) for job in jobs]
 
 
-def listed(folder: Path, roots: list[str]) -> set[str]:
-    """The files that the digest of these roots is of."""
-    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
-    command = [sys.executable, "-c", LISTED, *roots]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return {os.path.realpath(file) for file in json.loads(done.stdout)}
-
-
-def more_than_listed(folder: Path, jobs: Iterable[Traced]) -> list[str]:
+def more_than_listed(folder: Path, jobs: list[Traced]) -> list[str]:
     """Which jobs read more files than their digest is of."""
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-c", LISTED, json.dumps([job.stamp.split()[1:] for job in jobs])]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     found, unread = [], {os.path.realpath(folder / name) for name in NAMES}
-    for job in jobs:
-        if more := sorted(job.read - listed(folder, job.stamp.split()[1:]) - unread):
+    for job, files in zip(jobs, json.loads(done.stdout), strict=True):
+        if more := sorted(job.read - unread - {os.path.realpath(file) for file in files}):
             found.append(f"{job.stamp}: read {', '.join(os.path.relpath(f, folder) for f in more)} too")
     return found
 
@@ -177,10 +167,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        folder = Path(scratch) / "checkout"
-        copy_checkout(folder)
-        jobs = traced(folder, arguments.papers, arguments.targets)
-        more, smoke = more_than_listed(folder, jobs), Smoke(Path(scratch) / "edited")
+        smoke = Smoke(Path(scratch) / "checkout")
+        jobs = traced(smoke.folder, arguments.papers, arguments.targets)
+        more = more_than_listed(smoke.folder, jobs)
+        smoke.clear()
         traces = traced(smoke.folder, PAPERS, list(smoke.targets))
         found = attack(smoke, traces, arguments.edits, arguments.seed)
     print(*more, *(f"{what}: {job}" for what in ("missed", "needless") for job in found[what]), sep="\n")

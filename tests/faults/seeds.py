@@ -128,3 +128,6 @@ def cases() -> dict[str, Case]:
         "text": Case("uci:haberman", "haberman.data", (people, people.replace(b",", b" "))),
         **unpackers(),
     }
+
+
+CASES = cases()

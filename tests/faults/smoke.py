@@ -8,6 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import preloaded  # noqa: F401  (for reruns.py, which may be started as a script)
 from checkouts import copy_checkout
 from runs import Run
 

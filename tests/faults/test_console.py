@@ -44,7 +44,7 @@ def shown(tmp_path_factory):
     (beside / "sitecustomize.py").write_text(COUNT)
     smoke.display = ["--logger", "console"]
     smoke.variables = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(beside)}
-    smoke.variables |= {"PYTHONPYCACHEPREFIX": str(beside / "bytecode"), "COMPILED": str(beside / "compiled")}
+    smoke.variables |= {"COMPILED": str(beside / "compiled")}
     return smoke
 
 
@@ -117,7 +117,7 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
         assert said(output) == ["smoke scale: 0 figures and 0 tables in figures/smoke", stopped]
         assert not list((shown.folder / ".snakemake/locks").glob("*"))
         assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]
-    with edited_job(shown, "import time; time.sleep(2.5)"):
+    with edited_job(shown, "import time; time.sleep(1)"):
         lines = on_a_terminal(shown)
     progress = [text for line in lines for text in line.split("\r\x1b[K")[1:]]
     assert sum(LINE.fullmatch(text) is not None for text in progress) >= 2  # one line, written over

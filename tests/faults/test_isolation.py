@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mutate import mutated
-from seeds import cases
+from seeds import CASES
 
 from reproduction.data import prepare, uci
 from reproduction.data.prepare import isolated
@@ -58,7 +58,7 @@ def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path: Path) 
 
 
 def test_files_that_crash_scipy_are_refused_like_any_other(tmp_path: Path) -> None:
-    mat = cases()["mat"]
+    mat = CASES["mat"]
     for number in CRASHES:
         files = written(tmp_path, **{mat.name: mutated(mat, number)})
         with pytest.raises(DataError, match=rf"^{tmp_path}: "):

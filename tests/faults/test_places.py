@@ -14,7 +14,9 @@ pytestmark = pytest.mark.workflow
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """A checkout, the files of a plain run, and its seconds."""
-    smoke = Smoke(tmp_path_factory.mktemp("places"))
+    smoke = Smoke(
+        tmp_path_factory.mktemp("places"), ("noisy_online_averaging",)
+    )  # blocks, and their collection
     seconds, files = run_undisturbed(smoke)
     return smoke, files, seconds
 
