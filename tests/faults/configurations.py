@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +31,9 @@ from reproduction.strict_yaml import read  # noqa: E402
 
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
-LIMIT = 5.0
-"""Seconds of one core within which a mistake is named."""
+LIMIT = 5.0  # seconds of one core within which a mistake is named
+MISSING = object()
+Place = tuple[Any, ...]
 
 WORDS = """
 title source caption deviations notes statement expected reason experiment label shown note not_comparable id
@@ -46,40 +46,35 @@ FREE = set(WORDS.split())
 NAMES = {"methods", "tasks", "grids", "families", "rooms", "conditions", "packages", "datasets", "local"}
 """Keys below which an artifact or the registry chooses names."""
 
-Place = tuple[Any, ...]
-MISSING = object()
-
 
 class Case(NamedTuple):
-    """A wrong file: what it is, the place and kind of its mistake, the text, and what loads it."""
+    """A wrong value at a place of a file: what the file was, what loads it, its printed values."""
 
     source: str
     place: Place
     kind: str
-    write: Callable[[], str]
+    value: Any
+    content: Any
     loads: Callable[[Path], Any]
-    beside: Path | None = None
+    printed: Path | None = None
+
+    def text(self) -> str:
+        """YAML of the content with the value at the place, or with none."""
+        changed = inner = copy.deepcopy(self.content)
+        for name in self.place[:-1]:
+            inner = inner[name]
+        inner[self.place[-1]] = self.value
+        if self.value is MISSING:
+            del inner[self.place[-1]]
+        return str(yaml.safe_dump(changed, sort_keys=False, allow_unicode=True))
 
 
 def places(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Every key and entry below a value; of a long list the first three."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value[:3])
-    for name, entry in entries:
+    for name, entry in value.items() if isinstance(value, dict) else enumerate(value[:3]):
         yield (*place, name), entry
         if isinstance(entry, dict | list):
             yield from places(entry, (*place, name))
-
-
-def put(content: Any, place: Place, value: Any) -> str:
-    """YAML of the content with another value at a place, or with none."""
-    changed = inner = copy.deepcopy(content)
-    for name in place[:-1]:
-        inner = inner[name]
-    if value is MISSING:
-        inner.pop(place[-1], None)
-    else:
-        inner[place[-1]] = value
-    return str(yaml.safe_dump(changed, sort_keys=False, allow_unicode=True))
 
 
 def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
@@ -89,7 +84,7 @@ def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
         yield "unknown key", value | {"nonsense": {"no": "sense"}}
         yield "numeric key", value | {7: value}
         if value and place[-1] not in NAMES and not FREE & set(value):
-            last = list(value)[-1]
+            *_, last = value
             yield "misspelt key", {key if key != last else f"{last}q": entry for key, entry in value.items()}
     if isinstance(value, list) and "x" not in place:
         yield "number for a list", 7
@@ -97,43 +92,38 @@ def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, bool):
         yield "word for a truth", "maybe"
     elif isinstance(value, int | float):
-        yield from (("NaN", float("nan")), ("infinite", float("inf")))
-        yield "text", "many"
-    keys = [name for name in place if isinstance(name, str)]
-    if isinstance(value, str) and not FREE & set(keys) and value:
+        yield from (("NaN", float("nan")), ("infinite", float("inf")), ("text", "many"))
+    if isinstance(value, str) and value and not FREE & set(map(str, place)):
         yield "typo", value[: len(value) // 2] + "qz" + value[len(value) // 2 :]
 
 
-def of_content(
-    name: str, content: Any, loads: Callable[[Path], Any], beside: Path | None = None
-) -> Iterator[Case]:
-    """Every wrong value at every place of a file. What is broken as a whole: tests/test_strict_yaml.py."""
-    for place, value in places(content):
-        for kind, wrong in wrong_values(place, value):
-            yield Case(name, place, kind, partial(put, content, place, wrong), loads, beside)
-
-
-def artifact_cases() -> Iterator[Case]:
-    """Cases of one artifact of every protocol, of one without, and of all that have printed values."""
+def every_case() -> Iterator[Case]:
+    """Of an artifact of every protocol, of one without, and of all with printed values; a run, a registry."""
+    files: list[tuple[str, Any, Callable[[Path], Any], Path | None]] = []
     seen: set[str] = set()
     for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
         content = read(file)
-        protocol = content.get("protocol", "")
-        if protocol in seen and "published" not in content:
-            continue
-        seen.add(protocol)
-        name = f"{file.parent.name}/{file.stem}"
-        printed = file.with_suffix(".published.csv") if "published" in content else None
-        content.pop("reductions", None)
-        yield from of_content(name, content, load_artifact, printed)
-        models: dict[Place, Any] = {(): Artifact}
-        if protocol:
+        protocol, printed = content.get("protocol", ""), "published" in content
+        if printed or protocol not in seen:
+            seen.add(protocol)
+            content.pop("reductions", None)
+            beside = file.with_suffix(".published.csv") if printed else None
+            files.append((f"{file.parent.name}/{file.stem}", content, load_artifact, beside))
+    run = read(ROOT / "config/config.yaml")
+    run["data"]["local"] = {"heart": {"file": str(REGISTRY), "label": "kind", "columns": ["a"]}}
+    whole = read(REGISTRY, keys=str | int)
+    sets = {name: whole["datasets"][name] for name in ("speech", "heart", "mnist38")}
+    files += [("run/config", run, load_run, None)]
+    files += [("run/datasets", {"packages": whole["packages"], "datasets": sets}, load_registry, None)]
+    for name, content, loads, beside in files:  # what is broken as a whole: tests/test_strict_yaml.py
+        wrong = [(place, *each) for place, value in places(content) for each in wrong_values(place, value)]
+        models: dict[Place, Any] = {(): Artifact} if loads is load_artifact else {}
+        if protocol := content.get("protocol"):
             models["settings",] = find(protocol).settings
         for above, model in models.items():
-            for key, field in model.model_fields.items():
-                if field.is_required() and key != "datasets":
-                    write = partial(put, content, (*above, key), MISSING)
-                    yield Case(name, (*above, key), "missing", write, load_artifact, printed)
+            required = (key for key, field in model.model_fields.items() if field.is_required())
+            wrong += [((*above, key), "missing", MISSING) for key in required if key != "datasets"]
+        yield from (Case(name, *each, content, loads, beside) for each in wrong)
 
 
 def load_artifact(file: Path) -> Any:
@@ -154,48 +144,35 @@ def load_run(file: Path) -> Any:
         raise ValueError(f"{file}: {error}") from None  # in a run the key stands first
 
 
-def other_cases() -> Iterator[Case]:
-    """Cases of the configuration of a run and of a small registry."""
-    run = read(ROOT / "config/config.yaml")
-    run["data"]["local"] = {"heart": {"file": str(REGISTRY), "label": "kind", "columns": ["a"]}}
-    yield from of_content("config", run, load_run)
-    whole = read(ROOT / "config/datasets.yaml", keys=str | int)
-    sets = {name: whole["datasets"][name] for name in ("speech", "heart", "mnist38")}
-    yield from of_content("datasets", {"packages": whole["packages"], "datasets": sets}, load_registry)
-
-
 def cases(most: int, seed: int) -> list[Case]:
     """A sample that has every kind of mistake at every key of every file, as far as ``most`` allows."""
-    rng = random.Random(seed)
-    every = [*artifact_cases(), *other_cases()]
-    rng.shuffle(every)
-    first: dict[tuple[str, str], list[Case]] = {}
-    for case in every:
-        first.setdefault((case.source, str(case.place[-1])), []).append(case)
-    rounds = max(map(len, first.values()))
-    ordered = [group[n] for n in range(rounds) for group in first.values() if n < len(group)]
-    return ordered[:most]
+    every, turns = [*every_case()], Counter[tuple[str, str]]()
+    random.Random(seed).shuffle(every)
+
+    def turn(case: Case) -> int:
+        turns[key := (case.source, str(case.place[-1]))] += 1
+        return turns[key]
+
+    return sorted(every, key=turn)[:most]
 
 
 def answer(case: Case, folder: Path) -> tuple[str, str]:
     """(refused, accepted, traceback, unclear or slow; what was said)."""
-    paper, _, stem = case.source.rpartition("/")
-    file = folder / (paper or "run") / f"{stem}.yaml"
+    file = folder / f"{case.source}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(case.write(), encoding="utf-8")
+    file.write_text(case.text(), encoding="utf-8")
     printed = file.with_suffix(".published.csv")
     printed.unlink(missing_ok=True)
-    if case.beside:
-        printed.write_bytes(case.beside.read_bytes())
+    if case.printed:
+        printed.write_bytes(case.printed.read_bytes())
     begun = time.process_time()
     try:
         case.loads(file)
+        return "accepted", ""
     except ValueError as error:
         said = str(error)
     except Exception as error:
         return "traceback", f"{type(error).__name__}: {error}"
-    else:
-        return "accepted", ""
     if time.process_time() - begun > LIMIT:
         return "slow", said
     clear = "\n" not in said and said.startswith(str(file.with_suffix(""))) and len(said) < 1500
@@ -216,7 +193,7 @@ def main() -> None:
             counts[how] += 1
             if how != "refused":
                 print(f"{how}: {case.source}: {case.place}: {case.kind}: {said[:300]!r}")
-    total = sum(counts.values())
+    total = counts.total()
     print(f"{total} wrong files: {', '.join(f'{n} {how}' for how, n in counts.most_common())}")
     print(f"{counts['refused'] / total:.1%} answered by one line with file and key within {LIMIT:g} s")
 
