@@ -9,18 +9,13 @@ neither the order of the jobs nor their number matters.
 from __future__ import annotations
 
 import hashlib
+import struct
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from noisylabels.validation import shown
-
-
-def _words(text: str) -> tuple[int, ...]:
-    """Four 32-bit words of the SHA-256 of ``text``: the same on every machine and in every process."""
-    digest = hashlib.sha256(text.encode()).digest()
-    return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,9 @@ class Seeds:
 
     def generator(self, repetition: int | str, stream: str) -> np.random.Generator:
         """PCG64 generator of one stream; ``repetition`` is a number or a name such as "tuning"."""
-        key = (*_words(self.experiment), *_words(self.dataset), *_words(str(repetition)), *_words(stream))
+        names = (self.experiment, self.dataset, str(repetition), stream)
+        digests = b"".join(hashlib.sha256(name.encode()).digest()[:16] for name in names)
+        key = struct.unpack("<16I", digests)  # the same on every machine and in every process
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
 
 
