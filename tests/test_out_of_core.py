@@ -3,6 +3,7 @@
 import gzip
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -28,22 +29,17 @@ def files(table, tmp_path_factory):
     (folder / "plain.csv").write_text(rows)
     (folder / "headed.csv").write_text(f"kind,a,b,c,d\n{rows}")
     (folder / "packed.csv.gz").write_bytes(gzip.compress(rows.encode()))
+    with zipfile.ZipFile(folder / "packed.csv.zip", "w") as archive:
+        archive.writestr("plain.csv", rows)
     dump_svmlight_file(X, y, str(folder / "sparse.svm"), zero_based=False)
     return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("plain.csv", {}),
-        ("headed.csv", {"label": "kind"}),
-        ("packed.csv.gz", {}),
-        ("sparse.svm", {"features": 4}),
-    ],
-)
+@pytest.mark.parametrize("name", ["plain.csv", "headed.csv", "packed.csv.gz", "packed.csv.zip", "sparse.svm"])
 @pytest.mark.parametrize("rows", [1, 100, 250, 1000])
-def test_chunks_are_the_rows_of_the_file(files, table, name, options, rows):
-    parts = list(chunks(files / name, rows, **options))
+def test_chunks_are_the_rows_of_the_file(files, table, name, rows):
+    label = "kind" if name == "headed.csv" else 0
+    parts = list(chunks(files / name, rows, label=label, features=4))
     assert [len(y) for _, y in parts] == [rows] * (250 // rows) + [250 % rows] * (250 % rows > 0)
     X = vstack([X for X, _ in parts]).toarray() if issparse(parts[0][0]) else np.vstack([X for X, _ in parts])
     assert table[0] == pytest.approx(X, abs=1e-12)
