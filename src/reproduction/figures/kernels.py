@@ -183,7 +183,7 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
         chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
         values = chosen.set_index(["method", "repetition", "noise"])["value"]
         errors = {method: values[method] for method in methods}
-        cells, row = tables.mean_sd_cells(errors), {"data set": data_set(name)}
+        cells, row = tables.mean_sd_cells(chosen, methods), {"data set": data_set(name)}
         where: dict[str, Any] = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0]}
         for method in methods:
             row[method] = cells[method]
@@ -204,8 +204,7 @@ def errors(results: Errors) -> pd.DataFrame:
     methods, rows = list(results.settings.methods), []
     for name, noise in product(results.settings.datasets, labels(results.settings.noise)):
         chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
-        values = chosen.set_index(["method", "repetition"])["value"]
-        cells = tables.mean_sd_cells({method: values[method] for method in methods})
+        cells = tables.mean_sd_cells(chosen, methods)
         rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
     return tables.noted(pd.DataFrame(rows).set_index(["data set"]), *_note(results))
 
@@ -344,15 +343,15 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
 def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
     """Test error per method beside the printed one, and how many of its first images are bikes."""
     methods, ranks, rows = list(results.settings.methods), results.settings.ranks, []
-    values = results.select(metric="error", method=methods).set_index(["method", "repetition"])["value"]
-    cells = tables.mean_sd_cells({method: values[method] for method in methods})
+    errors = results.select(metric="error", method=methods)
+    cells = tables.mean_sd_cells(errors, methods)
     for method in methods:
         found = results.select(metric="positive", method=method)["value"].mean()
         row = {"method": method, "error / %": cells[method]}
         row["printed"] = tables.printed(results.published, method=method)
         rows.append(row | {f"bikes among the first {ranks}": f"{ranks * found:.1f}"})
     noise = results.select(metric="noise_share")["value"].mean()
-    splits = values.index.unique("repetition").size
+    splits = errors["repetition"].nunique()
     over = f"mean ± standard deviation over {splits} random splits" if splits > 1 else "of one random split"
     return tables.noted(
         pd.DataFrame(rows),

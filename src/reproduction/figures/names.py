@@ -3,7 +3,7 @@
 A paper of one's own has its names in ``names.yaml`` of its folder (see `of`). Which methods a figure shows,
 in which order and as what is up to the artifact. Keys of a method there:
     shown : the only panel or table that shows it (a word that the figure knows); without it, all do.
-    role : control, a method that sees what no other can; reference, the one the others are compared with.
+    role : control, which sees what no other method can; reference, with which the others are compared.
     label : its name in running text.   note : a sentence below the tables that show it.
 """
 
@@ -152,9 +152,6 @@ def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str])
     return named
 
 
-# Axes
-
-
 def metric(key: str, protocol: str = "") -> str:
     """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
     own = listed("protocols").get(protocol, {}).get("metrics", {})
@@ -170,9 +167,6 @@ def x_axis(key: str, protocol: str) -> str:
 def first_metric(protocol: str, render: str = "") -> str:
     """The metric to show first, of a drawing function or else of a protocol; "" where none is listed."""
     return str(listed("opens").get(render, listed("protocols").get(protocol, {}).get("opens", "")))
-
-
-# Methods of an artifact
 
 
 def _entry(spec: Any, key: str, default: str = "") -> str:

@@ -63,9 +63,6 @@ def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], slopes: b
         ax.annotate(text, (end, top), (2, 0), textcoords="offset points", **look)
 
 
-# Linear learners
-
-
 @panels.figure
 def linear(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
@@ -169,9 +166,6 @@ def averaging(results: panels.Results[noisy_online.LinearSettings]) -> Figure:
     for ax, legend in ((left, lines), (right, [*counts, *entries(["two_copy"], bound=False)])):
         ax.legend(handles=legend, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, handlelength=3)
     return figure
-
-
-# Kernels: Algorithm 3
 
 
 def _step_title(factor: float) -> str:
@@ -281,9 +275,6 @@ def radial_kernel(results: panels.Results[noisy_online.KernelSettings]) -> Figur
     return panels.shared_legend(figure, entries(results.settings.learners))
 
 
-# Algorithm 4
-
-
 METHODS = ["analytic", "plug_in"]
 
 
@@ -344,9 +335,6 @@ def _mean_se(values: pd.Series) -> str:
     return f"{mean:.0f} ± {se:.0f}" if se > 2 else tables.mean_se(mean, se)
 
 
-# Figures 1 and 2 of the paper
-
-
 @panels.figure
 def kernels(results: panels.Results[noisy_online_checks.CurvesSettings]) -> Figure:
     """Figure 1: the kernel (solid) and its truncation (dashed) against the distance, a panel for each c."""
@@ -395,9 +383,6 @@ def losses(results: panels.Results[Any]) -> Figure:
         _exact_curves(ax, results.select(setting=setting, metric="loss", method=list(drawn)), drawn)
         ax.set_ylim(0, None)
     return panels.shared_legend(figure, [panels.plain_handle(**look) for look in drawn.values()])
-
-
-# Randomised estimates, their parameter p, and what one copy cannot do
 
 
 @panels.figure

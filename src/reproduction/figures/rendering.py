@@ -9,7 +9,8 @@ from pkgutil import iter_modules
 from typing import Any
 
 from reproduction.code_digest import module_file
-from reproduction.figures import names
+from reproduction.figures import names, style
+from reproduction.figures import tables as writer
 from reproduction.figures.panels import RenderError, Results, add_room
 from reproduction.own_code import imported
 from reproduction.results import read_table, verify
@@ -111,13 +112,9 @@ def draw(
     settings: Mapping[str, Mapping[str, Any]],
     paths: Iterable[str | Path],
 ) -> None:
-    """`render`, written once per path; a table does not load matplotlib, nor a figure `tables`."""
+    """`render`, written once per path."""
     if find(name).draws == "table":  # type: ignore[attr-defined]
-        from reproduction.figures import tables as writer
-
         writer.save(render(name, artifact, tables, settings), paths)
     else:
-        from reproduction.figures import style
-
         with style.context():
             style.save(render(name, artifact, tables, settings), paths)

@@ -209,7 +209,7 @@ def errors(results: Errors) -> pd.DataFrame:
         methods = list(each.settings.methods)
         for level in labels(each.settings.noise):
             last = _last(each.select(dataset=name, noise=level, metric="error", method=methods))
-            cells = tables.mean_sd_cells({m: last.loc[last["method"] == m, "value"] for m in methods})
+            cells = tables.mean_sd_cells(last, methods)
             rows.append({"data set": _title(each.table, name), "training labels": level} | cells)
     frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
     said = "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."

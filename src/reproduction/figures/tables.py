@@ -49,12 +49,11 @@ def mean_sd(mean: float, sd: float, places: int = 2, mark: str = "", bold: bool 
     return f"**{text}**" if bold else text
 
 
-def mean_sd_cells(values: Mapping[str, pd.Series[float]]) -> dict[str, str]:
-    """``m ± sd`` per method, the smallest mean in bold."""
-    import pandas as pd
-
-    best = lowest(pd.Series({method: each.mean() for method, each in values.items()}))
-    return {m: mean_sd(each.mean(), each.std(), bold=m in best) for m, each in values.items()}
+def mean_sd_cells(rows: pd.DataFrame, methods: Iterable[str]) -> dict[str, str]:
+    """``m ± sd`` of the rows of each method, the smallest mean in bold."""
+    found = rows.groupby("method")["value"].agg(["mean", "std"]).loc[list(methods)]
+    best = lowest(found["mean"])
+    return {str(m): mean_sd(mean, sd, bold=m in best) for m, mean, sd in found.itertuples()}
 
 
 def noted(frame: pd.DataFrame, *sentences: str) -> pd.DataFrame:

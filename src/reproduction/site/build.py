@@ -113,7 +113,7 @@ def templates() -> Environment:
     loader = PackageLoader("reproduction.site")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
-    said = (pages.caption, pages.plain, pages.stripped, pages.counted, pages.toned)
+    said = (pages.caption, pages.plain, pages.unmarked, pages.counted, pages.toned)
     filters = (*said, number, minutes, commit_of)
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
