@@ -396,11 +396,11 @@ def test_the_choice_of_rounds_and_flips_is_the_symmetric_row_nearest_on_the_choo
 
 
 def test_a_clear_difference_is_marked_and_a_constant_one_too():
-    rng = np.random.default_rng(0)
-    worse, same = 0.1 + 0.01 * rng.standard_normal(20), 0.01 * rng.standard_normal(20)
-    found = boosting._marks({("a", "svm"): pd.Series(worse), ("a", "ldm"): pd.Series(same - same.mean())})
-    assert found == {("a", "svm"): " (+)"}
-    assert boosting._marks({("a", "svm"): pd.Series(-worse)}) == {("a", "svm"): " (-)"}
+    worse, same = np.random.default_rng(0).normal(0, 0.01, (2, 20))
+    for sign, mark in ((1, " (+)"), (-1, " (-)")):
+        differences = {("a", "svm"): sign * (0.1 + worse), ("a", "ldm"): same - same.mean()}
+        found = boosting._marks({pair: pd.Series(values) for pair, values in differences.items()})
+        assert found == {("a", "svm"): mark}
 
 
 def test_the_grey_lines_are_the_true_rates():

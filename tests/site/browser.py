@@ -14,19 +14,12 @@ import tempfile
 from pathlib import Path
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--allow-file-access-from-files",  # the driving page looks into the others, which it shows in frames
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--enable-logging=stderr",
-    "--virtual-time-budget=120000",
-]
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync", "--no-first-run"]
+FLAGS += [
+    "--allow-file-access-from-files"
+]  # the driving page looks into the others, which it shows in frames
+FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--virtual-time-budget=120000"]
 TEN = ["index.html", "findings.html", "ors_fig5.html", "kernel_boost_klr_vs_rklr.html"]
 TEN += ["robust_sgd_table1.html", "noisy_online_identities.html", "audit_court_probabilities.html"]
 TEN += [f"docs/{name}.html" for name in ("README", "docs/choose", "docs/tutorials/audit")]
@@ -62,13 +55,9 @@ def driven(site, folder, script, functions=""):
     log = folder / "net.json"
     command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}"]
     try:
-        done = subprocess.run(
-            [*command, "--dump-dom", (site / "driver.html").as_uri()],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=os.environ | {"HOME": str(folder)},
-        )
+        command += ["--dump-dom", (site / "driver.html").as_uri()]
+        home = os.environ | {"HOME": str(folder)}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=home)
     finally:
         (site / "driver.html").unlink()
     assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]

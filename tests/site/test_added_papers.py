@@ -48,10 +48,6 @@ def test_a_folder_of_ones_own_comes_before_an_added_paper_of_the_same_name(check
     assert planned(checkout, project=str(mine)).artifacts[f"{NAME}/table1"].file.parents[1] == mine
 
 
-def totals(front):
-    return front[front.index('<dl class="totals">') : front.index("</dl>")]
-
-
 def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     plan, names = planned(checkout), [OURS, f"{NAME}/table1"]
     finish(checkout, plan, names)
@@ -62,7 +58,11 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     page = (checkout / f"pages/{NAME}_table1.html").read_text()
     assert front.index("Added by the recipe") < front.index(f'href="#{NAME}"')
     build.write(planned(checkout, added=False), checkout, checkout, checkout / "alone")
-    assert totals(front) == totals((checkout / "alone/index.html").read_text())
+    alone = (checkout / "alone/index.html").read_text()
+    counted, others = (
+        text.partition('<dl class="totals">')[2].partition("</dl>")[0] for text in (front, alone)
+    )
+    assert counted == others != ""
     assert f"{len(plan.below('pnorm/')) - 1} more results have not been run yet" in front
     assert "added by the recipe" in page
     assert f"./run --config project={checkout / plans.ADDED} --cores 2 -- {NAME}_table1" in page
@@ -77,11 +77,6 @@ def test_a_picture_has_no_curves_to_read_off(checkout, monkeypatch, drawing, cur
     monkeypatch.setattr(rendering, "find", lambda _: drawing(lambda results: offered(results)))
     build.write(plan, checkout, checkout, checkout / "pages")
     assert ("The curves, to read off" in (checkout / f"pages/{NAME}_table1.html").read_text()) == curves
-
-
-def test_a_page_says_that_the_files_differed_from_the_commit():
-    assert reference.commit_of({"commit": "0123456789abcdef+"}) == "0123456789ab + changes"
-    assert reference.commit_of({"commit": "0123456789abcdef"}) == "0123456789ab"
 
 
 def test_results_of_a_paper_that_no_page_shows_are_named_in_one_line(checkout):

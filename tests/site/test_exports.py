@@ -58,30 +58,22 @@ def test_codecheck_lists_an_output_of_every_page(site):
 
 
 def test_an_article_has_the_statements_with_their_verdicts_and_its_figures(site):
-    articles = sorted((site / "articles").glob("*.md"))
-    assert articles
+    articles = {file: file.read_text(encoding="utf-8") for file in (site / "articles").glob("*.md")}
     for verdict in json_of(site / "verdicts.json"):
         if verdict["kind"] == "claim" and verdict["origin"] == "paper":
-            article = (site / f"articles/{verdict['paper']}.md").read_text(encoding="utf-8")
-            found = [line for line in article.splitlines() if line.startswith(f"| {verdict['id']}: ")]
+            lines = articles[site / f"articles/{verdict['paper']}.md"].splitlines()
+            found = [line for line in lines if line.startswith(f"| {verdict['id']}: ")]
             assert all(verdict["verdict"] in line for line in found)
-    for article in articles:
-        for line in article.read_text(encoding="utf-8").splitlines():
-            if line.startswith("!["):
-                assert (article.parent / line.rpartition("(")[2].rstrip(")")).is_file()
+    for article, text in articles.items():
+        figures = [line for line in text.splitlines() if line.startswith("![")]
+        assert all((article.parent / line.rpartition("(")[2].rstrip(")")).is_file() for line in figures)
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex (texlive-latex-recommended)")
 def test_latex_sets_every_article(site, tmp_path):
     for article in (site / "articles").glob("*.tex"):
-        command = [
-            "pdflatex",
-            "-halt-on-error",
-            "-interaction=nonstopmode",
-            "-output-directory",
-            tmp_path,
-            article.name,
-        ]
+        options = ["-halt-on-error", "-interaction=nonstopmode", "-output-directory", tmp_path]
+        command = ["pdflatex", *options, article.name]
         done = subprocess.run(command, cwd=article.parent, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-2000:]
 

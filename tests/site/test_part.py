@@ -50,13 +50,10 @@ def test_it_goes_with_no_reduced_scale():
 def test_what_is_there_is_judged_and_what_needs_the_rest_is_not(tmp_path):
     table = tmp_path / "table.csv"
     labels = {"noise": "independent 0.2", "method": "svm", "metric": "error"}
-    write_rows(
-        ({"dataset": "ida_heart", "repetition": r, "value": 18 + 0.01 * r} | labels for r in range(30)), table
-    )
-    entries = [
-        {"id": name, "value": 18, "margin": 2, "reason": "r", "where": labels | {"dataset": name}}
-        for name in ("ida_heart", "ida_thyroid")
-    ]
+    rows = [labels | {"dataset": "ida_heart", "repetition": r, "value": 18 + 0.01 * r} for r in range(30)]
+    write_rows(rows, table)
+    common = {"value": 18, "margin": 2, "reason": "r"}
+    entries = [common | {"id": s, "where": labels | {"dataset": s}} for s in ("ida_heart", "ida_thyroid")]
     check = {"statistic": "value", "where": labels | {"dataset": "ida_thyroid"}, "below": 3}
     claim = {"id": "A-1", "statement": "s", "expected": "e", "checks": [check]}
     rows = judge({"published": entries, "claims": [claim]}, read_table(table), "part")

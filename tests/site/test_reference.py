@@ -176,10 +176,12 @@ def test_without_its_table_a_kept_verdict_waits_for_a_run_if_it_is_asked_somethi
     assert reference.moved(other, folder) == (["v", "c"], ["v", "c"])
 
 
-def test_an_unknown_target_is_named(plan):
+def test_an_unknown_target_is_named_and_a_page_says_that_the_files_differed_from_the_commit(plan):
     with pytest.raises(ValueError, match="there is no target ors_fig99; did you mean ors_fig"):
         reference.chosen(plan, ["ors_fig99"])
     assert reference.chosen(plan, ["ors_fig2"]) == [NAME]
+    assert reference.commit_of({"commit": "0123456789abcdef+"}) == "0123456789ab + changes"
+    assert reference.commit_of({"commit": "0123456789abcdef"}) == "0123456789ab"
 
 
 # When it is old
