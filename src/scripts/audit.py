@@ -7,27 +7,25 @@ import sys
 from pathlib import Path
 
 parser = argparse.ArgumentParser(prog="./run audit", description=__doc__)
+add = parser.add_argument
 formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (which needs pyarrow)"
-parser.add_argument("file", type=Path, help=formats)
-parser.add_argument("--label", default="y", help="the column with the labels in doubt (default: y)")
-columns_help = "what to learn from, separated by commas (default: all others); quoted as in a CSV"
-parser.add_argument("--columns", default="", help=columns_help)
-parser.add_argument("--trusted", help="a column with verified labels, empty where there is none")
-parser.add_argument("--out", type=Path, help="folder for the results (default: <name of the file>_audit)")
-rows_help = "rows a model is trained on at most (default: all; 2000 for rmklr)"
-parser.add_argument("--rows", type=int, help=rows_help)
-model_help = (
-    "rmklr, robust_logistic, logistic, forest, gradient_boosting, best or package:Class (default: rmklr, "
-)
-parser.add_argument("--model", help=model_help + "above 5000 rows gradient_boosting)")
-parser.add_argument("--probabilities", type=Path, help="a CSV: a column for each class, in place of a model")
-review_help = "rows to draw into review.csv; the same call again reads your answers in its column `true`"
-parser.add_argument("--review", type=int, metavar="ROWS", help=review_help)
-by_help = "draw rows by rate (the default), by doubt (for --precision, its default there) or by chance"
-parser.add_argument("--by", choices=("rate", "doubt", "chance"), help=by_help)
-precision_help = "ask for the longest list of which at least this share is wrong, with 95 %% confidence"
-parser.add_argument("--precision", type=float, help=precision_help)
-parser.add_argument("--seed", type=int, default=0, help="of every random number (default: 0)")
+add("file", type=Path, help=formats)
+add("--label", default="y", help="the column with the labels in doubt (default: y)")
+learn = "what to learn from, separated by commas (default: all others); quoted as in a CSV"
+add("--columns", default="", help=learn)
+add("--trusted", help="a column with verified labels, empty where there is none")
+add("--out", type=Path, help="folder for the results (default: <name of the file>_audit)")
+add("--rows", type=int, help="rows a model is trained on at most (default: all; 2000 for rmklr)")
+models = "rmklr, robust_logistic, logistic, forest, gradient_boosting, best or package:Class"
+add("--model", help=f"{models} (default: rmklr, above 5000 rows gradient_boosting)")
+add("--probabilities", type=Path, help="a CSV: a column for each class, in place of a model")
+draw = "rows to draw into review.csv; the same call again reads your answers in its column `true`"
+add("--review", type=int, metavar="ROWS", help=draw)
+by = "draw rows by rate (the default), by doubt (for --precision, its default there) or by chance"
+add("--by", choices=("rate", "doubt", "chance"), help=by)
+longest = "ask for the longest list of which at least this share is wrong, with 95 %% confidence"
+add("--precision", type=float, help=longest)
+add("--seed", type=int, default=0, help="of every random number (default: 0)")
 given = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)

@@ -10,9 +10,8 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--dataset", required=True, metavar="ID", help="id, or id.source, or id.variant")
 parser.add_argument("--registry", type=Path, required=True, help="config/datasets.yaml")
 parser.add_argument("--out", type=Path, required=True, help="folder of the raw files, data/raw/ID")
-mirror = os.environ.get("NOISYLABELS_MIRROR", "")
 mirror_help = "folder or URL of a mirror (default: the variable NOISYLABELS_MIRROR)"
-parser.add_argument("--mirror", default=mirror, help=mirror_help)
+parser.add_argument("--mirror", default=os.environ.get("NOISYLABELS_MIRROR", ""), help=mirror_help)
 parser.add_argument("--source", default="", help="use this source or variant only")
 parser.add_argument("--offline", action="store_true", help="never use the network")
 local_help = 'your own file instead, or \'{"file": FILE, "label": COLUMN}\''

@@ -283,9 +283,6 @@ def _rates(
     return pd.DataFrame(pairs | {key: matrix.ravel() for key, matrix in matrices.items()})
 
 
-# what single columns say
-
-
 def telling(table: tables.Table, y: Classes) -> list[str]:
     """Columns that predict nearly every label alone, by small trees that did not see the row (2000 at most).
 
@@ -308,20 +305,12 @@ def telling(table: tables.Table, y: Classes) -> list[str]:
     return found
 
 
-def calendar(days: Array) -> dict[str, Array]:
-    """Where days (n,) since 1970 lie in their year, week and day: cosine and sine, (n, 2) each."""
-    turns = {"month": days / 365.2425, "weekday": np.floor(days) / 7, "hour": days}
-    waves = {part: np.column_stack([np.cos(w), np.sin(w)]) for part, w in
-             ((part, 2 * np.pi * (turn % 1)) for part, turn in turns.items())}  # fmt: skip
-    return {part: wave for part, wave in waves.items() if np.ptp(wave) > 0}
-
-
 def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tables.Table:
-    """The table with those parts of its dates (all dates together) that help, and a note of each.
+    """The table with those parts of its dates, cosine and sine, that help, and a note of each.
 
-    A part stays if it makes the labels of rows that a random forest did not see likelier: by more than three
-    standard errors of the mean gain in log p_y, both over the table without it and over the table with the
-    parts of other rows, shuffled. Trained on 2000 rows at most.
+    A part (of all dates) stays if it makes the labels of rows that a random forest did not see likelier: by
+    more than three standard errors of the mean gain in log p_y, both over the table without it and over the
+    table with the parts of other rows, shuffled. Trained on 2000 rows at most.
     """
     if not table.dates:
         return table
@@ -332,9 +321,12 @@ def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tab
         return flip_rates.log_likelihoods(fit, y)
 
     parts: dict[str, dict[str, Array]] = {}
-    for name in table.dates:
-        for part, wave in calendar(table.X[:, table.names.index(name)]).items():
-            parts.setdefault(part, {})[name] = wave
+    for name in table.dates:  # days since 1970: where they lie in their year, week and day
+        days = table.X[:, table.names.index(name)]
+        for part, turn in {"month": days / 365.2425, "weekday": np.floor(days) / 7, "hour": days}.items():
+            w = 2 * np.pi * (turn % 1)
+            if np.ptp(wave := np.column_stack([np.cos(w), np.sin(w)])) > 0:
+                parts.setdefault(part, {})[name] = wave
     plain, shuffled = likely(table.X), np.random.default_rng(random_state).permutation(len(y))
     X, names, notes = table.X, list(table.names), list(table.notes)
     for part, waves in parts.items():
@@ -348,9 +340,7 @@ def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tab
     return replace(table, X=X, names=names, notes=notes)
 
 
-# in plain words
-
-
+# the report, a paragraph a line
 def _lines(found: Audit) -> list[str]:
     notes = [f"The table: {note}." for note in found.notes]
     if not found.informative:

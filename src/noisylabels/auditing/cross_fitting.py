@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Classes = NDArray[np.intp]
 
-FEW_ROWS, FOLDS, FOLDS_OF_FEW = 300, 5, 10
+ROBUST, PLAIN = ("rMKLR", "robust logistic"), ("logistic", "forest", "gradient boosting")
+DEFAULT = "rMKLR"
+"""The classifiers of an audit: those that know of flips, and plain ones beside them."""
 LARGEST, MANY = 2000, 5000
 """Rows that rMKLR is trained on, by default: of more, a stratified part is drawn. Above 5000 rows an audit
 takes gradient boosting on all of them instead, cross-fitted once."""
@@ -43,8 +45,7 @@ class CrossFit:
 
 def folds_for(y: Classes) -> int:
     """5, or 10 below 300 rows, and never more than the smallest class has members."""
-    wanted = FOLDS_OF_FEW if len(y) < FEW_ROWS else FOLDS
-    return min(wanted, int(np.bincount(y).min()))
+    return min(10 if len(y) < 300 else 5, int(np.bincount(y).min()))
 
 
 def cross_fitted(
@@ -70,9 +71,8 @@ def cross_fitted(
     from sklearn.model_selection import StratifiedKFold
 
     if not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{type(model).__name__} has no predict_proba; wrap it in sklearn's CalibratedClassifierCV"
-        )
+        how = "wrap it in sklearn's CalibratedClassifierCV"
+        raise ValueError(f"{type(model).__name__} has no predict_proba; {how}")
     if repetitions < 1:
         raise ValueError(f"repetitions of the cross-fitting must be at least 1, got {repetitions}")
     K, folds = int(y.max()) + 1, folds or folds_for(y)
@@ -136,8 +136,7 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
     """p = g Omega, g and Omega of a fitted model; p = g and NaN if it knows no flips."""
     g = np.asarray(model.predict_proba(X), dtype=float)
-    last = model[-1] if hasattr(model, "steps") else model
-    omega = getattr(last, "flip_matrix_", None)
+    omega = getattr(model[-1] if hasattr(model, "steps") else model, "flip_matrix_", None)
     if omega is None:
         return g, g, np.full((g.shape[1], g.shape[1]), np.nan)
     return g @ omega, g, np.asarray(omega)
@@ -147,13 +146,6 @@ def normalised(p: Array) -> Array:
     """Rows divided by their sums; a row of zeros becomes uniform."""
     total = p.sum(axis=1, keepdims=True)
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-
-
-# the classifiers of an audit: those that know of flips, and plain ones beside them
-
-ROBUST = ("rMKLR", "robust logistic")
-PLAIN = ("logistic", "forest", "gradient boosting")
-DEFAULT = "rMKLR"
 
 
 def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
@@ -167,8 +159,7 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
             raise ValueError(f"model must be {example}, got {wanted!r}")
         return type(wanted).__name__, wanted
     names = {name.lower().replace(" ", "_"): name for name in (*ROBUST, *PLAIN)}
-    if wanted.lower().replace(" ", "_") in names:
-        name = names[wanted.lower().replace(" ", "_")]
+    if name := names.get(wanted.lower().replace(" ", "_")):
         return name, model_of(name, random_state)
     package, colon, member = wanted.partition(":")
     if not colon:
@@ -182,10 +173,7 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
 
 
 def model_of(name: str, random_state: int = 0) -> Any:
-    """A model of `ROBUST` or `PLAIN` behind a scaling of the features, with parameters as they are.
-
-    Nothing is tuned on labels in doubt.
-    """
+    """A model of `ROBUST` or `PLAIN` behind a scaling of the features, not tuned on labels in doubt."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -55,10 +55,7 @@ class ConfidentLearning:
 
 
 def wrong_given(p: Array, y: Classes) -> Array:
-    """1 - P(true = y | p, y) by a robust logistic regression on log p, which knows flips: (n,).
-
-    It recalibrates probabilities of models that are surer of themselves than they should be.
-    """
+    """1 - P(true = y | p, y), (n,), by a robust logistic regression on log p, which mends too sure models."""
     from noisylabels.classifiers.linear import RobustLogisticRegression
 
     log = np.log(np.maximum(p, flip_rates.LEAST))

@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 SLACK = 1e-6  # a probability this far below a threshold meets it
 LEAST = 0.005  # no label is less probable: models are surer of themselves than they should be
-QUANTILE = 0.97
-NEAR, MOST_DIRECTIONS = 0.1, 40
-SUREST, FEWEST_SURE = 0.2, 30
-TOLERATED = 0.02
-LEVEL = 0.95
-Z = 1.959963984540054  # of 95 %
+QUANTILE, TOLERATED, LARGEST_CONDITION = 0.97, 0.02, 20.0
+NEAR, MOST_DIRECTIONS, SUREST, FEWEST_SURE = 0.1, 40, 0.2, 30
+LEVEL, Z = 0.95, 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -60,11 +57,9 @@ class Sureness:
     @property
     def limit(self) -> Array:
         """omega with ``high`` for 1 - omega_jj, the other entries of a row in proportion: (K, K)."""
-        off = self.omega * (1 - np.eye(len(self.omega))) + 1e-9 * (1 - np.eye(len(self.omega)))
+        other = 1 - np.eye(len(self.omega))
+        off = self.omega * other + 1e-9 * other
         return np.diag(1 - self.high) + self.high[:, None] * off / off.sum(axis=1, keepdims=True)
-
-
-# The confident joint, and the labels that it points at
 
 
 def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
@@ -281,8 +276,6 @@ def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Arr
 # P(predicted, true) Omega. Hence P(predicted, true) = P(predicted, observed) Omega^-1, and the error is 1 -
 # its trace; with two classes and symmetric flips e = (e~ - rho) / (1 - 2 rho).
 
-LARGEST_CONDITION = 20.0
-
 
 class Corrected(NamedTuple):
     """Error and its 95 % interval for this Omega, in [0, 1]; clipped: whether the error had to be."""
@@ -302,10 +295,9 @@ def corrected_error(predicted: Classes, y: Classes, omega: Array) -> Corrected:
     """
     condition = float(np.linalg.cond(omega))
     if not condition <= LARGEST_CONDITION:
-        raise ValueError(
-            f"the flip matrix has the condition number {condition:.3g}, above {LARGEST_CONDITION:g}: with "
-            "flips this frequent the observed labels say too little about the true ones to correct an error"
-        )
+        number = f"condition number {condition:.3g}, above {LARGEST_CONDITION:g}: with flips this frequent"
+        why = "the observed labels say too little about the true ones to correct an error"
+        raise ValueError(f"the flip matrix has the {number} {why}")
     terms = np.linalg.inv(omega)[y, predicted]
     error = float(1.0 - terms.mean())
     half = Z * float(terms.std(ddof=1)) / len(y) ** 0.5
@@ -336,23 +328,16 @@ def compared(fits: Mapping[str, CrossFit], y: Classes, omega: Array) -> pd.DataF
     rows: list[dict[str, object]] = []
     for name, fit in fits.items():
         found = fit.predicted[0]
+        row: dict[str, object]
         try:
             error, low, high, clipped = corrected_error(found, y, omega)
         except ValueError:
             error, low, high, clipped = np.nan, np.nan, np.nan, False
-        rows.append(
-            {
-                "method": name,
-                "kind": "plain" if np.array_equal(fit.p, fit.g) else "robust",
-                **_mean(right[name], "accuracy", "low", "high"),
-                "balanced": 1.0 - balanced_error(found, y),
-                "corrected": 1.0 - error,
-                "corrected_low": 1.0 - high,
-                "corrected_high": 1.0 - low,
-                "clipped": clipped,
-                **_mean(right[best] - right[name], "behind", "behind_low", "behind_high"),
-            }
-        )
+        row = {"method": name, "kind": "plain" if np.array_equal(fit.p, fit.g) else "robust"}
+        row |= _mean(right[name], "accuracy", "low", "high") | {"balanced": 1.0 - balanced_error(found, y)}
+        row |= {"corrected": 1.0 - error, "corrected_low": 1.0 - high, "corrected_high": 1.0 - low}
+        row |= {"clipped": clipped}
+        rows.append(row | _mean(right[best] - right[name], "behind", "behind_low", "behind_high"))
     frame = pd.DataFrame(rows)
     return frame.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 

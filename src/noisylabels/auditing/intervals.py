@@ -25,8 +25,7 @@ LEVEL = 0.95
 FEW = 5
 """With fewer wrong or fewer right labels among the reviewed, the normal interval is not trusted alone."""
 UNSEEN = 1.0
-"""Rows that contradict the score and were not drawn: one is added to the squares, or a good score would seem
-perfect because none of its few mistakes is among the reviewed rows."""
+"""Added to the squares for rows not drawn that contradict the score, or a good one would seem perfect."""
 STARTS = 2
 """Lists from which longer ones are tested, each with its part of the level."""
 
@@ -124,9 +123,7 @@ def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) ->
     if not all(w.any() for w, _ in sampled):
         parts = [part._replace(low=max(part.low, low)) for part, (low, _) in zip(parts, five, strict=True)]
     if any(w.all() for w, _ in sampled):
-        parts = [
-            part._replace(high=min(part.high, high)) for part, (_, high) in zip(parts, five, strict=True)
-        ]
+        parts = [part._replace(high=min(part.high, top)) for part, (_, top) in zip(parts, five, strict=True)]
     return combined(parts, shares)
 
 

@@ -98,12 +98,11 @@ def of_numbers(
     columns = table.places() | {"label": table.labels, "suggested": expected, "score": -z}
     frame = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
     informative = bool(known < SIGNIFICANT)
-    listed = frame[(frame["score"] < -FAR) & informative]
     return NumericAudit(
         table=table,
         model=type(model).__name__,
         ranking=frame,
-        suspicious=listed,
+        suspicious=frame[(frame["score"] < -FAR) & informative],
         informative=informative,
         error=float(np.median(size)),
         doubt=z / (z + FAR),

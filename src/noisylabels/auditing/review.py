@@ -30,9 +30,7 @@ from noisylabels.validation import whole
 if TYPE_CHECKING:
     import pandas as pd
 
-PLAN = "review_plan.json"
-NEXT = 50
-TAIL = 1 - intervals.LEVEL
+PLAN, NEXT, TAIL = "review_plan.json", 50, 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 DESIGNS = {"chance": None, "doubt": 0.5, "rate": 0.3}
 """The share of the draws that comes from rows that the model would label otherwise."""
@@ -142,14 +140,13 @@ def review(
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
     by = plan.by if plan else by or ("rate" if precision is None else "doubt")
-    draws = drawn(doubted, max(rows, len(plan.draws) if plan else 0), by, random_state)
+    n = len(plan.draws) if plan else 0
+    draws, planned = drawn(doubted, max(rows, n), by, random_state), path.with_name(PLAN)
     doubts = found.doubt[draws].round(6).tolist()
-    planned = path.with_name(PLAN)
-    if plan:
-        n = len(plan.draws)
-        if draws[:n] != plan.draws or not np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6):
-            how = "drawn with another model or other probabilities; audit as before, or start a new folder"
-            raise ValueError(f"{planned}: {how}")
+    same = plan and draws[:n] == plan.draws and np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6)
+    if plan and not same:
+        how = "drawn with another model or other probabilities; audit as before, or start a new folder"
+        raise ValueError(f"{planned}: {how}")
     sheet = _sheet(found, by, draws, answers)
     if not set(draws) <= set(answers.there):
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
@@ -181,20 +178,19 @@ def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> 
     Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or table.
     """
     planned = path.with_name(PLAN)
-    if path.exists() != planned.exists():
-        there, gone = (path, planned) if path.exists() else (planned, path)
-        how = "restore it, or name a new place for the review"
-        raise ValueError(f"{there} is there, but {gone} is not; {how}")
-    if not path.exists():
+    if not path.exists() and not planned.exists():
         return None
+    for gone, there in ((path, planned), (planned, path)):
+        if not gone.exists():
+            how = "restore it, or name a new place for the review"
+            raise ValueError(f"{there} is there, but {gone} is not; {how}")
     try:
         plan = Plan(**json.loads(planned.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
         raise ValueError(f"{planned}: damaged; start a new folder, or put the file back") from None
-    now = {"by": by or plan.by, "seed": seed, "table": _digest(table)}
-    for key, is_ in now.items():
-        if is_ != (was := getattr(plan, key)):
-            how = f"drawn with {key} {was}, now {key} is {is_}; use the same as before, or a new folder"
+    for key, now in (("by", by or plan.by), ("seed", seed), ("table", _digest(table))):
+        if now != (was := getattr(plan, key)):
+            how = f"drawn with {key} {was}, now {key} is {now}; use the same as before, or a new folder"
             raise ValueError(f"{planned}: {how}")
     return plan, _read(path, table)
 
@@ -217,7 +213,8 @@ def _sheet(found: Audit | NumericAudit, by: str, draws: list[int], answers: Answ
     at, keys = list(dict.fromkeys([*draws, *answers.there])), _keys(found.table)
     doubted, suggested = found.doubted, found.expected
     why = [f"by {by}: the model {'would label it otherwise' if doubted[i] else 'agrees'}" for i in draws]
-    why = ["by chance, as likely as any row"] * len(draws) if by == "chance" else why
+    if by == "chance":
+        why = ["by chance, as likely as any row"] * len(draws)
     first = {
         "row": found.table.rows[at],
         "key": [keys[i] for i in at],
@@ -226,23 +223,19 @@ def _sheet(found: Audit | NumericAudit, by: str, draws: list[int], answers: Answ
         "why": why + ["chosen by you"] * (len(at) - len(draws)),
         "true": [str(answers.true.get(i, "")) for i in at],
     }
-    shown = {
-        name if name not in first else f"{name} (table)": [
-            visible(column[i]) for i in found.table.rows[at].tolist()
-        ]
-        for name, column in found.table.contents.items()
-        if name != found.table.label
-    }
+    shown = {}
+    for name, column in found.table.contents.items():
+        if name != found.table.label:
+            named = f"{name} (table)" if name in first else name
+            shown[named] = [visible(column[i]) for i in found.table.rows[at].tolist()]
     own = {name: [cells.get(i, "") for i in at] for name, cells in answers.own.items() if name not in shown}
     return pd.DataFrame(first | shown | own)
 
 
 def _read(path: Path, table: Table) -> Answers:
-    """The answers. Rows are matched by number and key, in any order; what the model says is not read.
+    """The answers, as spreadsheets save them: by , ; or tabs, numbers in their own way, UTF or cp1252.
 
-    As spreadsheets save it: separated by , ; or tabs, numbers in their own way, in UTF-8 or Windows' code.
-
-    Raises ValueError : a row that is not in the table or whose label is another, an answer that is no class.
+    Rows are matched by number and key, in any order; what the model says is not read.
     """
     content = path.read_bytes()
     try:
@@ -417,7 +410,10 @@ def _flip_rates(
 
 
 def _sentences(found: Review) -> list[str]:
-    told = []
+    def between(low: float, high: float) -> str:
+        return f"{percent(low)} to {percent(high)}"
+
+    told, wrong = [], found.wrong
     if not found.reviewed:
         told.append(
             f"{found.drawn} rows were drawn: fill in the column `true` of {found.path} and give the same "
@@ -425,23 +421,18 @@ def _sentences(found: Review) -> list[str]:
         )
     else:
         told += [
-            f"{percent(found.wrong.value)} of the labels are wrong (95 % confidence: "
-            f"{percent(found.wrong.low)} to {percent(found.wrong.high)}), from {found.reviewed} reviewed "
-            f"rows; exact limits, without scores: {percent(found.plain.low)} to {percent(found.plain.high)}.",
+            f"{percent(wrong.value)} of the labels are wrong (95 % confidence: {between(*wrong[1:])}), from "
+            f"{found.reviewed} reviewed rows; exact limits, without scores: {between(*found.plain[1:])}.",
             f"Of the labels not reviewed at most {percent(found.left)} are wrong, with 95 % confidence.",
-            f"{NEXT} more rows would narrow the interval from {percent(found.wrong.width)} to about "
+            f"{NEXT} more rows would narrow the interval from {percent(wrong.width)} to about "
             f"{percent(found.after)} of the labels.",
         ]
         off = found.flip_rates[found.flip_rates["true"] != found.flip_rates["observed"]].dropna()
-        for row in off.to_dict("records"):
-            between = f"{percent(row['low'])} to {percent(row['high'])}"
-            share = f"{percent(row['rate'])} of class {row['true']} ({between})"
-            told += [f"{row['true']} labelled {row['observed']}: {share}."] * bool(len(off) <= 6)
-        for row in found.accuracies.to_dict("records"):
-            told.append(
-                f"{row['method']} is right for {percent(row['accuracy'])} of the true labels "
-                f"({percent(row['low'])} to {percent(row['high'])})."
-            )
+        for true, observed, rate, low, high in off.to_numpy().tolist() if len(off) <= 6 else ():
+            share = f"{percent(rate)} of class {true} ({between(low, high)})"
+            told.append(f"{true} labelled {observed}: {share}.")
+        for method, right, low, high in found.accuracies.to_numpy().tolist():
+            told.append(f"{method} is right for {percent(right)} of the true labels ({between(low, high)}).")
         if found.skipped:
             told.append(
                 f"{found.skipped} rows drawn have no answer and are no part of this: the figures hold if "

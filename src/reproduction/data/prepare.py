@@ -29,29 +29,23 @@ from reproduction.strict_yaml import near
 
 META = "meta.json"
 """Member of an .npz with the description, beside the arrays."""
-
 Arrays = dict[str, NDArray[Any]]
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 """Bytes of address space of a reader in isolation, libraries included; what each byte of its files adds."""
-
 SECONDS, SECONDS_PER_BYTE = 15, 1e-6
 """Processor time of such a reader, and what each byte of its files adds (the 880 MB of SUSY take 35 s)."""
-
 PATIENCE = 4
 """Wall-clock time, as a multiple of the processor time: the machine may be busy."""
-
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR")
 """Libraries that are given one thread; each further one would need address space."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A prepared data set.
+    """A prepared data set: ``source`` says where it came from, ``variant`` which content it is.
 
-    ``source`` says where it came from (official, mirror, package, generated, local, stand-in), ``variant``
-    which content it is where sources differ, ``digest`` is the SHA-256 of names, types, shapes and values
-    of the arrays.
+    ``digest`` is the SHA-256 of names, types, shapes and values of the arrays, see `array_digest`.
     """
 
     id: str
@@ -64,12 +58,11 @@ class Dataset:
 def prepare(raw: Path) -> Dataset:
     """The data set whose raw files lie in ``raw``, as its ``source.json`` describes them.
 
-    Every file must still have the hash that it was fetched with. Files of the user, and those whose hash the
-    registry does not know, are read in a process with limits.
+    Files of the user, and those whose hash the registry does not know, are read in a process with limits.
 
     Raises FileNotFoundError : there is no ``source.json``; fetch first.   DataError : the record was changed;
-    a raw file is missing, has another hash, or cannot be read; the arrays do not have the registered shape or
-    digest; there is no such loader.
+    a raw file is missing, was changed, or cannot be read; another shape or digest than the registry has; no
+    such loader.
     """
     record = read_record(raw)
     remedy = f"remove {raw} and fetch again"
@@ -102,11 +95,7 @@ def prepare(raw: Path) -> Dataset:
 
 
 def rounded(arrays: Arrays, decimals: int | None) -> Arrays:
-    """The arrays with floating-point values rounded; as they are if ``decimals`` is None.
-
-    The registered digest is of rounded arrays where the last bits depend on the processor (a logarithm, the
-    order of a sum).
-    """
+    """The arrays with values rounded, where their last bits depend on the processor; None: as they are."""
     if decimals is None:
         return arrays
     return {  # + 0.0: there is only one zero
@@ -132,11 +121,10 @@ def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, 
     elif "shape" in arrays:
         found |= dict(zip(("rows", "columns"), arrays["shape"].tolist(), strict=True))
     for key, expected in shape.items():
-        if found.get(key) != expected:
-            raise DataError(
-                f"{dataset} from source {source}: {key} is {found.get(key, 'missing')}, expected {expected}; "
-                "the file is not the data set that the registry describes"
-            )
+        if (value := found.get(key, "missing")) != expected:
+            what = f"{key} is {value}, expected {expected}"
+            other = "the file is not the data set that the registry describes"
+            raise DataError(f"{dataset} from source {source}: {what}; {other}")
 
 
 def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -160,8 +148,7 @@ def write_prepared(dataset: Dataset, path: Path) -> None:
 def load_prepared(path: Path | str) -> Dataset:
     """The data set in a prepared file, if its arrays have the digest that was stored with them.
 
-    Raises FileNotFoundError : no such file.   PermissionError : it may not be read.   DataError : not a
-    prepared file, or damaged in whatever way; the message has the path.
+    Raises FileNotFoundError, PermissionError; DataError : not a prepared file, or damaged in whatever way.
     """
     try:
         meta, arrays = read_npz(Path(path))
@@ -174,18 +161,13 @@ def load_prepared(path: Path | str) -> Dataset:
     except PermissionError:
         raise
     except Exception as error:  # a damaged archive or header can raise nearly anything
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(
-            f"{path} is not a prepared data set or is damaged ({reason[:300]}); remove it and prepare again"
-        ) from None
+        reason = (" ".join(str(error).split()) or type(error).__name__)[:300]
+        what = f"is not a prepared data set or is damaged ({reason}); remove it and prepare again"
+        raise DataError(f"{path} {what}") from None
 
 
 def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Arrays and a description in an .npz whose bytes depend on its content only (no times, no compression).
-
-    Raises ValueError : an array of objects.
-    """
-
+    """Arrays and a description in an .npz whose bytes depend on content only; ValueError: objects."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for name in (META, *(f"{name}.npy" for name in sorted(arrays))):
             member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
@@ -207,10 +189,6 @@ def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
     return json.loads(arrays.pop(META)), arrays
 
 
-# Files of the user, and files whose hash nobody knew before, are read in a process with limits: a file can
-# crash the compiled readers of .mat, audio, svmlight and tables, keep them busy for ever or fill the memory.
-
-
 def find_loader(spec: str) -> Callable[..., Arrays]:
     """``"uci:heart"`` -> reproduction.data.uci.heart, with a dot before the colon a function of the user's.
 
@@ -222,10 +200,10 @@ def find_loader(spec: str) -> Callable[..., Arrays]:
     except ModuleNotFoundError as error:
         remedy = "correct `loader` in the registry (your own: paper.module:function)"
         raise ValueError(f"loader {spec}: {error}; {remedy}") from None
-    if not callable(function := getattr(module, name, None)):
+    loader: Callable[..., Arrays] | None = getattr(module, name, None)
+    if not callable(loader):
         functions = [key for key, each in vars(module).items() if isfunction(each)]
         raise ValueError(f"loader {spec}: no function {name} in {module_name}{near(name, functions)}")
-    loader: Callable[..., Arrays] = function
     return loader
 
 
@@ -240,18 +218,16 @@ def _loaded(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) 
         raise DataError(f"loader {loader}: {raised(error)}") from error
     if isinstance(arrays, dict) and all(isinstance(array, np.ndarray) for array in arrays.values()):
         return arrays
-    raise DataError(
-        f"loader {loader}: it must return {{name: array}} of numpy arrays, such as {{'X': X, 'y': y}}"
-    )
+    must = "it must return {name: array} of numpy arrays, such as {'X': X, 'y': y}"
+    raise DataError(f"loader {loader}: {must}")
 
 
 def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:
-    """The arrays that ``loader`` ("uci:heart") makes of the files, computed in a child process.
+    """The arrays that ``loader`` ("uci:heart") makes of the files and options, computed in a child process.
 
-    ``options`` are passed to the loader by name; they must be what JSON can hold.
-
-    Raises DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the
-    message has the folder of the files and the reason.
+    A file can crash the compiled readers of .mat, audio, svmlight and tables, keep them busy or fill the
+    memory.   Raises DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or
+    time; the message has the folder of the files and the reason.
     """
     size = sum(path.stat().st_size for path in files.values())
     seconds = math.ceil(SECONDS + SECONDS_PER_BYTE * size)

@@ -17,31 +17,24 @@ REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
 """`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
-
 PACKAGED = "packaged"
 """`id.packaged` is what every machine with a package index gets: of a package or project, or generated."""
-
 LOCAL = "local"
 """`id.local` is a file of the user; the registry need not have the id."""
-
 PROJECT = "project"
 """Name of a source beside the file that lists it, the ``datasets.yaml`` of a paper of one's own."""
-
-KINDS = ("official", "mirror", "package", "generated", PROJECT)
+EVERYWHERE = ("package", "generated", PROJECT)
+KINDS = ("official", "mirror", *EVERYWHERE)
 """Names of sources that a pin may have; or it is `PACKAGED` or a variant of the set."""
-
 LOADERS = {
     "binary": "formats:users_table",
     "audio": "audio:recording",
     "impulse_response": "audio:room_response",
 }
 """Task of a data set -> what reads a user's file in its place."""
-
 TABLES = (".csv", ".tsv", ".parquet", ".npz")
-
 MOVING = re.compile(r"/(HEAD|master|main)/")
 """Part of an address that names a branch: its content changes."""
-
 UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
 
@@ -52,7 +45,6 @@ Loader = Annotated[
 ]
 """``module:function`` below reproduction.data, or ``paper.module:function`` of one's own, called with
 {file name: path} and the options of the entry; it returns {name: array}."""
-
 UserFile = str | dict[str, Any]
 """A file of `data.local`, or a table with more to say: ``{file, label, positive, columns}``."""
 
@@ -81,8 +73,8 @@ class RawFile(Model):
     """One raw file, how it is recognised, and exactly one place to have it from: url, path or package.
 
     ``path`` starts in the user's mirror, of a source `PROJECT` in the folder of the registry; ``member`` is
-    the path inside the archive that the place holds. ``sha256`` is of the file itself; without one
-    ``git_blob`` may be known, the name of its content in Git. ``largest`` caps a file of unknown length.
+    its path in an archive there. ``sha256`` is of the file itself; ``git_blob`` may stand for it, the name of
+    its content in Git. ``largest`` caps a file of unknown length.
     """
 
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
@@ -98,18 +90,14 @@ class RawFile(Model):
 
     @model_validator(mode="after")
     def _one_place(self) -> "RawFile":
-        if sum(place is not None for place in (self.url, self.path, self.package)) != 1 or (
-            self.package and not self.member
-        ):
+        places = sum(place is not None for place in (self.url, self.path, self.package))
+        if places != 1 or (self.package and not self.member):
             beside = f"(one beside this registry is of the source `{PROJECT}`)"
-            raise ValueError(
-                f"a file needs exactly one of `url`, `path`, or `package` with `member` {beside}"
-            )
+            needs = "a file needs exactly one of `url`, `path`, or `package` with `member`"
+            raise ValueError(f"{needs} {beside}")
         if self.url and MOVING.search(self.url) and not (self.sha256 or self.git_blob):
-            raise ValueError(
-                f"{self.url} may change its content any day; "
-                "it needs a sha256 or git_blob, or a commit in the address"
-            )
+            needs = "it needs a sha256 or git_blob, or a commit in the address"
+            raise ValueError(f"{self.url} may change its content any day; {needs}")
         return self
 
 
@@ -136,9 +124,7 @@ class StandIn(Source):
 
 
 class Entry(Model):
-    """A data set. ``prepared_sha256`` has the digest of the arrays of every variant, or `UNSEEN`;
-    ``prepared_decimals`` the decimals to which values are rounded before the digest is taken.
-    """
+    """A data set; of every variant the digest of its arrays, or `UNSEEN`, taken after rounding."""
 
     title: str
     task: Literal["binary", "audio", "impulse_response", "crowd", "other"]
@@ -165,9 +151,6 @@ class Entry(Model):
         return self._file
 
 
-Registry = dict[str, Entry]
-
-
 class File(Model):
     """Content of a registry."""
 
@@ -176,6 +159,7 @@ class File(Model):
     datasets: dict[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Entry]
 
 
+Registry = dict[str, Entry]
 OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"], sources=[])
 """What is known of `id.local` if the registry does not have the id."""
 
@@ -183,8 +167,7 @@ OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"]
 def load_registry(path: Path) -> Registry:
     """Data set id -> entry, with each file's ``package`` replaced by what is pinned under that name.
 
-    Raises ValueError : a key that is unknown, missing, given twice or of the wrong kind, a package that is
-    not pinned, or a group with a member that is not there.
+    Raises ValueError : a key that is unknown, missing, twice or of the wrong kind; an unknown name.
     """
     return _load(path).datasets
 
@@ -256,20 +239,15 @@ def groups(paper: Path | None = None) -> dict[str, list[str]]:
 def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
     """``"heart.package"`` -> ("heart", "package", its entry); the second is "" if nothing is pinned.
 
-    ``"mine.local"`` has the entry `OWN`, unless the registry has an id ``mine``.
-
-    Raises ValueError : a data set that is not in the registry; the message has the nearest names.
+    ``"mine.local"`` has the entry `OWN`, unless the registry has ``mine``.   Raises ValueError : no such set.
     """
     name, _, pin = dataset.partition(".")
-    if name not in entries and pin == LOCAL:
-        return name, pin, OWN
-    if name not in entries:
+    if name not in entries and pin != LOCAL:
         near = difflib.get_close_matches(name, entries, n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise ValueError(
-            f"data set {name!r} is not in the registry{hint} (a table of your own would be '{name}.{LOCAL}')"
-        )
-    return name, pin, entries[name]
+        own = f"(a table of your own would be '{name}.{LOCAL}')"
+        raise ValueError(f"data set {name!r} is not in the registry{hint} {own}")
+    return name, pin, entries.get(name, OWN)
 
 
 def with_source(dataset: str, source: str) -> str:
@@ -287,37 +265,30 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
 
     A pin is a kind of source, a variant, "packaged", or "stand_in"; "or_stand_in" may be alone or, after a
     dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
-    stand-in): it does not depend on the machine.
-
-    Raises ValueError : nothing of that name; the message lists what there is.
+    stand-in): it does not depend on the machine.   Raises ValueError : nothing of that name.
     """
     if pin == LOCAL:
-        raise ValueError(
-            f"{dataset}.{LOCAL} is a file of your own, and the configuration does not say which: "
-            f"data: {{local: {{{dataset}: FILE}}}}"
-        )
-    found = [
-        source.model_copy(
-            update={"loader": source.loader or entry.loader, "shape": source.shape or entry.shape}
-        )
-        for source in entry.sources
-    ]
+        which = "is a file of your own, and the configuration does not say which"
+        raise ValueError(f"{dataset}.{LOCAL} {which}: data: {{local: {{{dataset}: FILE}}}}")
+    found = []
+    for source in entry.sources:
+        rest = {"loader": source.loader or entry.loader, "shape": source.shape or entry.shape}
+        found.append(source.model_copy(update=rest))
     variants = {source.variant for source in found}
     stand_in: list[Source] = [entry.stand_in] if entry.stand_in else []
     allowed = stand_in if pin.endswith(OR_STAND_IN) else []
     wanted = pin.removesuffix(OR_STAND_IN).removesuffix(".") if allowed else pin
-    everywhere = ("package", "generated", PROJECT)
     chosen: list[Source] = []
     if wanted == STAND_IN:
         chosen = stand_in
     elif wanted == PACKAGED:
-        kinds = [[source for source in found if source.name == kind] for kind in everywhere]
+        kinds = [[source for source in found if source.name == kind] for kind in EVERYWHERE]
         chosen = next(filter(None, [*kinds, allowed]), [])
     elif wanted in ("", *KINDS, *variants):
         chosen = [source for source in found if wanted in ("", source.name, source.variant)] + allowed
     if not chosen:
         known = sorted({source.name for source in found} | variants)
-        known += [PACKAGED] if set(everywhere) & set(known) else []
+        known += [PACKAGED] if set(EVERYWHERE) & set(known) else []
         known += [STAND_IN, OR_STAND_IN] if stand_in else []
         raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(known)}")
     return chosen
@@ -353,10 +324,8 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     task = registry.get(dataset, OWN).task
     loader = LOADERS.get(task, "")
     if not loader:
-        raise ValueError(
-            f"data.local: no file can take the place of {dataset} (task {task}); "
-            "give your table an id of its own, such as `mine`"
-        )
+        how = "give your table an id of its own, such as `mine`"
+        raise ValueError(f"data.local: no file can take the place of {dataset} (task {task}); {how}")
     file, options = users_file(spec), [] if isinstance(spec, str) else [key for key in spec if key != "file"]
     if loader != OWN.loader:
         if options:
@@ -372,8 +341,6 @@ def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
     own = {name: {"local": users_loader(name, registry, spec)} for name, spec in local.items()}
     return registry | {name: registry.get(name, OWN).model_copy(update=how) for name, how in own.items()}
 
-
-# data/README.md
 
 TABLE = "<!-- from here on written by src/scripts/generate.py from config/datasets.yaml -->"
 """The line of the page after which it is generated."""

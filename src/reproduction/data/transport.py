@@ -28,13 +28,10 @@ from reproduction.results import replacing
 
 MIRROR = "NOISYLABELS_MIRROR"
 """Environment variable with the folder or URL of a mirror."""
-
 RUN = "NOISYLABELS_RUN"
 """Environment variable that names a run of the workflow; its processes share which hosts did not answer."""
-
 LARGEST = 1 << 30
 """Bytes of a file whose length the registry does not know."""
-
 LONG = 1_000_000  # bytes; announced where there is no terminal to draw a bar in
 PATIENCE = 5.0  # seconds for another process; beyond, the wait is announced
 RETRIED = {408, 425, 429, 500, 502, 503, 504}
@@ -62,8 +59,6 @@ class StorageError(Exception):
 
 
 # the disk
-
-
 @contextlib.contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
     """Turn an OSError about files at ``path`` into a StorageError that says what to do."""
@@ -71,14 +66,13 @@ def storage_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where, reason = error.filename or path, error.strerror or error
+        said = f"{where}: {reason}"
         if error.errno in FULL:
-            raise StorageError(f"no space left for {where} ({reason}); free some and run again") from None
-        if error.errno in FORBIDDEN:
-            raise StorageError(
-                f"{where} cannot be written ({reason}); make the folder writable, "
-                "or have it filled by somebody who may"
-            ) from None
-        raise StorageError(f"{where}: {reason}") from None
+            said = f"no space left for {where} ({reason}); free some and run again"
+        elif error.errno in FORBIDDEN:
+            how = "make the folder writable, or have it filled by somebody who may"
+            said = f"{where} cannot be written ({reason}); {how}"
+        raise StorageError(said) from None
 
 
 def git_blob_of(path: Path) -> str:
@@ -114,8 +108,6 @@ def locked(path: Path) -> Iterator[None]:
 
 
 # the network
-
-
 @dataclass
 class Network:
     """The user's mirror (folder or URL), time-outs in seconds, attempts, and the hosts that did not answer.
@@ -163,11 +155,11 @@ def shown(url: str) -> str:
 
 
 def download(url: str, to: Path, name: str, network: Network, most: int = LARGEST, **options: Any) -> None:
-    """Put the body of ``url``, for the messages ``name``, into ``to``; more than ``most`` bytes are refused.
+    """Put the body of ``url``, for the messages ``name``, into ``to``; SourceError if it is not to be had.
 
-    ``options`` are passed to requests (verify, cert, proxies). Broken connections, time-outs and 5xx answers
-    are tried again after a growing pause; a host that cannot be reached is not, nor in the rest of the run.
-    Raises SourceError : the file is not to be had from there.
+    More than ``most`` bytes are refused. ``options`` are passed to requests (verify, cert, proxies). Broken
+    connections, time-outs and 5xx answers are tried again after a growing pause; a host that cannot be
+    reached is not, nor in the rest of the run.
     """
     import pooch  # type: ignore[import-untyped]
     import requests
@@ -241,13 +233,10 @@ def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
 
 
 # a file
-
-
 def obtain(file: RawFile, folder: Path, network: Network) -> str:
     """Have ``file`` in ``folder``, verified; its SHA-256. The caller holds the lock of the folder.
 
-    Raises SourceError : it is not to be had from there, or is not what the registry describes.
-    OSError : the disk refuses.
+    Raises SourceError : not to be had, or not as the registry describes it.   OSError : the disk refuses.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / file.name) as part:
@@ -263,9 +252,8 @@ def obtain(file: RawFile, folder: Path, network: Network) -> str:
 def verify(path: Path, name: str, file: RawFile | Package) -> str:
     """SHA-256 of ``path`` if it is the registered one; without a known hash, if it looks like data at all.
 
-    A file without a SHA-256 in the registry must have its registered name in Git, if there is one.
-    Otherwise the first download is trusted if it is no web page or other message; the caller records its hash
-    and demands it from then on. The registry allows this for fixed addresses only.
+    Without a SHA-256 the registered name in Git must be right. Without both the first download is trusted if
+    it is no web page or other message; the caller records its hash and demands it from then on.
     Raises SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
     """
     sha256, size = sha256_of(path), path.stat().st_size
@@ -329,10 +317,7 @@ def _local(place: str) -> Path | None:
 
 
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
-    """The file itself out of what carries it, and never more bytes than expected, under a name of ours.
-
-    Raises SourceError : no such member, damage, or more bytes than expected.
-    """
+    """The file itself out of what carries it; SourceError: no such member, damage, or too many bytes."""
     if carrier == to:
         return
     name = f"member {file.member} of {file.name}" if file.member else file.name
@@ -350,6 +335,7 @@ def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
 @contextlib.contextmanager
 def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
     """The file, or a member of a zip (wheel) or gzipped tar (sdist); a tar is read to the member only."""
+    missing = SourceError(f"{file.name}: the archive has no member {file.member}")
     if not file.member:
         with OPENERS.get(file.unpack or "", open)(carrier, "rb") as stream:
             yield stream
@@ -358,7 +344,7 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
             infos = [info for info in archive.infolist() if info.filename == file.member]
             # other methods take the memory that the archive asks for
             if not infos or infos[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise SourceError(f"{file.name}: the archive has no member {file.member}")
+                raise missing
             with archive.open(infos[0]) as stream:
                 yield stream
     elif tarfile.is_tarfile(carrier):
@@ -366,15 +352,13 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
             members = (info for info in tar if info.isreg() and info.name.removeprefix("./") == file.member)
             found = next(members, None)
             if found is None or (stream := tar.extractfile(found)) is None:
-                raise SourceError(f"{file.name}: the archive has no member {file.member}")
+                raise missing
             yield stream
     else:
         raise SourceError(f"{file.name}: what should hold it is neither a zip nor a tar archive")
 
 
 # package indexes
-
-
 def _distribution(package: Package, cache: Path, network: Network) -> Path:
     """The archive of a pinned package, in the cache; shared by all data sets that it carries.
 
