@@ -45,23 +45,17 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-# What each method is
-
-
 @pytest.mark.parametrize("method", ["importance", "forward", "backward"])
 def test_without_flips_it_is_the_plain_classifier(method):
     X, y, _ = flipped(K=3)
-    found = CorrectedClassifier(method=method, flips=np.eye(3)).fit(X, y)
-    np.testing.assert_allclose(
-        found.predict_proba(X), LogisticRegression().fit(X, y).predict_proba(X), atol=1e-4
-    )
+    found = CorrectedClassifier(method=method, flips=np.eye(3)).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(found, LogisticRegression().fit(X, y).predict_proba(X), atol=1e-4)
 
 
 def test_forward_maximises_the_robust_likelihood():
     X, _, observed = flipped()
-    em = CorrectedClassifier(
-        LogisticRegression(C=5.0, tol=1e-10, max_iter=1000), "forward", flips=OMEGA[2], folds=1, rounds=150
-    ).fit(X, observed)
+    base = LogisticRegression(C=5.0, tol=1e-10, max_iter=1000)
+    em = CorrectedClassifier(base, "forward", flips=OMEGA[2], folds=1, rounds=150).fit(X, observed)
     direct = RobustLogisticRegression(0.1, omega=OMEGA[2], learn_omega=False).fit(X, observed)
     np.testing.assert_allclose(em.estimator_.coef_, direct.coef_, atol=1e-3)
 
@@ -106,9 +100,6 @@ def test_the_likelihood_learns_the_flips_of_a_model_that_follows_them():
     assert found.score(X, y) > GaussianNB().fit(X, observed).score(X, y)
 
 
-# That they help, with any classifier
-
-
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("flips", ["given", "joint"])
@@ -149,19 +140,15 @@ def test_without_weights_rows_are_drawn_in_proportion():
     assert (np.abs(found.estimator_.seen - share) < 1).all()
 
 
-# Weights
-
-
 def folds_by(source):
     """A splitter like StratifiedKFold that puts the rows of one source into one fold."""
 
-    def split(folds):
-        places = [source % folds == k for k in range(folds)]
-        return SimpleNamespace(
-            split=lambda X, y: [(np.flatnonzero(~at), np.flatnonzero(at)) for at in places]
-        )
+    def split(folds, **_):
+        held = [source % folds == k for k in range(folds)]
+        parts = [(np.flatnonzero(~at), np.flatnonzero(at)) for at in held]
+        return SimpleNamespace(split=lambda X, y: parts)
 
-    return lambda folds, **_: split(folds)
+    return split
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -197,15 +184,10 @@ def test_weights_of_classes_and_small_weights_are_those_of_rows(method):
     model = CorrectedClassifier(GaussianNB(), method)
     by_row = model.fit(X, observed, sample_weight=np.where(observed, 1, 2.5)).predict_proba(X)
     np.testing.assert_array_equal(by_class.predict_proba(X), by_row)
-    plain = model.fit(X, observed).weights_
-    np.testing.assert_allclose(
-        model.fit(X, observed, sample_weight=np.full(400, 1e-3)).weights_ / 1e-3, plain
-    )
+    plain, small = model.fit(X, observed).weights_, np.full(400, 1e-3)
+    np.testing.assert_allclose(model.fit(X, observed, sample_weight=small).weights_ / 1e-3, plain)
     with pytest.raises(ValueError, match="sample_weight: value at index 0 is negative"):
         model.fit(X, observed, sample_weight=-np.ones(400))
-
-
-# Where the flips come from
 
 
 def test_trusted_rows_give_the_flips_and_are_believed():
@@ -225,9 +207,6 @@ def test_flips_that_cannot_be_inverted_are_shrunk_and_flagged():
     assert np.linalg.cond(found.flip_matrix_) <= 20
 
 
-# In scikit-learn
-
-
 def test_pipelines_searches_tables_and_routed_trusted_rows():
     X, y, observed = flipped()
     table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=np.where(X[:, 0] > 0, "up", "down"))
@@ -238,10 +217,8 @@ def test_pipelines_searches_tables_and_routed_trusted_rows():
     clean, plain = (inner.fit(table, labels).predict_proba(table) for labels in (y, observed))
     assert np.abs(found.predict_proba(table) - clean).mean() < 0.5 * np.abs(plain - clean).mean()
     outer = make_pipeline(StandardScaler(), CorrectedClassifier(LogisticRegression()))
-    grid = {
-        "correctedclassifier__method": ["prune", "forward"],
-        "correctedclassifier__estimator__C": [0.1, 1.0],
-    }
+    grid = {"correctedclassifier__estimator__C": [0.1, 1.0]}
+    grid["correctedclassifier__method"] = ["prune", "forward"]
     assert len(GridSearchCV(outer, grid, cv=3).fit(X, observed).cv_results_["params"]) == 4
     trusted = np.where(np.arange(len(X)) < 300, y, np.nan)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -257,16 +234,8 @@ def test_pipelines_searches_tables_and_routed_trusted_rows():
         (CorrectedClassifier(method="erase"), None, "method: 'erase' is unknown; known: prune, importance"),
         (CorrectedClassifier(flips="guess"), None, "flips: 'guess' is unknown; known: joint, anchor"),
         (CorrectedClassifier(flips=[[0.4, 0.6], [0.6, 0.4]]), None, "flip rates .* must be less than 1"),
-        (
-            CorrectedClassifier(flips=[[0.51, 0.49], [0.49, 0.51]]),
-            None,
-            "condition number of Omega is above 20",
-        ),
-        (
-            CorrectedClassifier(RandomForestClassifier(5), "backward"),
-            None,
-            "'backward' is for LogisticRegression",
-        ),
+        (CorrectedClassifier(flips=[[0.51, 0.49], [0.49, 0.51]]), None, "condition number of Omega is above"),
+        (CorrectedClassifier(RandomForestClassifier(5), "backward"), None, "'backward' is for LogisticRegr"),
         (CorrectedClassifier(LinearSVC()), None, "LinearSVC has no predict_proba; wrap it"),
         (CorrectedClassifier(rounds=0, method="forward"), None, "rounds: must be"),
         (CorrectedClassifier(), [0], "trusted: one entry for each of the 60 rows"),
@@ -290,6 +259,5 @@ def test_pruning_is_what_cleanlab_does(seed):
     left_out = theirs.get_label_issues()["is_label_issue"].to_numpy()
     np.testing.assert_array_equal(left_out, ours.weights_.sum(axis=1) == 0)
     assert left_out.any()
-    np.testing.assert_allclose(
-        ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3
-    )  # it rounds its joint
+    # it rounds its joint
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)

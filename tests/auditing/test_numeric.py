@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
-from test_audit import run
+from test_audit import remarks, run
 
 import noisylabels
 from noisylabels.auditing import tables
@@ -36,8 +36,7 @@ def test_numbers_far_from_what_is_expected_come_first(houses, found):
     assert row["suggested"] == pytest.approx(true[int(row["row"])], abs=4)
     assert "200 labels that are numbers. Ridge, without having seen a row" in found.text
     assert str(found) == found.text
-    scale = np.median(found.doubt / (1 - found.doubt) * 3.5)  # z from doubt
-    assert scale == pytest.approx(0.6745)
+    assert np.median(found.doubt / (1 - found.doubt) * 3.5) == pytest.approx(0.6745)  # z from doubt
 
 
 @pytest.mark.parametrize("by", ["rate", "doubt"])
@@ -83,10 +82,8 @@ def test_few_values_are_classes_and_many_numbers_are_not():
 def test_texts_help_to_expect_a_number():
     rng = np.random.default_rng(0)
     kind = rng.integers(2, size=150)
-    words = [("leaf", "root", "bark"), ("cell", "gene", "acid")]
-    texts = [" ".join([*rng.choice(words[k], 4), *map(str, rng.integers(1000, size=3))]) for k in kind]
-    y = 10 * kind + rng.normal(size=150)
-    assert noisylabels.audit(pd.DataFrame({"remark": texts, "x": rng.normal(size=150)}), y).informative
+    X, y = remarks(rng, kind), 10 * kind + rng.normal(size=150)
+    assert noisylabels.audit(X, y).informative
 
 
 def test_the_script_audits_numbers_and_its_page_has_no_rates(houses, tmp_path):

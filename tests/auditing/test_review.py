@@ -1,6 +1,5 @@
 """Reviewed rows: intervals that cover, bounds that hold, and a file that can only be answered."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -85,10 +84,8 @@ def test_two_strata_cover_and_lists_hold(rate, by):
 
 def test_mid_limits_lie_inside_the_exact_ones_and_cover_on_average():
     for n, N in ((100, 1000), (30, 60)):
-        both = [
-            [way(np.arange(n) < hits, N) for hits in range(n + 1)]
-            for way in (intervals.mid, intervals.counted)
-        ]
+        ways, draws = (intervals.mid, intervals.counted), [np.arange(n) < hits for hits in range(n + 1)]
+        both = [[way(w, N) for w in draws] for way in ways]
         assert all(e.low <= m.low and m.high <= e.high for m, e in zip(*both, strict=True))
         shares = np.arange(0, N + 1, N // 60)
         chances = hypergeom.pmf(np.arange(n + 1), N, shares[:, None], n)
@@ -191,11 +188,10 @@ def test_rows_skipped_or_chosen_by_the_user_are_no_part_of_the_estimate(audited,
     ],
 )
 def test_other_edits_are_refused_by_name(audited, changed, message, tmp_path):
-    found, true, _ = audited
-    noisylabels.review(found, tmp_path / "review.csv", 30)
-    answer(tmp_path / "review.csv", true, **changed)
+    noisylabels.review(audited[0], tmp_path / "review.csv", 30)
+    answer(tmp_path / "review.csv", audited[1], **changed)
     with pytest.raises(ValueError, match=rf"review.csv, line \d+: .*{message}"):
-        noisylabels.review(found, tmp_path / "review.csv", 30)
+        noisylabels.review(audited[0], tmp_path / "review.csv", 30)
 
 
 SPREADSHEETS = {  # how they save a CSV: separator, encoding, numbers
@@ -280,35 +276,32 @@ def test_a_precision_asked_for_later_takes_the_rows_that_were_drawn(audited, tmp
     assert "Draw more, or by doubt in a new folder" in none.text
 
 
-EMPTY = {"": "no rows; ", "row,key,observed,true\n": "no rows under the header; "}
+DAMAGED = [  # file, its content, what is said
+    ("review.csv", "", "no rows; delete it and review_plan.json to draw"),
+    ("review.csv", "row,key,observed,true\n", "no rows under the header; delete it"),
+    ("review.csv", "row,key,observed,truth\n0,,,\n", "the column 'true' is gone"),
+    ("review.csv", None, r"review_plan.json is there, but .*review.csv is not"),
+    *[("review_plan.json", content, "damaged; start a new") for content in ("{", "[]", '{"by": "chance"}')],
+]
 
 
-@pytest.mark.parametrize(("content", "what"), EMPTY.items())
-def test_a_sheet_without_rows_is_named(audited, content, what, tmp_path):
+@pytest.mark.parametrize(("file", "content", "what"), DAMAGED)
+def test_a_damaged_or_lost_file_is_named_in_one_line(audited, file, content, what, tmp_path):
     noisylabels.review(audited[0], tmp_path / "review.csv", 20)
-    (tmp_path / "review.csv").write_text(content)
-    with pytest.raises(ValueError, match=f"review.csv: {what}delete it and review_plan.json to draw"):
+    (tmp_path / file).unlink() if content is None else (tmp_path / file).write_text(content)
+    with pytest.raises(ValueError, match=what):
         noisylabels.review(audited[0], tmp_path / "review.csv", 20)
 
 
-def test_another_plan_or_a_lost_file_is_refused(audited, tmp_path):
-    found, *_ = audited
-    path = tmp_path / "review.csv"
-    for options, message in (({"by": "luck"}, "by must be one"), ({"precision": 2}, "between 0 and 1")):
+def test_another_plan_is_refused(audited, tmp_path):
+    noisylabels.review(audited[0], tmp_path / "review.csv", 30)
+    for options, message in (
+        ({"by": "luck"}, "by must be one"),
+        ({"precision": 2}, "between 0 and 1"),
+        ({"random_state": 1}, "drawn with seed 0, now seed is 1; use the same as before"),
+    ):
         with pytest.raises(ValueError, match=message):
-            noisylabels.review(found, path, 30, **options)
-    noisylabels.review(found, path, 30)
-    with pytest.raises(ValueError, match="drawn with seed 0, now seed is 1; use the same as before"):
-        noisylabels.review(found, path, 30, random_state=1)
-    with path.open() as file:
-        header = next(csv.reader(file))
-    path.write_text(path.read_text().replace("true", "truth", 1))
-    with pytest.raises(ValueError, match="the column 'true' is gone"):
-        noisylabels.review(found, path, 30)
-    assert "true" in header
-    path.unlink()
-    with pytest.raises(ValueError, match=r"review_plan.json is there, but .*review.csv is not"):
-        noisylabels.review(found, path, 30)
+            noisylabels.review(audited[0], tmp_path / "review.csv", 30, **options)
 
 
 def test_probabilities_may_come_from_anywhere(audited):
@@ -327,11 +320,3 @@ def test_a_repaired_table_can_be_audited_again_and_signs_are_no_formulas(audited
     table = noisylabels.review(again, tmp_path / "review.csv", 20).repaired
     assert set(table[name]) == {"mine"}
     assert list(table.columns[-2:]) == [name, f"{name} again"]
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"by": "chance"}'])
-def test_a_damaged_plan_is_named_in_one_line(audited, tmp_path, content):
-    noisylabels.review(audited[0], tmp_path / "review.csv", 20)
-    (tmp_path / "review_plan.json").write_text(content)
-    with pytest.raises(ValueError, match=r"review_plan.json: damaged; start a new folder"):
-        noisylabels.review(audited[0], tmp_path / "review.csv", 20)

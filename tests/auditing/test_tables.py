@@ -86,14 +86,12 @@ def test_trusted_labels_are_a_column_and_no_feature(tmp_path):
 LABELS = [row[3] for row in ROWS]
 BAD = {
     "no such column": (lines(), {"label": "kindd"}, "no column 'kindd'; did you mean 'kind'?"),
-    "no label column": (lines(), {"label": "target"}, "no column 'target'; it has: a, b, colour, kind"),
-    "no such feature": (lines(), {"columns": ["z"]}, "no column 'z'; it has"),
+    "no such feature": (lines(), {"columns": ["z"]}, "no column 'z'; it has: a, b, colour, kind"),
     "label among features": (lines(), {"columns": ["kind"]}, "is the label; it cannot be learnt from too"),
     "label trusted": (lines(), {"trusted": "kind"}, "'kind' is the label; it cannot be trusted too"),
     "one class": (lines().replace("yes", "no"), {}, r"column 'kind' holds one class only \(no\)"),
     "label all missing": (lines().replace("yes", "").replace("no", ""), {}, "holds no label at all"),
     "features all missing": (lines([["", "", "", row[3]] for row in ROWS]), {}, "no column to learn from"),
-    "only a label": ("kind\n" + "\n".join(LABELS), {}, "no column to learn from beside the label"),
     "text in a number": (changed(7, 0, "red"), {}, "line 9: column 'a' is 'red', not a number"),
     "too large": (changed(7, 0, "1e300"), {}, "line 9: column 'a' is 1e.300, beyond 1e.35; scale the column"),
     "infinite": (changed(7, 0, "inf"), {}, "line 9: column 'a' is infinite"),
@@ -102,14 +100,10 @@ BAD = {
     "no header": ("\n".join("1,2,0" for _ in range(N)), {}, "line 1: numbers only; the first line should"),
     "empty file": ("", {}, "the file is empty"),
     "header only": (HEADER + "\n", {}, "0 rows; at least 20 are needed"),
-    "one row": (lines(ROWS[:1]), {}, "1 rows; at least 20 are needed"),
     "too few rows": (lines(ROWS[:15]), {}, "15 rows; at least 20 are needed"),
     "a rare class": (changed(3, 3, "maybe"), {}, "the class maybe has 1 rows; at least 5 are needed: merge"),
-    "a measurement": (
-        lines([[f"{i / 7}", *row[1:]] for i, row in enumerate(ROWS * 3)]),
-        {"label": "a"},
-        "holds 90 different values in 90 rows: that is a measurement",
-    ),
+    "a measurement": (lines([[f"{i / 7}", *row[1:]] for i, row in enumerate(ROWS * 3)]), {"label": "a"},
+                      "holds 90 different values in 90 rows: that is a measurement"),
     "a million columns": (",".join(f"c{i}" for i in range(10**6)) + "\n1", {}, "1000000 columns; at most"),
     "wrong encoding": (lines().replace("red", "r\xf6d").encode("latin-1"), {}, "line 2: not UTF-8 text"),
     "UTF-16": (lines().encode("utf-16"), {}, "line 1: not UTF-8 text"),
@@ -135,18 +129,16 @@ def test_a_bad_table_is_refused_in_one_line(name, tmp_path):
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("none.csv", r"none\.csv: no such file"),
-        ("", "a folder, not a table"),
-        ("beans.xlsx", "no table that can"),
-    ],
-)
-def test_a_file_that_is_not_there_or_no_table(name, message, tmp_path):
+def test_a_file_that_is_not_there_or_no_table(tmp_path):
     (tmp_path / "beans.xlsx").touch()
-    with pytest.raises(ValueError, match=message):
-        tables.read(tmp_path / name, "y")
+    files = {
+        "none.csv": r"none\.csv: no such file",
+        "": "a folder, not a table",
+        "beans.xlsx": "no table that can",
+    }
+    for name, message in files.items():
+        with pytest.raises(ValueError, match=message):
+            tables.read(tmp_path / name, "y")
 
 
 def test_an_npz_may_have_gaps(tmp_path):
@@ -186,13 +178,8 @@ def test_parquet_is_read_where_pyarrow_is_and_else_says_so(tmp_path, monkeypatch
 
 
 def test_a_data_frame_and_arrays_are_tables_too():
-    frame = pd.DataFrame(
-        {
-            "a": np.arange(N),
-            "colour": pd.Categorical([row[2] for row in ROWS]),
-            "on": [True] * 9 + [False] * 21,
-        }
-    )
+    colours = pd.Categorical([row[2] for row in ROWS])
+    frame = pd.DataFrame({"a": np.arange(N), "colour": colours, "on": [True] * 9 + [False] * 21})
     frame.loc[3, "a"] = np.nan
     table = tables.of_arrays(frame, pd.Series(LABELS))
     assert table.names == ["a", "a missing", "colour=blue", "colour=green", "colour=red", "on"]
@@ -233,7 +220,6 @@ LONG = ["9007199254740992", "9007199254740993"]
         (["1", "x"], ["1", "x"]),
         (LONG, list(map(int, LONG))),
         (["1e300", "2e300"], ["1e300", "2e300"]),
-        (["12345678901234567890", "12345678901234567891"], ["12345678901234567890", "12345678901234567891"]),
         (["0.1", "0.10000000000000000001"], ["0.1", "0.10000000000000000001"]),
         (["1", "01"], ["1", "01"]),
         (["3E5", "300000"], ["3E5", "300000"]),
@@ -255,11 +241,7 @@ def test_no_two_labels_become_one_class_and_whole_numbers_are_exact(labels, clas
         (["2.0", "3.0", "unk"], [2, 3.0, "unk"], ["2.0", "3.0", "unk"]),
         ([0.5, 1.0, 2.0], [0.5, 1, 2], [0.5, 1.0, 2.0]),
         ([True, False, True], [1, 0, 1.0], ["True", "False", "True"]),
-        (
-            ["1", "01", "x"],
-            ["1.0", "01", "x"],
-            "the trusted label '1' is none|the trusted label '1.0' is none",
-        ),
+        (["1", "01", "x"], ["1.0", "01", "x"], "the trusted label '(1|1.0)' is none"),
     ],
 )
 def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, found):
@@ -316,16 +298,8 @@ CODED = {
     "a comma among words": (["a,b", "a", "1,5", "c"], ["x=1,5", "x=a", "x=a,b", "x=c"], ""),
     "dates": (["2026-01-31", "1970-01-02", ""] * 2, ["x", "x missing"], "holds dates and is counted in days"),
     "constant": (["1"] * 3, [], "is constant and was left out"),
-    "one number and gaps": (
-        ["1", "", "1", ""],
-        ["x missing"],
-        "has one value and 2 gaps; only where it has gaps",
-    ),
-    "one word and gaps": (
-        ["yes", ""] * 2,
-        ["x missing"],
-        "has one value and 2 gaps; only where it has gaps is",
-    ),
+    "one number and gaps": (["1", ""] * 2, ["x missing"], "has one value and 2 gaps; only where it has"),
+    "one word and gaps": (["yes", ""] * 2, ["x missing"], "has one value and 2 gaps; only where it has"),
 }
 
 
@@ -343,14 +317,11 @@ def test_numbers_with_a_decimal_comma_are_no_words():
         encode({"x": ["", "-1,5", "0,25", "3"]}, "f", lambda i: f"line {i}")
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("cat\u200b", "cat\\u200b"),  # else two classes of one look
-        ("b\u202elue", "b\\u202elue"),
-        ("\x1b[2J", "\\x1b[2J"),
-        ("\u0645\u06cc\u200c\u0634\u0648\u062f", "\u0645\u06cc\u200c\u0634\u0648\u062f"),
-    ],
-)
-def test_what_nobody_sees_is_shown_and_joiners_stay(text, shown):
-    assert tables.visible(text) == shown
+def test_what_nobody_sees_is_shown_and_joiners_stay():
+    for text, shown in {
+        "cat\u200b": "cat\\u200b",  # else two classes of one look
+        "b\u202elue": "b\\u202elue",
+        "\x1b[2J": "\\x1b[2J",
+        "\u0645\u06cc\u200c\u0634\u0648\u062f": "\u0645\u06cc\u200c\u0634\u0648\u062f",
+    }.items():
+        assert tables.visible(text) == shown

@@ -4,25 +4,21 @@ Runs where the environment variable NOISYLABELS_MIRROR names a mirror; no networ
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from reproduction.data import registry
 from reproduction.data.fetch import FetchError, fetch
 from reproduction.data.prepare import prepare
 from reproduction.data.registry import load_registry
 from reproduction.data.transport import Network
 
 MIRROR = os.environ.get("NOISYLABELS_MIRROR", "")
-REGISTRY = load_registry(Path(__file__).parents[2] / "config" / "datasets.yaml")
-TABULAR = [
-    name for name, entry in REGISTRY.items() if any(source.name == "mirror" for source in entry.sources)
-]
-pytestmark = [
-    pytest.mark.data,
-    pytest.mark.skipif(not MIRROR, reason="NOISYLABELS_MIRROR does not name a mirror"),
-]
+REGISTRY = load_registry(registry.REGISTRY)
+TABULAR = [name for name, entry in REGISTRY.items() if "mirror" in {each.name for each in entry.sources}]
+unset = pytest.mark.skipif(not MIRROR, reason="NOISYLABELS_MIRROR does not name a mirror")
+pytestmark = [pytest.mark.data, unset]
 
 
 def prepared(name, folder):

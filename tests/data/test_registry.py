@@ -207,7 +207,10 @@ def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_w
                 assert pinned or MOVING.search(str(file.url))
 
 
-@pytest.mark.parametrize("name", ["ijcnn1", "rte", "websearch"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("covtype", "real_sim")]
+
+
+@pytest.mark.parametrize("name", ["ijcnn1", "rte", "websearch", *SLOW])
 def test_a_stand_in_has_its_digest(name):
     entry = REGISTRY[name]
     arrays = rounded(find_loader(entry.stand_in.loader)({}), entry.prepared_decimals.get("stand-in"))
@@ -223,7 +226,7 @@ USERS = {
 }
 
 
-def test_every_id_of_the_configuration_gets_an_entry_and_its_loader():
+def test_every_id_of_the_configuration_gets_an_entry_and_its_loader(monkeypatch):
     found = with_users(USERS, {"mine": "a.csv", "heart": {"file": "b.NPZ"}, "speech": "talk.wav"})
     assert found["mine"].task == "binary"
     assert loaders(found["mine"]) == ["formats:users_table"]
@@ -231,6 +234,8 @@ def test_every_id_of_the_configuration_gets_an_entry_and_its_loader():
     assert loaders(found["speech"]) == ["audio:recording", "audio:speech"]
     assert USERS["heart"].local is None
     assert with_users(USERS, {}) == USERS
+    monkeypatch.setenv("HOME", "/home/me")
+    assert users_file("~/mine/a.csv") == users_file({"file": "~/mine/a.csv"}) == Path("/home/me/mine/a.csv")
 
 
 def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
@@ -254,11 +259,6 @@ def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
 def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):
     with pytest.raises(ValueError, match=rf"^data\.local: .*{message}"):
         users_loader(dataset, USERS, spec)
-
-
-def test_the_home_folder_may_be_written_as_a_tilde(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/me")
-    assert users_file("~/mine/a.csv") == users_file({"file": "~/mine/a.csv"}) == Path("/home/me/mine/a.csv")
 
 
 def test_the_data_readme_is_in_step_with_the_registry():

@@ -32,10 +32,8 @@ def points(tmp_path, read, name, text):
     """What a loader, or a reader of the points of an IDA set, makes of a file of that name."""
     (tmp_path / name).write_text(text)
     if read in {row[0] for row in NUMERIC} | {"parkinsons"}:
-        arrays = getattr(uci, read)({name: tmp_path / name})
-        return arrays["X"], arrays["y"]
-    X, y = getattr(uci, read)(tmp_path / name)
-    return X, y
+        return [getattr(uci, read)({name: tmp_path / name})[key] for key in ("X", "y")]
+    return getattr(uci, read)(tmp_path / name)
 
 
 NUMERIC: list[tuple[str, str, Callable[[Rows], str], int, Sequence[str]]] = [

@@ -25,20 +25,8 @@ from noisylabels.auditing import tables
 from noisylabels.auditing.tables import MISSING, Table
 
 Rng = np.random.Generator
-WORDS = [
-    "red",
-    "größe",
-    "日本",
-    "a,b",
-    'say "no"',
-    "two\nlines",
-    "=1+1",
-    " padded ",
-    "NaN?",
-    "x\ty",
-    "é",
-    "-",
-]
+WORDS = ["red", "größe", "日本", "a,b", 'say "no"', "two\nlines", "=1+1", " padded ", "NaN?", "x\ty"]
+WORDS += ["é", "-"]
 
 
 def word(rng: Rng) -> str:
@@ -165,27 +153,18 @@ def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str,
         try:
             table = tables.read(file, "y")
         except ValueError as error:
-            state = (
-                "refused" if "\n" not in str(error) and str(error).startswith("table.csv") else "poor message"
-            )
-            told[state] += 1
-            if state != "refused":
-                examples.setdefault(state, f"table {k}: {error}")
+            poor = "\n" in str(error) or not str(error).startswith("table.csv")
+            told["poor message" if poor else "refused"] += 1
+            if poor:
+                examples.setdefault("poor message", f"table {k}: {error}")
             continue
         except Exception as error:  # counted: the audit would end in a traceback
             told["crashed"] += 1
             examples.setdefault("crashed", f"table {k}: {error!r}")
             continue
         # pandas reads the file itself, so that what it and we take from the bytes is compared
-        skip = 1 if how["first"] else 0
-        written = pd.read_csv(
-            io.BytesIO(content),
-            sep=how["separator"],
-            encoding=how["encoding"],
-            dtype=str,
-            keep_default_na=False,
-            skiprows=skip,
-        )
+        options = {"sep": how["separator"], "encoding": how["encoding"], "skiprows": int(bool(how["first"]))}
+        written = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, **options)
         empty = (written.apply(lambda column: column.str.strip()) == "").all(axis=1)  # passed over by both
         wrong = differences(table, written[~empty].reset_index(drop=True))
         told["read wrongly" if wrong else "read"] += 1
@@ -195,9 +174,8 @@ def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
