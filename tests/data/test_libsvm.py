@@ -206,26 +206,19 @@ def test_a_move_is_one_of_nine_and_each_is_as_likely():
     _, counts = np.unique(corners, axis=0, return_counts=True)
     assert len(counts) == 9
     assert counts.min() > 70
-
-
-def test_what_leaves_the_frame_is_lost_and_what_enters_is_black():
-    full = np.full((200, 28, 28), 255.0)
+    full = np.full((200, 28, 28), 255.0)  # what leaves the frame is lost, and what enters is black
     sums = {int(image.sum()) // 255 for image in libsvm.moved(full, np.random.default_rng(0))}
     assert sums == {784, 27 * 28, 27 * 27}
 
 
-def test_a_constant_field_moves_a_ramp_by_its_size():
+def test_a_constant_field_moves_a_ramp_by_its_size_and_values_stay_bytes():
     """x = 5 column + 3 row is moved exactly by first differences: x(c + 0.5, r - 0.2)."""
     row, column = np.indices((28, 28)).astype(float)
     image = (5 * column + 3 * row)[None]
     one = np.ones_like(image)
     expected = np.floor(np.clip(image + 5 * 0.5 - 3 * 0.2, 0, 255))
     assert np.array_equal(libsvm.displaced(image, 0.5 * one, -0.2 * one), expected)
-
-
-def test_values_stay_bytes():
-    field = 50 * np.ones_like(BLOB)
-    values = libsvm.displaced(BLOB, field, -field)
+    values = libsvm.displaced(BLOB, 50 * one, -50 * one)
     assert (values.min(), values.max()) == (0, 255)
     assert (values == np.rint(values)).all()
 

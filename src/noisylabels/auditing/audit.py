@@ -1,4 +1,12 @@
-"""One call that audits the labels of a table, and what it finds in plain words."""
+"""One call that audits the labels of a table, and what it finds in plain words.
+
+Of labels that are numbers: f(x) and s(x), cross-fitted, are the label, and the size |y - f(x)| of what is
+left, both predicted by models that did not see the row. z = |y - f(x)| / s(x), scaled to the median 0.6745
+that it has for normal errors, so that wrong labels do not hide behind the spread that they cause themselves.
+
+Sources: Iglewicz and Hoaglin, How to detect and handle outliers, 1993 (0.6745 and 3.5); Lei et al., JASA 113,
+2018, Section 5.2 (residuals with a local scale).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.auditing import cross_fitting, flip_rates, tables
 from noisylabels.auditing.cross_fitting import LARGEST, MANY, Array, Classes, CrossFit, cross_fitted
 from noisylabels.auditing.flip_rates import Sureness
-from noisylabels.auditing.numeric import SIGNIFICANT, NumericAudit, of_numbers
 from noisylabels.validation import whole
 
 if TYPE_CHECKING:
@@ -25,6 +32,7 @@ TELLING = 0.01
 frequent class leaves, is named."""
 SURE = 3.0
 """Standard errors by which a part of the dates must make the labels of rows not seen likelier."""
+FAR, MEDIAN, SIGNIFICANT = 3.5, 0.6745, 0.05
 FEW, RARE, NEAR_HALF = 200, 0.1, 0.4
 """Rows and share of a class below which the report warns, and the flip rate above which it does."""
 BIAS = (
@@ -95,6 +103,36 @@ class Audit:
     def expected(self) -> NDArray[Any]:
         """The most probable other class, (n,)."""
         return np.asarray(self.classes[flip_rates.suggested(self.probabilities, self.observed)])
+
+    @property
+    def text(self) -> str:
+        """The findings in plain words."""
+        return "\n".join(_lines(self))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class NumericAudit:
+    """What an audit of numbers found.
+
+    ranking : data frame row, (line,) label, suggested, score; the most doubtful first, score = -z.
+    suspicious : those with z above 3.5, none if not informative.   informative : whether f knows anything of
+    the labels.   error : median of |y - f(x)|.   doubt (n,) : z / (z + 3.5).   doubted (n,) : z above 3.5.
+    expected (n,) : f(x).
+    """
+
+    table: tables.Table = field(repr=False)
+    model: str
+    ranking: pd.DataFrame
+    suspicious: pd.DataFrame
+    informative: bool
+    error: float
+    doubt: Array = field(repr=False)
+    doubted: NDArray[np.bool_] = field(repr=False)
+    expected: Array = field(repr=False)
+    notes: list[str]
 
     @property
     def text(self) -> str:
@@ -223,6 +261,61 @@ def of_table(
     return of_cross_fits(table, {name: first} | fits | {name: first}, list(dict.fromkeys(notes)))
 
 
+def of_numbers(
+    table: tables.Table,
+    model: Any = None,
+    *,
+    random_state: int = 0,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> NumericAudit:
+    """The audit of a table whose labels are numbers.
+
+    model : a regressor of scikit-learn; None: a forest, above 5000 rows gradient boosting of absolute errors.
+
+    Raises ValueError : a model without ``predict``.
+    """
+    import pandas as pd
+    from scipy.stats import spearmanr
+    from sklearn.base import clone
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    if model is not None and (isinstance(model, str | type) or not hasattr(model, "predict")):
+        how = "the labels are numbers; give a regressor such as Ridge(), or none"
+        raise ValueError(f"model: {model!r} cannot predict them: {how}")
+    y = table.labels.astype(float)
+    boosting = HistGradientBoostingRegressor(loss="absolute_error", random_state=random_state)
+    forest = RandomForestRegressor(min_samples_leaf=3, random_state=random_state)
+    model = model or (boosting if len(y) > MANY else forest)
+    words = TruncatedSVD(20, random_state=random_state)  # twenty components, which know no label
+    X = table.X if table.text is None else np.hstack([table.X, words.fit_transform(table.text)])
+    folds = KFold(5, shuffle=True, random_state=random_state)
+    say(f"cross-fitting {type(model).__name__} on {len(y)} rows, twice")
+    expected = cross_val_predict(clone(model), X, y, cv=folds)
+    size = np.abs(y - expected)
+    floor = max(float(np.median(size)), 1e-12 * float(np.abs(y).max()), 1e-300) / 2
+    z = size / np.maximum(cross_val_predict(clone(model), X, size, cv=folds), floor)
+    z *= MEDIAN / max(float(np.median(z)), 1e-12)
+    known = spearmanr(expected, y, alternative="greater").pvalue if expected.std() > 0 else 1.0
+    expected = np.array([float(f"{value:.6g}") for value in expected])
+    columns = table.places() | {"label": table.labels, "suggested": expected, "score": -z}
+    frame = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
+    informative = bool(known < SIGNIFICANT)
+    return NumericAudit(
+        table=table,
+        model=type(model).__name__,
+        ranking=frame,
+        suspicious=frame[(frame["score"] < -FAR) & informative],
+        informative=informative,
+        error=float(np.median(size)),
+        doubt=z / (z + FAR),
+        doubted=z > FAR,
+        expected=expected,
+        notes=list(table.notes),
+    )
+
+
 def of_cross_fits(table: tables.Table, fits: dict[str, CrossFit], notes: list[str]) -> Audit:
     """The audit from probabilities: those of the first of ``fits`` say what is wrong, the others compare."""
     import pandas as pd
@@ -341,16 +434,28 @@ def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tab
 
 
 # the report, a paragraph a line
-def _lines(found: Audit) -> list[str]:
+def _lines(found: Audit | NumericAudit) -> list[str]:
     notes = [f"The table: {note}." for note in found.notes]
+    if isinstance(found, NumericAudit):
+        return [headline(found), *([ranking(found)] if found.informative else []), *notes]
     if not found.informative:
         return [headline(found), *same(found), *notes]
     told = [headline(found), certainty(found), *same(found), *rates(found), BIAS, ranking(found)]
     return [*told, *methods(found), *doubts(found), *notes]
 
 
-def headline(found: Audit, reviewed: str = "") -> str:
+def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
     """What labels alone can say of how many are wrong; ``reviewed`` : what rows say that were looked at."""
+    if isinstance(found, NumericAudit):
+        begin = f"{len(found.doubt)} labels that are numbers."
+        if not found.informative:
+            return f"{begin} These columns say nothing about the label, nor about which labels are wrong."
+        return (
+            f"{begin} {found.model}, without having seen a row, is off by {found.error:.3g} in the median; "
+            f"{found.doubted.sum()} labels are more than {FAR} times as far off as is usual around them. "
+            "Whether they are wrong or rare the labels do not say: no share of wrong ones is known without "
+            "review."
+        )
     count, best = found.counts.sum(), found.accuracies.iloc[0]
     begin = f"{count} labels of {len(found.classes)} classes."
     if not found.informative:
@@ -415,12 +520,12 @@ def rates(found: Audit) -> Iterator[str]:
             yield f"By trusted labels: {row['true']} labelled {row['observed']}, {share}."
 
 
-def ranking(found: Audit) -> str:
+def ranking(found: Audit | NumericAudit) -> str:
     """What to do with the ranked list."""
-    return (
-        f"{len(found.suspicious)} labels are listed as suspicious. Look at them from the top: the order is "
-        "more to be trusted than the number."
-    )
+    how = ": the order is more to be trusted than the number"
+    if isinstance(found, NumericAudit):
+        how = "; the suggestion is what the model expects"
+    return f"{len(found.suspicious)} labels are listed as suspicious. Look at them from the top{how}."
 
 
 def methods(found: Audit) -> Iterator[str]:

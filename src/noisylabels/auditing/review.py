@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.auditing import intervals
-from noisylabels.auditing.audit import Audit, percent
+from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.intervals import Rate
-from noisylabels.auditing.numeric import NumericAudit
 from noisylabels.auditing.tables import Table, exact, is_missing, measured, visible
 from noisylabels.statistics import share_interval
 from noisylabels.validation import whole

@@ -3,9 +3,8 @@
 import shutil
 from pathlib import Path
 
-from noisylabels.auditing import audit, numeric
-from noisylabels.auditing.audit import Audit
-from noisylabels.auditing.numeric import NumericAudit
+from noisylabels.auditing import audit
+from noisylabels.auditing.audit import Audit, NumericAudit
 from noisylabels.auditing.review import Review, harmless
 from noisylabels.auditing.tables import visible
 from reproduction.site.build import TEMPLATES, templates
@@ -63,7 +62,7 @@ def write(
     off = [] if isinstance(found, NumericAudit) else audit.off_diagonal(found)
     rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")] or [0.0]
     what: dict[str, object] = {"found": found, "title": title, "command": command, "most": MOST_SHOWN}
-    what |= {"report": numeric if numeric_ else audit}
+    what |= {"report": audit}
     what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
     said = reviewed.text if reviewed else remark
     what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _shown(found)}
