@@ -8,27 +8,12 @@ import pytest
 import yaml
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
+from reproduction.data import registry as known
 from reproduction.data.prepare import array_digest, find_loader, rounded
-from reproduction.data.registry import (
-    MOVING,
-    OWN,
-    UNSEEN,
-    Entry,
-    Package,
-    Shape,
-    find,
-    load_registry,
-    loaders,
-    readme,
-    sources,
-    users_file,
-    users_loader,
-    with_source,
-    with_users,
-)
+from reproduction.data.registry import OWN, Entry, Package, Shape, find, load_registry, loaders, sources
 
 ROOT = Path(__file__).parents[2]
-REGISTRY = load_registry(ROOT / "config/datasets.yaml")
+REGISTRY = load_registry(known.REGISTRY)
 PACKAGE = {"name": "a-b", "version": "1.0", "archive": "a_b.tar.gz", "sha256": "0" * 64, "bytes": 9}
 TOY = """
 title: Toy
@@ -135,9 +120,9 @@ def test_a_pin_chooses_by_source_or_variant(changes, pin, names, tmp_path):
 
 def test_a_configured_source_leaves_a_pin_alone():
     for pinned in ("toy.genuine", "toy.stand_in", "mine.local"):
-        assert with_source(pinned, "packaged") == pinned
+        assert known.with_source(pinned, "packaged") == pinned
     for name, expected in (("toy", "toy.packaged"), ("toy.or_stand_in", "toy.packaged.or_stand_in")):
-        assert (with_source(name, ""), with_source(name, "packaged")) == (name, expected)
+        assert (known.with_source(name, ""), known.with_source(name, "packaged")) == (name, expected)
 
 
 def test_a_source_takes_loader_and_shape_of_the_entry_unless_it_has_its_own(tmp_path):
@@ -191,7 +176,7 @@ def test_one_variant_is_one_content_with_a_digest_or_called_unseen(name):
     assert set(entry.prepared_sha256) == {source.variant for source in entry.sources} | stand_in
     assert set(entry.prepared_decimals) <= set(entry.prepared_sha256)
     for source in entry.sources:
-        if entry.prepared_sha256[source.variant] == UNSEEN:
+        if entry.prepared_sha256[source.variant] == known.UNSEEN:
             assert source.name not in ("package", "generated")  # what every machine with an index can have
             chosen = [other for other in entry.sources if other.variant == source.variant]
             files = {frozenset((f.name, f.sha256, f.git_blob) for f in other.files) for other in chosen}
@@ -204,7 +189,7 @@ def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_w
             assert source.opened is False  # remove this line with the first address that somebody opens
             for file in source.files:
                 pinned = re.search(r"/[0-9a-f]{40}/", str(file.url)) or "git" not in str(file.url)
-                assert pinned or MOVING.search(str(file.url))
+                assert pinned or known.MOVING.search(str(file.url))
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("covtype", "real_sim")]
@@ -227,15 +212,16 @@ USERS = {
 
 
 def test_every_id_of_the_configuration_gets_an_entry_and_its_loader(monkeypatch):
-    found = with_users(USERS, {"mine": "a.csv", "heart": {"file": "b.NPZ"}, "speech": "talk.wav"})
+    found = known.with_users(USERS, {"mine": "a.csv", "heart": {"file": "b.NPZ"}, "speech": "talk.wav"})
     assert found["mine"].task == "binary"
     assert loaders(found["mine"]) == ["formats:users_table"]
     assert loaders(found["heart"]) == ["formats:users_table", "uci:heart"]
     assert loaders(found["speech"]) == ["audio:recording", "audio:speech"]
     assert USERS["heart"].local is None
-    assert with_users(USERS, {}) == USERS
+    assert known.with_users(USERS, {}) == USERS
     monkeypatch.setenv("HOME", "/home/me")
-    assert users_file("~/mine/a.csv") == users_file({"file": "~/mine/a.csv"}) == Path("/home/me/mine/a.csv")
+    for spec in ("~/mine/a.csv", {"file": "~/mine/a.csv"}):
+        assert known.users_file(spec) == Path("/home/me/mine/a.csv")
 
 
 def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
@@ -258,9 +244,9 @@ def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
 )
 def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):
     with pytest.raises(ValueError, match=rf"^data\.local: .*{message}"):
-        users_loader(dataset, USERS, spec)
+        known.users_loader(dataset, USERS, spec)
 
 
 def test_the_data_readme_is_in_step_with_the_registry():
     page = (ROOT / "data/README.md").read_text(encoding="utf-8")
-    assert readme(page, REGISTRY) == page, "run: python src/scripts/generate.py"
+    assert known.readme(page, REGISTRY) == page, "run: python src/scripts/generate.py"
