@@ -121,7 +121,7 @@ def test_arrays_that_cannot_be_used_are_refused(tmp_path):
 HEART = Entry(title="t", task="binary", loader="uci:heart", sources=[])
 
 
-@pytest.mark.parametrize("dataset", ["heart", "mine", "mine.packaged"])
+@pytest.mark.parametrize("dataset", ["heart", "mine.packaged"])
 def test_a_table_takes_the_place_of_a_set_or_has_a_new_id(dataset, tmp_path):
     (tmp_path / "beans.csv").write_text(CSV)
     spec = {"file": str(tmp_path / "beans.csv"), "label": "kind", "positive": "yes"}
