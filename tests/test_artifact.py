@@ -47,10 +47,9 @@ def write(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.stem}")
-def test_every_artifact_of_the_project_is_valid(file):
-    for scale in SCALES:
-        artifact = load(file, scale)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_artifact_of_the_project_is_valid(scale):
+    for artifact in load_all(EXPERIMENTS, {file.parent.name for file in FILES}, scale).values():
         if artifact.protocol:
             assert artifact.cells
             assert artifact.blocks[-1][1] == artifact.settings.get("repetitions", 1)
@@ -263,10 +262,7 @@ def test_plain_words_are_names():
         artifacts.check_name("artifact", name, "here")
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".hidden", "-n", "a b", "a;b", "$(id)", "a/b", "..", "é", "x\n", "{x}", "'", "a" * 101]
-)
-def test_anything_else_is_refused_in_one_line(name):
-    with pytest.raises(ArtifactError, match=r"here: artifact .* cannot be a name: use letters") as caught:
-        artifacts.check_name("artifact", name, "here")
-    assert "\n" not in str(caught.value)
+def test_anything_else_is_refused_in_one_line():
+    for name in ("", ".hidden", "-n", "a b", "a;b", "$(id)", "a/b", "..", "é", "x\n", "{x}", "'", "a" * 101):
+        with pytest.raises(ArtifactError, match=r"\Ahere: artifact .* cannot be a name: use letters.*\Z"):
+            artifacts.check_name("artifact", name, "here")
