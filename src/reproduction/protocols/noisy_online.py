@@ -23,22 +23,9 @@ from noisylabels.theory import regret_bounds
 from noisylabels.theory.estimates import feature_moment, feature_moment_bound, mean_queries
 from noisylabels.validation import Floats, Ints
 from reproduction.protocols import noisy_online_tasks as shared
-from reproduction.protocols.noisy_online_checks import (
-    curves,
-    identities,
-    impossibility,
-)
-from reproduction.protocols.settings import (
-    Count,
-    Distinct,
-    Label,
-    Model,
-    NonNegative,
-    Positive,
-    Some,
-    Trials,
-    among,
-)
+from reproduction.protocols import settings as keys
+from reproduction.protocols.noisy_online_checks import curves, identities, impossibility
+from reproduction.protocols.settings import Count, Distinct, Label, Model, NonNegative, Positive, Some, Trials
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
 __all__ = ["curves", "identities", "impossibility"]
@@ -135,11 +122,8 @@ class LinearSettings(Trials):
             w = shared.target(self.task.direction, self.task.length)
             yield "synthetic", shared.sphere(w, self.task.spread), walk.seeds
         elif self.task.kind == "diabetes":
-            yield (
-                "diabetes",
-                shared.base_set(shared.real(*shared.diabetes(), self.task.components, None), "package"),
-                walk.seeds,
-            )
+            base = shared.real(*shared.diabetes(), self.task.components, None)
+            yield "diabetes", shared.base_set(base, "package"), walk.seeds
         else:
             for name, dataset, seeds in walk.data_sets(self.datasets):
                 X, y = dataset.arrays["X"], dataset.arrays["y"]
@@ -160,9 +144,7 @@ class World:
         self._noises = {False: settings.noise.of(task, T)}
         if any(learner.changing for learner in settings.learners.values()):
             self._noises[True] = settings.noise.of(task, T, at.rng(f"covariances {T}"))
-        self._copies = {
-            key: shared.Copies(self.clean, each.law, at.rng) for key, each in self._noises.items()
-        }
+        self._copies = {key: shared.Copies(self.clean, n.law, at.rng) for key, n in self._noises.items()}
         self._targets = self._copies[False].targets(settings.noise.target)
 
     def noise(self, learner: Learner) -> Noise:
@@ -269,11 +251,12 @@ def _predicted(learner: Learner, task: shared.LinearTask, noise: Noise, B_w: flo
 
     S is the rest of the covariance: all of it over the number of copies, or 1 - c of it if c Sigma is given.
     """
+    biased = learner.method == "naive_ogd" or (
+        learner.method == "known_covariance" and learner.told is not None
+    )
+    if not biased or noise.variances.ndim > 1:
+        return None
     left = 1 / learner.copies if learner.told is None else 1 - learner.told
-    if learner.method not in ("naive_ogd", "known_covariance") or noise.variances.ndim > 1:
-        return None
-    if learner.method == "known_covariance" and learner.told is None:
-        return None
     return shared.best_quadratic(task.A + left * np.diag(noise.variances), task.b, B_w)
 
 
@@ -312,31 +295,19 @@ def linear_tuned(settings: TunedSettings, walk: Walk) -> Iterator[Row]:
 # Algorithm 3: kernels and their surrogates
 
 
-@dataclass(frozen=True)
 class Rival:
-    """u = sum_j gamma_j Psi(c_j), which the regret is against.
+    """u = sum_j gamma_j Psi(c_j) of mean clean loss ``loss``, which the regret is against.
 
     norm, surrogate_norm, alpha : gamma' K gamma, gamma' K~ gamma, and the angle between its two parts.
-    loss : its mean clean loss of a round.
+    angle_ball : B~ of Theorem 3, for all predictors of this norm and angle.
     """
 
-    centres: Floats
-    gamma: Floats
-    norm: float
-    surrogate_norm: float
-    alpha: float
-    loss: float
-
-    @classmethod
-    def of(cls, centres: Floats, gamma: Floats, pair: SurrogatePair, loss: float) -> "Rival":
-        """Norms and angle from the Gram matrices of the centres."""
+    def __init__(self, centres: Floats, gamma: Floats, pair: SurrogatePair, loss: float) -> None:
+        self.centres, self.gamma, self.pair, self.loss = centres, gamma, pair, loss
         K, K_tilde = pair.kernel(centres, centres), pair.surrogate(centres, centres)
-        alpha = regret_bounds.angle(gamma, K)
-        return cls(centres, gamma, float(gamma @ K @ gamma), float(gamma @ K_tilde @ gamma), alpha, loss)
-
-    def angle_ball(self, pair: SurrogatePair) -> float:
-        """B~ of Theorem 3, for all predictors of this norm and angle."""
-        return regret_bounds.surrogate_ball(self.norm, self.alpha, pair.domination)
+        self.norm, self.surrogate_norm = float(gamma @ K @ gamma), float(gamma @ K_tilde @ gamma)
+        self.alpha = regret_bounds.angle(gamma, K)
+        self.angle_ball = regret_bounds.surrogate_ball(self.norm, self.alpha, pair.domination)
 
 
 class GaussianKernel(Model):
@@ -344,10 +315,6 @@ class GaussianKernel(Model):
 
     kind: Literal["gaussian"]
     sigma2: Positive = Field(description="the whole denominator")
-
-    def pair(self, d: int, variance: float) -> SurrogatePair:
-        """Kernel and surrogate for noise of that variance on each of d inputs."""
-        return gaussian_pair(self.sigma2, np.full(d, variance))
 
 
 class RationalKernel(Model):
@@ -357,12 +324,16 @@ class RationalKernel(Model):
     c: Positive
     nodes: Count = Field(description="Gauss-Legendre nodes")
 
-    def pair(self, d: int, variance: float) -> SurrogatePair:
-        """Kernel and surrogate for noise of that variance on each of d inputs."""
-        return rational_pair(self.c, np.full(d, variance), nodes=self.nodes)
-
 
 Kernel = Annotated[GaussianKernel | RationalKernel, Field(discriminator="kind")]
+
+
+def pair_of(kernel: Kernel, d: int, variance: float) -> SurrogatePair:
+    """Kernel and surrogate for noise of that variance on each of d inputs."""
+    variances = np.full(d, variance)
+    if isinstance(kernel, GaussianKernel):
+        return gaussian_pair(kernel.sigma2, variances)
+    return rational_pair(kernel.c, variances, nodes=kernel.nodes)
 
 
 class Expansion(Model):
@@ -380,9 +351,9 @@ class Expansion(Model):
 
     def base(self, kernel: Kernel) -> shared.Task:
         """Its sequences."""
-        centres, gamma = np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
+        centres, gamma = self._arrays()
         d = centres.shape[1]
-        plain = kernel.pair(d, 0.0)
+        plain = pair_of(kernel, d, 0.0)
 
         def draw(T: int, rng: np.random.Generator) -> shared.Clean:
             X = rng.uniform(-1, 1, (T, d))
@@ -393,8 +364,10 @@ class Expansion(Model):
 
     def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
         """f* itself."""
-        centres, gamma = np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
-        return {"": Rival.of(centres, gamma, pair, 0.0)}
+        return {"": Rival(*self._arrays(), pair, 0.0)}
+
+    def _arrays(self) -> tuple[Floats, Floats]:
+        return np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
 
 
 class Diabetes(Model):
@@ -418,7 +391,7 @@ class Diabetes(Model):
         K = pair.kernel(X, X)
         for B_w in self.balls:
             best = shared.best_kernel(K, y, B_w)
-            found[f"B = {B_w:g}"] = Rival.of(X, best.coefficients, pair, best.loss / len(y))
+            found[f"B = {B_w:g}"] = Rival(X, best.coefficients, pair, best.loss / len(y))
         return found
 
 
@@ -456,9 +429,9 @@ class KernelSettings(Trials):
     truncations: Some[Positive] | None = Field(None, description="c of a radial kernel")
     surface: Surface | None = None
 
-    def ball(self, rival: Rival, pair: SurrogatePair) -> float:
+    def ball(self, rival: Rival) -> float:
         """B~."""
-        return rival.angle_ball(pair) if self.radius == "angle" else rival.surrogate_norm
+        return rival.angle_ball if self.radius == "angle" else rival.surrogate_norm
 
 
 class Round:
@@ -512,36 +485,34 @@ def kernel(settings: KernelSettings, walk: Walk) -> Iterator[Row]:
     the rivals (method "rival") and the learned functions on a grid, if asked for.
     """
     task = settings.task.base(settings.kernel)
-    pair = settings.kernel.pair(task.d, settings.variance)
-    rivals = settings.task.rivals(pair)
+    rivals = settings.task.rivals(pair_of(settings.kernel, task.d, settings.variance))
+    dataset = "diabetes" if isinstance(settings.task, Diabetes) else "synthetic"
     for trial in walk.trials():
-        name = "diabetes" if isinstance(settings.task, Diabetes) else "synthetic"
-        at = trial.on(dataset=name, source=task.source)
+        at = trial.on(dataset=dataset, source=task.source)
         for name, rival in rivals.items():
-            yield from _curves(settings, task, pair, name, rival, at, walk.tuned)
+            yield from _curves(settings, task, rival, name, at, walk.tuned)
         yield from _sweeps(settings, task, at)
         if at.repetition == 0:
             for name, rival in rivals.items():
                 values = {
                     "cos_alpha": float(np.cos(rival.alpha)), "norm": rival.norm,
-                    "surrogate_norm": rival.surrogate_norm, "angle_ball": rival.angle_ball(pair),
-                    "constant": pair.diagonal,
+                    "surrogate_norm": rival.surrogate_norm, "angle_ball": rival.angle_ball,
+                    "constant": rival.pair.diagonal,
                 }  # fmt: skip
                 yield from at.rows(values, method="rival", setting=name)
             if settings.surface is not None:
-                yield from _surface(settings, settings.surface, task, pair, rivals[""], at)
+                yield from _surface(settings, settings.surface, task, rivals[""], at)
 
 
 def _curves(
-    settings: KernelSettings, task: shared.Task, pair: SurrogatePair, name: str, rival: Rival, at: At,
-    tuned: Mapping[str, float],
-) -> Iterator[Row]:  # fmt: skip
-    ball = settings.ball(rival, pair)
+    settings: KernelSettings, task: shared.Task, rival: Rival, name: str, at: At, tuned: Mapping[str, float]
+) -> Iterator[Row]:
+    ball = settings.ball(rival)
     runs: dict[tuple[str, str], shared.Runs] = {}
     jobs = [(method, f"m = {m:g}", m) for m in settings.factors for method in settings.learners]
     for horizon in settings.horizons:
         T = horizon * task.rounds
-        sequence = Round(settings, task, pair, at, T)
+        sequence = Round(settings, task, rival.pair, at, T)
         best = [("naive_kernel_tuned", "tuned", tuned[str(horizon)])] if tuned else []
         for method, multiple, factor in jobs + best:
             eta, bound = sequence.step(ball, factor)
@@ -549,21 +520,19 @@ def _curves(
             run = regret, bound if method == "surrogate" else None
             runs.setdefault((method, f"{name} {multiple}".lstrip()), {})[T] = run
     for (method, setting), found in runs.items():
-        yield from shared.regret_rows(
-            at.on(method=method, setting=setting), found, settings.exponent_horizons
-        )
+        here = at.on(method=method, setting=setting)
+        yield from shared.regret_rows(here, found, settings.exponent_horizons)
 
 
 def _surface(
-    settings: KernelSettings, surface: Surface, task: shared.Task, pair: SurrogatePair, rival: Rival, at: At
+    settings: KernelSettings, surface: Surface, task: shared.Task, rival: Rival, at: At
 ) -> Iterator[Row]:
     """x = number of the point, line by line from the lower left."""
     side = np.linspace(-1, 1, surface.side)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
-    sequence = Round(settings, task, pair, at, surface.horizon)
-    ball = settings.ball(rival, pair)
+    sequence, ball = Round(settings, task, rival.pair, at, surface.horizon), settings.ball(rival)
     eta, _ = sequence.step(ball, surface.factor)
-    shown = {"truth": pair.kernel(grid, rival.centres) @ rival.gamma}
+    shown = {"truth": rival.pair.kernel(grid, rival.centres) @ rival.gamma}
     for method in ("surrogate", "naive_kernel"):
         shown[method] = sequence.learn(method, eta, ball)[0].predict(grid)
     for method, values in shown.items():
@@ -577,8 +546,8 @@ def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row
     """
     if sweep := settings.variances:
         for variance in sweep.values:
-            pair = settings.kernel.pair(task.d, variance)
-            ball = settings.ball(settings.task.rivals(pair)[""], pair)
+            pair = pair_of(settings.kernel, task.d, variance)
+            ball = settings.ball(settings.task.rivals(pair)[""])
             place = At(at.seeds, f"sweep {at.repetition}", {})
             sequence = Round(settings, task, pair, place, sweep.horizon, variance)
             eta, bound = sequence.step(ball, sweep.factor)
@@ -589,8 +558,8 @@ def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row
             yield from here.rows(values, method="surrogate")
     for c in settings.truncations or []:
         B_y = task.y_size**2 + settings.target**2
-        pair = settings.kernel.model_copy(update={"c": c}).pair(task.d, settings.variance)
-        ball = settings.task.rivals(pair)[""].angle_ball(pair)
+        pair = pair_of(settings.kernel.model_copy(update={"c": c}), task.d, settings.variance)
+        ball = settings.task.rivals(pair)[""].angle_ball
         price = float(np.sqrt(ball * regret_bounds.surrogate_moment(ball, pair.diagonal, B_y)))
         values = {"truncation_error": float(np.exp(-c)), "bound_over_root_T": price}
         yield from at.rows(values, method="rival", setting="truncation", x=c)
@@ -607,8 +576,8 @@ class TunedKernelSettings(KernelSettings):
 def tune_kernel(settings: TunedKernelSettings, walk: Walk) -> dict[str, float]:
     """``{T: factor}`` of the least loss on pilot sequences; above ``pilot_horizon`` the one found there."""
     task = settings.task.base(settings.kernel)
-    pair = settings.kernel.pair(task.d, settings.variance)
-    ball = settings.ball(settings.task.rivals(pair)[""], pair)
+    pair = pair_of(settings.kernel, task.d, settings.variance)
+    ball = settings.ball(settings.task.rivals(pair)[""])
     places = [At(walk.seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
     chosen: dict[str, float] = {}
     for T in settings.horizons:
@@ -755,12 +724,12 @@ class AnalyticSettings(Trials):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        among("tasks", self.tasks, self.most)
+        keys.among("tasks", self.tasks, self.most)
         return self
 
     def check_data(self, listed: object) -> None:
         """See `Settings.check_data`; a job's part of the tasks has the whole of ``most``."""
-        among("most", self.most, self.tasks)
+        keys.among("most", self.most, self.tasks)
 
 
 @protocol(
@@ -775,36 +744,29 @@ def analytic(settings: AnalyticSettings, walk: Walk) -> Iterator[Row]:
     """
     for name, spec in settings.tasks.items():
         task = AnalyticTask.of(spec, spec.p, settings.instances, walk.seeds.generator("base", name))
-        least = task.least()
+        least, n = task.least(), len(task.base.y)
+        lengths = [n * passes for passes in settings.horizons if passes <= settings.most[name]]
+        log_nu, log_nu_loose = (task.log_nu(tight=tight) for tight in (True, False))
         for trial in walk.trials():
             at = trial.on(noise=name)
-            yield from _analytic_curves(settings, task, least, name, at)
+            for factor in settings.factors:
+                runs: dict[str, shared.Runs] = {"analytic": {}, "plug_in": {}}
+                here = at.on(setting=f"m = {factor:g}")
+                for T in lengths:
+                    eta, bound = task.step(T, factor)
+                    done = task.learn(at, name, eta, T)
+                    runs["analytic"][T] = task.regret(done.predictions, least), bound
+                    runs["plug_in"][T] = task.regret(task.plug_in(at, name, eta, T), least), None
+                    values = {"queries_per_round": float(done.queries.mean())}
+                    if factor == 1:
+                        loose = float(np.exp((np.log(task.B_w) + log_nu_loose + np.log(T)) / 2))
+                        values["loose_ratio"] = runs["analytic"][T][0] / loose
+                    yield from here.rows(values, method="analytic", x=T)
+                for method, found in runs.items():
+                    yield from shared.regret_rows(here.on(method=method), found, settings.exponent_horizons)
             if at.repetition == 0:
-                values = {
-                    "log10_nu": task.log_nu(tight=True) / np.log(10),
-                    "log10_nu_loose": task.log_nu(tight=False) / np.log(10),
-                }
-                yield from at.rows(values, method="analytic")
-
-
-def _analytic_curves(
-    settings: AnalyticSettings, task: AnalyticTask, least: float, name: str, at: At
-) -> Iterator[Row]:
-    n = len(task.base.y)
-    for factor in settings.factors:
-        runs: dict[str, shared.Runs] = {"analytic": {}, "plug_in": {}}
-        here = at.on(setting=f"m = {factor:g}")
-        for T in (n * passes for passes in settings.horizons if passes <= settings.most[name]):
-            eta, bound = task.step(T, factor)
-            done = task.learn(at, name, eta, T)
-            runs["analytic"][T] = task.regret(done.predictions, least), bound
-            runs["plug_in"][T] = task.regret(task.plug_in(at, name, eta, T), least), None
-            yield here.row("queries_per_round", done.queries.mean(), method="analytic", x=T)
-            if factor == 1:
-                loose = np.exp((np.log(task.B_w) + task.log_nu(tight=False) + np.log(T)) / 2)
-                yield here.row("loose_ratio", runs["analytic"][T][0] / float(loose), method="analytic", x=T)
-        for method, found in runs.items():
-            yield from shared.regret_rows(here.on(method=method), found, settings.exponent_horizons)
+                logs = {"log10_nu": log_nu / np.log(10), "log10_nu_loose": log_nu_loose / np.log(10)}
+                yield from at.rows(logs, method="analytic")
 
 
 class ParameterSettings(Trials):

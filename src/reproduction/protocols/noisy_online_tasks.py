@@ -32,6 +32,8 @@ REGRET = ("regret", "regret_per_round", "bound", "bound_ratio", "exponent")
 """Metrics of `regret_rows`."""
 STEPS = 200
 """Bisection steps; each halves the interval of the multiplier's logarithm."""
+TOLERANCE = 1e-9
+"""Length of a projected step, over its step size, below which a search ends."""
 
 
 # Kernels of Algorithm 4
@@ -226,10 +228,8 @@ def best_quadratic(A: Floats, b: Floats, B_w: float) -> Floats:
     z = np.where(kept, basis.T @ b, 0.0)
     values = np.where(kept, values, 1.0)  # z is 0 there, so that any divisor does
 
-    def norm2(multiplier: float) -> float:
-        return float(((z / (values + multiplier)) ** 2).sum())
-
-    return np.asarray(basis @ (z / (values + _multiplier(norm2, B_w))))
+    multiplier = _multiplier(lambda m: float(((z / (values + m)) ** 2).sum()), B_w)
+    return np.asarray(basis @ (z / (values + multiplier)))
 
 
 def best_kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
@@ -242,11 +242,7 @@ def best_kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
     values, basis = np.linalg.eigh(K)
     values[values <= len(K) * np.finfo(float).eps * values[-1]] = 0.0
     z = basis.T @ y
-
-    def norm2(multiplier: float) -> float:
-        return float((values * (z / (values + multiplier)) ** 2)[values > 0].sum())
-
-    scale = values + _multiplier(norm2, B_w)
+    scale = values + _multiplier(lambda m: float((values * (z / (values + m)) ** 2)[values > 0].sum()), B_w)
     gamma = basis @ np.divide(z, scale, out=np.zeros_like(z), where=scale > 0)
     return Comparator(gamma, float(((K @ gamma - y) ** 2).sum()))
 
@@ -264,11 +260,12 @@ def _multiplier(norm2: Callable[[float], float], B_w: float) -> float:
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if norm2(middle) > B_w else (low, middle)
     if not abs(norm2(high) - B_w) <= 1e-10 * B_w:
-        raise RuntimeError(
-            f"comparator: norm {norm2(high):.12g} instead of {B_w:.12g} after {STEPS} bisections; "
-            "its loss is not known, so that regret cannot be reported"
-        )
+        raise _not_there(f"norm {norm2(high):.12g} instead of {B_w:.12g} after {STEPS} bisections")
     return high
+
+
+def _not_there(state: str) -> RuntimeError:
+    return RuntimeError(f"comparator: {state}; its loss is not known, so that regret cannot be reported")
 
 
 def best_smooth(
@@ -276,15 +273,12 @@ def best_smooth(
     derivative: Callable[[Floats], Floats],
     features: Floats,
     B_w: float,
-    *,
-    tolerance: float = 1e-9,
     most_steps: int = 50_000,
 ) -> Comparator:
     """min mean_t loss_t(<w, phi_t>) subject to ||w||^2 <= B_w, by accelerated projected gradient.
 
     loss, derivative : of the vector of predictions a (n,): losses, and their derivatives in a.
     features : (n, D) clean feature vectors phi_t.
-    tolerance : length of a projected step, over its step size, below which the search ends.
     The loss returned is the total. Raises RuntimeError : not there after ``most_steps``.
     """
     n, radius = len(features), float(np.sqrt(B_w))
@@ -309,17 +303,14 @@ def best_smooth(
                 break
             rate /= 2
         residual = float(np.linalg.norm(step)) / rate
-        if residual < tolerance:
+        if residual < TOLERANCE:
             return Comparator(following, float(loss(features @ following).sum()))
         if (ahead - following) @ (following - w) > 0:
             momentum = 1.0
         faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = following + (momentum - 1) / faster * (following - w)
         w, momentum = following, faster
-    raise RuntimeError(
-        f"comparator: residual {residual:.2g} after {most_steps} steps, asked {tolerance:g}; "
-        "its loss is not known, so that regret cannot be reported"
-    )
+    raise _not_there(f"residual {residual:.2g} after {most_steps} steps, asked {TOLERANCE:g}")
 
 
 # Rows of regret

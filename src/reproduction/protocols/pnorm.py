@@ -19,18 +19,8 @@ from noisylabels.theory import hinfinity as worst_case
 from noisylabels.theory import pnorm as loss_bounds
 from noisylabels.theory.pnorm import divergence_dual, dual, exponent, norm
 from noisylabels.validation import Floats
-from reproduction.protocols.settings import (
-    Count,
-    Distinct,
-    Label,
-    Methods,
-    Model,
-    Positive,
-    Share,
-    Some,
-    Trials,
-    among,
-)
+from reproduction.protocols import settings as keys
+from reproduction.protocols.settings import Count, Distinct, Label, Methods, Model, Positive, Some, Trials
 from reproduction.protocols.tuning import TunedFilter, check_grids, grid_values
 from reproduction.protocols.walk import At, Row, Walk, protocol
 
@@ -94,14 +84,15 @@ def theorems_of(X: Floats) -> dict[str, Theorem]:
     return {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
 
 
-def where(at: At) -> str:
-    """The place in an error."""
-    return " ".join(f"{key} {value}" for key, value in at.columns.items() if value != "")
+def checked(at: At, name: str, loss: float, bound: float) -> float:
+    """loss / bound. Raises RuntimeError : the loss is above its bound; with the place."""
+    place = " ".join(f"{key} {value}" for key, value in at.columns.items() if value != "")
+    return loss_bounds.checked_ratio(loss, bound, f"{name}, {place}")
 
 
 def bounded(at: At, name: str, loss: float, bound: float, x: float = float("nan")) -> Iterator[Row]:
-    """Rows name_loss, name_bound, name_ratio; raises RuntimeError if the loss is above its bound."""
-    ratio = loss_bounds.checked_ratio(loss, bound, f"{name} bound, {where(at)}")
+    """Rows name_loss, name_bound, name_ratio. Raises RuntimeError : the loss is above its bound."""
+    ratio = checked(at, f"{name} bound", loss, bound)
     return at.rows({f"{name}_loss": loss, f"{name}_bound": bound, f"{name}_ratio": ratio}, x=x)
 
 
@@ -131,7 +122,7 @@ class Prediction(Model):
     rounds: Rounds
     ones: Ones
     noises: Some[Noise]
-    alphas: Some[Share]
+    alphas: Some[keys.Share]
 
 
 class Expected(Model):
@@ -472,7 +463,7 @@ def hinfinity(settings: HInfinitySettings, walk: Walk) -> Iterator[Row]:
 
 def _ratio(at: At, value: float) -> Row:
     """A row with a ratio that the theorem bounds by 1. Raises RuntimeError : it is above."""
-    return at.row("ratio", loss_bounds.checked_ratio(value, 1.0, f"ratio, {where(at)}"))
+    return at.row("ratio", checked(at, "ratio", value, 1.0))
 
 
 def _exact(X: Floats, y: Floats, at: At, steps: list[float]) -> Iterator[Row]:
@@ -499,14 +490,12 @@ def _predictions(X: Floats, gains: Floats, y: Floats) -> Floats:
 
 def _adversaries(settings: HInfinitySettings, at: At) -> Iterator[Row]:
     """The one-shot and the silent adversary, run against the filters themselves."""
-
+    silent, one_shot = "silent adversary", "one-shot adversary"
     for p in (2.0, *settings.powers):
         here = at.on(method="lms" if p == 2 else f"p={p:g}")
         f = LMS(1.0) if p == 2 else PNormLMS(loss_bounds.rate(p, 1.0), p)
-        for setting, T in [("silent adversary", T) for T in settings.silent_rounds] + [
-            ("one-shot adversary", 1)
-        ]:
-            X, y, u = worst_case.silent(settings.n, T, 1.0, p, clean=setting == "one-shot adversary")
+        for setting, T in [*((silent, T) for T in settings.silent_rounds), (one_shot, 1)]:
+            X, y, u = worst_case.silent(settings.n, T, 1.0, p, clean=setting == one_shot)
             f._start(settings.n)
             yield _ratio(here.on(setting=setting, x=T), worst_case.ratio(X, y, u, f.run(X, y), p, 1.0))
 
@@ -534,7 +523,7 @@ class MovingSettings(Trials):
 
     @model_validator(mode="after")
     def _known_scenarios(self) -> Self:
-        among("all_factors", self.all_factors, self.scenarios)
+        keys.among("all_factors", self.all_factors, self.scenarios)
         return self
 
 
@@ -546,11 +535,6 @@ def targets(scenario: str, T: int, n: int) -> Floats:
     if scenario != "drift":
         share = np.floor(np.arange(T) * (int(scenario.split()[1]) + 1) / T) % 2
     return np.outer(1 - share, a) + np.outer(share, b)
-
-
-def largest(u: Floats, theorem: Theorem) -> float:
-    """The largest ||u_t||_q, that of the first, the middle or the last target; u: (T, n)."""
-    return max(float(norm(u[t], dual(theorem.p))) for t in (0, len(u) - 1, len(u) // 2))
 
 
 def path_length(u: Floats, q: float) -> float:
@@ -586,7 +570,10 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
             if (U, eta) == (1, 1) or scenario in settings.all_factors
         ]
         clean = {scenario: np.einsum("tn,tn->t", X, u) for scenario, u in paths.items()}
-        radii = [float(U) * largest(paths[scenario], theorem) for scenario, _, theorem, U, _ in tried]
+        radii = [  # the largest ||u_t||_q is that of the first, the middle or the last target
+            float(U) * max(float(norm(paths[s][t], dual(theorem.p))) for t in (0, T - 1, T // 2))
+            for s, _, theorem, U, _ in tried
+        ]
         filters = [  # radius inf: no bound
             BoundedPNormLMS(eta * theorem.eta, theorem.p, radius)
             if np.isfinite(radius)
@@ -619,9 +606,8 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
     for (method, setting, repetition), by_jumps in prices.items():
         for fewer, more in itertools.pairwise(sorted(by_jumps)):
             (price, loss), (higher, larger) = by_jumps[fewer], by_jumps[more]
-            here = At(
-                walk.seeds, repetition, {"method": method, "setting": setting, "repetition": repetition}
-            )
+            columns: Row = {"method": method, "setting": setting, "repetition": repetition}
+            here = At(walk.seeds, repetition, columns)
             yield here.row("loss_slope", (larger - loss) / (higher - price), noise=f"jumps {more}")
 
 

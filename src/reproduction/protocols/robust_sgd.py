@@ -225,14 +225,11 @@ def _models(settings: ErrorsSettings, tuned: Mapping[str, Any], at: At) -> Itera
 
 def _trial(settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem, at: At) -> Iterator[Row]:
     """Rows of one repetition."""
-    final: dict[str, float] = {}
-    last = float(settings.epochs)
+    final, last = dict[str, float](), float(settings.epochs)
     for here, model in _models(settings, tuned, at):
-        label = str(here.columns["method"])
+        label, training, errors = str(here.columns["method"]), (problem.X, problem.noisy), []
         watched, epochs = label in settings.objectives, hasattr(model, "fit_epochs")
         objective = [float(model.loss.value(0.0))] if watched else []
-        errors = []
-        training = problem.X, problem.noisy
         for fitted in model.fit_epochs(*training) if epochs else [model.fit(*training)]:
             errors.append(_error(fitted, problem))
             if watched:
@@ -396,9 +393,8 @@ def choose(points: list[Point], errors: Floats, rule: str) -> Chosen:
     "one_se": among points within one standard error of the lowest mean, the largest lambda, then the smallest
     multiplier, then the lowest mean. "minimum": the lowest mean, ties as above.
     """
-    mean = errors.mean(axis=0)
+    mean, slack = errors.mean(axis=0), 0.0
     best = int(mean.argmin())
-    slack = 0.0
     if rule == "one_se" and len(errors) > 1:
         slack = float(errors[:, best].std(ddof=1) / np.sqrt(len(errors)))
     near = np.flatnonzero(mean <= mean[best] + slack)
