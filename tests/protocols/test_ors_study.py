@@ -9,7 +9,7 @@ import pytest
 from noisylabels.seeding import Seeds
 from reproduction.data.prepare import Dataset
 from reproduction.protocols import ors
-from reproduction.protocols.walk import Walk
+from reproduction.protocols.walk import At, Walk
 from reproduction.results import read_table, write_rows
 from reproduction.strict_yaml import read
 
@@ -17,6 +17,7 @@ EXPERIMENTS = Path(__file__).resolve().parents[2] / "config/experiments/ors"
 SEEDS = Seeds(1, "test")
 GRID = {"r": [1.0, 10.0, 100.0], "beta": [1.0, 10.0]}
 TASK = {"kind": "regression", "T": 1000, "d": 5, "M": 5, "process_noise": 0.01}
+PLACE = At(SEEDS, 0, {})
 LINEAR = ors.Linear(T=4000, d=5, M=5.0, process_noise=0.01)
 
 
@@ -48,7 +49,7 @@ def table(tmp_path):
 
 
 def test_regression_is_linear_up_to_its_noise_and_its_labels_have_independent_noise_of_known_variance():
-    sequence = LINEAR.draw(SEEDS, 0)
+    sequence = LINEAR.draw(PLACE)
     _, residual, *_ = np.linalg.lstsq(sequence.x, sequence.y, rcond=None)
     assert residual[0] / (4000 - 5) == pytest.approx(0.01, rel=0.1)
     g = (sequence.labels - sequence.y[:, None]) / np.sqrt(sequence.v)[:, None]
@@ -57,7 +58,7 @@ def test_regression_is_linear_up_to_its_noise_and_its_labels_have_independent_no
 
 
 def test_more_labels_and_other_variances_leave_the_inputs_alone():
-    few, many = LINEAR.draw(SEEDS, 0), LINEAR.draw(SEEDS, 0, labels=4, model="increasing")
+    few, many = LINEAR.draw(PLACE), LINEAR.draw(PLACE, labels=4, model="increasing")
     assert np.array_equal(few.x, many.x)
     assert np.array_equal(few.y, many.y)
     assert not np.array_equal(few.v, many.v)
@@ -71,7 +72,7 @@ def test_channel_values():
 
 def test_the_equaliser_sees_the_filtered_source_newest_first():
     task = ors.Equalizer(kind="equalizer", T=3000, d=20, M=1.0, channel_noise=0.0)
-    sequence = task.sequence(Walk({}, SEEDS), 0)
+    sequence = task.sequence(Walk({}, SEEDS), PLACE)
     expected = sum(ors.CHANNEL[k] * sequence.y[100 - k] for k in range(10))
     assert sequence.x[100, 0] == pytest.approx(expected)
     assert sequence.x[101, 1] == sequence.x[100, 0]
@@ -86,7 +87,7 @@ def speech(repetition=0, signal=None, **changes):
     data = {"speech": sound("speech", signal), "hall": sound("hall", np.eye(32)[5])}
     options = {"kind": "speech", "d": 32, "delay": 5, "channel_noise": 0.0, "room": "hall", "room_taps": 32}
     task = ors.Speech(**(options | {"tuning_fraction": 0.2} | changes))
-    return task.sequence(Walk(data, SEEDS), repetition)
+    return task.sequence(Walk(data, SEEDS), At(SEEDS, repetition, {}))
 
 
 def test_speech_is_standardised_and_the_delay_aligns_the_direct_path():
@@ -158,9 +159,8 @@ def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
 
 def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curves, monkeypatch):
     seen, original = [], ors.Regression.sequence
-    monkeypatch.setattr(
-        ors.Regression, "sequence", lambda task, walk, name: seen.append(name) or original(task, walk, name)
-    )
+    watched = lambda task, walk, at: seen.append(at.repetition) or original(task, walk, at)  # noqa: E731
+    monkeypatch.setattr(ors.Regression, "sequence", watched)
     tuned = tune(ors.filter_curves, curves)
     assert seen == ["tuning 0", "tuning 1"]
     assert tuned["0"] != tuned["1"]

@@ -6,8 +6,9 @@ import pytest
 from noisylabels.seeding import Seeds
 from reproduction.protocols.ors import Linear
 from reproduction.protocols.tuning import FilterMethod, FilterSettings, best, grid_values, losses, tune_all
+from reproduction.protocols.walk import At
 
-DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(Seeds(1, "tuning-test"), "tuning")
+DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(At(Seeds(1, "tuning-test"), "tuning", {}))
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}
 
 
@@ -61,7 +62,7 @@ def test_shared_mode_gives_one_value_to_all_that_have_the_parameter():
     assert tuned["fixed"]["parameters"] == {}
     assert alone["both"]["mse"] <= tuned["both"]["mse"]
     with pytest.raises(ValueError, match="shared: the mode shared_r needs"):
-        tune_all(SETTINGS.model_copy(update={"shared": None}), "shared_r", DATA)
+        SETTINGS.model_copy(update={"shared": None}).check_mode(["shared_r"])
 
 
 def test_the_mean_variance_is_given_where_the_settings_say_so():

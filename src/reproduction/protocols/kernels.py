@@ -178,15 +178,15 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in outcomes[m.label]):
                 outcome = outcomes[method.label][k]
-                found: dict[str, Any] = {}
-                if (choice := outcome.choice) is not None:
-                    found = {"width": choice.width, **choice.parameters}
-                    found["validation_size"] = choice.validation_size
-                found |= {each: getattr(outcome, each) for each in ("omega01", "omega10", "flagged")}
                 here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
                 yield here.row("error", split.scored(outcome.scores > 0))
-                numbers = {key: n for key, n in found.items() if isinstance(n, int | float) and n == n}
-                yield from here.rows(numbers)
+                found: dict[str, Any] = {}
+                if (choice := outcome.choice) is not None:
+                    found = {"width": choice.width, **choice.parameters, "validation_size": choice.rows}
+                found |= {each: getattr(outcome, each) for each in ("omega01", "omega10", "flagged")}
+                yield from here.rows(
+                    {k: n for k, n in found.items() if isinstance(n, int | float) and n == n}
+                )
 
 
 @protocol(TimingSettings, labels=("cpu_seconds",))
@@ -370,11 +370,6 @@ class Candidate:
     conditions: tuple[int, ...] | None = None
     complete: bool = False
 
-    @property
-    def has_kernel(self) -> bool:
-        """Whether it is fitted on kernel matrices, by `fit_many`."""
-        return hasattr(self.cls, "fit_many")
-
     def columns(self, noisy: Labels) -> list[int]:
         """Its columns of the labels (n, L)."""
         return list(range(noisy.shape[1]) if self.conditions is None else self.conditions)
@@ -403,7 +398,7 @@ class Choice(NamedTuple):
     width: float
     number: int
     parameters: dict[str, float]
-    validation_size: int
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -428,26 +423,26 @@ def train(
 ) -> dict[str, dict[int, Outcome]]:
     """Select and fit every method on its columns of ``noisy`` (n, L): label -> column -> outcome."""
     D, D_test = squared_distances(split.X), squared_distances(split.X_test, split.X)
+    with_kernel = [m for m in methods if hasattr(m.cls, "fit_many")]
+    others = [m for m in methods if not hasattr(m.cls, "fit_many")]
     chosen: dict[str, dict[int, Choice]] = {}
     for selection in SELECTIONS:
-        if users := [m for m in methods if m.selection == selection]:
+        users, searching = ([m for m in part if m.selection == selection] for part in (with_kernel, others))
+        if users or searching:
             folds = validation(selection, split.clean, noisy, settings, at)
-            if with_kernel := [m for m in users if m.has_kernel]:
-                chosen |= select(with_kernel, D, noisy, folds, settings.parametrisation)
-            others = (m for m in users if not m.has_kernel)
-            chosen |= {m.label: searched(m, split.X, noisy, folds, at) for m in others}
+            if users:
+                chosen |= select(users, D, noisy, folds, settings.parametrisation)
+            chosen |= {m.label: searched(m, split.X, noisy, folds, at) for m in searching}
     outcomes: dict[str, dict[int, Outcome]] = {m.label: {} for m in methods}
-    for m in (m for m in methods if not m.has_kernel):
+    for m in others:
         columns = m.columns(noisy)
         if hasattr(m.cls, "fit_distances"):
             kernel = {"parametrisation": settings.parametrisation, **m.parameters}
             fits = m.cls.fit_distances(D, D_test, noisy[:, columns], m.widths, **kernel)
             outcomes[m.label] = {k: Outcome.of(fits, number) for number, k in enumerate(columns)}
         else:
-            rng = at.rng(f"method {m.label}")
-            choices = chosen.get(m.label, {})
+            rng, choices = at.rng(f"method {m.label}"), chosen.get(m.label, {})
             outcomes[m.label] = {k: _plain(m, split, noisy[:, k], rng, choices.get(k)) for k in columns}
-    with_kernel = [m for m in methods if m.has_kernel]
     for width in sorted({choice.width for m in with_kernel for choice in chosen[m.label].values()}):
         gram = Gram(*(rbf(distances, width, settings.parametrisation) for distances in (D, D_test)))
         for m in with_kernel:

@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,21 +16,11 @@ from pydantic import Field, model_validator
 from noisylabels.filters.base import NoisySequence, Sliding, window_starts
 from noisylabels.filters.label_budget import PERIOD, run_budget, tune_a
 from noisylabels.noise.additive import OTHER_LABELS, hammer_variances, noisy_labels, variances
-from noisylabels.seeding import Seeds
 from noisylabels.validation import Floats
+from reproduction.protocols import tuning
 from reproduction.protocols.settings import Distinct, Label, Model, NonNegative, Positive, Repeated, among
-from reproduction.protocols.tuning import (
-    FilterMethod,
-    FilterSettings,
-    Found,
-    Grids,
-    Mode,
-    best,
-    losses,
-    tune_all,
-    tuned_apart,
-)
-from reproduction.protocols.walk import Row, Walk, protocol
+from reproduction.protocols.tuning import FilterMethod, FilterSettings, Found, losses, tune_all, tuned_apart
+from reproduction.protocols.walk import At, Row, Walk, protocol
 
 CHANNEL = np.sinc(np.arange(10) / 2)
 """Impulse response of the equaliser's channel, h_k = sin(pi k/2) / (pi k/2), k = 0..9 (minimum phase)."""
@@ -40,8 +30,6 @@ CANONICAL = "canonical"
 """The variant of a data set that is the published one."""
 SCALING = {"scaling": True, "no scaling": False}
 
-Repetition = int | str
-"""The number of a repetition, or the name of a tuning sequence."""
 Rounds = Annotated[int, Field(ge=2, description="rounds")]
 Inputs = Annotated[int, Field(ge=1, description="inputs, or taps")]
 Variances = Literal["uniform", "increasing", "decreasing", "constant"]
@@ -69,15 +57,12 @@ class Linear(Synthetic):
     M: NonNegative = Field(description="largest variance of the label noise")
     process_noise: NonNegative = Field(description="variance of n_t")
 
-    def draw(
-        self, seeds: Seeds, repetition: Repetition, *, model: str = "uniform", labels: int = 2
-    ) -> NoisySequence:
+    def draw(self, at: At, *, model: str = "uniform", labels: int = 2) -> NoisySequence:
         """The sequence with ``labels`` noisy labels a round, their variances after ``model``."""
-        x = seeds.generator(repetition, "x").standard_normal((self.T, self.d))
-        u = seeds.generator(repetition, "u").standard_normal(self.d)
-        y = x @ u + np.sqrt(self.process_noise) * seeds.generator(repetition, "n").standard_normal(self.T)
-        v = variances(model, self.T, self.M, seeds.generator(repetition, "v"))
-        return NoisySequence(x=x, y=y, labels=_labels(y, v, seeds, repetition, labels), v=v)
+        x, u = at.rng("x").standard_normal((self.T, self.d)), at.rng("u").standard_normal(self.d)
+        y = x @ u + np.sqrt(self.process_noise) * at.rng("n").standard_normal(self.T)
+        v = variances(model, self.T, self.M, at.rng("v"))
+        return NoisySequence(x=x, y=y, labels=_labels(y, v, at, labels), v=v)
 
 
 class Regression(Linear):
@@ -87,9 +72,9 @@ class Regression(Linear):
     variance_model: Variances = "uniform"
     labels: int = Field(2, ge=1, description="labels per round")
 
-    def sequence(self, walk: Walk, repetition: Repetition) -> NoisySequence:
+    def sequence(self, walk: Walk, at: At) -> NoisySequence:
         """The sequence of a repetition."""
-        return self.draw(walk.seeds, repetition, model=self.variance_model, labels=self.labels)
+        return self.draw(at, model=self.variance_model, labels=self.labels)
 
 
 class Equalizer(Synthetic):
@@ -106,16 +91,16 @@ class Equalizer(Synthetic):
     channel_noise: NonNegative = Field(description="variance of n(t)")
     delay: int = Field(0, ge=0, description="decoding delay in samples")
 
-    def sequence(self, walk: Walk, repetition: Repetition) -> NoisySequence:
+    def sequence(self, walk: Walk, at: At) -> NoisySequence:
         """The sequence of a repetition."""
-        seeds, n = walk.seeds, self.T + WARM_UP + self.delay
-        s = seeds.generator(repetition, "x").standard_normal(n)
+        n = self.T + WARM_UP + self.delay
+        s = at.rng("x").standard_normal(n)
         x = np.convolve(s, CHANNEL)[:n]
-        x += np.sqrt(self.channel_noise) * seeds.generator(repetition, "n").standard_normal(n)
+        x += np.sqrt(self.channel_noise) * at.rng("n").standard_normal(n)
         rows = Sliding(x, self.d, delay=self.delay).rows(WARM_UP, WARM_UP + self.T)
         y = s[WARM_UP : WARM_UP + self.T].copy()
-        v = variances("uniform", self.T, self.M, seeds.generator(repetition, "v"))
-        return NoisySequence(x=rows, y=y, labels=_labels(y, v, seeds, repetition, 2), v=v)
+        v = variances("uniform", self.T, self.M, at.rng("v"))
+        return NoisySequence(x=rows, y=y, labels=_labels(y, v, at, 2), v=v)
 
 
 class Speech(Model):
@@ -135,7 +120,7 @@ class Speech(Model):
     tuning_fraction: float = Field(gt=0, le=1, description="first part of the signal used for tuning")
     seconds: Positive | None = Field(None, description="use only the first seconds of the signal")
 
-    def sequence(self, walk: Walk, repetition: Repetition) -> NoisySequence:
+    def sequence(self, walk: Walk, at: At) -> NoisySequence:
         """The sequence of a repetition. Raises ValueError : a silent signal, fewer samples than taps."""
         arrays = walk.data["speech"].arrays
         rate, signal = int(arrays["rate"]), arrays["signal"]
@@ -143,12 +128,12 @@ class Speech(Model):
             signal = signal[: round(self.seconds * rate)]
         if not (scale := signal.std()) > 0:
             raise ValueError("speech: the signal is silent (all samples are equal)")
-        s, seeds = (signal - signal.mean()) / scale, walk.seeds
+        s = (signal - signal.mean()) / scale
         x = _convolve(s, self._response(walk, rate))
-        x += np.sqrt(self.channel_noise) * seeds.generator(repetition, "n").standard_normal(len(s))
-        v = hammer_variances(len(s), rate, seeds.generator(repetition, "v"))
-        labels = _labels(s, v, seeds, repetition, 2)
-        n = round((self.tuning_fraction if isinstance(repetition, str) else 1.0) * len(s))
+        x += np.sqrt(self.channel_noise) * at.rng("n").standard_normal(len(s))
+        v = hammer_variances(len(s), rate, at.rng("v"))
+        labels = _labels(s, v, at, 2)
+        n = round((self.tuning_fraction if isinstance(at.repetition, str) else 1.0) * len(s))
         return NoisySequence(x=Sliding(x, self.d, delay=self.delay, n=n), y=s[:n], labels=labels[:n], v=v[:n])
 
     def _response(self, walk: Walk, rate: int) -> Floats:
@@ -168,8 +153,8 @@ class Speech(Model):
         return {"dataset": "speech", "source": source}
 
 
-def _labels(y: Floats, v: Floats, seeds: Seeds, repetition: Repetition, count: int) -> Floats:
-    return noisy_labels(y, v, [seeds.generator(repetition, f"label{k}") for k in range(1, count + 1)])
+def _labels(y: Floats, v: Floats, at: At, count: int) -> Floats:
+    return noisy_labels(y, v, [at.rng(f"label{k}") for k in range(1, count + 1)])
 
 
 def _convolve(s: Floats, h: Floats) -> Floats:
@@ -186,7 +171,7 @@ class CurvesSettings(FilterSettings):
     """Learning curves of filters on several tasks."""
 
     windows: int = Field(ge=1, description="points per curve")
-    modes: Distinct[Mode]
+    modes: Distinct[tuning.Mode]
     tasks: dict[Label, Annotated[Regression | Equalizer | Speech, Field(discriminator="kind")]] = Field(
         min_length=1
     )
@@ -207,11 +192,11 @@ class CurvesSettings(FilterSettings):
 def tune_curves(settings: CurvesSettings, walk: Walk) -> dict[str, dict[str, dict[str, dict[str, Found]]]]:
     """Tuned parameters, ``{repetition: {task: {mode: {method: Found}}}}``."""
 
-    def tune_on(name: str) -> dict[str, dict[str, dict[str, Found]]]:
-        drawn = {label: task.sequence(walk, name) for label, task in settings.tasks.items()}
+    def tune_on(at: At) -> dict[str, dict[str, dict[str, Found]]]:
+        drawn = {label: task.sequence(walk, at) for label, task in settings.tasks.items()}
         return {label: {m: tune_all(settings, m, s) for m in settings.modes} for label, s in drawn.items()}
 
-    return tuned_apart(settings.repetitions, tune_on)
+    return tuned_apart(walk, settings.repetitions, tune_on)
 
 
 @protocol(CurvesSettings, tune=tune_curves, labels=("mse", "mse_window", "mse_tail"))
@@ -227,7 +212,7 @@ def filter_curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
         for at in walk.trials():
             chosen = walk.tuned[str(at.repetition)][name]
             pairs = [(methods[m], chosen[mode][m]["parameters"]) for mode, m in labels]
-            noisy = task.sequence(walk, at.repetition)
+            noisy = task.sequence(walk, at)
             per_window = losses(pairs, noisy, settings.windows)
             rounds = np.append(window_starts(len(noisy), settings.windows)[1:], len(noisy))
             lengths, last = np.diff(rounds, prepend=0), -max(1, len(rounds) // 5)
@@ -258,16 +243,15 @@ class Condition(Model):
         among("labels", [self.labels] * (self.labels is not None), OTHER_LABELS)
         return self
 
-    def apply(self, true: NoisySequence, seeds: Seeds, repetition: Repetition) -> NoisySequence:
+    def apply(self, true: NoisySequence, at: At) -> NoisySequence:
         """The sequence as the filter gets it."""
         if self.labels is not None:
-            corrupt = OTHER_LABELS[self.labels]
-            columns = [corrupt(true.y, seeds.generator(repetition, f"label{k}")) for k in (1, 2)]
+            columns = [OTHER_LABELS[self.labels](true.y, at.rng(f"label{k}")) for k in (1, 2)]
             labels = np.column_stack([labels for labels, _ in columns])
             return dataclasses.replace(true, labels=labels, v=columns[0][1])
         v = true.v * (1.0 if self.factor is None else self.factor)
         if self.lognormal is not None:
-            v = v * np.exp(self.lognormal * seeds.generator(repetition, "v_error").standard_normal(len(v)))
+            v = v * np.exp(self.lognormal * at.rng("v_error").standard_normal(len(v)))
         if self.constant is not None:
             v = np.full(len(v), self.constant)
         return dataclasses.replace(true, v=v)
@@ -277,7 +261,7 @@ class ConditionsSettings(FilterSettings):
     """Filters under conditions other than those for which they were tuned."""
 
     task: Regression
-    mode: Mode
+    mode: tuning.Mode
     conditions: dict[Label, Condition] = Field(min_length=1, description="name -> what is wrong")
 
     @model_validator(mode="after")
@@ -289,10 +273,10 @@ class ConditionsSettings(FilterSettings):
 def tune_conditions(settings: ConditionsSettings, walk: Walk) -> dict[str, dict[str, Found]]:
     """Tuned without any condition: the error of a condition is what a wrong belief costs."""
 
-    def tune_on(name: str) -> dict[str, Found]:
-        return tune_all(settings, settings.mode, settings.task.sequence(walk, name))
+    def tune_on(at: At) -> dict[str, Found]:
+        return tune_all(settings, settings.mode, settings.task.sequence(walk, at))
 
-    return tuned_apart(settings.repetitions, tune_on)
+    return tuned_apart(walk, settings.repetitions, tune_on)
 
 
 @protocol(ConditionsSettings, tune=tune_conditions, labels=("mse",))
@@ -301,9 +285,9 @@ def conditions(settings: ConditionsSettings, walk: Walk) -> Iterator[Row]:
     for at in walk.trials():
         chosen = walk.tuned[str(at.repetition)]
         pairs = [(method, chosen[label]["parameters"]) for label, method in settings.methods.items()]
-        true = settings.task.sequence(walk, at.repetition)
+        true = settings.task.sequence(walk, at)
         for position, (name, condition) in enumerate(settings.conditions.items()):
-            errors = losses(pairs, condition.apply(true, walk.seeds, at.repetition), 1)[:, 0]
+            errors = losses(pairs, condition.apply(true, at), 1)[:, 0]
             for label, error in zip(settings.methods, errors, strict=True):
                 yield at.row("mse", error, setting=name, method=label, x=position)
 
@@ -316,30 +300,23 @@ class TraceSettings(Repeated):
 
     task: Linear
     tuning_rounds: Rounds = Field(description="length of the sequence on which r is tuned (that of Fig. 2)")
-    grids: Grids
+    grids: tuning.Grids
     noise: Distinct[Variances]
     budgets: Distinct[Annotated[float, Field(ge=1)]] = Field(description="labels per round on average")
 
-    def draw(self, walk: Walk, noise: str, repetition: Repetition) -> "Budgeted":
-        """The sequence of one noise model with as many labels a round as the largest budget needs."""
-        labels = max(2, math.ceil(max(self.budgets)))
-        s = self.task.draw(walk.seeds, repetition, model=noise, labels=labels)
-        return Budgeted(s.x, s.y, s.labels, walk.seeds.generator(repetition, "uniforms").uniform(size=len(s)))
+    def draw(self, at: At, noise: str) -> dict[str, Any]:
+        """Rows X, clean target y, labels, and the uniforms (T,) that decide who gets several of them.
 
-    def shared_r(self, walk: Walk, name: str) -> float:
+        There are as many labels a round as the largest budget needs.
+        """
+        s = self.task.draw(at, model=noise, labels=max(2, math.ceil(max(self.budgets))))
+        return {"X": s.x, "y": s.y, "labels": s.labels, "uniforms": at.rng("uniforms").uniform(size=len(s))}
+
+    def shared_r(self, at: At) -> float:
         """r tuned on clean labels over the tuning sequence of Fig. 2 (``tuning_rounds`` long)."""
         clean = FilterMethod.model_validate({"method": "ors", "parameters": {"variant": "clean"}})
-        sequence = self.task.model_copy(update={"T": self.tuning_rounds}).draw(walk.seeds, name)
-        return best(clean, ["r"], self.grids, {}, sequence)["parameters"]["r"]
-
-
-class Budgeted(NamedTuple):
-    """Rows, clean target, labels, and the random numbers (T,) that decide who gets several labels."""
-
-    X: Floats | Sliding
-    y: Floats
-    labels: Floats
-    uniforms: Floats
+        sequence = self.task.model_copy(update={"T": self.tuning_rounds}).draw(at)
+        return tuning.best(clean, ["r"], self.grids, {}, sequence)["parameters"]["r"]
 
 
 class BudgetSettings(TraceSettings):
@@ -351,19 +328,19 @@ class BudgetSettings(TraceSettings):
 def tune_budget(settings: BudgetSettings, walk: Walk) -> dict[str, dict[str, object]]:
     """``{repetition: {r, a: {noise: {scaling: {budget: a}}}}}``; no a where the budget is an integer."""
 
-    def thresholds(noise: str, r: float, name: str) -> dict[str, dict[str, float]]:
-        given = settings.draw(walk, noise, name)._asdict()
-        fractional = [B for B in settings.budgets if round(B) != B]
-        return {
-            label: {f"{B:g}": tune_a(**given, r=r, B=B, scaling=scaling) for B in fractional}
-            for label, scaling in SCALING.items()
-        }
+    fractional = [B for B in settings.budgets if round(B) != B]
 
-    def tune_on(name: str) -> dict[str, object]:
-        r = settings.shared_r(walk, name)
-        return {"r": r, "a": {noise: thresholds(noise, r, name) for noise in settings.noise}}
+    def tune_on(at: At) -> dict[str, object]:
+        r, found = settings.shared_r(at), {}
+        for noise in settings.noise:
+            given = settings.draw(at, noise)
+            found[noise] = {
+                label: {f"{B:g}": tune_a(**given, r=r, B=B, scaling=scaling) for B in fractional}
+                for label, scaling in SCALING.items()
+            }
+        return {"r": r, "a": found}
 
-    return tuned_apart(settings.repetitions, tune_on)
+    return tuned_apart(walk, settings.repetitions, tune_on)
 
 
 @protocol(BudgetSettings, tune=tune_budget, labels=(*SCALING, "mse", "labels_per_round"))
@@ -374,22 +351,18 @@ def label_budget(settings: BudgetSettings, walk: Walk) -> Iterator[Row]:
     """
     for noise in settings.noise:
         for at in walk.trials():
-            given, chosen = (
-                settings.draw(walk, noise, at.repetition)._asdict(),
-                walk.tuned[str(at.repetition)],
-            )
-            for name, strategy, B in itertools.product(SCALING, settings.strategies, settings.budgets):
+            given, chosen = settings.draw(at, noise), walk.tuned[str(at.repetition)]
+            cases = itertools.product(SCALING.items(), settings.strategies, settings.budgets)
+            for (name, scaling), strategy, B in cases:
                 a = chosen["a"][noise][name].get(f"{B:g}", 1.0)
-                result = run_budget(
-                    **given, r=chosen["r"], B=B, strategy=strategy, scaling=SCALING[name], a=a
-                )
+                result = run_budget(**given, r=chosen["r"], B=B, strategy=strategy, scaling=scaling, a=a)
                 found = {"mse": result.loss.mean(), "labels_per_round": result.used.mean()}
                 yield from at.rows(found, noise=noise, setting=name, method=strategy, x=B)
 
 
 def tune_trace(settings: TraceSettings, walk: Walk) -> dict[str, dict[str, float]]:
     """``{repetition: {r}}``: the shared value of Fig. 2."""
-    return tuned_apart(settings.repetitions, lambda name: {"r": settings.shared_r(walk, name)})
+    return tuned_apart(walk, settings.repetitions, lambda at: {"r": settings.shared_r(at)})
 
 
 @protocol(TraceSettings, tune=tune_trace, labels=("B=*", "self_tuned", "labels_per_round", "a"))
@@ -400,10 +373,7 @@ def budget_trace(settings: TraceSettings, walk: Walk) -> Iterator[Row]:
     """
     for noise in settings.noise:
         for at in walk.trials():
-            given, r = (
-                settings.draw(walk, noise, at.repetition)._asdict(),
-                walk.tuned[str(at.repetition)]["r"],
-            )
+            given, r = settings.draw(at, noise), walk.tuned[str(at.repetition)]["r"]
             for B in settings.budgets:
                 result = run_budget(**given, r=r, B=B, strategy="self_tuned", scaling=True)
                 here = at.on(noise=noise, setting=f"B={B:g}", method="self_tuned")

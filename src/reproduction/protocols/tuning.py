@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from noisylabels.filters.base import NoisySequence
 from noisylabels.validation import Floats
 from reproduction.protocols.settings import Method, Methods, Model, Repeated, Some, among, check_keywords
+from reproduction.protocols.walk import At, Walk
 
 T = TypeVar("T")
 Mode = Literal["shared_r", "per_variant"]
@@ -34,8 +35,7 @@ class PowersOfTen(Model):
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
-        first, last, step = self.log10
-        wrong = ""
+        (first, last, step), wrong = self.log10, ""
         if step == 0 or (last - first) / step < 0:
             wrong = f"step {step:g} does not lead from {first:g} to {last:g}"
         elif (last - first) / step > POINTS:
@@ -130,12 +130,12 @@ def grid_values(grid: Grid) -> list[float]:
     return [float(10.0**e) for e in np.arange(first, last + step / 2, step)]
 
 
-def tuned_apart(repetitions: int, tune_on: Callable[[str], T]) -> dict[str, T]:
+def tuned_apart(walk: Walk, repetitions: int, tune_on: Callable[[At], T]) -> dict[str, T]:
     """``{repetition: what tune_on finds}`` on a sequence of its own, "tuning 0", ..., that is never scored.
 
     So the repetitions are independent as a whole: an interval over them holds for the tuning as well.
     """
-    return {str(k): tune_on(f"tuning {k}") for k in range(repetitions)}
+    return {str(k): tune_on(At(walk.seeds, f"tuning {k}", {})) for k in range(repetitions)}
 
 
 def losses(pairs: list[tuple[FilterMethod, Parameters]], data: NoisySequence, windows: int) -> Floats:
@@ -183,15 +183,13 @@ def best(
         winner = better
         sides = zip(winner, lengths, strict=True)
         better = lowest(range(max(0, i - 1), min(length, i + 2)) for i, length in sides)
-    ends = [
-        n for n, length, i in zip(names, lengths, better, strict=True) if length > 1 and i in (0, length - 1)
-    ]
+    placed = zip(names, lengths, better, strict=True)
+    ends = [name for name, length, i in placed if length > 1 and i in (0, length - 1)]
     return {"parameters": at(better), "mse": error[better], "at_end_of_grid": ends}
 
 
 def tune_all(settings: FilterSettings, mode: Mode, data: NoisySequence) -> dict[str, Found]:
-    """Tuned parameters of every method.   Raises ValueError : see `FilterSettings.check_mode`."""
-    settings.check_mode([mode])
+    """Tuned parameters of every method."""
     methods, grids, shared = settings.methods, settings.grids, settings.shared
     if mode == "per_variant" or shared is None:
         return {label: best(method, method.tune, grids, {}, data) for label, method in methods.items()}
