@@ -313,10 +313,19 @@ def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[
     Source: flip probability and its figure.
     """
     few = np.where(np.arange(POINTS) < POINTS // 100, 0.0, 0.9)
+    thetas = np.linspace(0, np.pi, settings.angles)
+    margins = np.cos(thetas)
     for at in walk.trials():
         for k in settings.ks:
-            here = at.on(method=f"k={k}")
-            yield from _formula(here.on(setting="formula"), k, settings.angles)
+            here, formula = at.on(method=f"k={k}"), theory.flip_probability(thetas, k)
+            curves = {
+                "f": formula,
+                "gaussian_slack": theory.gaussian_bound(margins, k) - formula,
+                "sub_gaussian_slack": theory.sub_gaussian_bound(margins, k) - formula,
+                "symmetry": np.abs(theory.flip_probability(np.pi - thetas, k) - (1.0 - formula)),
+            }
+            for metric, column in curves.items():
+                yield from here.curve(metric, zip(thetas, column, strict=True), setting="formula")
             for x in settings.margins:
                 yield here.row("flip_term", _flip_term(np.linspace(x, 1.0, POINTS), k), setting="margin", x=x)
             yield here.row("flip_term", _flip_term(few, k), setting="some without margin", x=0.0)
@@ -330,19 +339,6 @@ def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[
                     slack = float(theory.sub_gaussian_bound(margin, k)) - share + 4.0 * se
                     values = {"share": share, "z": (share - f) / se, "sub_gaussian_slack": slack}
                     yield from here.rows(values, setting=entries, x=theta)
-
-
-def _formula(at: At, k: int, angles: int) -> Iterator[Row]:
-    theta = np.linspace(0, np.pi, angles)
-    f, margin = theory.flip_probability(theta, k), np.cos(theta)
-    values = {
-        "f": f,
-        "gaussian_slack": theory.gaussian_bound(margin, k) - f,
-        "sub_gaussian_slack": theory.sub_gaussian_bound(margin, k) - f,
-        "symmetry": np.abs(theory.flip_probability(np.pi - theta, k) - (1.0 - f)),
-    }
-    for metric, column in values.items():
-        yield from at.curve(metric, zip(theta, column, strict=True))
 
 
 def _flip_term(margins: Floats, k: int) -> float:

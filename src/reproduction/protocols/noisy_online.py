@@ -635,7 +635,7 @@ class AnalyticTask:
         """The task of the settings with n instances."""
         base = analytic_base(spec.data, n, spec.scale, rng)
         sd = np.broadcast_to(np.asarray(spec.sd, dtype=float), base.X.shape[1:]).copy()
-        loss, kernel = analytic_loss(spec.loss, spec.s), shared.tensor_kernel(spec.kernel)
+        kernel, loss = shared.tensor_kernel(spec.kernel), analytic_loss(spec.loss, spec.s)
         return cls(base, sd, kernel, loss, spec.ball, p)
 
     def passes(self, T: int) -> shared.Clean:
@@ -654,9 +654,8 @@ class AnalyticTask:
         """Loss of one pass of the best predictor of the ball, on clean data."""
         highest = HIGHEST if self.kernel.degree is None else self.kernel.degree
         features, y = self.kernel.features(self.base.X, highest), self.base.y
-        return shared.best_smooth(
-            lambda a: self.loss.loss(a, y), lambda a: self.loss.derivative(a, y), features, self.B_w
-        ).loss
+        loss, slope = lambda a: self.loss.loss(a, y), lambda a: self.loss.derivative(a, y)
+        return shared.best_smooth(loss, slope, features, self.B_w).loss
 
     def regret(self, predictions: Floats, least: float) -> float:
         """Loss of the predictions of T rounds less that of the best predictor, ``least`` in one pass."""
@@ -799,12 +798,11 @@ def parameter_p(settings: ParameterSettings, walk: Walk) -> Iterator[Row]:
             for at in walk.trials():
                 done = task.learn(at, f"p = {p:g}", eta, T)
                 regret = task.regret(done.predictions, least)
-                values = {
-                    "regret": regret,
-                    "regret_per_round": regret / T,
-                    "bound_ratio": regret / bound,
-                    "queries_per_round": float(done.queries.mean()),
-                    "query_ratio": float(done.queries.mean()) / expected,
-                    "log10_nu": task.log_nu(tight=True) / np.log(10),
+                queries, log_nu = float(done.queries.mean()), task.log_nu(tight=True) / np.log(10)
+                values = {"regret": regret, "regret_per_round": regret / T, "bound_ratio": regret / bound}
+                values |= {
+                    "queries_per_round": queries,
+                    "query_ratio": queries / expected,
+                    "log10_nu": log_nu,
                 }
                 yield from at.rows(values, method="analytic", setting=setting, x=p)

@@ -188,11 +188,8 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     Sigma = np.array([[0.15, 0.08], [0.08, 0.20]])
     values, U = rotation(Sigma)
     full = A + rng.standard_normal((n, 2)) @ np.linalg.cholesky(Sigma).T
-    yield (
-        "full covariance: rotated",
-        surrogate.gaussian_pair(1.0, values).surrogate(full @ U, Z @ U)[:, 0],
-        exact,
-    )
+    rotated = surrogate.gaussian_pair(1.0, values).surrogate(full @ U, Z @ U)[:, 0]
+    yield "full covariance: rotated", rotated, exact
     for c in (1.5, 3.0):
         radial, z = surrogate.rational_pair(c, V), float(((A - Z) ** 2).sum()) / 2
         name = f"surrogate of the radial kernel cut at {c:g}"
@@ -200,11 +197,11 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     inner = float(ALPHA @ gauss.kernel(CENTRES, A)[:, 0])
     found = gauss.surrogate(again, CENTRES) @ ALPHA
     yield "inner product with the second copy", found, inner
-    length = 2 * (found - 0.3)
-    gain = gauss.surrogate(noisy, CENTRES) @ ALPHA - gauss.surrogate(noisy, Z)[:, 0]
+    once = gauss.surrogate(noisy, CENTRES) @ ALPHA
+    gain = once - gauss.surrogate(noisy, Z)[:, 0]
     plain = 2 * (inner - 0.3) * (inner - exact)
-    yield "gradient times gap: two copies", length * gain, plain
-    same = 2 * (gauss.surrogate(noisy, CENTRES) @ ALPHA - 0.3) * gain
+    yield "gradient times gap: two copies", 2 * (found - 0.3) * gain, plain
+    same = 2 * (once - 0.3) * gain
     points, mass = _gauss_hermite(80, 2)
     points = A + points * np.sqrt(V)
     value = gauss.surrogate(points, CENTRES) @ ALPHA
@@ -345,9 +342,7 @@ def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
         runs: dict[tuple[str, str], tasks.Runs] = {}
         for T in settings.horizons:
             for method, weights in _weights(T, at).items():
-                regrets = {
-                    world: float((F(weights[world]) - F(best)).sum()) for world, (F, best) in WORLDS.items()
-                }
+                regrets = {w: float((F(weights[w]) - F(best)).sum()) for w, (F, best) in WORLDS.items()}
                 for world, regret in (regrets | {"worse": max(regrets.values())}).items():
                     runs.setdefault((method, world), {})[T] = regret, None
                 apart = float(np.abs(weights["A"] - weights["B"]).max())
