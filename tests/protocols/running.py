@@ -33,9 +33,14 @@ def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
     return list(found.run(checked, handed))
 
 
+def frame(rows):
+    """Rows as a result table."""
+    return pd.DataFrame([DEFAULTS | row for row in rows])[COLUMNS]
+
+
 def table(*arguments, **options):
-    """The same as a result table."""
-    return pd.DataFrame([DEFAULTS | row for row in rows(*arguments, **options)])[COLUMNS]
+    """`rows` as a result table."""
+    return frame(rows(*arguments, **options))
 
 
 def values(frame, **where):

@@ -152,10 +152,7 @@ def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
         seen.append(Recorder.seen)
     for labels, others in zip(seen[0][:9], seen[1][:9], strict=True):  # widths x folds
         np.testing.assert_array_equal(labels, others)
-    assert {len(labels) for labels in seen[0][:9]} == {
-        37,
-        38,
-    }  # two thirds of the 56 rows that are not trusted
+    assert {len(labels) for labels in seen[0][:9]} == {37, 38}  # 2/3 of the 56 rows that are not trusted
     for final in (seen[0][9:], seen[1][9:]):  # on all rows, with the noisy label of each
         assert sorted(labels[:, 0].tolist() for labels in final) == sorted(noisy.T.tolist())
 

@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from running import frame
 
 from noisylabels.seeding import Seeds
 from reproduction.data.prepare import Dataset
 from reproduction.protocols import ors
 from reproduction.protocols.walk import At, Walk
-from reproduction.results import read_table, write_rows
 from reproduction.strict_yaml import read
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "config/experiments/ors"
@@ -36,13 +35,8 @@ def rows(protocol, chosen, tuned=None, repetitions=range(2), data=None):
     return list(protocol(chosen, Walk(data or {}, SEEDS, repetitions, tuned)))
 
 
-@pytest.fixture
-def table(tmp_path):
-    def written(*arguments, **options):
-        write_rows(rows(*arguments, **options), tmp_path / "t.csv")
-        return read_table(tmp_path / "t.csv")
-
-    return written
+def table(*arguments, **options):
+    return frame(rows(*arguments, **options))
 
 
 # Sequences
@@ -135,16 +129,15 @@ def curves():
     return settings(ors.filter_curves, "fig2", windows=10, tasks={"M=5": TASK})
 
 
-def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_the_windows(curves, table):
-    frame = table(ors.filter_curves, curves)
+def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_the_windows(curves):
+    found = table(ors.filter_curves, curves)
     points = {"mse": 10, "mse_window": 10, "mse_tail": 1}
-    counts = frame.groupby(["setting", "method", "repetition", "metric"]).size()
+    counts = found.groupby(["setting", "method", "repetition", "metric"]).size()
     assert len(counts) == 2 * len(curves.methods) * 2 * 3
     assert all(count == points[metric] for (*_, metric), count in counts.items())
-    assert not frame.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
-    wide = frame[frame["metric"] != "mse_tail"].pivot_table(
-        index=["setting", "method", "repetition", "x"], columns="metric", values="value"
-    )
+    assert not found.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
+    index = ["setting", "method", "repetition", "x"]
+    wide = found[found["metric"] != "mse_tail"].pivot_table(index=index, columns="metric", values="value")
     for _, group in wide.groupby(level=[0, 1, 2]):
         expected = group["mse_window"].expanding().mean()
         assert group["mse"].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-8)
@@ -175,7 +168,7 @@ def test_a_repetition_depends_on_its_own_tuning_only(curves):
     assert [r for r in found if r["repetition"] == 1] == [r for r in same if r["repetition"] == 1]
 
 
-def test_speech_rows_name_their_data_and_its_source(table):
+def test_speech_rows_name_their_data_and_its_source():
     rng = np.random.default_rng(0)
     room = np.concatenate([[1.0], 0.3 * rng.standard_normal(200)])
     data = {
@@ -187,9 +180,9 @@ def test_speech_rows_name_their_data_and_its_source(table):
         for name, task in read(EXPERIMENTS / "fig5.yaml")["settings"]["tasks"].items()
     }
     chosen = settings(ors.filter_curves, "fig5", windows=4, repetitions=1, tasks=tasks)
-    frame = table(ors.filter_curves, chosen, repetitions=range(1), data=data)
-    assert (set(frame["dataset"]), set(frame["source"])) == ({"speech"}, {"local"})
-    assert set(frame["noise"]) == set(tasks)
+    found = table(ors.filter_curves, chosen, repetitions=range(1), data=data)
+    assert (set(found["dataset"]), set(found["source"])) == ({"speech"}, {"local"})
+    assert set(found["noise"]) == set(tasks)
 
 
 # Budgets of labels
@@ -208,13 +201,13 @@ def budgets(protocol, name, **changes):
     return settings(protocol, name, task=task, tuning_rounds=3000, grids={"r": [10.0]}, **changes)
 
 
-def test_budgets_are_kept_and_strategies_coincide_at_integers(table):
+def test_budgets_are_kept_and_strategies_coincide_at_integers():
     chosen = budgets(ors.label_budget, "fig6", budgets=[1, 1.5, 2], noise=["uniform"])
     tuned = tune(ors.label_budget, chosen)
     assert tuned["0"]["r"] == 10.0
     assert set(tuned["0"]["a"]["uniform"]["scaling"]) == {"1.5"}
-    frame = table(ors.label_budget, chosen, tuned)
-    wide = frame.pivot_table(index=["setting", "repetition", "x", "metric"], columns="method", values="value")
+    found = table(ors.label_budget, chosen, tuned)
+    wide = found.pivot_table(index=["setting", "repetition", "x", "metric"], columns="method", values="value")
     for B in (1, 2):
         at = wide.xs(B, level="x")
         assert (at.xs("labels_per_round", level="metric")[["const", "begin", "auto"]] == B).all().all()
@@ -232,24 +225,23 @@ def beliefs(name="wrong_variance", **changes):
     return settings(ors.conditions, name, task=TASK, **changes)
 
 
-def test_rules_that_use_no_variance_do_not_depend_on_the_given_one(table):
-    frame = table(ors.conditions, beliefs())
-    spread = frame.groupby(["method", "repetition"])["value"].agg(lambda v: v.max() - v.min())
+def test_rules_that_use_no_variance_do_not_depend_on_the_given_one():
+    found = table(ors.conditions, beliefs())
+    spread = found.groupby(["method", "repetition"])["value"].agg(lambda v: v.max() - v.min())
     assert (spread[["clean", "noisy"]] == 0).all()
     assert (spread[["beta", "one"]] > 0).all()
 
 
 def test_the_true_condition_is_the_undisturbed_sequence():
-    found = pd.DataFrame(rows(ors.conditions, beliefs(), repetitions=range(1)))
     one = beliefs(conditions={"one": {"factor": 1.0}})
-    same = pd.DataFrame(rows(ors.conditions, one, repetitions=range(1)))
+    found, same = (table(ors.conditions, each, repetitions=range(1)) for each in (beliefs(), one))
     truth = found[found["setting"] == "true"].set_index("method")["value"]
     assert truth.equals(same.set_index("method")["value"])
 
 
-def test_other_labels_keep_the_clean_target(table):
-    frame = table(ors.conditions, beliefs("other_noise"))
-    clean = frame[frame["method"] == "clean"].groupby("repetition")["value"].nunique()
+def test_other_labels_keep_the_clean_target():
+    found = table(ors.conditions, beliefs("other_noise"))
+    clean = found[found["method"] == "clean"].groupby("repetition")["value"].nunique()
     assert (clean == 1).all()
 
 
