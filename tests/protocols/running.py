@@ -11,6 +11,12 @@ from reproduction.protocols import walk
 from reproduction.results import COLUMNS, DEFAULTS
 
 REPEATED = {"experiment": "test", "repetitions": 2}
+SGD = {
+    "datasets": ["toy"], "epochs": 4, "folds": 3, "rule": "one_se", "lambdas": [1e-4, 1e-2],
+    "multipliers": [0.3, 1.0], "cv_rows": 10_000, "rows": 0, "stand_in_rows": 0, "resample_noise": False,
+    "official": [], "objectives": [], "families": {},
+}  # fmt: skip
+"""Settings of `robust_sgd.errors` without noise and methods."""
 
 
 def typed(protocol, settings):

@@ -1,6 +1,7 @@
 """The kernel study: selection, errors, choices, flip rates, CPU times, kernels on single features."""
 
 import dataclasses
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -322,9 +323,6 @@ def test_rows_are_medians_of_process_time(monkeypatch):
     spec = {"selection": "cv", "grid": [0]}
     methods = {"klr": {"method": "kernel_logistic"} | spec, "svm": {"method": "kernel_svm"} | spec}
     timed = SETTINGS | {"timings": 3, "noise": ["independent 0"], "methods": methods}
-    measured = rows("kernels.timing", timed | {"timings": 1}, dataset(), range(2, 9))
-    assert {(row["repetition"], row["setting"]) for row in measured} == {(2, "cv")}
-    assert all(row["value"] > 0 for row in measured)
     ticks = [t for seconds in (3.0, 1.0, 2.0) for t in (0.0, seconds)] * 4  # two methods, two splits
     monkeypatch.setattr(kernels.time, "process_time", lambda: ticks.pop(0))
     calls, original = [], kernels.train
@@ -335,9 +333,8 @@ def test_rows_are_medians_of_process_time(monkeypatch):
 
     monkeypatch.setattr(kernels, "train", watched)
     found = rows("kernels.timing", timed, dataset())
-    assert [(row["method"], row["repetition"], row["metric"], row["value"]) for row in found] == [
-        (method, repetition, "cpu_seconds", 2.0) for repetition in (0, 1) for method in ("klr", "svm")
-    ]
+    assert {(row["metric"], row["setting"], row["value"]) for row in found} == {("cpu_seconds", "cv", 2.0)}
+    assert [(row["repetition"], row["method"]) for row in found] == [*product((0, 1), ("klr", "svm"))]
     assert calls == [(2, 1, 1), *[(1, 1, 1)] * 12]  # first both methods, to compile; then each three times
     assert not ticks
 

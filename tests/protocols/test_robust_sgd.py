@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from running import table, typed, values
+from running import SGD, table, typed, values
 from scipy.sparse import csr_matrix
 
 from noisylabels.losses import margin as losses
@@ -24,11 +24,8 @@ def shared(repetition=robust_sgd.SHARED):
     return At(SEEDS, repetition, {})
 
 
-SETTINGS = {
-    "experiment": "test", "repetitions": 2, "epochs": 4, "folds": 3, "rule": "one_se",
-    "lambdas": [1e-4, 1e-2],
-    "multipliers": [0.3, 1.0], "cv_rows": 10_000, "rows": 0, "stand_in_rows": 0, "resample_noise": False,
-    "datasets": ["toy"], "official": [], "noise": ["symmetric 0", "symmetric 0.4", "symmetric 0.6"],
+SETTINGS = SGD | {
+    "noise": ["symmetric 0", "symmetric 0.4", "symmetric 0.6"],
     "objectives": ["rgomp"], "families": {"robust": ["rgomp", "ramp"]},
     "methods": {
         "rgomp": {"method": "robust_sgd", "losses": [{"loss": "rgomp", "c": 2}]},
@@ -94,10 +91,7 @@ def test_rs_5_sixty_percent_flips_reverse_the_rule(frame):
     assert (abs(mirrored.loc["symmetric 0.6"] - errors.loc["symmetric 0.4"])[steady] < 2).all()
 
 
-ONE = SETTINGS | {
-    "noise": ["symmetric 0.4"], "methods": {"liblinear": {"method": "liblinear"}}, "families": {},
-    "objectives": [],
-}  # fmt: skip
+ONE = SGD | {"noise": ["symmetric 0.4"], "methods": {"liblinear": {"method": "liblinear"}}}
 
 
 def test_flips_beyond_one_half_are_the_complement_of_those_below():

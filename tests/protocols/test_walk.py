@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import SETTINGS, dataset
-from running import here, rows, two_classes
+from running import SGD, here, rows, two_classes
 
 from noisylabels.seeding import Seeds
 from reproduction.protocols import walk
@@ -23,14 +23,8 @@ COMMON = {key: SETTINGS[key] for key in ("repetitions", "datasets", "noise")}
 KERNELS = SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}}
 BOOSTING = COMMON | {"methods": BOOSTERS}
 DRAWN = {"noise": ["independent 0"], "methods": ["ada"]}
-LINEAR = COMMON | {
-    "epochs": 2, "folds": 2, "rule": "one_se", "lambdas": [1e-3], "multipliers": [1.0], "cv_rows": 100,
-    "rows": 0, "stand_in_rows": 0, "resample_noise": False, "official": [],
-    "noise": ["symmetric 0.2"], "objectives": [], "families": {},
-    "methods": {
-        "hinge": {"method": "robust_sgd", "losses": [{"loss": "hinge"}]}, "svm": {"method": "liblinear"},
-    },
-}  # fmt: skip
+HINGE = {"method": "robust_sgd", "losses": [{"loss": "hinge"}]}
+LINEAR = SGD | {"noise": ["symmetric 0.2"], "methods": {"hinge": HINGE, "svm": {"method": "liblinear"}}}
 
 
 def draw(y, test=0.3, stratified=True, seed=0):
