@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from running import rows
 
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.lms import NLMS
@@ -11,9 +12,7 @@ from noisylabels.seeding import Seeds
 from noisylabels.theory import pnorm as loss_bounds
 from reproduction.protocols import pnorm
 from reproduction.protocols.pnorm import Theorem
-from reproduction.protocols.walk import At, Walk
-
-SEEDS = Seeds(1, "test")
+from reproduction.protocols.walk import At
 
 
 @pytest.mark.parametrize("n", [0, 2, 12])
@@ -23,20 +22,20 @@ def test_hadamard_size_must_be_a_power_of_two(n):
 
 
 def test_lms_is_exactly_on_the_line_and_the_rows_carry_their_bounds():
-    settings = pnorm.HadamardSettings(repetitions=2, sizes=[16])
-    rows = list(pnorm.hadamard(settings, Walk({}, SEEDS, range(2))))
-    errors = {r["x"]: r["value"] for r in rows if r["method"] == "lms" and r["metric"] == "error"}
+    found = rows("pnorm.hadamard", {"sizes": [16]})
+    errors = {r["x"]: r["value"] for r in found if r["method"] == "lms" and r["metric"] == "error"}
     assert all(abs(e - (1 - k / 16)) < 1e-12 for k, e in errors.items())
     assert {0, 4, 16} <= set(errors)
-    assert {"online_loss", "online_bound", "online_ratio"} <= {r["metric"] for r in rows}
+    assert {"online_loss", "online_bound", "online_ratio"} <= {r["metric"] for r in found}
 
 
 def test_a_broken_bound_is_an_error_not_a_data_point():
-    with pytest.raises(RuntimeError, match="method lms"):
-        list(pnorm.bounded(At(SEEDS, 0, {"method": "lms"}), "filtering", 1.1, 1.0))
-    at = At(SEEDS, 0, {"method": "lms", "setting": "ascent"})
-    told = r"ratio, method lms setting ascent: loss 1\.1 exceeds its bound 1"
-    with pytest.raises(RuntimeError, match=told):
+    at = At(Seeds(1, "test"), 0, {"method": "lms", "setting": "ascent"})
+    with pytest.raises(RuntimeError, match="filtering bound, method lms"):
+        list(pnorm.bounded(at, "filtering", 1.1, 1.0))
+    with pytest.raises(
+        RuntimeError, match=r"ratio, method lms setting ascent: loss 1\.1 exceeds its bound 1"
+    ):
         pnorm._ratio(at, 1.1)
 
 
