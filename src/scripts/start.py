@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -66,17 +67,24 @@ def repair_records(folder: Path) -> None:
             unfinished.write_text('{"external_jobid": null}', encoding="utf-8")
 
 
-def stop(number: int, _: Any) -> NoReturn:
-    """End the jobs on this machine at once, where Snakemake would wait for them; it then tidies up."""
+def end_jobs() -> NoReturn:
+    """Kill the jobs on this machine, again and again: one may have been starting when it was looked for."""
     import psutil
 
+    while True:
+        for job in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                if " -m scripts." in " ".join(job.cmdline()):
+                    for process in (job, *job.children(recursive=True)):  # a shell first: it would tell
+                        process.kill()
+        time.sleep(0.1)
+
+
+def stop(number: int, _: Any) -> NoReturn:
+    """End the jobs at once, where Snakemake would wait for them; it then tidies up."""
     signal.signal(number, signal.SIG_IGN)
     os.environ["NOISYLABELS_STOPPED"] = os.environ.get("NOISYLABELS_RUN", "")
-    for job in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if " -m scripts." in " ".join(job.cmdline()):
-                for process in (job, *job.children(recursive=True)):  # a shell first: it would report others
-                    process.kill()
+    threading.Thread(target=end_jobs, daemon=True).start()
     raise KeyboardInterrupt
 
 
