@@ -24,6 +24,7 @@ from reproduction.plan import Plan, passed_over
 from reproduction.verdicts.claims import VERDICTS
 
 SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
+AHEAD: dict[Path, int] = {}  # file, there while what was computed for a job waits -> number of the job
 OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
 TELL = {"told": True}  # ``extra`` of a message that a person is to read
 KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
@@ -65,8 +66,9 @@ class Progress:
     def expected(self, elapsed: float) -> float:
         """Seconds from the first to the last job; 0 where nothing is known of them."""
         whole = sum(self.seconds.values())
-        if self.passed > 0.05 * whole:  # enough to tell how fast this machine is
-            return elapsed * whole / self.passed
+        passed = self.passed + sum(self.seconds.get(job, 0.0) for file, job in AHEAD.items() if file.exists())
+        if passed > 0.05 * whole:  # enough to tell how fast this machine is
+            return elapsed * whole / passed
         return max(whole / self.cores, elapsed) if whole else 0.0
 
 

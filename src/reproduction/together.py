@@ -25,19 +25,20 @@ FILES = ("table", "points", "provenance")
 Given = Any  # the parsed words of a job; ``data`` and `FILES` are paths
 
 
-def offer(folder: Path, waiting: Mapping[str, list[str]]) -> None:
-    """Let the jobs of this run know the words of all that wait, by their names, below a folder of its own."""
+def offer(folder: Path, waiting: Mapping[str, list[str]]) -> Path:
+    """Let the jobs of this run know the words of all that wait; the folder for what is computed ahead."""
     import psutil  # here, as every job imports this module
 
     for left in folder.glob("*"):
         if not (left.name.isdigit() and psutil.pid_exists(int(left.name))):
             shutil.rmtree(left, ignore_errors=True)
+    own = folder / str(os.getpid())
     if len(waiting) > 1:
-        own = folder / str(os.getpid())
         own.mkdir(parents=True)
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         (own / "waiting.json").write_text(json.dumps(waiting), encoding="utf-8")
         os.environ[FOLDER] = str(own.absolute())
+    return own
 
 
 def run(words: list[str], parse: Callable[[list[str]], Given], compute: Callable[[Given], None]) -> None:

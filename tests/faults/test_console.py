@@ -12,6 +12,7 @@ import psutil
 import pytest
 from smoke import Smoke
 
+from reproduction import console
 from reproduction.console import Progress, clock
 
 pytestmark = pytest.mark.workflow
@@ -144,3 +145,15 @@ def test_the_expected_time_starts_from_what_is_known_and_follows_the_machine():
     progress.finished(1)
     assert progress.expected(20.0) == 200.0  # a tenth took 20 s
     assert Progress(2, {}).expected(5.0) == 0.0
+
+
+def test_what_was_computed_ahead_counts_until_its_own_job_puts_it_in_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(console, "AHEAD", {tmp_path / name: job for job, name in enumerate("abc")})
+    progress = Progress(1, dict.fromkeys(range(4), 10.0))
+    (tmp_path / "b").touch()
+    assert progress.expected(20.0) == 80.0  # one of four
+    (tmp_path / "a").touch()
+    assert progress.expected(20.0) == 40.0
+    (tmp_path / "a").unlink()
+    progress.finished(0)
+    assert progress.expected(20.0) == 40.0

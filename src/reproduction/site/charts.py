@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -205,6 +205,9 @@ FEWEST, MOST = 4, 120
 POINT = 26
 """Bytes of a point with its interval, about."""
 PLACE = ["metric", "dataset", "noise", "setting"]
+DIGITS = {"x": 5, "y": 5, "half": 2}
+Curve = np.ndarray[Any, Any]
+"""A row for each point, with these columns."""
 
 
 def curves(path: Path, methods: names.Methods, protocol: str = "", opens: str = "", caption: str = "") -> str:
@@ -247,7 +250,7 @@ def curves(path: Path, methods: names.Methods, protocol: str = "", opens: str = 
     return ""
 
 
-def _drawn(table: "pd.DataFrame") -> dict[tuple[str, ...], dict[str, "pd.DataFrame"]]:
+def _drawn(table: "pd.DataFrame") -> dict[tuple[str, ...], dict[str, Curve]]:
     """`PLACE`, by its names -> method -> x, y and half; without places in which no method has a curve."""
     from scipy.special import stdtrit
 
@@ -256,24 +259,28 @@ def _drawn(table: "pd.DataFrame") -> dict[tuple[str, ...], dict[str, "pd.DataFra
     table = table.rename(columns={"mean": "y"}).assign(
         half=np.where(n < FEW, np.nan, half), **{key: table[key].map(name) for key, name in NAMES.items()}
     )
-    found: dict[tuple[str, ...], dict[str, pd.DataFrame]] = {}
-    for key, part in table[table["x"].notna()].groupby([*PLACE, "method"], sort=False):
-        *place, method = map(str, key)
-        found.setdefault(tuple(place), {})[method] = part.sort_values("x", kind="stable")
+    table = table[table["x"].notna()]
+    number = table.groupby([*PLACE, "method"], sort=False).ngroup().to_numpy()
+    order = np.lexsort((table["x"], number))  # stable
+    keys, numbers = (table[names].to_numpy()[order] for names in ([*PLACE, "method"], list(DIGITS)))
+    found: dict[tuple[str, ...], dict[str, Curve]] = {}
+    start = 0
+    for end in np.cumsum(np.bincount(number)):
+        *place, method = map(str, keys[start])
+        found.setdefault(tuple(place), {})[method] = numbers[start:end]
+        start = end
     return {place: of for place, of in found.items() if max(map(len, of.values())) >= FEWEST}
 
 
-def _thinned(curve: "pd.DataFrame", points: int) -> dict[str, list[float | None]]:
+def _thinned(curve: Curve, points: int) -> dict[str, list[float | None]]:
     """At most so many points: the ends, and between them evenly over x and over its logarithm."""
     size = len(curve)
     if size > points:
         even = np.linspace(0, size - 1, points - points // 3)
         early = np.geomspace(1, size, points // 3) - 1
-        curve = curve.iloc[np.unique(np.concatenate([even, early]).round().astype(int))]
-    digits = {"x": 5, "y": 5, "half": 2}
-    return {
-        key: [_short(n, digits[key]) for n in curve[key]] for key in digits if not curve[key].isna().all()
-    }
+        curve = curve[np.unique(np.concatenate([even, early]).round().astype(int))]
+    columns = zip(DIGITS.items(), curve.T.tolist(), np.isnan(curve).all(axis=0), strict=True)
+    return {key: [_short(n, digits) for n in column] for (key, digits), column, empty in columns if not empty}
 
 
 def _short(number: float, digits: int) -> float | None:
