@@ -21,11 +21,11 @@ FURTHER = [
     "auditing.audit:audit",
     "auditing.review:review",
     "out_of_core:chunks",
-    "streams:StreamModel",
-    "streams:to_river",
+    "filters.base:StreamModel",
+    "filters.base:to_river",
 ]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
-LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}, "river": {"streams"}}
+LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}, "river": {"filters"}}
 """What some rooms of the library import only when they are used: tables in files, models of another kind."""
 
 

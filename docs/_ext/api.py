@@ -21,7 +21,6 @@ ROOMS = {
 }
 ALONE = {
     "crowds": "Crowds",
-    "streams": "Rows one at a time",
     "statistics": "Statistics",
     "seeding": "Random numbers",
 }

@@ -36,6 +36,8 @@ from noisylabels.crowds import CrowdLab as CrowdLab
 from noisylabels.crowds import DawidSkene as DawidSkene
 from noisylabels.crowds import MajorityVote as MajorityVote
 from noisylabels.crowds import OneCoin as OneCoin
+from noisylabels.filters.base import StreamModel as StreamModel
+from noisylabels.filters.base import to_river as to_river
 from noisylabels.filters.lms import INLMS as INLMS
 from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS
@@ -62,8 +64,6 @@ from noisylabels.online.linear import NaiveOGD as NaiveOGD
 from noisylabels.online.linear import OracleOGD as OracleOGD
 from noisylabels.online.linear import TwoCopy as TwoCopy
 from noisylabels.out_of_core import chunks as chunks
-from noisylabels.streams import StreamModel as StreamModel
-from noisylabels.streams import to_river as to_river
 
 METHODS: dict[str, str]
 __version__: str
