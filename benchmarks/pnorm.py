@@ -3,7 +3,7 @@
 
 Every turn runs all candidates one after the other and takes their CPU time; the table shows medians over
 the turns.
-"link" is the five-line loop that calls `theory.link.link`; "by hand" is the same loop with the link
+"link" is the five-line loop that calls `filters.theory.link`; "by hand" is the same loop with the link
 written out and
 one maximum, which is as fast as we could write it without leaving NumPy.
 """
@@ -24,7 +24,7 @@ import numpy as np
 
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm import EGPlusMinus, PNormLMS
-from noisylabels.theory.pnorm import link, norm, rate
+from noisylabels.filters.theory import link, norm, rate
 from noisylabels.validation import Floats
 
 

@@ -15,7 +15,6 @@ ROOMS = {
     "noise": "Noise",
     "losses": "Losses",
     "kernels": "Kernels",
-    "theory": "Theory",
     "solvers": "Solvers",
     "auditing": "Label audit",
 }

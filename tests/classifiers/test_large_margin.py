@@ -16,6 +16,7 @@ from noisylabels.classifiers.large_margin import (
     ZeroOneLossClassifier,
     start_points,
 )
+from noisylabels.classifiers.projections import flip_probability, margins, slope, uniform_bound
 from noisylabels.solvers.linear_margin import (
     NO_TABLE,
     best_move,
@@ -25,7 +26,6 @@ from noisylabels.solvers.linear_margin import (
     loss,
     quadratic,
 )
-from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 
 LDM = LargeMarginDistributionClassifier
 

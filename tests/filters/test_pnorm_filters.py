@@ -13,8 +13,7 @@ from noisylabels.filters.pnorm import (
     PNormLMS,
     UnnormalizedEG,
 )
-from noisylabels.fixed_order import power_inplace
-from noisylabels.theory.pnorm import (
+from noisylabels.filters.theory import (
     best_alpha,
     checked_ratio,
     dual,
@@ -25,6 +24,7 @@ from noisylabels.theory.pnorm import (
     prediction,
     rate,
 )
+from noisylabels.fixed_order import power_inplace
 
 
 def data(n=23, T=60, seed=0):

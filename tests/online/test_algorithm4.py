@@ -13,7 +13,7 @@ from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
-from noisylabels.theory.estimates import degrees, feature_moment, largest_degree, mean_queries, pmf
+from noisylabels.online.theory import degrees, feature_moment, largest_degree, mean_queries, pmf
 
 ENDLESS = tensor.TensorKernel("exp", np.exp, lambda n: -math.lgamma(n + 1.0), None)  # of any degree
 CASES = {

@@ -15,12 +15,11 @@ from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
+from noisylabels.online import theory
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD
 from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
-from noisylabels.theory import regret_bounds
-from noisylabels.theory.estimates import checked_p, pmf
 
 LEARNERS = [getattr(noisylabels, where.partition(":")[2]) for where in METHODS.values() if "online." in where]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
@@ -59,8 +58,8 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
         ("sigma2", tensor.gaussian),
         ("c", partial(truncated_rational, 1.0)),
         ("c", partial(rational_pair, variances=[0.0])),
-        ("B_w", partial(regret_bounds.best_step, G=1.0, T=10)),
-        ("eta", partial(regret_bounds.regret, 1.0, 1.0, 10)),
+        ("B_w", partial(theory.best_step, G=1.0, T=10)),
+        ("eta", partial(theory.regret, 1.0, 1.0, 10)),
     ],
 )  # fmt: skip
 def test_parameters_must_be_positive_and_finite(name, make, bad):
@@ -69,15 +68,15 @@ def test_parameters_must_be_positive_and_finite(name, make, bad):
 
 @pytest.mark.parametrize("T", [0, -3, 2.5, "10", True, math.inf])
 def test_the_horizon_is_whole(T):
-    refused("T: must be a whole number >= 1", regret_bounds.best_step, 1.0, 1.0, T)
+    refused("T: must be a whole number >= 1", theory.best_step, 1.0, 1.0, T)
 
 
 @pytest.mark.parametrize("p", [1.0, 0.5, math.inf, math.nan])
 def test_p_must_exceed_1_and_near_1_it_warns(p):
-    for make in (checked_p, lambda v: made(AnalyticKernel, p=v), lambda v: pmf(v, 3)):
+    for make in (theory.checked_p, lambda v: made(AnalyticKernel, p=v), lambda v: theory.pmf(v, 3)):
         refused(r"^p: must be a finite number > 1", make, p)
     with pytest.warns(UserWarning, match=r"p = 1.02: a round takes about 2550 queries"):
-        checked_p(1.02)
+        theory.checked_p(1.02)
 
 
 RUNS = {
@@ -173,8 +172,8 @@ def learns(cls, items=None, **changed):
         ("beta_1 = -0.5 is negative, so this is no kernel", lambda: tensor.power_series([1.0, -0.5])),
         ("offset: must be a finite number >= 0", lambda: tensor.polynomial(2, -1.0)),
         (r"l'_\+ of the exponential loss is infinite at sqrt\(p\) R",
-         lambda: regret_bounds.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0)),
-        *((r"alpha: the angle must be in \(0, pi\]", partial(regret_bounds.surrogate_ball, 1.0, alpha, 1.0))
+         lambda: theory.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0)),
+        *((r"alpha: the angle must be in \(0, pi\]", partial(theory.surrogate_ball, 1.0, alpha, 1.0))
           for alpha in (0.0, -1.0, 3.2, math.nan)),
     ],
 )  # fmt: skip

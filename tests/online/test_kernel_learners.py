@@ -6,7 +6,7 @@ import pytest
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import ArrayOracle
-from noisylabels.theory.regret_bounds import angle, best_step, regret, surrogate_ball, surrogate_moment
+from noisylabels.online.theory import angle, best_step, regret, surrogate_ball, surrogate_moment
 from reproduction.protocols.settings import method_class
 
 PAIR = gaussian_pair(1.0, [0.25, 0.25])

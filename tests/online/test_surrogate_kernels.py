@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from noisylabels.kernels.surrogate import gaussian_pair, rational, rational_pair, truncated_rational
-from noisylabels.theory.regret_bounds import angle, surrogate_ball
+from noisylabels.online.theory import angle, surrogate_ball
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from running import rows
 
+from noisylabels.filters import theory
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.lms import NLMS
 from noisylabels.seeding import Seeds
-from noisylabels.theory import pnorm as loss_bounds
 from reproduction.protocols import pnorm
 from reproduction.protocols.pnorm import Theorem
 from reproduction.protocols.walk import At
@@ -53,7 +53,7 @@ def test_path_lengths(scenario, length):
     u = pnorm.targets(scenario, 50, 8)
     assert np.isclose(pnorm.path_length(u, 1.0 + 1e-12), 6 * length)
     assert np.isclose(pnorm.path_length(u, 2.0), np.sqrt(6) * length)
-    assert loss_bounds.moving(0.0, 2.0, 1.0, 1.0, 0.0) == 1.0
+    assert theory.moving(0.0, 2.0, 1.0, 1.0, 0.0) == 1.0
 
 
 @pytest.mark.parametrize("kind", ["signs", "unit", "gaussian", "heavy"])

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, Repeated, fold_numbers
+from noisylabels.classifiers.projections import flip_probability, margins, slope, uniform_bound
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.linear_margin import NO_TABLE, coordinate_search, descend, interior_point, quadratic
-from noisylabels.theory.projections import flip_probability, margins, slope, uniform_bound
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
 Choice = tuple[float, float, float]  # lam1, lam2, C
@@ -106,7 +106,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     random_state : of the starts and the folds.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found;
-    bound_, the terms of the bound (`theory.projections.Bound`);
+    bound_, the terms of the bound (`classifiers.projections.Bound`);
     by_k_, for each k the error of the folds or the whole bound; n_iter_, rounds from the best start;
     flagged_ and flags_ (no_folds: the smallest k was taken).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
+from noisylabels.filters.theory import Power, exponent, link, norm
 from noisylabels.fixed_order import (
     bits,
     dot_lanes,
@@ -26,7 +27,6 @@ from noisylabels.fixed_order import (
     sum_lanes,
     wide,
 )
-from noisylabels.theory.pnorm import Power, exponent, link, norm
 from noisylabels.validation import Floats, as_array, finite, number
 
 TINY = 1e-290  # dual weights below count as 0
@@ -52,7 +52,7 @@ class PNormLMS(_Dual):
     """theta_t = theta_{t-1} + eta (y_t - yhat_t) x_t,  w_t = f^-1(theta_t),  yhat_t = w_{t-1}.x_t.
 
     theta_0 = 0; f^-1 is `link(theta, p)`. p = 2 is LMS; p = "auto" = 2 ln d suits sparse targets.
-    eta: step size, > 0; the bounds ask for `theory.pnorm.rate(p, X_p)` = 1/((p-1) X_p^2), ||x_t||_p <= X_p.
+    eta: step size, > 0; the bounds ask for `theory.rate(p, X_p)` = 1/((p-1) X_p^2), ||x_t||_p <= X_p.
     p: 2 <= p < infinity, or "auto".
     State: theta (d,), updated exactly; w is computed from it, never the other way round.
     Raises ValueError: eta <= 0, p < 2 or infinite; divergence, with the first row that is not finite.
@@ -248,7 +248,7 @@ class NormalizedPNormLMS(PNormLMS):
 class ImplicitPNormLMS(_Dual):
     """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
 
-    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `theory.pnorm.divergence`.
+    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `theory.divergence`.
     One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and y_t,
     where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t - yhat_t)
     x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.

@@ -21,7 +21,7 @@ from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLos
 from noisylabels.losses.margin import compiled
 from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import OnlineLearner, Oracle
-from noisylabels.theory.estimates import checked_p, largest_degree, log_inverse_probabilities, mean_queries
+from noisylabels.online.theory import checked_p, largest_degree, log_inverse_probabilities, mean_queries
 from noisylabels.validation import Floats, Ints, number, of_class, real, shown, whole
 
 LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one

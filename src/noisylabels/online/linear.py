@@ -135,7 +135,7 @@ class TwoCopy(LinearLearner):
     """w_{t+1} = P(w_t - eta 2 (<w_t, x~_t> - y~_t) x~'_t),  x~_t and x~'_t independent copies of x_t.
 
     The gradient estimate is unbiased, whatever the noise: its two factors are independent.
-    eta: step size, > 0, from `theory.regret_bounds.best_step`.  B_w: squared radius.
+    eta: step size, > 0, from `online.theory.best_step`.  B_w: squared radius.
     Raises ValueError: eta or B_w not positive and finite; fewer than two copies.
     Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 1 and Lemma 2.
     """

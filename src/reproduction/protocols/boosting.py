@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
+from noisylabels.classifiers import projections
 from noisylabels.classifiers.boosting import exponential_loss
 from noisylabels.classifiers.large_margin import BoundMinimiser
-from noisylabels.theory import projections as theory
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, seeded
 from reproduction.verdicts.per_point_errors import Scored
@@ -317,12 +317,12 @@ def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[
     margins = np.cos(thetas)
     for at in walk.trials():
         for k in settings.ks:
-            here, formula = at.on(method=f"k={k}"), theory.flip_probability(thetas, k)
+            here, formula = at.on(method=f"k={k}"), projections.flip_probability(thetas, k)
             curves = {
                 "f": formula,
-                "gaussian_slack": theory.gaussian_bound(margins, k) - formula,
-                "sub_gaussian_slack": theory.sub_gaussian_bound(margins, k) - formula,
-                "symmetry": np.abs(theory.flip_probability(np.pi - thetas, k) - (1.0 - formula)),
+                "gaussian_slack": projections.gaussian_bound(margins, k) - formula,
+                "sub_gaussian_slack": projections.sub_gaussian_bound(margins, k) - formula,
+                "symmetry": np.abs(projections.flip_probability(np.pi - thetas, k) - (1.0 - formula)),
             }
             for metric, column in curves.items():
                 yield from here.curve(metric, zip(thetas, column, strict=True), setting="formula")
@@ -333,14 +333,14 @@ def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[
                 rng = at.rng(f"projections {entries} {k}")
                 for x in settings.simulated_angles:
                     theta, margin = x * np.pi, float(np.cos(x * np.pi))
-                    f = float(theory.flip_probability(theta, k))
+                    f = float(projections.flip_probability(theta, k))
                     se = float(np.sqrt(f * (1.0 - f) / settings.trials))
-                    share = theory.simulated(margin, k, settings.trials, rng, entries)
-                    slack = float(theory.sub_gaussian_bound(margin, k)) - share + 4.0 * se
+                    share = projections.simulated(margin, k, settings.trials, rng, entries)
+                    slack = float(projections.sub_gaussian_bound(margin, k)) - share + 4.0 * se
                     values = {"share": share, "z": (share - f) / se, "sub_gaussian_slack": slack}
                     yield from here.rows(values, setting=entries, x=theta)
 
 
 def _flip_term(margins: Floats, k: int) -> float:
     """Mean of min(1, 2 f_k(theta)) over points with cos theta = margins."""
-    return float(np.mean(np.minimum(1.0, 2.0 * theory.flip_probability(np.arccos(margins), k))))
+    return float(np.mean(np.minimum(1.0, 2.0 * projections.flip_probability(np.arccos(margins), k))))

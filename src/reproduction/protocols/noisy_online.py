@@ -15,12 +15,12 @@ from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair, rational
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.additive import FeatureNoise
+from noisylabels.online import theory
 from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run, TwoCopy
+from noisylabels.online.theory import feature_moment, feature_moment_bound, mean_queries
 from noisylabels.seeding import Seeds
-from noisylabels.theory import regret_bounds
-from noisylabels.theory.estimates import feature_moment, feature_moment_bound, mean_queries
 from noisylabels.validation import Floats, Ints
 from reproduction.protocols import noisy_online_tasks as shared
 from reproduction.protocols import settings as keys
@@ -161,18 +161,18 @@ class World:
         total = size + v.sum(axis=1)
         M_4 = float((total**2 + 2 * (v**2).sum(axis=1) + 4 * size * v.max(axis=1)).max())
         return {
-            "two_copy": regret_bounds.two_copy_moment(B_w, B_x, B_y),
-            "known_covariance": regret_bounds.known_covariance_moment(B_w, M_4, B_x, B_y, float(v.max())),
+            "two_copy": theory.two_copy_moment(B_w, B_x, B_y),
+            "known_covariance": theory.known_covariance_moment(B_w, M_4, B_x, B_y, float(v.max())),
         }
 
     def step(self, learner: Learner, factor: float = 1.0) -> tuple[float, float | None]:
         """(eta, bound): the step of the rule times a factor, and the bound where a theorem has one."""
         B_w, G = self._settings.ball, self.gradients(learner)
         rules = {"agnostic": 1.0, "G2": G["known_covariance"]}
-        eta = factor * regret_bounds.best_step(B_w, rules.get(learner.step, G["two_copy"]), self.T)
+        eta = factor * theory.best_step(B_w, rules.get(learner.step, G["two_copy"]), self.T)
         if learner.method not in G or learner.told is not None:
             return eta, None
-        return eta, regret_bounds.regret(B_w, G[learner.method], self.T, eta)
+        return eta, theory.regret(B_w, G[learner.method], self.T, eta)
 
     def run(self, learner: Learner, eta: float, average_from: float) -> Run:
         """The whole run of a learner; its average begins at that share of the rounds."""
@@ -306,8 +306,8 @@ class Rival:
         self.centres, self.gamma, self.pair, self.loss = centres, gamma, pair, loss
         K, K_tilde = pair.kernel(centres, centres), pair.surrogate(centres, centres)
         self.norm, self.surrogate_norm = float(gamma @ K @ gamma), float(gamma @ K_tilde @ gamma)
-        self.alpha = regret_bounds.angle(gamma, K)
-        self.angle_ball = regret_bounds.surrogate_ball(self.norm, self.alpha, pair.domination)
+        self.alpha = theory.angle(gamma, K)
+        self.angle_ball = theory.surrogate_ball(self.norm, self.alpha, pair.domination)
 
 
 class GaussianKernel(Model):
@@ -450,9 +450,9 @@ class Round:
 
     def step(self, ball: float, factor: float) -> tuple[float, float]:
         """(eta, bound) of Theorems 3 and 5, the step times a factor."""
-        G = regret_bounds.surrogate_moment(ball, self.pair.diagonal, self._B_y)
-        eta = factor * regret_bounds.best_step(ball, G, self.T)
-        return eta, regret_bounds.regret(ball, G, self.T, eta)
+        G = theory.surrogate_moment(ball, self.pair.diagonal, self._B_y)
+        eta = factor * theory.best_step(ball, G, self.T)
+        return eta, theory.regret(ball, G, self.T, eta)
 
     def loss(self, method: str, eta: float, ball: float) -> float:
         """Total clean loss of a learner, predictions made before each update."""
@@ -560,7 +560,7 @@ def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row
         B_y = task.y_size**2 + settings.target**2
         pair = pair_of(settings.kernel.model_copy(update={"c": c}), task.d, settings.variance)
         ball = settings.task.rivals(pair)[""].angle_ball
-        price = float(np.sqrt(ball * regret_bounds.surrogate_moment(ball, pair.diagonal, B_y)))
+        price = float(np.sqrt(ball * theory.surrogate_moment(ball, pair.diagonal, B_y)))
         values = {"truncation_error": float(np.exp(-c)), "bound_over_root_T": price}
         yield from at.rows(values, method="rival", setting="truncation", x=c)
 
@@ -648,7 +648,7 @@ class AnalyticTask:
         moment = feature_moment if tight else feature_moment_bound
         B_x = float((self.base.X**2).sum(axis=1).max() + (self.sd**2).sum())  # max_t E ||x~_t||^2
         B_y, B_psi = float(np.abs(self.base.y).max()), moment(self.kernel, self.p, B_x)
-        return regret_bounds.log_gradient_moment(self.loss, self.p, self.B_w, B_psi, B_y=B_y, tight=tight)
+        return theory.log_gradient_moment(self.loss, self.p, self.B_w, B_psi, B_y=B_y, tight=tight)
 
     def least(self) -> float:
         """Loss of one pass of the best predictor of the ball, on clean data."""
@@ -665,7 +665,7 @@ class AnalyticTask:
     def step(self, T: int, factor: float) -> tuple[float, float]:
         """(eta, bound) with the tight moment, the step times a factor."""
         log_nu = self.log_nu(tight=True)
-        eta = factor * regret_bounds.best_step_of_log(self.B_w, log_nu, T)
+        eta = factor * theory.best_step_of_log(self.B_w, log_nu, T)
         bound = (factor + 1 / factor) / 2 * np.exp((np.log(self.B_w) + log_nu + np.log(T)) / 2)
         return eta, float(bound)
 

@@ -11,9 +11,9 @@ from scipy.special import gammaln
 from noisylabels.kernels import surrogate, tensor
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss, smoothing_gap
 from noisylabels.noise.additive import rotation
+from noisylabels.online import theory
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
-from noisylabels.theory import estimates, regret_bounds
 from noisylabels.validation import Floats
 from reproduction.protocols import noisy_online_tasks as tasks
 from reproduction.protocols.settings import Distinct, Positive, Settings, Some, Trials
@@ -90,11 +90,11 @@ def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
         yield f"known covariance: gradient {i + 1}", known[:, i], float(gradient[i])
     B_w, B_x, B_y = float(W @ W), float(X @ X + np.trace(SIGMA)), Y**2 + NOISE_Y**2
     exact = 4 * ((W @ X - Y) ** 2 + W @ SIGMA @ W + NOISE_Y**2) * B_x
-    G_1 = regret_bounds.two_copy_moment(B_w, B_x, B_y)
+    G_1 = theory.two_copy_moment(B_w, B_x, B_y)
     yield "two copies: squared length", (two**2).sum(axis=1), float(exact), G_1
-    M_4 = float(regret_bounds.gaussian_fourth_moment(X[None, :], SIGMA)[0])
+    M_4 = float(theory.gaussian_fourth_moment(X[None, :], SIGMA)[0])
     yield "fourth moment of a copy", (first**2).sum(axis=1) ** 2, M_4
-    G_2 = regret_bounds.known_covariance_moment(B_w, M_4, B_x, B_y, float(np.linalg.eigvalsh(SIGMA)[-1]))
+    G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, float(np.linalg.eigvalsh(SIGMA)[-1]))
     z, mass = _gauss_hermite(6, 3)  # exact up to degree 11; here it is 4
     x = X + z @ np.linalg.cholesky(SIGMA).T
     lengths = ((2 * (x @ W - Y)[:, None] * x - 2 * SIGMA @ W) ** 2).sum(axis=1)
@@ -117,15 +117,15 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """
     p, gamma = 2.0, 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
     normal = lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m)  # noqa: E731
-    theta, counts = estimates.estimates(gamma, p, normal, rng, n)
+    theta, counts = theory.estimates(gamma, p, normal, rng, n)
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))
-    bound = estimates.second_moment_bound(gamma, p, 0.75)
-    yield "its second moment", theta**2, estimates.second_moment(gamma, p, 0.75), bound
+    bound = theory.second_moment_bound(gamma, p, 0.75)
+    yield "its second moment", theta**2, theory.second_moment(gamma, p, 0.75), bound
     yield "number of copies", counts.astype(float), 1 / (p - 1)
     for z in (2, 5):
-        yield f"P(copies >= {z})", (estimates.degrees(rng, p, n) >= z).astype(float), p**-z
+        yield f"P(copies >= {z})", (theory.degrees(rng, p, n) >= z).astype(float), p**-z
     for other in (1.25, 4.0):
-        counts = estimates.degrees(rng, other, n)
+        counts = theory.degrees(rng, other, n)
         yield f"number of copies at p = {other:g}", counts.astype(float), 1 / (other - 1)
     root = np.sqrt(0.5)
     laws: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
@@ -135,12 +135,12 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     }
     for name, gamma in taylor().items():
         for law, (mean, draw) in laws.items():
-            theta, _ = estimates.estimates(gamma, p, draw, rng, n)
+            theta, _ = theory.estimates(gamma, p, draw, rng, n)
             truth = float(np.polynomial.polynomial.polyval(mean, gamma))
             yield f"estimate of f(E X) for {name} and the {law} law", theta, truth
             if law == "normal":
-                bound = estimates.second_moment_bound(gamma, p, 1.0)
-                yield f"its second moment for {name}", theta**2, estimates.second_moment(gamma, p, 1.0), bound
+                bound = theory.second_moment_bound(gamma, p, 1.0)
+                yield f"its second moment for {name}", theta**2, theory.second_moment(gamma, p, 1.0), bound
 
 
 def taylor(degree: int = 160) -> dict[str, Floats]:
@@ -164,8 +164,8 @@ def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
             learner = AnalyticKernel(kernel, analytic_loss("squared"), 1e-9, rng, p)
             noise = lambda rounds: 0.3 * rng.standard_normal((len(rounds), 1))  # noqa: E731
             counts = learner.run(np.zeros((n, 1)), noise, np.zeros(n)).queries
-            expected = estimates.mean_queries(p, gaussian=name == "Gaussian")
-            law = estimates.pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=name == "Gaussian")
+            expected = theory.mean_queries(p, gaussian=name == "Gaussian")
+            law = theory.pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=name == "Gaussian")
             k = int(law.argmax())
             yield f"{name} kernel at p = {p:g}: copies of a round", counts.astype(float), expected
             yield f"{name} kernel at p = {p:g}: P({k} copies)", (counts == k).astype(float), float(law[k])
@@ -222,9 +222,8 @@ def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     for (name, kernel), loss, s in product(kernels.items(), ("absolute", "hinge"), (0.25, 0.5, 1.0, 2.0)):
         smooth = analytic_loss(f"smoothed_{loss}", s)
         tight, loose = (
-            regret_bounds.log_gradient_moment(smooth, 1.5, 1.0, moment(kernel, 1.5, 1.2), tight=tight)
-            / np.log(10)
-            for moment, tight in ((estimates.feature_moment, True), (estimates.feature_moment_bound, False))
+            theory.log_gradient_moment(smooth, 1.5, 1.0, moment(kernel, 1.5, 1.2), tight=tight) / np.log(10)
+            for moment, tight in ((theory.feature_moment, True), (theory.feature_moment_bound, False))
         )
         yield f"{name} kernel and smoothed {loss} s = {s:g}: log10 of the rounds", None, tight, loose
 
@@ -238,10 +237,10 @@ def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     length = float(np.linalg.norm(w))
     for v in (0.1, 0.25, 1.0):
         first, second = (w / length + np.sqrt(v) * rng.standard_normal((n, 3)) for _ in range(2))
-        floor, y = regret_bounds.scored_on_noise(w, v), np.full(n, length)
+        floor, y = theory.scored_on_noise(w, v), np.full(n, length)
         yield f"w* itself at v = {v:g}", (first @ w - y) ** 2, length**2 * v
         yield f"best fixed vector at v = {v:g}", (first @ w / (1 + v) - y) ** 2, floor
-        step = regret_bounds.best_step(1.0, regret_bounds.two_copy_moment(1.0, 1 + 3 * v, length**2), n)
+        step = theory.best_step(1.0, theory.two_copy_moment(1.0, 1 + 3 * v, length**2), n)
         played = TwoCopy(step, 1.0).run(first, first.copy(), second, y).predictions
         yield f"floor beside Algorithm 1 at v = {v:g}", None, floor, float(((played - y) ** 2).mean())
 
@@ -351,19 +350,19 @@ def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
             yield from tasks.regret_rows(at.on(method=method, noise=world), found, settings.exponent_horizons)
         if at.repetition == 0:
             T = settings.horizons[-1]
-            a, b = (regret_bounds.copies(at.seeds.generator("streams", world), T)[:, 0] for world in "AB")
+            a, b = (theory.copies(at.seeds.generator("streams", world), T)[:, 0] for world in "AB")
             p = float(ks_2samp(a, b, method="asymp").pvalue)  # of T copies of A and T independent ones of B
             yield at.row("ks_p_value", p, method="streams", x=T)
             for name, loss in one_copy_losses().items():
-                constants = regret_bounds.worlds(loss, points=settings.grid)._asdict()
+                constants = theory.worlds(loss, points=settings.grid)._asdict()
                 yield from at.rows(constants, method="constants", setting=name)
 
 
 def _weights(T: int, at: At) -> dict[str, dict[str, Floats]]:
     """Method -> world -> (T,) weights; all learners see the same first copy, in both worlds."""
-    first, second = (regret_bounds.copies(at.rng(f"copy {i} {T}"), T) for i in (1, 2))
+    first, second = (theory.copies(at.rng(f"copy {i} {T}"), T) for i in (1, 2))
     y, one = np.ones(T), np.ones((T, 1))  # predictions on x = 1 are the weights
-    eta = regret_bounds.best_step(RADIUS2, regret_bounds.two_copy_moment(RADIUS2, 9.0, 1.0), T)
+    eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
     found: dict[str, dict[str, Floats]] = {}
     for world, truth in (("A", 0.0), ("B", 4.0)):
         x = first if world == "A" else 1 + (first - 1)  # the clean instance and its noise

@@ -12,12 +12,11 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from noisylabels.filters import theory
 from noisylabels.filters.base import Filter, Sliding, window_means, window_starts
 from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm import EG, BoundedPNormLMS, EGPlusMinus, PNormLMS
-from noisylabels.theory import hinfinity as worst_case
-from noisylabels.theory import pnorm as loss_bounds
-from noisylabels.theory.pnorm import divergence_dual, dual, exponent, norm
+from noisylabels.filters.theory import divergence_dual, dual, exponent, norm
 from noisylabels.validation import Floats
 from reproduction.protocols import settings as keys
 from reproduction.protocols.settings import Count, Distinct, Label, Methods, Model, Positive, Some, Trials
@@ -68,15 +67,15 @@ class Theorem:
     @property
     def eta(self) -> float:
         """The rate of the filtering bound."""
-        return loss_bounds.rate(self.p, self.x_size)
+        return theory.rate(self.p, self.x_size)
 
     def filter(self, alpha: float = 1.0) -> PNormLMS:
         """p-norm LMS with alpha times this rate."""
-        return PNormLMS(loss_bounds.rate(self.p, self.x_size, alpha), self.p)
+        return PNormLMS(theory.rate(self.p, self.x_size, alpha), self.p)
 
     def penalty(self, u: Floats) -> float:
         """K = (p-1) X_p^2 ||u||_q^2."""
-        return loss_bounds.penalty(self.p, self.x_size, float(norm(u, dual(self.p))))
+        return theory.penalty(self.p, self.x_size, float(norm(u, dual(self.p))))
 
 
 def theorems_of(X: Floats) -> dict[str, Theorem]:
@@ -87,7 +86,7 @@ def theorems_of(X: Floats) -> dict[str, Theorem]:
 def checked(at: At, name: str, loss: float, bound: float) -> float:
     """loss / bound. Raises RuntimeError : the loss is above its bound; with the place."""
     place = " ".join(f"{key} {value}" for key, value in at.columns.items() if value != "")
-    return loss_bounds.checked_ratio(loss, bound, f"{name}, {place}")
+    return theory.checked_ratio(loss, bound, f"{name}, {place}")
 
 
 def bounded(at: At, name: str, loss: float, bound: float, x: float = float("nan")) -> Iterator[Row]:
@@ -205,7 +204,7 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
     d = divergence_dual(u, theta, theorem.p)
     progress = 0.5 * theorem.eta * ((X @ u - yhat) ** 2 - (y - X @ u) ** 2)
     slack = float((-np.diff(d) - progress).min()) / d[0]
-    if slack < -loss_bounds.TOLERANCE * max(1.0, d.max() / d[0]):
+    if slack < -theory.TOLERANCE * max(1.0, d.max() / d[0]):
         raise RuntimeError(
             f"a step of p-norm LMS makes less progress than the theorem says: slack {slack:.3g}"
         )
@@ -221,14 +220,14 @@ def _prediction(s: Prediction, at: At) -> Iterator[Row]:
         for sd in s.noises:
             energy = float((sd * standard) @ (sd * standard))
             here = at.on(noise=f"sd {sd:g}", method=method)
-            best = loss_bounds.best_alpha(energy, theorem.penalty(u))
+            best = theory.best_alpha(energy, theorem.penalty(u))
             jobs += [(here.on(setting="grid"), theorem, sd, alpha, energy) for alpha in s.alphas]
             jobs.append((here.on(setting="tuned"), theorem, sd, best, energy))
     labels = np.array([X @ u + sd * standard for _, _, sd, _, _ in jobs])
     filters = [theorem.filter(alpha) for _, theorem, _, alpha, _ in jobs]
     losses = ((PNormLMS.run_many(filters, X, labels) - labels) ** 2).sum(axis=1)
     for (here, theorem, _, alpha, energy), loss in zip(jobs, losses, strict=True):
-        bound = loss_bounds.prediction(energy, theorem.penalty(u), alpha)
+        bound = theory.prediction(energy, theorem.penalty(u), alpha)
         tuned = here.columns["setting"] == "tuned"
         yield from bounded(here, "prediction", float(loss), bound, float("nan") if tuned else alpha)
         if tuned:
@@ -329,7 +328,7 @@ def _compared(X: Floats, u: Floats, noise: Floats, at: At) -> Iterator[Row]:
     budget, top = float(np.abs(u).sum()), float(np.abs(X).max())
     yhat = EGPlusMinus(1.0 / (3.0 * (budget * top) ** 2), budget).run(X, y)
     at = at.on(method="eg_pm")
-    bound = loss_bounds.eg_plus_minus(energy, budget, top, n)
+    bound = theory.eg_plus_minus(energy, budget, top, n)
     yield from bounded(at, "prediction", float(((y - yhat) ** 2).sum()), bound, n)
     yield at.row("filtering_loss", ((clean - yhat) ** 2).sum(), x=n)
 
@@ -389,7 +388,7 @@ def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
         filters: dict[str, tuple[Filter, float]] = {
             "lms": (LMS(1.0 / n), float(n)),
             "pnorm_lms": (theorem.filter(), (theorem.p - 1.0) * theorem.x_size**2),
-            "eg": (EG(2.0 / (3.0 * 2.0**2)), loss_bounds.eg(0.0, 2.0, n)),
+            "eg": (EG(2.0 / (3.0 * 2.0**2)), theory.eg(0.0, 2.0, n)),
         }
         for at in walk.trials():
             rng = at.rng(f"order {n}")
@@ -441,7 +440,7 @@ class HInfinitySettings(Trials):
 def hinfinity(settings: HInfinitySettings, walk: Walk) -> Iterator[Row]:
     """rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2): exact, by adversary, by ascent.
 
-    setting = how u and y are chosen, x = T; see `noisylabels.theory.hinfinity`.
+    setting = how u and y are chosen, x = T; see `noisylabels.filters.theory`.
     """
     n = settings.n
     for at in walk.trials():
@@ -457,7 +456,7 @@ def hinfinity(settings: HInfinitySettings, walk: Walk) -> Iterator[Row]:
             rng, size = at.rng(f"starts {p}"), Theorem.of(p, X).x_size
             points = (rng.standard_normal(n + T) for _ in range(settings.starts))
             units = (point / np.linalg.norm(point) for point in points)
-            found = max(worst_case.ascend(X, p, size, unit, settings.climbs)[0] for unit in units)
+            found = max(theory.ascend(X, p, size, unit, settings.climbs)[0] for unit in units)
             yield _ratio(at.on(setting="ascent", method=f"p={p:g}", x=T), found)
 
 
@@ -470,11 +469,11 @@ def _exact(X: Floats, y: Floats, at: At, steps: list[float]) -> Iterator[Row]:
     """Worst u for random labels (pencil), and worst u and noise (transfer matrix), for LMS steps and RLS."""
     size = Theorem.of(2.0, X).x_size
     filters = {("lms" if s == 1 else f"lms x {s:g}"): s / size**2 * X for s in steps}
-    for method, gains in (filters | {"rls": worst_case.rls_gains(X)}).items():
-        worst = worst_case.worst_ratio(X, gains, size)
-        if method == "lms" and abs(worst - 1) > loss_bounds.TOLERANCE:
+    for method, gains in (filters | {"rls": theory.rls_gains(X)}).items():
+        worst = theory.worst_ratio(X, gains, size)
+        if method == "lms" and abs(worst - 1) > theory.TOLERANCE:
             raise RuntimeError(f"LMS: the worst case over u and noise is {worst:.12g}, not exactly 1")
-        given = worst_case.worst_target(X, _predictions(X, gains, y), y, size)[0]
+        given = theory.worst_target(X, _predictions(X, gains, y), y, size)[0]
         for setting, value in ("worst u and noise", worst), ("worst u for given labels", given):
             here = at.on(method=method, setting=setting)
             yield _ratio(here, value) if method == "lms" else here.row("ratio", value)
@@ -493,11 +492,11 @@ def _adversaries(settings: HInfinitySettings, at: At) -> Iterator[Row]:
     silent, one_shot = "silent adversary", "one-shot adversary"
     for p in (2.0, *settings.powers):
         here = at.on(method="lms" if p == 2 else f"p={p:g}")
-        f = LMS(1.0) if p == 2 else PNormLMS(loss_bounds.rate(p, 1.0), p)
+        f = LMS(1.0) if p == 2 else PNormLMS(theory.rate(p, 1.0), p)
         for setting, T in [*((silent, T) for T in settings.silent_rounds), (one_shot, 1)]:
-            X, y, u = worst_case.silent(settings.n, T, 1.0, p, clean=setting == one_shot)
+            X, y, u = theory.silent(settings.n, T, 1.0, p, clean=setting == one_shot)
             f._start(settings.n)
-            yield _ratio(here.on(setting=setting, x=T), worst_case.ratio(X, y, u, f.run(X, y), p, 1.0))
+            yield _ratio(here.on(setting=setting, x=T), theory.ratio(X, y, u, f.run(X, y), p, 1.0))
 
 
 # Moving targets
@@ -590,7 +589,7 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
                 yield here.row("filtering_loss", loss)
             else:
                 path = path_length(paths[scenario], dual(theorem.p))
-                bound = loss_bounds.moving(energy, theorem.p, theorem.x_size, radius, path)
+                bound = theory.moving(energy, theorem.p, theorem.x_size, radius, path)
                 price = 2 * (theorem.p - 1) * theorem.x_size**2 * radius * path
                 yield from bounded(here, "filtering", loss, bound)
                 yield from here.rows({"path_price": price, "excess_loss": loss - energy})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from noisylabels.theory.projections import (
+from noisylabels.classifiers.projections import (
     flip_probability,
     gaussian_bound,
     margins,

@@ -1,4 +1,4 @@
-"""Identities and inequalities of the p-norm algorithms, on random vectors."""
+"""Identities and inequalities of the p-norm algorithms, on random vectors; worst cases of the filters."""
 
 import math
 
@@ -7,8 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noisylabels.filters import theory
+from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm import ImplicitPNormLMS, PNormLMS
-from noisylabels.theory.pnorm import divergence, divergence_dual, dual, link, norm, potential, project, rate
+from noisylabels.filters.theory import (
+    divergence,
+    divergence_dual,
+    dual,
+    link,
+    norm,
+    potential,
+    project,
+    rate,
+)
 
 powers = st.floats(2.0, 14.0)
 seeds = st.integers(0, 2**32 - 1)
@@ -128,3 +139,78 @@ def test_radial_scaling_is_the_bregman_projection(seed, n, p, radius):
     near = project(theta, p, radius)
     assert norm(link(near, p), q) <= radius * (1 + 1e-12)
     assert divergence_dual(u, near, p) <= divergence_dual(u, theta, p) + 1e-10 * (1 + norm(theta, p) ** 2)
+
+
+# Worst cases: exact for LMS, never above 1 for the p-norm filters
+
+
+def rows(T=12, n=4, seed=0):
+    X = np.random.default_rng(seed).standard_normal((T, n))
+    return X, float(norm(X, 2).max())
+
+
+def test_transfer_matrix_predicts_the_errors_of_lms():
+    X, size = rows()
+    rng = np.random.default_rng(1)
+    u, noise = rng.standard_normal(4), rng.standard_normal(12)
+    errors = X @ u - LMS(0.07).run(X, X @ u + noise)
+    M = theory.transfer_matrix(X, 0.07 * X, size)
+    assert np.allclose(M @ np.concatenate([size * u, noise]), errors)
+
+
+@pytest.mark.parametrize("T", [1, 5, 40])
+def test_lms_has_worst_ratio_exactly_1(T):
+    X, size = rows(T)
+    assert np.isclose(theory.worst_ratio(X, 1 / size**2 * X, size), 1, rtol=1e-12)
+
+
+def test_other_gains_exceed_1():
+    X, size = rows(40)
+    for gains in (1.5 / size**2 * X, 0.3 / size**2 * X):
+        assert theory.worst_ratio(X, gains, size) > 1.01
+    assert theory.worst_ratio(X, theory.rls_gains(X), size) > 1.01
+
+
+def test_rls_gains_solve_regularised_least_squares():
+    X, _ = rows()
+    y = np.random.default_rng(2).standard_normal(12)
+    w = np.zeros(4)
+    for g, x, label in zip(theory.rls_gains(X), X, y, strict=True):
+        w += g * (label - w @ x)
+    assert np.allclose(w, np.linalg.solve(X.T @ X + np.eye(4), X.T @ y))
+
+
+def test_worst_target_of_given_data_is_attained_and_not_beaten():
+    X, size = rows()
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal(12)
+    yhat = LMS(1.5 / size**2).run(X, y)
+    worst, u = theory.worst_target(X, yhat, y, size)
+    assert np.isclose(theory.ratio(X, y, u, yhat, 2.0, size), worst, rtol=1e-6)
+    for other in rng.standard_normal((50, 4)):
+        assert theory.ratio(X, y, other, yhat, 2.0, size) <= worst * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("p", [2.0, 3.0, 8.0])
+@pytest.mark.parametrize("T", [1, 7])
+def test_adversaries_reach_their_ratios(p, T):
+    for X, y, u in (theory.silent(5, T, 1.7, p), theory.silent(5, 1, 1.7, p, clean=True)):
+        assert np.allclose(norm(X, p), 1.7)
+        yhat = PNormLMS(rate(p, 1.7), p).run(X, y)
+        expected = len(y) / (len(y) + p - 1) if not y.any() else 1 / (p - 1)
+        assert np.isclose(theory.ratio(X, y, u, yhat, p, 1.7), expected)
+
+
+@pytest.mark.parametrize("p", [2.0, 4.0])
+def test_gradient_ascent_stays_below_1_and_agrees_with_the_filter(p):
+    X, _ = rows(6, 3)
+    size = float(norm(X, p).max())
+    start = np.random.default_rng(4).standard_normal(9)
+    start /= np.linalg.norm(start)
+    value, u, y = theory.ascend(X, p, size, start)
+    yhat = PNormLMS(rate(p, size), p).run(X, y)
+    assert np.isclose(theory.ratio(X, y, u, yhat, p, size), value, rtol=1e-9)
+    assert value <= 1 + 1e-9
+    assert value > theory.ascend(X, p, size, start, steps=0)[0]
+    if p == 2:
+        assert value > 0.999

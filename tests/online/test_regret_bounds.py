@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
-from noisylabels.theory import regret_bounds
-from noisylabels.theory.estimates import (
+from noisylabels.online import theory
+from noisylabels.online.theory import (
     feature_moment,
     feature_moment_bound,
     second_moment,
@@ -20,13 +20,13 @@ from noisylabels.theory.estimates import (
 
 
 def test_the_best_step_is_the_best_and_m_times_it_costs_its_factor():
-    eta = regret_bounds.best_step(2.0, 30.0, 1000)
-    best = regret_bounds.regret(2.0, 30.0, 1000)
-    assert regret_bounds.regret(2.0, 30.0, 1000, eta) == pytest.approx(best)
+    eta = theory.best_step(2.0, 30.0, 1000)
+    best = theory.regret(2.0, 30.0, 1000)
+    assert theory.regret(2.0, 30.0, 1000, eta) == pytest.approx(best)
     for m in (0.2, 4.0, 8.0):
-        assert regret_bounds.regret(2.0, 30.0, 1000, m * eta) == pytest.approx(best * (m + 1 / m) / 2)
-    assert regret_bounds.best_step_of_log(2.0, math.log(30.0), 1000) == pytest.approx(eta)
-    far = regret_bounds.best_step_of_log(2.0, 800.0, 1000)
+        assert theory.regret(2.0, 30.0, 1000, m * eta) == pytest.approx(best * (m + 1 / m) / 2)
+    assert theory.best_step_of_log(2.0, math.log(30.0), 1000) == pytest.approx(eta)
+    far = theory.best_step_of_log(2.0, 800.0, 1000)
     assert far == pytest.approx(math.exp(-400.0) * 0.04472, rel=1e-3)
 
 
@@ -58,17 +58,17 @@ def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
     B_psi = feature_moment(tensor.linear(), p, B_x)
     B_y = 0.5 * (math.hypot(0.7, 0.5) + 0.1) if B_w == 0.25 else math.hypot(0.7, 0.5) + 0.1
     for expected, flag in ((loose, False), (tight, True)):
-        log_nu = regret_bounds.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=flag)
+        log_nu = theory.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=flag)
         assert math.exp(log_nu) == pytest.approx(expected, rel=0.15)
 
 
 def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
     p, B_w, B_x, T, loss = 1.7, 0.6, 0.8, 10_000, analytic.exponential()
     for kernel in (tensor.polynomial(2), tensor.gaussian(3.0)):
-        log_nu = regret_bounds.log_gradient_moment(loss, p, B_w, feature_moment_bound(kernel, p, B_x))
+        log_nu = theory.log_gradient_moment(loss, p, B_w, feature_moment_bound(kernel, p, B_x))
         size = p * B_w * feature_moment_bound(kernel, p, B_x) / (p - 1)  # u of the theorems
         written = math.exp(loss.log_majorant(math.sqrt((p - 1) * size))) * math.sqrt(size * T)
-        assert regret_bounds.regret(B_w, math.exp(log_nu), T) == pytest.approx(written)
+        assert theory.regret(B_w, math.exp(log_nu), T) == pytest.approx(written)
 
 
 def test_no_single_copy_learner_avoids_the_worse_world():
@@ -81,12 +81,12 @@ def test_no_single_copy_learner_avoids_the_worse_world():
         lambda a: smoothed[1].loss(a, 1.0): (0.240, 1.0, 0.146),
     }
     for loss, values in expected.items():
-        np.testing.assert_allclose(regret_bounds.worlds(loss)[:3], values, atol=1e-3)
+        np.testing.assert_allclose(theory.worlds(loss)[:3], values, atol=1e-3)
     best = 1 / math.sqrt(5)
     np.testing.assert_allclose(
-        regret_bounds.worlds(lambda a: (a - 1) ** 2), (0.2, 1, (1 - best) ** 2, best), atol=1e-5
+        theory.worlds(lambda a: (a - 1) ** 2), (0.2, 1, (1 - best) ** 2, best), atol=1e-5
     )
-    copies = regret_bounds.copies(np.random.default_rng(0), 10_000)
+    copies = theory.copies(np.random.default_rng(0), 10_000)
     assert set(np.unique(copies)) == {3.0, -1.0}
     assert copies.mean() == pytest.approx(1.0, abs=0.1)
 
@@ -98,8 +98,8 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c)
     def price(pair):
         centres, gamma = np.array([[0.5, 0.5], [-0.5, -0.5]]), np.array([1.0, -1.0])
         K = pair.kernel(centres, centres)
-        ball = regret_bounds.surrogate_ball(gamma @ K @ gamma, regret_bounds.angle(gamma, K), pair.domination)
-        return ball * regret_bounds.surrogate_moment(ball, pair.diagonal, 1.01)
+        ball = theory.surrogate_ball(gamma @ K @ gamma, theory.angle(gamma, K), pair.domination)
+        return ball * theory.surrogate_moment(ball, pair.diagonal, 1.01)
 
     assert price(gaussian_pair(1.0, [low] * 2)) < price(gaussian_pair(1.0, [low + more] * 2))
     assert price(rational_pair(c, [0.2] * 2)) < price(rational_pair(c + more, [0.2] * 2))
@@ -115,7 +115,7 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c)
 def test_no_vector_is_below_the_floor_of_appendix_a(w, other, v):
     """E (<v', x + n> - ||w||)^2 = (<v', x> - ||w||)^2 + v ||v'||^2 with x = w / ||w||, n of variance v."""
     w, other = np.array(w), np.array(other)
-    size, floor = np.linalg.norm(w), regret_bounds.scored_on_noise(w, v)
+    size, floor = np.linalg.norm(w), theory.scored_on_noise(w, v)
     loss = lambda u: (u @ w / size - size) ** 2 + v * (u @ u)  # noqa: E731
     assert loss(w / (1 + v)) == pytest.approx(floor)
     assert loss(other) >= floor * (1 - 1e-12)

@@ -1,1 +1,0 @@
-"""What the papers prove, as functions: divergences, bounds, factors."""
