@@ -45,7 +45,7 @@ METHODS = {
     "nystrom_logistic": "classifiers.kernel_logistic:NystromLogisticRegression",
     "pegasos": "classifiers.linear:PegasosClassifier",
     "rboost": "classifiers.boosting:RBoostClassifier",
-    "robust_kernel_fisher": "classifiers.kernel_fisher:RobustKernelFisherClassifier",
+    "robust_kernel_fisher": "classifiers.kernel:RobustKernelFisherClassifier",
     "robust_kernel_logistic": "classifiers.kernel_logistic:RobustKernelLogisticRegression",
     "robust_logistic": "classifiers.linear:RobustLogisticRegression",
     "robust_multi_kernel": "classifiers.multi_kernel:RobustMultiKernelLogisticRegression",

@@ -8,7 +8,7 @@ from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoos
 from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoostClassifier
 from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
 from noisylabels.classifiers.kernel import KernelSVMClassifier as KernelSVMClassifier
-from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
+from noisylabels.classifiers.kernel import RobustKernelFisherClassifier as RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
 from noisylabels.classifiers.kernel_logistic import NystromLogisticRegression as NystromLogisticRegression
 from noisylabels.classifiers.kernel_logistic import (
