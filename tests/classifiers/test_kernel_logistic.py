@@ -14,7 +14,7 @@ from noisylabels.classifiers.kernel_logistic import (
 )
 from noisylabels.classifiers.linear import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.solvers.flipped_logistic import Bias, Penalty, fit_batch
 from noisylabels.solvers.flipped_softmax import em_newton
 
@@ -73,7 +73,7 @@ def test_rklr_never_ends_above_where_em_newton_starts_and_seldom_above_where_it_
     Z = base.Q * base.lam
     worse = 0
     for c, zeta in enumerate(GRID):
-        em = em_newton(Z, noisy, np.full(Z.shape[1], zeta), flip_matrix.START, rounds=300)
+        em = em_newton(Z, noisy, np.full(Z.shape[1], zeta), flips.START, rounds=300)
         assert (np.diff(em.objectives) >= -1e-9).all()  # EM is monotone
         assert fits.objective[c] <= len(X) * np.log(2)
         worse += fits.objective[c] > -em.objectives[-1] * (1 + 1e-3)
@@ -181,7 +181,7 @@ def problem(n=60, width=1.0):
 def objective(K, labels, zeta, reading, w, b, omega01=0.0, omega10=0.0):
     """What is minimised, written as in the docstring of the estimator."""
     bias, penalty = reading
-    fit = flip_matrix.log_likelihood(K @ w + b, labels, flip_matrix.from_rates(omega01, omega10)).sum()
+    fit = flips.log_likelihood(K @ w + b, labels, flips.from_rates(omega01, omega10)).sum()
     norm = w @ w if penalty == "weights" else w @ K @ w
     return zeta * (norm + (b * b if bias == "penalised" else 0.0)) - fit
 
@@ -210,9 +210,9 @@ def test_no_direction_leads_down(reading, robust, width):
             ends = [objective(K, labels, zeta, reading, w + t * d, b + t * e, *rates) for t in (-h, h)]
             assert abs(ends[1] - ends[0]) / (2 * h) < 2e-3 * start
         if robust:  # an update of the rates changes nothing
-            omega = flip_matrix.from_rates(*rates)
-            q = flip_matrix.posterior(K @ w + b, labels, omega)
-            np.testing.assert_allclose(flip_matrix.updated(q, labels, omega), omega, atol=1e-3)
+            omega = flips.from_rates(*rates)
+            q = flips.posterior(K @ w + b, labels, omega)
+            np.testing.assert_allclose(flips.updated(q, labels, omega), omega, atol=1e-3)
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -276,7 +276,7 @@ def test_on_a_constant_kernel_the_free_bias_is_the_log_odds_of_the_labels(penalt
     assert loose.decision_function(X)[0] == pytest.approx(np.log(12 / 28), abs=1e-3)
     robust = rKLR(1.0, 1.0, bias="free", penalty=penalty).fit(X, labels)
     f, omega = robust.decision_function(X), robust.flip_matrix_
-    seen = np.exp(flip_matrix.log_likelihood(f, np.ones(40), omega))
+    seen = np.exp(flips.log_likelihood(f, np.ones(40), omega))
     np.testing.assert_allclose(seen, 12 / 40, atol=1e-3)  # the rates of the classes explain what is seen
 
 

@@ -10,7 +10,7 @@ from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegres
 from noisylabels.classifiers.multi_kernel import smooth_collapse
 from noisylabels.kernels.bank import KernelBank, Stack, mixed, mixtures, responses
 from noisylabels.kernels.gaussian import rbf, squared_distances
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.solvers import multi_kernel as path
 from noisylabels.solvers.flipped_logistic import likelihood
 from noisylabels.solvers.multi_kernel import CURVATURE, DECREASE, conjugate_gradient, wolfe_step
@@ -41,13 +41,13 @@ def test_gradient_of_u_is_the_finite_difference():
     u, xi = rng.standard_normal(4), rng.random(4)
 
     def objective(u):
-        return flip_matrix.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
+        return flips.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
 
     def fit(f, slope):
         return likelihood(f, 0 * f, 0.0, y, OMEGA[0, 1], OMEGA[1, 0], slope)[0]
 
     f = (u * u) @ F
-    residual = flip_matrix.posterior(f, y, OMEGA) - expit(f)
+    residual = flips.posterior(f, y, OMEGA) - expit(f)
     np.testing.assert_allclose(path.u_gradient(F, residual, u, xi), gradient(objective, u), rtol=1e-7)
 
 
@@ -82,8 +82,8 @@ def quadratic_like():
 
     def phi(w, zeta):
         f = K @ w
-        value = zeta * w @ w - flip_matrix.log_likelihood(f, y, OMEGA).sum()
-        return value, 2 * zeta * w - K @ (flip_matrix.posterior(f, y, OMEGA) - expit(f))
+        value = zeta * w @ w - flips.log_likelihood(f, y, OMEGA).sum()
+        return value, 2 * zeta * w - K @ (flips.posterior(f, y, OMEGA) - expit(f))
 
     return K, y, phi
 
@@ -116,7 +116,7 @@ def test_line_search_meets_the_strong_wolfe_conditions(quadratic_like, first):
     assert reached == pytest.approx(there, rel=1e-12)
     assert there <= value + DECREASE * t * (g @ d)
     assert abs(slope @ d) <= CURVATURE * abs(g @ d)
-    q_minus_sigma = flip_matrix.posterior(K @ (w + t * d), y, OMEGA) - expit(K @ (w + t * d))
+    q_minus_sigma = flips.posterior(K @ (w + t * d), y, OMEGA) - expit(K @ (w + t * d))
     np.testing.assert_allclose(residual, q_minus_sigma, atol=1e-12)
     assert line_search(lambda w: phi(w, zeta)[0], lambda w: phi(w, zeta)[1], w, d, c2=CURVATURE)[0] > 0
 
@@ -133,7 +133,7 @@ def test_u_step_grows_the_objective_and_keeps_pruned_kernels():
     u, xi, copies = np.array([1.0, 0.0, 0.5, -0.7, 1.0]), np.full(5, 0.1), np.ones(5)
 
     def objective(u):
-        return flip_matrix.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
+        return flips.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
 
     def fit(f, slope):
         return likelihood(f, 0 * f, 0.0, y, OMEGA[0, 1], OMEGA[1, 0], slope)[0]
@@ -227,7 +227,7 @@ def test_attributes_and_probabilities():
     f = model.decision_function(X)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(f))
     q = model.true_label_posterior(X, y)
-    np.testing.assert_allclose(q, flip_matrix.posterior(f, y, model.flip_matrix_))
+    np.testing.assert_allclose(q, flips.posterior(f, y, model.flip_matrix_))
     assert np.mean(model.predict(X) == clean) > np.mean(y == clean)
 
 

@@ -1,14 +1,16 @@
-"""Label flips: exact rates, the classes they hit, and mistakes in their labels; a simulated crowd."""
+"""Label flips: exact rates, the classes they hit, and mistakes in their labels; a crowd; the flip matrix."""
 
 import numpy as np
 import pytest
 
+from noisylabels.noise import flips
 from noisylabels.noise.flips import corrupt, simulate, subset
+from noisylabels.solvers.flipped_logistic import likelihood
 
 Y = np.where(np.arange(1000) % 4 == 0, 1, -1).astype(np.int8)
 
 
-def flips(label, seed=0, **options):
+def changed(label, seed=0, **options):
     noisy = corrupt(Y, label, np.random.default_rng(seed), **options)
     assert noisy.dtype == Y.dtype
     return noisy != Y
@@ -16,22 +18,22 @@ def flips(label, seed=0, **options):
 
 @pytest.mark.parametrize(("rate", "count"), [(0, 0), (0.2, 200), (0.6, 600), (1, 1000), (0.0004, 0)])
 def test_symmetric_flips_an_exact_number(rate, count):
-    assert flips(f"symmetric {rate}").sum() == count
+    assert changed(f"symmetric {rate}").sum() == count
 
 
 def test_noise_leaves_its_input_alone_and_follows_its_seed():
     before = Y.copy()
-    first, same, other = (flips("symmetric 0.3", seed) for seed in (1, 1, 2))
+    first, same, other = (changed("symmetric 0.3", seed) for seed in (1, 1, 2))
     assert (before == Y).all()
     assert (first == same).all()
     assert (first != other).any()
 
 
 def test_class_conditional_rates_and_far_outliers():
-    flipped = flips("class_conditional 0.4 0.1")
+    flipped = changed("class_conditional 0.4 0.1")
     assert (flipped[Y == 1].sum(), flipped[Y == -1].sum()) == (100, 75)
     f = np.random.default_rng(0).standard_normal(1000)
-    flipped = flips("far_outliers 0.1", f=f)
+    flipped = changed("far_outliers 0.1", f=f)
     assert flipped.sum() == 100
     assert np.abs(f[flipped]).min() > np.abs(f[~flipped]).max()
 
@@ -41,7 +43,7 @@ def test_class_conditional_rates_and_far_outliers():
     [("independent", 0.3, 0.3), ("negative_only", 0.0, 0.3), ("positive_only", 0.3, 0.0)],
 )
 def test_coins_flip_a_binomial_number_of_each_class(model, positive, negative):
-    drawn = np.array([flips(f"{model} 0.3", seed) for seed in range(400)])
+    drawn = np.array([changed(f"{model} 0.3", seed) for seed in range(400)])
     counts = np.array([drawn[:, Y == 1].sum(axis=1), drawn[:, Y == -1].sum(axis=1)])
     for count, n, rate in zip(counts, (250, 750), (positive, negative), strict=True):
         spread = np.sqrt(n * rate * (1 - rate))
@@ -63,7 +65,7 @@ def test_coins_are_tossed_anew_while_one_class_is_left():
     [*((f"compound 0.2 {k}", (1 - 0.6**k) / 2) for k in (1, 2, 3)), ("uniform 0.4", 0.2)],
 )
 def test_the_mean_rate_of_compound_and_uniform_noise(label, expected):
-    assert np.mean([flips(label, seed).mean() for seed in range(40)]) == pytest.approx(expected, abs=0.006)
+    assert np.mean([changed(label, seed).mean() for seed in range(40)]) == pytest.approx(expected, abs=0.006)
 
 
 # A simulated crowd
@@ -113,7 +115,7 @@ def test_more_labels_per_item_contain_the_fewer():
 )
 def test_mistakes_are_named(label, message):
     with pytest.raises(ValueError, match=message):
-        flips(label)
+        changed(label)
 
 
 @pytest.mark.parametrize(
@@ -129,3 +131,84 @@ def test_mistakes_are_named(label, message):
 def test_wrong_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.random.default_rng(0))
+
+
+OMEGAS = [flips.START, flips.from_rates(0.3, 0.05), flips.from_rates(0.0, 0.4), np.eye(2)]
+
+
+def draw(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return 4 * rng.standard_normal(n), (rng.random(n) < 0.4).astype(float)
+
+
+def plain(f, labels, omega):
+    sigma = 1 / (1 + np.exp(-f))
+    k = labels.astype(int)
+    p = omega[0, k] * (1 - sigma) + omega[1, k] * sigma
+    return p, omega[1, k] * sigma / p, sigma
+
+
+@pytest.mark.parametrize("omega", OMEGAS)
+def test_likelihood_and_posterior_are_their_formulas(omega):
+    f, labels = draw()
+    p, q, _ = plain(f, labels, omega)
+    np.testing.assert_allclose(flips.log_likelihood(f, labels, omega), np.log(p), rtol=1e-9)
+    np.testing.assert_allclose(flips.posterior(f, labels, omega), q, rtol=1e-9)
+    if not np.array_equal(omega, np.eye(2)):  # extreme decision values stay finite
+        q = flips.posterior(np.repeat([-800.0, 800.0], 2), np.array([0.0, 1.0, 0.0, 1.0]), omega)
+        assert ((q >= 0) & (q <= 1)).all()
+    step, slope = np.full(len(f), 0.5), np.empty(len(f))  # the same, compiled
+    value, up, down = likelihood(f, step, 2.0, labels, omega[0, 1], omega[1, 0], slope)
+    p, q, sigma = plain(f + 1.0, labels, omega)
+    sign = 2 * labels - 1
+    assert value == pytest.approx(np.log(p).sum(), rel=1e-12)
+    np.testing.assert_allclose(slope, q - sigma, atol=1e-13)
+    assert up == pytest.approx((sign * (1 - sigma) / p).sum(), rel=1e-10)
+    assert down == pytest.approx(-(sign * sigma / p).sum(), rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_update_never_decreases_the_likelihood(seed):
+    f, labels = draw(60, seed)
+    omega, found = flips.START, []
+    for _ in range(20):
+        found.append(flips.log_likelihood(f, labels, omega).sum())
+        omega = flips.updated(flips.posterior(f, labels, omega), labels, omega)
+        np.testing.assert_allclose(omega.sum(axis=1), 1.0)
+    assert np.diff(found).min() >= -1e-10
+
+
+def test_the_identity_is_a_fixed_point_and_an_empty_row_stays():
+    f, labels = draw()
+    q = flips.posterior(f, labels, np.eye(2))
+    np.testing.assert_array_equal(flips.updated(q, labels, np.eye(2)), np.eye(2))
+    after = flips.updated(np.zeros(len(f)), labels, flips.START)
+    np.testing.assert_array_equal(after[1], flips.START[1])
+
+
+def test_weights_are_repetitions():
+    f, labels = draw()
+    weights = np.random.default_rng(1).integers(0, 4, len(f))
+    q = flips.posterior(f, labels, flips.START)
+    repeated = [np.repeat(a, weights) for a in (q, labels)]
+    weighted = flips.updated(q, labels, flips.START, weights.astype(float))
+    np.testing.assert_allclose(weighted, flips.updated(*repeated, flips.START))
+
+
+@pytest.mark.parametrize(
+    ("omega", "message"),
+    [
+        (np.eye(3), "shape"),
+        ([[0.9, 0.2], [0.1, 0.9]], "sum to 1"),
+        ([[1.1, -0.1], [0.1, 0.9]], ">= 0"),
+        ([[0.5, 0.5], [0.5, 0.5]], "less than 1"),
+    ],
+)
+def test_a_wrong_flip_matrix_is_refused(omega, message):
+    with pytest.raises(ValueError, match=message):
+        flips.checked(omega)
+
+
+def test_a_swap_is_seen_and_projected():
+    assert flips.permuted(flips.from_rates(0.6, 0.5))
+    assert not flips.permuted(flips.projected())

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.solvers.flipped_softmax import _Descent, contrasts, em_newton, lbfgs, likelihood
 
 CENTRES = {2: [[-1.5, 0], [1.5, 0]], 3: [[-2, 0], [2, 0], [0, 3]]}
@@ -45,8 +45,8 @@ def test_gradients_are_finite_differences(K):
 @pytest.mark.parametrize("K", [2, 3])
 def test_both_solvers_find_the_same_maximum(K):
     Z, y, penalty = problem(K)
-    plain = em_newton(Z, y, penalty, flip_matrix.start(K), rounds=3000)
-    joint = lbfgs(Z, y, penalty, flip_matrix.start(K), tolerance=1e-12)
+    plain = em_newton(Z, y, penalty, flips.start(K), rounds=3000)
+    joint = lbfgs(Z, y, penalty, flips.start(K), tolerance=1e-12)
     assert plain.converged
     assert joint.converged
     assert joint.objectives[-1] == pytest.approx(plain.objectives[-1], rel=1e-6)
@@ -70,7 +70,7 @@ def test_without_flips_it_is_multinomial_logistic_regression():
 @pytest.mark.parametrize("K", [2, 3])
 def test_em_never_lowers_the_likelihood(K):
     Z, y, penalty = problem(K)
-    objectives = em_newton(Z, y, penalty, flip_matrix.start(K), rounds=200).objectives
+    objectives = em_newton(Z, y, penalty, flips.start(K), rounds=200).objectives
     assert np.diff(objectives).min() >= -1e-9
 
 
@@ -78,14 +78,14 @@ def test_em_never_lowers_the_likelihood(K):
 def test_a_permutation_of_the_classes_permutes_everything(solver):
     Z, y, penalty = problem(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
-    first, second = (solver(Z, labels, penalty, flip_matrix.start(3)) for labels in (y, new[y]))
+    first, second = (solver(Z, labels, penalty, flips.start(3)) for labels in (y, new[y]))
     assert second.theta[:, new] == pytest.approx(first.theta, abs=1e-6)
     assert second.omega[np.ix_(new, new)] == pytest.approx(first.omega, abs=1e-6)
 
 
 def test_omega_is_recovered_from_simulated_labels():
     Z, y, penalty = problem(3, n=6000)
-    fit = lbfgs(Z, y, penalty, flip_matrix.start(3))
+    fit = lbfgs(Z, y, penalty, flips.start(3))
     assert fit.omega == pytest.approx(OMEGA[3], abs=0.04)
 
 
@@ -94,8 +94,8 @@ def test_weights_are_repetitions(K):
     Z, y, penalty = problem(K, n=80)
     times = np.random.default_rng(3).integers(1, 4, len(y))
     for solver in (em_newton, lbfgs):
-        heavy = solver(Z, y, penalty, flip_matrix.start(K), weights=times.astype(float))
-        many = solver(np.repeat(Z, times, axis=0), np.repeat(y, times), penalty, flip_matrix.start(K))
+        heavy = solver(Z, y, penalty, flips.start(K), weights=times.astype(float))
+        many = solver(np.repeat(Z, times, axis=0), np.repeat(y, times), penalty, flips.start(K))
         assert pytest.approx(many.theta, abs=1e-5) == heavy.theta
         assert heavy.omega == pytest.approx(many.omega, abs=1e-5)
 
@@ -105,28 +105,28 @@ def test_weights_are_repetitions(K):
 def test_names_that_change_places_are_reset_and_flagged(solver, K):
     Z, y, penalty = problem(K)
     wrong = np.array([[0.05, 0.9, 0.05], [0.9, 0.05, 0.05], [0.05, 0.05, 0.9]])
-    fit = solver(Z, y, penalty, wrong if K == 3 else flip_matrix.from_rates(0.9, 0.9))
+    fit = solver(Z, y, penalty, wrong if K == 3 else flips.from_rates(0.9, 0.9))
     assert fit.permuted
-    assert not flip_matrix.permuted(fit.omega)
+    assert not flips.permuted(fit.omega)
 
 
 def test_flip_matrices_of_many_classes():
-    assert np.array_equal(flip_matrix.start(2), flip_matrix.START)
-    assert flip_matrix.projected(2) == pytest.approx(flip_matrix.from_rates(0.49, 0.49))
+    assert np.array_equal(flips.start(2), flips.START)
+    assert flips.projected(2) == pytest.approx(flips.from_rates(0.49, 0.49))
     for K in (2, 3, 7):
-        assert flip_matrix.projected(K).sum(axis=1) == pytest.approx(np.ones(K))
-        assert not flip_matrix.permuted(flip_matrix.projected(K))
+        assert flips.projected(K).sum(axis=1) == pytest.approx(np.ones(K))
+        assert not flips.permuted(flips.projected(K))
         C = contrasts(K)
         assert pytest.approx(np.eye(K - 1), abs=1e-12) == C.T @ C
         assert np.abs(C.sum(axis=0)).max() < 1e-12
-    assert flip_matrix.permuted(np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
-    assert flip_matrix.permuted(np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]]))  # by its column
-    assert not flip_matrix.permuted(np.array([[0.4, 0.6], [0.1, 0.9]]))  # two classes: the sum is below 1
-    assert np.array_equal(flip_matrix.checked(flip_matrix.START, 4), flip_matrix.start(4))
+    assert flips.permuted(np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
+    assert flips.permuted(np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]]))  # by its column
+    assert not flips.permuted(np.array([[0.4, 0.6], [0.1, 0.9]]))  # two classes: the sum is below 1
+    assert np.array_equal(flips.checked(flips.START, 4), flips.start(4))
     for bad, message in [
         (np.eye(3), r"shape \(4, 4\)"),
         (np.full((4, 4), 0.3), "sum to 1"),
         (np.eye(4)[::-1], "change names"),
     ]:
         with pytest.raises(ValueError, match=message):
-            flip_matrix.checked(bad, 4)
+            flips.checked(bad, 4)

@@ -7,7 +7,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.linear import RobustLogisticRegression
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.solvers.weighted_logistic import decisions, draws, fit, platt
 
 
@@ -36,7 +36,7 @@ def test_with_flips_it_reaches_the_plain_solver():
     np.testing.assert_allclose(
         theta, np.r_[theirs.intercept_, theirs.coef_[0]], atol=0.02 * np.abs(theta).max()
     )
-    assert flip_matrix.from_rates(*omega) == pytest.approx(theirs.flip_matrix_, abs=0.01)
+    assert flips.from_rates(*omega) == pytest.approx(theirs.flip_matrix_, abs=0.01)
 
 
 def test_every_step_raises_the_likelihood():
@@ -45,7 +45,7 @@ def test_every_step_raises_the_likelihood():
     for steps in range(1, 15):
         theta, omega = np.full(4, 3.0), np.array([0.2, 0.2])
         fit(ZT, s, a, theta, 0.1, omega, True, steps)
-        likelihood = flip_matrix.log_likelihood(theta @ ZT, s > 0, flip_matrix.from_rates(*omega))
+        likelihood = flips.log_likelihood(theta @ ZT, s > 0, flips.from_rates(*omega))
         found.append(a @ likelihood - 0.1 * (theta[1:] ** 2).sum())
     assert (np.diff(found) >= -1e-9).all()
 

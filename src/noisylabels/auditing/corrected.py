@@ -17,7 +17,7 @@ from noisylabels.auditing import flip_rates
 from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
 from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
 from noisylabels.classifiers.linear import RobustLogisticRegression
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.seeding import generator
 from noisylabels.validation import choice, whole
 
@@ -176,11 +176,11 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         if isinstance(given, str):
             estimate = ESTIMATES[choice("flips", given, ESTIMATES)](p, y, a=a)
             shrunk = [(1 - share) * estimate + share * np.eye(K) for share in np.linspace(0.0, 1.0, 21)]
-            fit = [not flip_matrix.permuted(each) and bool(np.linalg.cond(each) <= most) for each in shrunk]
+            fit = [not flips.permuted(each) and bool(np.linalg.cond(each) <= most) for each in shrunk]
             self._flag(flips_shrunk=not fit[0])
             return np.asarray(shrunk[fit.index(True)])
         self._flag()
-        omega = flip_matrix.checked(given, K)
+        omega = flips.checked(given, K)
         if not np.linalg.cond(omega) <= most:
             raise ValueError(f"flips: the condition number of Omega is above {most:g}: labels say too little")
         return omega

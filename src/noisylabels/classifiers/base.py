@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.seeding import generator
 from noisylabels.validation import Floats, nonnegative, number, shown, whole
 
@@ -135,8 +135,8 @@ class TrueLabelPosterior(FitFlags):
             raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
         if len(self.classes_) > 2:
             labels = np.searchsorted(self.classes_, y)
-            return flip_matrix.posterior(self.decision_function(X), labels, self.flip_matrix_)
-        return flip_matrix.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
+            return flips.posterior(self.decision_function(X), labels, self.flip_matrix_)
+        return flips.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
 
     def _log_odds(self, X: Any) -> Floats:
         """log P(y = 1 | x) - log P(y = 0 | x) of the true label per row of X (n, d): (n,)."""

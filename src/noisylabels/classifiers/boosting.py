@@ -29,7 +29,7 @@ from noisylabels.classifiers.base import (
     trusted_rows,
 )
 from noisylabels.fixed_order import LARGEST, exp_of_negative
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.validation import Floats, choice, flag, number, numbers, shown, whole
@@ -332,7 +332,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
         up, down = self.gamma
-        omega, observed = flip_matrix.from_rates(float(up), float(down)), (s > 0).astype(float)
+        omega, observed = flips.from_rates(float(up), float(down)), (s > 0).astype(float)
         self.calibration_, self.converged_ = (-1.0, 0.0), True
         path: list[tuple[float, float]] = []
         scores = np.zeros(len(labels))
@@ -344,11 +344,11 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
             if not self.learn_gamma:
                 return
             A, B = self.calibration_ = weighted_logistic.platt(scores, labels)
-            q = flip_matrix.posterior(-(A * H + B), observed, omega)
-            found = flip_matrix.updated(q, observed, omega)
+            q = flips.posterior(-(A * H + B), observed, omega)
+            found = flips.updated(q, observed, omega)
             self.converged_ = bool(np.abs(found - omega).max() < STILL)
             path.append((min(float(found[0, 1]), LARGEST_RATE), min(float(found[1, 0]), LARGEST_RATE)))
-            omega = flip_matrix.from_rates(*path[-1])
+            omega = flips.from_rates(*path[-1])
             loss.assume(path[-1])
 
         self._boost(X, loss, after)

@@ -31,7 +31,7 @@ from noisylabels.kernels.gaussian import (
     squared_distances,
     width_of,
 )
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.solvers.svm_path import padded, path
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
@@ -392,7 +392,7 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         model = expectation_maximisation(space, y, mu, self.rounds, self.threshold, a)
         w, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
         self.dual_coef_ = w if a is None else np.sqrt(a) * w
-        self.flip_matrix_ = flip_matrix.from_rates(float(model.omega01[0]), float(model.omega10[0]))
+        self.flip_matrix_ = flips.from_rates(float(model.omega01[0]), float(model.omega10[0]))
         self.converged_ = bool(model.converged[0])
         self._flag(lost_class=bool(model.lost[0]), classes_swapped=bool(model.omega01 + model.omega10 >= 1))
         return self

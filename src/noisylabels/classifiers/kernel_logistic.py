@@ -16,7 +16,7 @@ from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
 from noisylabels.kernels import gaussian
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
@@ -66,7 +66,7 @@ class SoftmaxModel(FitFlags):
         Sets flip_matrix_, zeta_, objective_, converged_ and the flags.
         """
         K = len(self.classes_)
-        omega = flip_matrix.start(K) if self.robust else np.eye(K)
+        omega = flips.start(K) if self.robust else np.eye(K)
         method = flipped_softmax.lbfgs if solver == "lbfgs" else flipped_softmax.em_newton
         fit = method(Z, labels, penalty, omega, learn_omega=self.robust, weights=weights, **options)
         self.objective_, self.zeta_ = fit.objectives[-1], float(fit.penalty[0])
@@ -150,11 +150,11 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         self.dual_coef_, self.intercept_ = space.Q @ batch.v[0], float(batch.bias[0])
         self.objective_, self.converged_ = -float(batch.objective[0]), bool(batch.converged[0])
         self.zeta_ = float(self.zeta)
-        omega = flip_matrix.from_rates(batch.omega01[0], batch.omega10[0])
+        omega = flips.from_rates(batch.omega01[0], batch.omega10[0])
         if self.robust:
             self.flip_matrix_ = omega
         self._flag(not_converged=not self.converged_)
-        return flip_matrix.permuted(omega)
+        return flips.permuted(omega)
 
     @classmethod
     def fit_many(

@@ -15,7 +15,7 @@ from scipy.special import log_softmax
 
 from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, TrueLabelPosterior, Weighted
 from noisylabels.losses.margin import Loss, resolve
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import sgd
 from noisylabels.solvers.flipped_softmax import em_newton
@@ -432,7 +432,7 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
         flag("learn_omega", self.learn_omega)
         whole("max_iter", self.max_iter, 1)
         X, labels, weights = self._examples(X, y, sample_weight)
-        omega = flip_matrix.checked(self.omega, len(self.classes_))
+        omega = flips.checked(self.omega, len(self.classes_))
         Z = np.column_stack([np.ones(len(X)), X])
         penalty = np.full(Z.shape[1], float(self.lam))
         penalty[0] = 0.0

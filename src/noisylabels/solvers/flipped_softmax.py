@@ -25,7 +25,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_softmax, logsumexp
 
 from noisylabels.fixed_order import single_threaded_if_small
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.validation import Floats
 
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega
@@ -112,12 +112,12 @@ def em_newton(
     def norm(F: Floats) -> Floats | None:
         """`log_sum` of K > 2 columns, kept for the next call with the same array."""
         if K > 2 and known[0] is not F:
-            known[:] = F, flip_matrix.log_sum(F)
+            known[:] = F, flips.log_sum(F)
         return known[1]
 
     def state(V: Floats, F: Floats) -> tuple[float, Floats]:
         """The objective and q."""
-        log_P, q = flip_matrix.expected(F, labels, omega, norm(F))
+        log_P, q = flips.expected(F, labels, omega, norm(F))
         cost = penalty @ V**2 if K == 2 else 2.0 * penalty @ (V**2).sum(axis=1)
         return float(a @ log_P - cost), q
 
@@ -129,7 +129,7 @@ def em_newton(
             here = V, F, omega, value, q
             V, F, omega = _leap(*trail)
             value, q = state(V, F)
-            if flip_matrix.permuted(omega) or not value >= here[3]:
+            if flips.permuted(omega) or not value >= here[3]:
                 V, F, omega, value, q = here
             trail = [(V, F, omega)]
         if (scale := norm(F)) is None:
@@ -146,9 +146,9 @@ def em_newton(
         V, F = V + t * direction, there
         moved = 0.0
         if learn_omega:
-            after = flip_matrix.updated(q, labels, omega, a)
-            if flip_matrix.permuted(after):
-                permuted, after = True, flip_matrix.projected(K)
+            after = flips.updated(q, labels, omega, a)
+            if flips.permuted(after):
+                permuted, after = True, flips.projected(K)
             moved = float(np.abs(after - omega).max())
             omega = after
             value, q = state(V, F)
@@ -264,8 +264,8 @@ def lbfgs(
     """
     fit = _Descent(Z, labels, penalty, omega, weights, learn_omega).run(tolerance)
     # weights can make a class vanish, after which the labels of two classes say nothing about f
-    if learn_omega and flip_matrix.permuted(fit.omega if weights is None else fit.omega + SILENT):
-        reset = flip_matrix.projected(len(omega))
+    if learn_omega and flips.permuted(fit.omega if weights is None else fit.omega + SILENT):
+        reset = flips.projected(len(omega))
         again = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
         return replace(again, permuted=True)
     return fit

@@ -7,7 +7,7 @@ f = sum_i eta_i K_i w,  eta_i = u_i^2.  One round:
     zeta = c (N/2 + 1) / (||w||^2 / 2 + beta)
     u:     one gradient step of length t = 1, halved until L grows by 1e-4 t ||g||
     xi_i = 2 / eta_i
-    Omega: with the posterior q of the current f                              (`flip_matrix.updated`)
+    Omega: with the posterior q of the current f                              (`flips.updated`)
 
 The marginal objective behind zeta and xi has its maximum where every kernel is off: the result is the end of
 this path, not an optimum. A greedier optimiser ends elsewhere, and worse. The path amplifies rounding (1e-16
@@ -31,7 +31,7 @@ from scipy.special import expit
 
 from noisylabels.fixed_order import LARGEST, combined, dot, exp_of_negative, log_of_positive, times
 from noisylabels.kernels.bank import Stack, mixed, responses
-from noisylabels.noise import flip_matrix
+from noisylabels.noise import flips
 from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior
 from noisylabels.solvers.flipped_softmax import contrasts
 from noisylabels.validation import Floats, choice, number, whole
@@ -91,13 +91,13 @@ def newton_steps(
     """
 
     def objective(w: Floats, f: Floats) -> float:
-        return float(flip_matrix.log_likelihood(f, y, omega).sum()) - zeta * float(w @ w)
+        return float(flips.log_likelihood(f, y, omega).sum()) - zeta * float(w @ w)
 
     f = K @ w
     value = objective(w, f)
     for _ in range(steps):
         sigma = expit(f)
-        gradient = K @ (flip_matrix.posterior(f, y, omega) - sigma) - 2.0 * zeta * w
+        gradient = K @ (flips.posterior(f, y, omega) - sigma) - 2.0 * zeta * w
         curvature = (K * np.maximum(sigma * (1.0 - sigma), 1e-6)) @ K
         curvature[np.diag_indices_from(curvature)] += 2.0 * zeta
         d = cho_solve(cho_factor(curvature), gradient)
@@ -123,7 +123,7 @@ class Path:
         self.y, self._prior = labels, (prior_factor, beta)
         self.w = self.f = self._zero = np.zeros(len(labels))
         self.u, self.xi = np.ones(kernels), np.zeros(kernels)
-        self.omega = flip_matrix.START
+        self.omega = flips.START
         self.rounds, self.converged, self.swapped, self.broken = 0, False, False, False
 
     @property
@@ -149,7 +149,7 @@ class Path:
     def flips(self, f: Floats) -> Floats:
         """Omega by the posteriors at f."""
         q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
-        return flip_matrix.updated(q, self.y, self.omega)
+        return flips.updated(q, self.y, self.omega)
 
     def finish(self, w: Floats, F: Floats, copies: Floats) -> None:
         """u, xi and Omega of the round that ends with w and F_i = K_i w, (S', n)."""
@@ -159,8 +159,8 @@ class Path:
             self.broken = True
             return
         omega = self.flips(f)
-        if flip_matrix.permuted(omega):
-            self.swapped, omega = True, flip_matrix.projected(len(omega))
+        if flips.permuted(omega):
+            self.swapped, omega = True, flips.projected(len(omega))
         self.rounds += 1
         self.converged = bool(
             np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())
@@ -209,7 +209,7 @@ class SoftmaxPath(Path):
         super().__init__(labels, kernels, prior_factor, beta)
         self.C, self.a, self.root = contrasts(K) / np.sqrt(2.0), weights, np.sqrt(weights)
         self.w, self.f = np.zeros((K - 1, len(labels))), np.zeros((K - 1) * len(labels))
-        self.omega = flip_matrix.start(K)
+        self.omega = flips.start(K)
 
     @property
     def zeta(self) -> float:
@@ -268,8 +268,8 @@ class SoftmaxPath(Path):
 
     def flips(self, f: Floats) -> Floats:
         """Omega by the posteriors at f."""
-        q = flip_matrix.posterior(self.classes(f), self.y, self.omega)
-        return flip_matrix.updated(q, self.y, self.omega, self.a)
+        q = flips.posterior(self.classes(f), self.y, self.omega)
+        return flips.updated(q, self.y, self.omega, self.a)
 
 
 def penalty_rates(eta: Floats) -> Floats:
