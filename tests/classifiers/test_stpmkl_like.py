@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
+from noisylabels.classifiers.multi_kernel import Factors, StPMKLLikeClassifier, mirror_prox
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import rbf, squared_distances
-from noisylabels.solvers.mirror_prox import Factors, mirror_prox
 
 
 def problem(n=40, seed=0):
