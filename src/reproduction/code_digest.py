@@ -4,10 +4,13 @@ A root is a module (``reproduction.protocols.ors``, or one of the user's) or a s
 Its code is itself and all that it imports, at the top or inside functions, with relative imports too, from
 the packages of this checkout or from the folder of the user's module; and every data file that a module names
 and that lies beside it, or in a folder ``facts`` beside it. Nothing is imported to find this out.
+
+Modules of the user's own are imported by `imported`; `raised` says in one line what they raise.
 """
 
 import ast
 import hashlib
+import importlib
 import json
 import re
 import traceback
@@ -17,10 +20,12 @@ from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, TypeGuard
 
 from noisylabels import METHODS
 from reproduction.results import replacing
+from reproduction.strict_yaml import LONGEST
 
 SOURCES = Path(__file__).resolve().parents[1]
 CHECKOUT = SOURCES.parent
@@ -67,7 +72,7 @@ def closure(roots: Iterable[str]) -> dict[str, Path]:
             found[name] = file
             if "site-packages" not in file.parts:  # what is installed changes with its version
                 waiting += [name.rpartition(".")[0]] if "." in name and "/" not in name else []
-                waiting += _imported(name, file)
+                waiting += _full_names(name, file)
                 found.update(_named(file))
     return found
 
@@ -137,7 +142,33 @@ def module_file(name: str, path: list[str] | None = None) -> Path | None:
     return Path(spec.origin) if spec and spec.origin and spec.has_location else None
 
 
-def _imported(name: str, file: Path) -> Iterator[str]:
+def raised(error: BaseException) -> str:
+    """``/me/code.py, line 12: KeyError: 'x'``: what was raised, and where outside our packages."""
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    theirs = [
+        (file, line)
+        for file, line in frames
+        if Path(file).is_file() and "site-packages" not in file and not Path(file).is_relative_to(SOURCES)
+    ]
+    file, line = (theirs or frames or [("", 0)])[-1]
+    said = (str(error).splitlines() or [""])[0][:LONGEST]
+    if isinstance(error, SyntaxError) and error.filename:
+        file, line, said = error.filename, error.lineno or 0, error.msg
+    return f"{file}, line {line}: {type(error).__name__}: {said}"
+
+
+def imported(module: str) -> ModuleType:
+    """The module. Raises ModuleNotFoundError: it does not exist; ValueError: one's own that has a mistake."""
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError) and module.startswith(error.name or "-")
+        if missing or module.startswith(("reproduction.", "noisylabels.")):
+            raise
+        raise ValueError(f"{raised(error)}; the module {module} cannot be imported, mend it") from error
+
+
+def _full_names(name: str, file: Path) -> Iterator[str]:
     """Full names of what a module imports; a public name of the library stands for its module."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     public = {attribute: module for module, _, attribute in (m.partition(":") for m in METHODS.values())}

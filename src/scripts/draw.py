@@ -10,7 +10,6 @@ from reproduction import code_digest
 from reproduction.figures import names
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import draw
-from reproduction.own_code import raised
 from reproduction.plan import planned
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -33,5 +32,5 @@ with code_digest.unchanged(given.code):
             failures.append(str(error))
         except Exception as error:  # the other figures are drawn all the same
             traceback.print_exc()
-            failures.append(f"{name}: {artifact.render}: {raised(error)}")
+            failures.append(f"{name}: {artifact.render}: {code_digest.raised(error)}")
 sys.exit("; ".join(failures) or None)

@@ -20,10 +20,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.code_digest import imported, raised
 from reproduction.data.fetch import read_record
 from reproduction.data.registry import is_users, loader_module, sha256_of
 from reproduction.data.transport import DataError
-from reproduction.own_code import imported, raised
 from reproduction.results import replacing
 from reproduction.strict_yaml import near
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from reproduction.code_digest import module_file
+from reproduction.code_digest import imported, module_file
 from reproduction.figures import names, style
 from reproduction.figures import tables as writer
 from reproduction.figures.panels import RenderError, Results, add_room
-from reproduction.own_code import imported
 from reproduction.results import read_table, verify
 from reproduction.strict_yaml import near
 

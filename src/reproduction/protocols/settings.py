@@ -23,7 +23,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
 from noisylabels.noise import flips
-from reproduction.own_code import imported
+from reproduction.code_digest import imported
 from reproduction.strict_yaml import Model as Model
 from reproduction.strict_yaml import explained, near
 

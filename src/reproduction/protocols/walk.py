@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
-from reproduction.own_code import imported, raised
+from reproduction.code_digest import imported, raised
 from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
 from reproduction.results import COLUMNS
 from reproduction.results import Row as Row
