@@ -31,7 +31,7 @@ given = parser.parse_args()
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
-from reproduction.site import audit_page  # noqa: E402
+from reproduction.site import build  # noqa: E402
 
 
 def say(sentence: str) -> None:
@@ -60,7 +60,7 @@ try:
     probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
     if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit
         recorded(out / "review.csv", table, given.by, given.seed)
-    audit_page.claim(out, file)
+    build.claim(out, file)
     options = {"most_rows": given.rows, "random_state": given.seed, "say": say}
     found = (
         of_table(table, given.model, **options)
@@ -77,7 +77,7 @@ try:
         print(f"\n{NO_LIST}")
     command = shlex.join(["./run", "audit", *sys.argv[1:]])
     title, made = map(tables.visible, (f"{file.name}: the labels in {given.label!r}", command))
-    audit_page.write(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
+    build.write_audit(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
 except (ValueError, OSError, RuntimeError) as error:
     sys.exit(f"audit: {error}")
 except KeyboardInterrupt:
