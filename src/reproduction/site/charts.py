@@ -279,8 +279,12 @@ def _thinned(curve: Curve, points: int) -> dict[str, list[float | None]]:
         even = np.linspace(0, size - 1, points - points // 3)
         early = np.geomspace(1, size, points // 3) - 1
         curve = curve[np.unique(np.concatenate([even, early]).round().astype(int))]
-    columns = zip(DIGITS.items(), curve.T.tolist(), np.isnan(curve).all(axis=0), strict=True)
-    return {key: [_short(n, digits) for n in column] for (key, digits), column, empty in columns if not empty}
+    columns = zip(DIGITS.items(), curve.T.tolist(), strict=True)
+    return {
+        key: [_short(n, digits) for n in column]
+        for (key, digits), column in columns
+        if not all(map(isnan, column))
+    }
 
 
 def _short(number: float, digits: int) -> float | None:
