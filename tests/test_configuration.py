@@ -9,9 +9,11 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from noisylabels.noise import flips
 from reproduction import configuration
 from reproduction.artifact import expanded
 from reproduction.plan import unknown_target
+from reproduction.results import COLUMNS
 from reproduction.strict_yaml import ArtifactError, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,6 +140,14 @@ def test_the_pages_of_keys_are_in_step_with_the_models(page):
     made = {"settings.md": configuration.settings_page, "vocabulary.md": configuration.vocabulary_page}
     wanted = made[page]() if page in made else configuration.filled(text)
     assert text == wanted, "run: python src/scripts/generate.py"
+
+
+def test_the_vocabulary_has_every_noise_with_its_numbers_every_field_and_every_column():
+    page = configuration.vocabulary_page()
+    for name in flips.MODELS:
+        assert f"| `{' '.join([name, *flips.numbers(name)])}` | " in page
+    for word in (*COLUMNS, "X_test", "arrays"):
+        assert f"`{word}`" in page
 
 
 def test_every_key_of_an_artifact_and_of_the_configuration_is_explained():
