@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from noisylabels.fixed_order import exp_of_negative
-from noisylabels.kernels import bank
+from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
@@ -151,9 +151,9 @@ def surrogate(T: int, repeat: int) -> None:
 
 def algorithm_4(T: int, repeat: int) -> None:
     cases = {
-        "linear, squared, p = 2": (bank.linear(), analytic.squared(), 2, 2.0),
-        "(1 + a)^2, exponential, p = 2": (bank.polynomial(2, scale=0.25), analytic.exponential(), 2, 2.0),
-        "Gaussian, smoothed |.|, p = 1.5": (bank.gaussian(4.0), analytic.smoothed_absolute(0.5), 1, 1.5),
+        "linear, squared, p = 2": (tensor.linear(), analytic.squared(), 2, 2.0),
+        "(1 + a)^2, exponential, p = 2": (tensor.polynomial(2, scale=0.25), analytic.exponential(), 2, 2.0),
+        "Gaussian, smoothed |.|, p = 1.5": (tensor.gaussian(4.0), analytic.smoothed_absolute(0.5), 1, 1.5),
     }
     for title, (kernel, loss, d, p) in cases.items():
         X = np.random.default_rng(0).uniform(-0.7, 0.7, (T, d))

@@ -156,7 +156,7 @@ ROUNDS = 500
 
 
 def _online(method: str, T: int, d: int) -> Call:
-    from noisylabels.kernels import bank
+    from noisylabels.kernels import tensor
     from noisylabels.kernels.surrogate import gaussian_pair
     from noisylabels.losses import analytic
     from noisylabels.noise.additive import FeatureNoise
@@ -166,12 +166,12 @@ def _online(method: str, T: int, d: int) -> Call:
     y, law = X[:, 0].copy(), FeatureNoise(variances=np.full(d, 0.1 / d))
     X1, X2 = X + law.draw(rng, T), X + law.draw(rng, T)
     if method == "analytic_kernel":
-        learner = cls(bank.linear(), analytic.squared(), 1e-3, np.random.default_rng(1))
+        learner = cls(tensor.linear(), analytic.squared(), 1e-3, np.random.default_rng(1))
         return lambda: learner.run(X, lambda r: X[r] + law.draw(rng, r), y)
     if method in ("surrogate_kernel", "naive_kernel_ogd"):
         learner, given = cls(gaussian_pair(1.0, np.full(d, 0.1 / d)), 0.01, 8.0), [X1, X2]
     elif method == "naive_feature_ogd":
-        learner, given = cls(bank.polynomial(2), analytic.squared(), 1e-3), [X1]
+        learner, given = cls(tensor.polynomial(2), analytic.squared(), 1e-3), [X1]
     else:
         learner, given = cls(0.01), {"two_copy": [X1, X2], "oracle_ogd": []}.get(method, [X1])
     told = {"variances": np.full(d, 0.1 / d)} if method == "known_covariance" else {}

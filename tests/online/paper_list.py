@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from noisylabels.kernels.bank import TensorKernel
+from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.online.analytic import AnalyticKernel, degree
 from noisylabels.online.oracles import Oracle

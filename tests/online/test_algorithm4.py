@@ -8,23 +8,23 @@ from paper_list import AnalyticKernelList, Feature, gradient_length, map_estimat
 from scipy.spatial.distance import cdist
 from scipy.stats import chisquare
 
-from noisylabels.kernels import bank
+from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.online.theory import degrees, feature_moment, largest_degree, mean_queries, pmf
 
-ENDLESS = bank.TensorKernel("exp", np.exp, lambda n: -math.lgamma(n + 1.0), None)  # of any degree
+ENDLESS = tensor.TensorKernel("exp", np.exp, lambda n: -math.lgamma(n + 1.0), None)  # of any degree
 CASES = {
-    "linear, squared": (bank.linear(), analytic.squared(), 2, 2.0, 0.02),
-    "polynomial, exponential": (bank.polynomial(2, scale=0.25), analytic.exponential(), 2, 2.0, 0.001),
-    "gaussian, smoothed absolute": (bank.gaussian(4.0), analytic.smoothed_absolute(0.5), 1, 1.5, 0.02),
-    "gaussian in the plane, hinge": (bank.gaussian(4.0), analytic.smoothed_hinge(0.5), 2, 2.0, 0.005),
+    "linear, squared": (tensor.linear(), analytic.squared(), 2, 2.0, 0.02),
+    "polynomial, exponential": (tensor.polynomial(2, scale=0.25), analytic.exponential(), 2, 2.0, 0.001),
+    "gaussian, smoothed absolute": (tensor.gaussian(4.0), analytic.smoothed_absolute(0.5), 1, 1.5, 0.02),
+    "gaussian in the plane, hinge": (tensor.gaussian(4.0), analytic.smoothed_hinge(0.5), 2, 2.0, 0.005),
     "exponential, hinge": (ENDLESS, analytic.smoothed_hinge(0.5), 3, 1.4, 0.001),
-    "linear, hinge": (bank.linear(), analytic.smoothed_hinge(0.5), 2, 1.5, 0.02),
-    "cubic, no room for its largest tensor": (bank.polynomial(3), analytic.squared(), 20, 2.0, 0.001),
-    "linear, no room for a single row": (bank.linear(), analytic.squared(), 4097, 2.0, 0.001),
+    "linear, hinge": (tensor.linear(), analytic.smoothed_hinge(0.5), 2, 1.5, 0.02),
+    "cubic, no room for its largest tensor": (tensor.polynomial(3), analytic.squared(), 20, 2.0, 0.001),
+    "linear, no room for a single row": (tensor.linear(), analytic.squared(), 4097, 2.0, 0.001),
 }
 
 
@@ -99,10 +99,10 @@ def test_a_run_in_pieces_is_the_same_run():
     np.testing.assert_array_equal(np.append(first.queries, last.queries), run.queries)
 
 
-KERNELS = [bank.polynomial(3, 0.5), ENDLESS, bank.gaussian(2.0)]
+KERNELS = [tensor.polynomial(3, 0.5), ENDLESS, tensor.gaussian(2.0)]
 
 
-@pytest.mark.parametrize("kernel", [bank.linear(), *KERNELS], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [tensor.linear(), *KERNELS], ids=lambda kernel: kernel.name)
 def test_explicit_features_give_the_kernel(kernel):
     X = np.random.default_rng(0).uniform(-0.3, 0.3, (5, 2))
     Psi = kernel.features(X, 12)
@@ -136,7 +136,7 @@ def test_no_degree_exceeds_the_tables():
 
 def test_with_a_deterministic_oracle_it_is_unbiased_over_its_own_coin():
     """One step from w = Psi(z) on noise-free copies moves w by -eta times the clean gradient, on average."""
-    kernel, loss, x = bank.linear(), analytic.exponential(), np.array([0.6, -0.3])
+    kernel, loss, x = tensor.linear(), analytic.exponential(), np.array([0.6, -0.3])
     moves = []
     for seed in range(4000):
         learner = AnalyticKernel(kernel, loss, 1.0, np.random.default_rng(seed), 2.0, 1e9)
@@ -153,7 +153,7 @@ def test_with_a_deterministic_oracle_it_is_unbiased_over_its_own_coin():
 
 
 def test_noisy_targets_are_fresh_in_every_factor():
-    kernel, loss = bank.linear(), analytic.squared()
+    kernel, loss = tensor.linear(), analytic.squared()
     X, y = sequence(loss, 2, 50)
     run = AnalyticKernel(kernel, loss, 0.02, np.random.default_rng(5)).run(X, lambda rounds: X[rounds], y)
     oracle = SimulatedOracle(X, y, FeatureNoise(variances=np.zeros(2)), np.random.default_rng(0))
@@ -168,7 +168,7 @@ def test_queries_are_counted_where_the_coefficient_is_zero():
     X, y = sequence(analytic.squared(), 2, 20_000)
     runs = []
     for loss in (analytic.squared(), analytic.exponential()):
-        learner = AnalyticKernel(bank.linear(), loss, 1e-4, np.random.default_rng(5))
+        learner = AnalyticKernel(tensor.linear(), loss, 1e-4, np.random.default_rng(5))
         runs.append(learner.run(X, lambda rounds: X[rounds], np.sign(y)))
     np.testing.assert_array_equal(runs[0].queries, runs[1].queries)
     assert runs[0].queries.mean() == pytest.approx(2.0, rel=0.05)
@@ -176,7 +176,7 @@ def test_queries_are_counted_where_the_coefficient_is_zero():
 
 @pytest.mark.parametrize("kind", [AnalyticKernel, AnalyticKernelList])
 def test_a_round_that_runs_out_of_copies_is_refused(kind):
-    learner = kind(bank.linear(), analytic.squared(), 0.1, np.random.default_rng(0), 1.2)
+    learner = kind(tensor.linear(), analytic.squared(), 0.1, np.random.default_rng(0), 1.2)
     with pytest.raises(ValueError, match="no further independent copy of its instance"):
         learner.fit(ArrayOracle(np.ones((50, 1, 2)), np.ones(50), exact_targets=True))
 
@@ -194,7 +194,7 @@ def agrees(samples, expected):
 
 
 @pytest.mark.parametrize(
-    "kernel", [bank.polynomial(2, scale=0.25), bank.gaussian(4.0)], ids=["(1+a)^2/4", "Gaussian"]
+    "kernel", [tensor.polynomial(2, scale=0.25), tensor.gaussian(4.0)], ids=["(1+a)^2/4", "Gaussian"]
 )
 def test_estimated_features_are_unbiased_and_have_the_derived_moment(kernel):
     """Equations (9) and (10): <Psi~, Psi(z)>, ||Psi~||^2, and the copies that a feature takes."""
@@ -214,7 +214,7 @@ def test_estimated_features_are_unbiased_and_have_the_derived_moment(kernel):
 ], ids=lambda value: getattr(value, "name", value))  # fmt: skip
 def test_the_gradient_length_is_unbiased(loss, y):
     """Lemma 4: E g~ is the derivative of the clean loss at <w, Psi(x)>; it takes 1/(p-1)^2 copies."""
-    rng, kernel, p, n = np.random.default_rng(2), bank.polynomial(2, scale=0.25), 2.0, 8000
+    rng, kernel, p, n = np.random.default_rng(2), tensor.polynomial(2, scale=0.25), 2.0, 8000
     oracle, w = fountain(y, rng), Feature(0.1, np.array([[0.5, -0.5]]))
     inner = lambda feature: product(kernel, p, w, feature)  # noqa: E731
     lengths = [gradient_length(loss, kernel, p, inner, oracle, rng) for _ in range(n)]
@@ -224,7 +224,7 @@ def test_the_gradient_length_is_unbiased(loss, y):
 
 @pytest.mark.parametrize("loss", [analytic.squared(), analytic.exponential(), analytic.smoothed_hinge(1.0)])
 def test_naive_features_without_noise_are_descent_in_the_features(loss):
-    kernel, eta = bank.polynomial(2, scale=0.25), 0.05
+    kernel, eta = tensor.polynomial(2, scale=0.25), 0.05
     X, y = sequence(loss, 2, 200)
     w, expected = np.zeros(7), []
     for x, label in zip(kernel.features(X, 2), y, strict=True):

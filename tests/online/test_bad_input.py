@@ -11,7 +11,7 @@ from layouts import check_layouts
 
 import noisylabels
 from noisylabels import METHODS
-from noisylabels.kernels import bank
+from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
@@ -29,7 +29,7 @@ PAIR = gaussian_pair(1.0, [0.1, 0.1])
 
 def made(cls, **changed):
     """A learner with values for the parameters that have no default."""
-    given = {"kernel": bank.linear(), "loss": analytic.squared(), "eta": 0.1, "pair": PAIR}
+    given = {"kernel": tensor.linear(), "loss": analytic.squared(), "eta": 0.1, "pair": PAIR}
     given |= {"rng": np.random.default_rng(0)} | changed
     names = inspect.signature(cls).parameters
     return cls(**{name: value for name, value in given.items() if name in names})
@@ -55,7 +55,7 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
         ("s", analytic.smoothed_absolute),
         ("s", analytic.smoothed_hinge),
         ("sigma2", partial(gaussian_pair, variances=[0.0])),
-        ("sigma2", bank.gaussian),
+        ("sigma2", tensor.gaussian),
         ("c", partial(truncated_rational, 1.0)),
         ("c", partial(rational_pair, variances=[0.0])),
         ("B_w", partial(theory.best_step, G=1.0, T=10)),
@@ -169,8 +169,8 @@ def learns(cls, items=None, **changed):
         (r"\['cauchy'\] unknown; known: gaussian", lambda: FeatureNoise(variances=[1.0], shapes=("cauchy",))),
         ("variances: value at index 0 is negative", lambda: FeatureNoise(variances=[-1.0])),
         ("cycle: must be a whole number >= 1, got 0", lambda: FeatureNoise(variances=[1.0], cycle=0)),
-        ("beta_1 = -0.5 is negative, so this is no kernel", lambda: bank.power_series([1.0, -0.5])),
-        ("offset: must be a finite number >= 0", lambda: bank.polynomial(2, -1.0)),
+        ("beta_1 = -0.5 is negative, so this is no kernel", lambda: tensor.power_series([1.0, -0.5])),
+        ("offset: must be a finite number >= 0", lambda: tensor.polynomial(2, -1.0)),
         (r"l'_\+ of the exponential loss is infinite at sqrt\(p\) R",
          lambda: theory.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0)),
         *((r"alpha: the angle must be in \(0, pi\]", partial(theory.surrogate_ball, 1.0, alpha, 1.0))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisylabels.kernels import bank
+from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
 from noisylabels.online import theory
@@ -35,7 +35,7 @@ def test_exact_second_moments_are_below_the_bounds_of_the_theorems(p, size, hing
     loss = analytic.smoothed_absolute(0.5) if hinge else analytic.exponential()
     gamma = np.abs(loss.coefficients(80))
     assert second_moment(gamma, p, size) <= second_moment_bound(gamma, p, size) * (1 + 1e-12)
-    for kernel in (bank.gaussian(4.0), bank.gaussian(1.0), bank.polynomial(3)):
+    for kernel in (tensor.gaussian(4.0), tensor.gaussian(1.0), tensor.polynomial(3)):
         assert feature_moment(kernel, p, size) <= feature_moment_bound(kernel, p, size) * (1 + 1e-12)
 
 
@@ -43,7 +43,7 @@ def test_the_conference_versions_exponent_is_too_small():
     p = sigma2 = 2.0
     for B_x in (2.0, 4.0):
         printed = (p / (p - 1)) ** 2 * math.exp((math.sqrt(p) * B_x + 2 * p * math.sqrt(B_x)) / sigma2)
-        assert printed < feature_moment(bank.gaussian(sigma2), p, B_x)
+        assert printed < feature_moment(tensor.gaussian(sigma2), p, B_x)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_conference_versions_exponent_is_too_small():
     ],
 )
 def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
-    B_psi = feature_moment(bank.linear(), p, B_x)
+    B_psi = feature_moment(tensor.linear(), p, B_x)
     B_y = 0.5 * (math.hypot(0.7, 0.5) + 0.1) if B_w == 0.25 else math.hypot(0.7, 0.5) + 0.1
     for expected, flag in ((loose, False), (tight, True)):
         log_nu = theory.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=flag)
@@ -64,7 +64,7 @@ def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
 
 def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
     p, B_w, B_x, T, loss = 1.7, 0.6, 0.8, 10_000, analytic.exponential()
-    for kernel in (bank.polynomial(2), bank.gaussian(3.0)):
+    for kernel in (tensor.polynomial(2), tensor.gaussian(3.0)):
         log_nu = theory.log_gradient_moment(loss, p, B_w, feature_moment_bound(kernel, p, B_x))
         size = p * B_w * feature_moment_bound(kernel, p, B_x) / (p - 1)  # u of the theorems
         written = math.exp(loss.log_majorant(math.sqrt((p - 1) * size))) * math.sqrt(size * T)

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from noisylabels.fixed_order import add, dot, put
-from noisylabels.kernels.bank import TensorKernel
+from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.losses.margin import compiled
 from noisylabels.online.linear import LinearLearner, project
@@ -42,7 +42,7 @@ class AnalyticKernel(OnlineLearner):
     E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
     alpha is scaled back when ||w||^2 exceeds B_w. The estimates of one degree are summed up in one tensor, so
     that a round costs the same at any t.
-    kernel: a `TensorKernel`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
+    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
     B_w: squared radius, > 0.  rng: for the degrees that are drawn.
     Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies;
     divergence.
@@ -386,7 +386,7 @@ class NaiveFeatureOGD(LinearLearner):
     """w_{t+1} = P(w_t - eta l'(<w_t, Psi(x~_t)>, y_t) Psi(x~_t)),  one copy, Psi up to the degree `highest`.
 
     On clean instances it is the noise-free control.
-    kernel: a `TensorKernel`.  loss: `losses.analytic`.  eta: step size, > 0.  B_w: squared radius, > 0.
+    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  B_w: squared radius, > 0.
     highest: degree at which the features of an infinite kernel are cut off.
     Raises ValueError: eta or B_w not positive and finite; a label that is not -1 or 1 (classification).
     """

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.kernels.bank import TensorKernel
+from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
 from noisylabels.noise.additive import checked_covariance
 from noisylabels.validation import Floats, number, real, whole

@@ -11,8 +11,8 @@ from typing import Annotated, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from noisylabels.kernels.bank import TensorKernel
 from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair, rational_pair
+from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online import theory

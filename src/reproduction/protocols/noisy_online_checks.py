@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import gammaln
 
-from noisylabels.kernels import bank, surrogate
+from noisylabels.kernels import surrogate, tensor
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss, smoothing_gap
 from noisylabels.noise.additive import rotation
 from noisylabels.online import theory
@@ -159,7 +159,7 @@ def taylor(degree: int = 160) -> dict[str, Floats]:
 def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """Copies that a round of Algorithm 4 asks for: their mean and most probable number, by p alone."""
     n = max(n // 10, 1000)
-    for name, kernel in {"dot-product": bank.linear(), "Gaussian": bank.gaussian(4.0)}.items():
+    for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
         for p in (1.25, 1.5, 2.0, 4.0):
             learner = AnalyticKernel(kernel, analytic_loss("squared"), 1e-9, rng, p)
             noise = lambda rounds: 0.3 * rng.standard_normal((len(rounds), 1))  # noqa: E731
@@ -216,8 +216,8 @@ def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     the theorems. Computed, without samples.
     """
     kernels = {
-        "linear": bank.linear(), "polynomial": bank.polynomial(2, scale=0.25),
-        "Gaussian": bank.gaussian(4.0),
+        "linear": tensor.linear(), "polynomial": tensor.polynomial(2, scale=0.25),
+        "Gaussian": tensor.gaussian(4.0),
     }  # fmt: skip
     for (name, kernel), loss, s in product(kernels.items(), ("absolute", "hinge"), (0.25, 0.5, 1.0, 2.0)):
         smooth = analytic_loss(f"smoothed_{loss}", s)

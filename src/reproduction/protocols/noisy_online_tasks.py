@@ -7,8 +7,8 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from noisylabels.kernels import bank
-from noisylabels.kernels.bank import TensorKernel
+from noisylabels.kernels import tensor
+from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.validation import Floats
 from reproduction.protocols.settings import Count, Distinct, Model, NonNegative, Positive
@@ -58,8 +58,8 @@ Tensor = Literal["linear"] | PolynomialTensor | GaussianTensor
 def tensor_kernel(spec: Tensor) -> TensorKernel:
     """The kernel of the settings."""
     if isinstance(spec, GaussianTensor):
-        return bank.gaussian(spec.gaussian)
-    return bank.linear() if spec == "linear" else bank.polynomial(spec.polynomial, scale=spec.scale)
+        return tensor.gaussian(spec.gaussian)
+    return tensor.linear() if spec == "linear" else tensor.polynomial(spec.polynomial, scale=spec.scale)
 
 
 # Clean sequences
