@@ -26,7 +26,7 @@ from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression, Ro
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.noise import flips
 from noisylabels.solvers.flipped_softmax import em_newton
-from reproduction.data.prepare import load_prepared
+from reproduction.data.prepared import load_prepared
 
 SETS = [
     "banana", "breast_cancer", "diabetes", "flare_solar", "german", "heart", "image", "ringnorm", "splice",

@@ -27,7 +27,7 @@ from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegres
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 from noisylabels.seeding import Seeds
 from reproduction.data.ida import TRAIN
-from reproduction.data.prepare import load_prepared
+from reproduction.data.prepared import load_prepared
 from reproduction.data.registry import REGISTRY, load_registry
 from reproduction.protocols.settings import Noise
 from reproduction.protocols.walk import At, Split, noisy_labels, split_of

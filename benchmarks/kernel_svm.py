@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from noisylabels.classifiers.kernel import KernelSVMClassifier
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.seeding import Seeds
-from reproduction.data.prepare import load_prepared
+from reproduction.data.prepared import load_prepared
 from reproduction.protocols.settings import Noise
 from reproduction.protocols.walk import At, noisy_labels, split_of
 

@@ -30,7 +30,7 @@ from sklearn.model_selection import StratifiedKFold
 from noisylabels.classifiers.kernel import KernelSVMClassifier
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.seeding import Seeds
-from reproduction.data.prepare import load_prepared
+from reproduction.data.prepared import load_prepared
 from reproduction.protocols.walk import At, split_of
 
 FOLDS = 5

@@ -44,7 +44,8 @@ def write_real_sim(path: Path, rows: int) -> None:
 
 def measure(loader: str, path: Path, out: Path, rows: int) -> None:
     from reproduction.data import libsvm
-    from reproduction.data.prepare import Dataset, array_digest, write_prepared
+    from reproduction.data.prepare import write_prepared
+    from reproduction.data.prepared import Dataset, array_digest
 
     start = time.perf_counter()
     if loader == "susy":

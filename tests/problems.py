@@ -4,7 +4,7 @@ import numpy as np
 
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.noise.flips import corrupt
-from reproduction.data.prepare import Dataset
+from reproduction.data.prepared import Dataset
 
 
 def two_moons(n=60, seed=0, spread=0.35):

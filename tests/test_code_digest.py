@@ -4,20 +4,30 @@ import os
 import sys
 
 import pytest
+from checkouts import ROOT
 
 from noisylabels import METHODS
 from reproduction import code_digest
+from reproduction.plan import configured, planned
 
 
 def modules(*roots):
     return set(code_digest.closure(roots))
 
 
+STEPS = """from noisylabels import NLMS
+from noisylabels.filters.base import Filter
+
+def step(mu):
+    if mu > 1:
+        raise ValueError(f"{mu} is too large")
+"""
+
 MINE = {
     "mine/__init__.py": "raise SystemExit('imported')",
     "mine/filters.py": "import numpy\nfrom . import steps\nfrom .deep.rates import mu\nimport helper\n"
     "class Mine:\n    def predict(self):\n        from mine import late\n",
-    "mine/steps.py": "from noisylabels import NLMS\nfrom noisylabels.filters.base import Filter",
+    "mine/steps.py": STEPS,
     "mine/late.py": "class A:\n    def f(self, x=1):\n        return x\n",
     "mine/deep/__init__.py": "",
     "mine/deep/rates.py": "from ..steps import Filter\nmu = 1",
@@ -46,6 +56,23 @@ def test_a_method_brings_its_own_module_and_not_its_neighbours():
     code = modules("noisylabels.filters.lms")
     assert {"noisylabels.filters.lms", "noisylabels.filters.base"} <= code
     assert "noisylabels.online.linear" not in code
+
+
+READ_BY_JOBS = {"code_digest", "data", "data.prepared", "points", "protocols", "protocols.settings"}
+READ_BY_JOBS |= {"protocols.tuning", "protocols.walk", "results", "strict_yaml", "together"}
+LOADERS_OF_JOBS = {"data.audio", "data.formats"}
+"""Modules of the engine that experiments may read: an edit of a further one would run them again in vain."""
+
+
+def test_a_job_reads_no_code_of_the_engine_but_what_can_change_a_number():
+    plan = planned(ROOT, configured(ROOT, "smoke"))
+    for name, artifact in plan.shown.items():
+        if not artifact.protocol:
+            continue
+        _, *roots = plan.code(name).split()
+        read = {each.partition(".")[2] for each in modules(*roots) if each.startswith("reproduction.")}
+        protocols = {each for each in read if each.startswith("protocols.")} - READ_BY_JOBS
+        assert read - protocols <= READ_BY_JOBS | LOADERS_OF_JOBS, name
 
 
 def test_data_files_that_code_names_belong_to_it(tmp_path, monkeypatch):
@@ -82,9 +109,12 @@ def test_a_users_class_brings_its_package_with_relative_and_lazy_imports_and_is_
         ("deep/rates.py", "from ..steps import Filter\nmu = 2", True),
         ("late.py", "class A:\n    'Doc.'\n\n    def f(self, x=1):\n        'D.'\n        return x\n", False),
         ("late.py", "class A:\n    def f(self, x=2):\n        return x\n", True),
+        ("steps.py", STEPS.replace("too large", "above 1"), False),
+        ("steps.py", STEPS.replace("ValueError", "OSError"), True),
+        ("steps.py", STEPS.replace("> 1", "> 2"), True),
     ],
 )
-def test_comments_docstrings_and_formatting_do_not_count_but_edits_with_an_old_time_do(
+def test_comments_docstrings_messages_and_formatting_do_not_count_but_edits_with_an_old_time_do(
     user, file, text, counts
 ):
     before, edited = digest("mine.filters"), user / file

@@ -9,14 +9,15 @@ import pytest
 
 from noisylabels.noise.flips import simulate
 from reproduction import artifact as artifacts
-from reproduction.data.prepare import Dataset, array_digest, write_prepared
+from reproduction import points
+from reproduction.data.prepare import write_prepared
+from reproduction.data.prepared import Dataset, array_digest
 from reproduction.data.registry import load_registry
 from reproduction.figures import style, tables
 from reproduction.figures.rendering import render
 from reproduction.plan import Plan
 from reproduction.protocols.walk import Job
 from reproduction.results import concatenate, write_provenance, write_rows
-from reproduction.verdicts import per_point_errors as points
 from reproduction.verdicts.judge import judge_files
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,8 +18,8 @@ import pytest
 from reproduction import plan
 from reproduction.data.fetch import fetch
 from reproduction.data.prepare import prepare
+from reproduction.data.prepared import DataError
 from reproduction.data.registry import load_registry
-from reproduction.data.transport import DataError
 from reproduction.figures import names, style
 from reproduction.protocols.walk import Job
 from reproduction.verdicts.claims import NeverTogether
@@ -319,7 +319,7 @@ PROTOCOL = """
 import numpy as np
 from reproduction.protocols.settings import Trials
 from reproduction.protocols.walk import protocol
-from reproduction.verdicts.per_point_errors import Scored
+from reproduction.points import Scored
 
 @protocol(Trials, labels=("error",))
 def errors(settings, walk):

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproduction.data.prepare import Dataset, array_digest, write_prepared
+from reproduction.data.prepare import write_prepared
+from reproduction.data.prepared import Dataset, array_digest
 from reproduction.figures.panels import RenderError
 from reproduction.figures.rendering import render
 from reproduction.results import COLUMNS, concatenate, read_table, replacing, verify, write_rows

@@ -1,4 +1,4 @@
-"""Which code a job reads, and a digest of it that comments, docstrings and formatting leave as it is.
+"""Which code a job reads, and its digest, which comments, docstrings, formatting and messages do not change.
 
 A root is a module (``reproduction.protocols.ors``, or one of the user's) or a script (``scripts/job.py``).
 Its code is itself and all that it imports, at the top or inside functions, with relative imports too, from
@@ -31,7 +31,7 @@ SOURCES = Path(__file__).resolve().parents[1]
 CHECKOUT = SOURCES.parent
 PACKAGES = ("noisylabels", "reproduction")
 CACHE = CHECKOUT / ".cache/code.json"
-"""SHA-256 of a file -> what `_read` finds in it: parsing everything takes seconds."""
+"""SHA-256 of this module and a file -> what `_read` finds in the file: parsing everything takes seconds."""
 
 
 class Code(NamedTuple):
@@ -207,9 +207,9 @@ def _forget() -> None:
 def _read(file: Path) -> Code:
     """Of a Python file the digest is that of its meaning, of any other that of its bytes."""
     content = file.read_bytes()
-    key = _sha(content)
     if file.suffix != ".py":
-        return Code(key[:16], [], [])
+        return Code(_sha(content)[:16], [], [])
+    key = _sha(Path(__file__).read_bytes() + content)
     if key not in _known():
         try:
             tree = ast.parse(content, str(file))
@@ -221,6 +221,8 @@ def _read(file: Path) -> Code:
         for node in ast.walk(tree):
             if isinstance(body := getattr(node, "body", None), list):  # without texts that are statements
                 body[:] = [s for s in body if not (isinstance(s, ast.Expr) and _is_text(s.value))]
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                node.exc.args, node.exc.keywords = [], []  # a message changes no number
         _known()[key] = Code(_sha(ast.dump(tree).encode())[:16], imports, names)
     return _known()[key]
 

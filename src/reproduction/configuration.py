@@ -208,7 +208,7 @@ def settings_page() -> str:
 
 def vocabulary_page() -> str:
     """The page ``config/vocabulary.md``, from the code: kinds of noise, fields of data, columns of rows."""
-    from reproduction.data.prepare import Dataset
+    from reproduction.data.prepared import Dataset
 
     noise = {" ".join([name, *flips.numbers(name)]): _summary(each) for name, each in flips.MODELS.items()}
     page = "# Words of settings and results\n\nWritten by `python src/scripts/generate.py` from the code.\n"

@@ -21,6 +21,7 @@ import pandas as pd
 
 from reproduction import costs, results
 from reproduction.plan import Plan, unknown_target
+from reproduction.points import Points
 from reproduction.results import replacing
 from reproduction.strict_yaml import Content
 from reproduction.verdicts import judge
@@ -28,7 +29,6 @@ from reproduction.verdicts.agreement import agreement
 from reproduction.verdicts.claims import NOT_JUDGED, SELECTOR, Asked
 from reproduction.verdicts.estimates import rows_of
 from reproduction.verdicts.judge import VERDICT_COLUMNS, as_text
-from reproduction.verdicts.per_point_errors import Points
 
 DRAWN = ("svg", "png", "html")
 """Formats that a page can show."""

@@ -27,9 +27,9 @@ parser.add_argument("--provenance", type=Path)
 def compute(given: argparse.Namespace) -> None:
     """Do the job. Imports are made here: a job that another one computed for it needs none."""
     from reproduction import code_digest, results
+    from reproduction.points import Points, collect
     from reproduction.protocols.walk import Job
     from reproduction.results import replacing
-    from reproduction.verdicts.per_point_errors import Points, collect
 
     tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in given.tuned}
     if given.what == "collect":

@@ -8,7 +8,8 @@ import pytest
 from scipy.io import savemat
 
 from reproduction.data import ida, registry
-from reproduction.data.prepare import array_digest, check_arrays
+from reproduction.data.prepare import check_arrays
+from reproduction.data.prepared import array_digest
 from reproduction.data.registry import load_registry, sources
 
 LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.TRAIN}

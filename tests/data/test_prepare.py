@@ -15,9 +15,10 @@ import soundfile
 from reproduction.data import prepare as preparing
 from reproduction.data import registry
 from reproduction.data.fetch import FetchError, fetch, write_record
-from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, rounded, write_prepared
+from reproduction.data.prepare import prepare, rounded, write_prepared
+from reproduction.data.prepared import DataError, Dataset, array_digest, load_prepared
 from reproduction.data.registry import load_registry, sha256_of
-from reproduction.data.transport import DataError, Network
+from reproduction.data.transport import Network
 
 ROOT = Path(__file__).parents[2]
 ARRAYS = {

@@ -9,7 +9,8 @@ import yaml
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
 from reproduction.data import registry as known
-from reproduction.data.prepare import array_digest, find_loader, rounded
+from reproduction.data.prepare import find_loader, rounded
+from reproduction.data.prepared import array_digest
 from reproduction.data.registry import OWN, Entry, Package, Shape, find, load_registry, loaders, sources
 
 ROOT = Path(__file__).parents[2]

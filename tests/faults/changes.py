@@ -12,9 +12,10 @@ import numpy as np
 from mutations import mutation
 
 from reproduction.data.fetch import RECORD, write_record
-from reproduction.data.prepare import Dataset, array_digest, load_prepared, prepare, write_prepared
+from reproduction.data.prepare import prepare, write_prepared
+from reproduction.data.prepared import DataError, Dataset, array_digest, load_prepared
 from reproduction.data.registry import RawFile, sha256_of
-from reproduction.data.transport import DataError, Network, SourceError, obtain
+from reproduction.data.transport import Network, SourceError, obtain
 
 Check = Callable[[], Any]
 """Reads the data again; what it gives must not depend on a mutation that it does not refuse."""

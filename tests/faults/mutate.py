@@ -27,7 +27,8 @@ from changes import CHECKS, silent_changes
 from seeds import CASES, Case
 
 from reproduction.data import prepare
-from reproduction.data.transport import DataError, SourceError
+from reproduction.data.prepared import DataError
+from reproduction.data.transport import SourceError
 
 CONTAINED = 100
 """Files that killed a process and are given to `isolated` itself; the others die of the same causes."""

@@ -13,7 +13,7 @@ from seeds import CASES
 
 from reproduction.data import prepare, uci
 from reproduction.data.prepare import isolated
-from reproduction.data.transport import DataError
+from reproduction.data.prepared import DataError
 
 CRASHES = [106, 137, 242]
 """Mutations of .mat files that make SciPy 1.17 touch memory that is not its own."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.seeding import Seeds
-from reproduction.data.prepare import Dataset
+from reproduction.data.prepared import Dataset
 from reproduction.protocols import walk
 from reproduction.results import COLUMNS, DEFAULTS
 

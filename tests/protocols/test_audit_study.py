@@ -8,7 +8,7 @@ from running import here, table, typed, values
 
 from noisylabels.noise.flips import simulate
 from noisylabels.seeding import Seeds
-from reproduction.data.prepare import Dataset
+from reproduction.data.prepared import Dataset
 from reproduction.protocols.audit import ESTIMATES, observed, on_splits, reviewed, scores_of
 from reproduction.protocols.walk import Walk
 

@@ -8,7 +8,7 @@ from running import here, table, two_classes
 
 from noisylabels.noise.flips import simulate
 from reproduction.data.crowd import websearch_stand_in as websearch
-from reproduction.data.prepare import Dataset
+from reproduction.data.prepared import Dataset
 from reproduction.protocols.kernels import Outcome, completed
 
 TRAINING = {"widths": [0, 2], "parametrisation": "sigma2", "folds": 2}

@@ -7,7 +7,7 @@ import pytest
 from running import frame
 
 from noisylabels.seeding import Seeds
-from reproduction.data.prepare import Dataset
+from reproduction.data.prepared import Dataset
 from reproduction.protocols import ors
 from reproduction.protocols.walk import At, Walk
 from reproduction.strict_yaml import read

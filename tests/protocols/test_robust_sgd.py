@@ -12,7 +12,7 @@ from noisylabels.losses import margin as losses
 from noisylabels.seeding import Seeds
 from reproduction import results
 from reproduction.data.formats import pack
-from reproduction.data.prepare import Dataset
+from reproduction.data.prepared import Dataset
 from reproduction.protocols import robust_sgd
 from reproduction.protocols.settings import Noise
 from reproduction.protocols.walk import At, Walk

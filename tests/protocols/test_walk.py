@@ -10,10 +10,10 @@ from problems import SETTINGS, dataset
 from running import SGD, here, rows, two_classes
 
 from noisylabels.seeding import Seeds
+from reproduction.points import KEY, Points
 from reproduction.protocols import walk
 from reproduction.protocols.settings import Drawn, Noise
 from reproduction.protocols.walk import noisy_labels, random_folds, random_split, split_of, stratified_folds
-from reproduction.verdicts.per_point_errors import KEY, Points
 
 BOOSTERS = {
     "ada": {"method": "adaboost", "parameters": {"rounds": 4}},

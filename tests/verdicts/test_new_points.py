@@ -8,10 +8,10 @@ import pytest
 from pools import drawn
 
 from noisylabels.statistics import for_new_points, mean_se, pool_error, t_interval
+from reproduction.points import Points, Scored
 from reproduction.results import read_table, write_rows
 from reproduction.verdicts.claims import VerdictError
 from reproduction.verdicts.judge import judge_files
-from reproduction.verdicts.per_point_errors import Points, Scored
 from reproduction.verdicts.sentences import Sentences
 
 BEATS = {"statistic": "difference", "a": {"method": "wide"}, "b": {"method": "narrow"}}

@@ -50,10 +50,6 @@ class NotConfiguredError(SourceError):
     """The user has not set this source up; nothing to worry about."""
 
 
-class DataError(ValueError):
-    """A file on the disk is damaged, or not what it should be; the message has its path and what to do."""
-
-
 class StorageError(Exception):
     """The local disk refuses; no other source would help."""
 

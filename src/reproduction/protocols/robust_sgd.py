@@ -21,6 +21,7 @@ from scipy import sparse
 from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.solvers.sgd import Candidate, Objective, Schedule, as_rows, epoch
 from reproduction.data.formats import unpack
+from reproduction.points import Scored
 from reproduction.protocols import settings as keys
 from reproduction.protocols.settings import Noise
 from reproduction.protocols.walk import (
@@ -35,7 +36,6 @@ from reproduction.protocols.walk import (
     stratified_mask,
 )
 from reproduction.strict_yaml import near
-from reproduction.verdicts.per_point_errors import Scored
 
 Matrix = Any
 """Features (n, d), dense or CSR."""

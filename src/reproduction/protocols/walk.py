@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
 from reproduction.code_digest import imported, raised
+from reproduction.points import KEY, Points, Scored
 from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
 from reproduction.results import COLUMNS
 from reproduction.results import Row as Row
 from reproduction.strict_yaml import near, texts
-from reproduction.verdicts.per_point_errors import KEY, Points, Scored
 
 if TYPE_CHECKING:
-    from reproduction.data.prepare import Dataset
+    from reproduction.data.prepared import Dataset
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -347,7 +347,7 @@ class Job:
         given = json.loads(text)
         data = {}
         if data_files:
-            from reproduction.data.prepare import load_prepared
+            from reproduction.data.prepared import load_prepared
 
             data = {dataset.id: dataset for dataset in map(load_prepared, data_files)}
         found = find(given["protocol"])

@@ -13,11 +13,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
+from reproduction.points import CURVE
 from reproduction.strict_yaml import Content
 from reproduction.verdicts.claims import CELL, JUDGED, NOT_COMPARABLE, listed
 from reproduction.verdicts.estimates import value
 from reproduction.verdicts.judge import ALPHA, NO_INTERVAL
-from reproduction.verdicts.per_point_errors import CURVE
 
 COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "state"]
 COLUMNS += ["estimate", "low", "high", "sets", "cells"]

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.statistics import Estimate, pool_error, welch
+from reproduction.points import CURVE, Curve, Points
 from reproduction.results import COLUMNS as TABLE
 from reproduction.strict_yaml import Content
 from reproduction.verdicts.claims import (
@@ -34,7 +35,6 @@ from reproduction.verdicts.claims import (
     listed,
     trend_of,
 )
-from reproduction.verdicts.per_point_errors import CURVE, Curve, Points
 
 Groups = list[tuple[Content, pd.DataFrame]]
 ROUNDING = 1e-9

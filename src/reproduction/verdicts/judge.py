@@ -43,6 +43,7 @@ from noisylabels.statistics import (
 )
 from reproduction import strict_yaml
 from reproduction.artifact import expanded
+from reproduction.points import Points
 from reproduction.results import read_table, verify
 from reproduction.strict_yaml import Content
 from reproduction.verdicts.claims import (
@@ -81,7 +82,6 @@ from reproduction.verdicts.estimates import (
     value,
     varies,
 )
-from reproduction.verdicts.per_point_errors import Points
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproduction.verdicts.per_point_errors import KEY, Points, Scored, collect
+from reproduction.points import KEY, Points, Scored, collect
 
 COLUMNS = {"dataset": "toy", "source": "made", "noise": "independent 0.1", "method": "svm"}
 POOL = 12

@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.prepare import read_npz, write_npz
+from reproduction.data.prepared import read_npz, write_npz
 from reproduction.results import COLUMNS, DEFAULTS, Row
 
 CURVE = [column for column in COLUMNS if column not in ("repetition", "value")]
