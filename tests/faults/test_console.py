@@ -100,6 +100,26 @@ def test_a_failed_job_shows_its_cause_once_and_counts_nothing_of_the_run_before(
     assert compiled(shown) <= {"job.py"}
 
 
+def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path):
+    smoke = Smoke(tmp_path, ("noisy_online",))
+    for file in (tmp_path / "config/experiments/noisy_online").glob("*.yaml"):
+        if file.stem not in ("averaging", "identities"):
+            file.unlink()
+    broken = "@panels.figure\ndef averaging(results):\n    raise KeyError('x')\n"
+    with (tmp_path / "src/reproduction/figures/noisy_online.py").open("a") as drawing:
+        drawing.write(broken)
+    status, output = smoke.run()
+    assert status == 1
+    drawn = {file.name for file in (tmp_path / "figures/smoke/noisy_online").iterdir()}
+    assert drawn == {f"identities.{suffix}" for suffix in ("csv", "html", "md", "tex")}
+    assert "not made: noisy_online/averaging" in output
+    assert "why: noisy_online/averaging: noisy_online:averaging" in output
+
+    smoke.edit("src/reproduction/figures/noisy_online.py", broken, "")
+    assert smoke.run()[0] == 0
+    assert (tmp_path / "figures/smoke/noisy_online/averaging.png").is_file()
+
+
 def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
     for number in (signal.SIGINT, signal.SIGTERM):
         sleep = f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"
