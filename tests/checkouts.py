@@ -5,8 +5,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from reproduction.code_digest import kernel_digest
-
 ROOT = Path(__file__).resolve().parents[1]
 ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
 PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")
@@ -27,17 +25,17 @@ def copy_checkout(folder: Path, further: Iterable[str] = ()) -> None:
 def share_kernels(folder: Path) -> None:
     """Give the copy this checkout's cache of compiled kernels, so that no test waits for the compiler again.
 
-    The compiler keeps the kernels of a folder of sources under the folder's name and the SHA-1 of its path,
-    and takes them if time and size of the source are those on record.
+    In the folder of a module, the compiler keeps its files under the name of the folder of the sources and
+    the SHA-1 of that folder's path.
     """
-    cache = Path(".cache/numba") / kernel_digest()
-    for source in (path for path in (ROOT / "src").rglob("*") if path.is_dir()):
-        ours, theirs = (
-            root / cache / _cached_as(root / source.relative_to(ROOT)) for root in (ROOT, folder.absolute())
-        )
-        if ours.is_dir():
-            # what another test is compiling at this moment is not finished
-            shutil.copytree(ours, theirs, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.tmp.*"))
+    cache = Path(".cache/numba")
+    unfinished = shutil.ignore_patterns("*.tmp.*")  # what another test is compiling at this moment
+    for source in [path for path in (ROOT / "src").rglob("*") if path.is_dir()]:
+        ours = _cached_as(source)
+        theirs = _cached_as(folder.absolute() / source.relative_to(ROOT))
+        for kept in (ROOT / cache).glob(f"*/{ours}"):
+            target = folder / cache / kept.parent.name / theirs
+            shutil.copytree(kept, target, dirs_exist_ok=True, ignore=unfinished)
 
 
 def _cached_as(source: Path) -> str:

@@ -17,11 +17,9 @@ from pathlib import Path  # noqa: E402
 import pytest  # noqa: E402
 import yaml  # noqa: E402
 
-from reproduction.code_digest import kernel_digest  # noqa: E402
-
-# The cache that the workflow uses: named by the kernels' sources, so that no stale kernel is ever run.
+# The folder in which the workflow keeps compiled functions.
 CACHE = Path(__file__).resolve().parents[1] / ".cache/numba"
-os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE / kernel_digest()))
+os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE))
 
 from hypothesis import settings  # noqa: E402
 from numba.core.dispatcher import Dispatcher  # noqa: E402

@@ -154,16 +154,3 @@ def test_a_damaged_cache_of_kernels_is_named(user, tmp_path):
     stamp = code_digest.stamped("mine.filters")
     with pytest.raises(SystemExit, match=r"the folder \.cache/numba and start"), code_digest.unchanged(stamp):
         scope["load"]()
-
-
-def test_kernels_are_kept_apart_by_their_code(tmp_path, monkeypatch):
-    def edited(name, text):
-        (tmp_path / "noisylabels" / name).write_text(text)
-        code_digest._forget()
-        return code_digest.kernel_digest()
-
-    (tmp_path / "noisylabels").mkdir()
-    monkeypatch.setattr(code_digest, "SOURCES", tmp_path)
-    before = edited("kernel.py", "from numba import njit")
-    assert edited("other.py", "x = 2") == before
-    assert edited("kernel.py", "from numba import njit, int64") != before

@@ -18,10 +18,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import extending, njit, types
+from numba import extending, types
 from numba.core import cgutils
 from numba.core.datamodel import models
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.validation import Array, Floats
 
 P = ParamSpec("P")
@@ -164,7 +165,7 @@ for _operation, _instruction in (operator.add, "fadd"), (operator.sub, "fsub"), 
     _arithmetic(_operation, _instruction)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@compile_kernel(error_model="numpy", forceinline=True)
 def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
     """sum of a[i+k] b[j+k] over k < n; single precision is made double first.
 
@@ -185,7 +186,7 @@ def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@compile_kernel(error_model="numpy", forceinline=True)
 def sum_lanes(a: Floats, i: int, n: int) -> float:
     """sum of a[i+k] over k < n, in the order of `dot_lanes`."""
     t0 = t1 = t2 = t3 = splat(0.0)
@@ -200,7 +201,7 @@ def sum_lanes(a: Floats, i: int, n: int) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@compile_kernel(error_model="numpy", forceinline=True)
 def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
     """A_i.x and A_{i+1}.x for A (m, n), x (n,): 16, then 8 partial sums each, then one by one."""
     n = len(x)
@@ -219,19 +220,19 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
     return p, q
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def dot(x: Floats, at: int, w: Floats) -> float:
     """sum_k x[at+k] w[k] over the entries of w."""
     return dot_lanes(x, at, w, 0, len(w))
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def energy(x: Floats, at: int, d: int) -> float:
     """sum_k x[at+k]^2 over d entries."""
     return dot_lanes(x, at, x, at, d)
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def add(w: Floats, c: float, x: Floats, at: int) -> None:
     """w += c x_t, in place; x_t = x[at : at+d]."""
     row = x[at : at + len(w)]
@@ -239,14 +240,14 @@ def add(w: Floats, c: float, x: Floats, at: int) -> None:
         w[k] += c * row[k]
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def put(out: Array, values: Array) -> None:
     """out[:] = values for arrays of one length, at a tenth of the two seconds that this takes to compile."""
     for i in range(len(out)):
         out[i] = values[i]
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def times(A: Floats, x: Floats) -> Floats:
     """A x for A (m, n) with contiguous rows, in double or single precision, and x (n,): (m,)."""
     out = np.empty(len(A))
@@ -255,7 +256,7 @@ def times(A: Floats, x: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def combined(c: Floats, A: Floats) -> Floats:
     """sum_i c_i A_i for c (m,) and the rows A_i of A (m, n): (n,)."""
     out = np.zeros(A.shape[1])
@@ -266,7 +267,7 @@ def combined(c: Floats, A: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
     """Write f = theta . z for the columns z of ZT (r, n)."""
     put(f, theta[0] * ZT[0])
@@ -276,7 +277,7 @@ def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
             f[n] = fma(weight, row[n], f[n])
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floats, gradient: Floats) -> None:
     """Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine."""
     r, n = ZT.shape
@@ -292,7 +293,7 @@ def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floa
             hessian[i, j] = dot_lanes(weighted, 0, ZT[j], 0, n)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def solve(hessian: Floats, x: Floats) -> None:
     """Cholesky in place on the lower half, x <- hessian^-1 x; a direction without curvature gets no step."""
     r = len(x)
@@ -329,7 +330,7 @@ _SHIFTER_BITS = 0x4338000000000000
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def exp_of_negative(x: float) -> float:
     """exp(x) for -700 <= x <= 0."""
     shifted = fma(x, _LOG2E, _SHIFTER)
@@ -344,7 +345,7 @@ def exp_of_negative(x: float) -> float:
     return from_bits(bits(p) + (bits(shifted) << 52))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def log_of_positive(x: float) -> float:
     """log(x) for normal x > 0."""
     k = (bits(x) - _SQRT_HALF_BITS) >> 52
@@ -391,7 +392,7 @@ E4, E5, E6 = 0.009618129195951041, 0.001333355825801874, 0.00015403432339553542
 E7, E8, E9 = 1.5252640059770786e-05, 1.3259945262689143e-06, 1.0212097549811005e-07
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def log2(z: float) -> float:
     """log2 z for a normal number z > 0, absolute error about 1e-14; -1023 for z = 0.
 
@@ -407,7 +408,7 @@ def log2(z: float) -> float:
     return fma(s, fma(t2, high, fma(t, L1, L0)), np.float64(k))
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def exp2(y: float) -> float:
     """2^y for y < 1020, relative error about 2e-14; 0 for y <= -1020."""
     j = nearest(y)
@@ -419,7 +420,7 @@ def exp2(y: float) -> float:
     return from_bits(bits(fma(r4, high, low)) + (np.int64(j) << 52)) if y > FLOOR else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def power_inplace(z: Floats, a: Floats) -> None:
     """z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Relative error below 1e-12 for a <= 100.
 
@@ -432,7 +433,7 @@ def power_inplace(z: Floats, a: Floats) -> None:
         z[i] = exp2(z[i])
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def exp2_inplace(y: Floats) -> None:
     """y_i <- 2^(y_i), y_i < 1020; y: (n,)."""
     wide()
@@ -440,7 +441,7 @@ def exp2_inplace(y: Floats) -> None:
         y[i] = exp2(y[i])
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def power(z: float, a: float) -> float:
     """z^a of one number z > 0, by the same polynomials."""
     return exp2(a * log2(z))

@@ -110,16 +110,6 @@ def save() -> None:
             part.write_text(json.dumps(_known()), encoding="utf-8")
 
 
-def kernel_digest() -> str:
-    """Digest of all library files with compiled kernels: the name of the folder of their cache.
-
-    The compiler does not notice when a kernel changes that a kernel of another file inlines.
-    """
-    files = sorted((SOURCES / "noisylabels").rglob("*.py"))
-    compiled = (file for file in files if re.search(rb"\b(numba|compiled|njit)\b", file.read_bytes()))
-    return _sha("".join(_read(file).digest for file in compiled).encode())[:16]
-
-
 @cache
 def _located(name: str, folder: Path | None = None) -> Path | None:
     """The file of a script, or of a module of the checkout or below a folder; without folder, of any."""

@@ -24,7 +24,7 @@ THREADS = [
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each job would compile its imports
 os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
-    "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba" / code_digest.kernel_digest()),
+    "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
 }
 OWN = (
     [str(Path(config["project"]).expanduser().absolute())]

@@ -15,7 +15,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
@@ -28,6 +27,7 @@ from noisylabels.classifiers.base import (
     rows_at,
     trusted_rows,
 )
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import LARGEST, exp_of_negative
 from noisylabels.noise import flips
 from noisylabels.seeding import generator
@@ -111,7 +111,7 @@ class FlippedExponential:
         return float(shift + math.log((wa.sum() + wb.sum()) / len(H)))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
     """M, w^a exp(-M) and w^b exp(-M), M the largest exponent among terms that are not 0."""
     wa, wb = np.empty_like(H), np.empty_like(H)
@@ -129,7 +129,7 @@ def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, F
     return largest, wa, wb
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _agreement(s: Floats, h: Floats, wa: Floats, wb: Floats) -> tuple[float, float]:
     """sum_{h = s} w^a + sum_{h != s} w^b and sum_{h = s} w^b + sum_{h != s} w^a."""
     agree = disagree = 0.0

@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import (
@@ -21,6 +20,7 @@ from noisylabels.classifiers.base import (
     Weighted,
     features_of,
 )
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import single_threaded_if_small
 from noisylabels.kernels.gaussian import (
     Basis,
@@ -312,7 +312,7 @@ def expectation_maximisation(
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def posteriors(
     z: Floats, r: Floats, labels: Floats, a: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:

@@ -6,9 +6,9 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import MEAN, ONE, ORS, SPREAD, VariantName, coefficient
 from noisylabels.fixed_order import LANES, add, dot, energy, splat, store
@@ -112,7 +112,7 @@ def tune_a(
     return float(10 ** ((low + high) / 2))
 
 
-@njit(cache=True)
+@compile_kernel()
 def _run(x, step, d, y, labels, uniforms, plan, rules, loss, used, trace):  # type: ignore[no-untyped-def]
     k, p, B, strategy, a, divisor = plan
     T = len(y)

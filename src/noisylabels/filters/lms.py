@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import PASS, Filter, Rows, Side, known_variance
 from noisylabels.fixed_order import add, bits, dot, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
@@ -47,7 +47,7 @@ class NLMS(Filter):
         _nlms(rows.flat, rows.step, w, y, yhat, self.mu, self.eps, True)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _nlms(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, eps: float, normalised: bool
 ) -> None:
@@ -78,7 +78,7 @@ class ZALMS(Filter):
         _za(rows.flat, rows.step, w, y, yhat, self.mu, self.rho)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _za(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, rho: float) -> None:
     for t in range(len(y)):
         yhat[t] = dot(x, t * step, w)
@@ -112,7 +112,7 @@ class PNLMS(Filter):
         _pnlms(rows.flat, rows.step, w, y, yhat, self.mu, self.rho, self.delta, self.eps)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _pnlms(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
     mu: float, rho: float, delta: float, eps: float,
@@ -157,7 +157,7 @@ class SMNLMS(Filter):
         _sm_nlms(rows.flat, rows.step, w, y, yhat, gamma, self.eps)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _sm_nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, gamma: Floats, eps: float) -> None:
     for t in range(len(y)):
         at = t * step
@@ -198,7 +198,7 @@ class NPVSSNLMS(Filter):
         _npvss(rows.flat, rows.step, w, y, yhat, deviation, 1 / memory, self.delta, self.eps, self.power)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _npvss(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
     deviation: Floats, rate: float, delta: float, eps: float, power: Floats,
@@ -242,7 +242,7 @@ class JONLMS(Filter):
         _jo_nlms(rows.flat, rows.step, w, y, yhat, known_variance(self, side), self.m, self.tracking)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _jo_nlms(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, v: Floats, m: Floats, tracking: bool
 ) -> None:
@@ -300,7 +300,7 @@ class INLMS(Filter):
         _inlms(rows.flat, rows.step, w, y, yhat, self.psi, self.scalars, *options)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _inlms(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
     psi: Floats, state: Floats, rho: float, mu_max: float, rate: float, start: int,
@@ -362,7 +362,7 @@ class RLS(Filter):
         _rls(rows.flat, rows.step, w, y, yhat, variance, self.P, self.drift)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _rls(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Floats, P: Floats, drift: float
 ) -> None:

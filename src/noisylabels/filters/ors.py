@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import PASS, Filter, NoisySequence, Rows, Side, window_starts
 from noisylabels.fixed_order import LANES, add, dot, energy, fma, fold, load, put, ratio, splat, spread, store
 from noisylabels.validation import Floats, Ints, choice, number
@@ -210,7 +210,7 @@ def _aligned(*shape: int) -> Floats:
     return raw[start : start + int(np.prod(shape))].reshape(shape)
 
 
-@njit(cache=True)
+@compile_kernel()
 def look(labels: Any, t: int, seen: Floats) -> None:
     """seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,)."""
     clean, one, two, v = labels
@@ -219,7 +219,7 @@ def look(labels: Any, t: int, seen: Floats) -> None:
         seen[i, VARIANCE], seen[i, SPREAD] = v[t + i], (one[t + i] - two[t + i]) ** 2 / 4
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
     """c_t of w_t = w_{t-1} + c_t x_t:  c = g e / (r (1 + beta v) + X),  g = delta^2 / (delta^2 + vbar).
 
@@ -235,7 +235,7 @@ def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
     return ratio(square, square + vbar, splat(1.0)) * e * ratio(splat(1.0), size, splat(0.0))
 
 
-@njit(cache=True)
+@compile_kernel()
 def run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
     """The first filter, row by row: the definition."""
     c = np.empty(LANES)
@@ -245,7 +245,7 @@ def run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat:
         add(w, c[0], x, t * step)
 
 
-@njit(cache=True)
+@compile_kernel()
 def losses_rows(
     x: Floats, step: int, d: int, seen: Floats, rules: Floats, bounds: Ints, losses: Floats
 ) -> None:
@@ -268,7 +268,7 @@ def losses_rows(
         put(losses[:, i], total / (bounds[i + 1] - bounds[i]))
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
     """Eight filters at once: w[k] += c old[k]; returns sum_k w[k] new[k] in four partial sums; w (d, 8)."""
     d, t0, t1, t2, t3 = len(w), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
@@ -283,14 +283,14 @@ def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
     return (t0 + t1) + (t2 + t3)
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
     moved = fma(c, spread(old, k), load(w, k * LANES))
     store(w, k * LANES, moved)
     return moved
 
 
-@njit(cache=True)
+@compile_kernel()
 def run_windows(
     s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
 ) -> None:
@@ -337,7 +337,7 @@ def run_windows(
     _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats, c: Floats) -> None:
     """p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16, 8).
 
@@ -355,7 +355,7 @@ def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats,
             store(p, j * LANES, fma(step, splat(G[i, j - i]), load(p, j * LANES)))
 
 
-@njit(cache=True)
+@compile_kernel()
 def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
     """G[j] = lags, then lags[i] += s[t+j+d] s[t+j+d+i] - s[t+j] s[t+j+i], j = 0..15; lags (16,), G (16, 16).
 
@@ -368,7 +368,7 @@ def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
             lags[i] = fma(leaves, s[t + j + i], fma(enters, s[t + j + d + i], lags[i]))
 
 
-@njit(cache=True)
+@compile_kernel()
 def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, new: int) -> None:
     """w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
 
@@ -393,7 +393,7 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
                 _dot_pair(w[f], w[f + 1], sums[f, lag:], sums[f + 1, lag:], s, new + lag, start, stop)
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """w[k] += sum c[i] s[at+i+k], start <= k < stop, over the lags i = 0..7; both are multiples of 8."""
     c0, c1, c2, c3 = splat(c[0]), splat(c[1]), splat(c[2]), splat(c[3])
@@ -406,7 +406,7 @@ def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int
         store(w, k, fma(c7, load(s, x + 7), fma(c6, load(s, x + 6), total)))
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """`_add_windows` of two filters v, w with the coefficients c, d over the lags 0, 1, 8 and 9.
 
@@ -422,7 +422,7 @@ def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, st
         x0, x1 = x8, x9
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """sums[i] += w.x_{at+i} over start <= k < stop for the lags i = 0..7, in 8 partial sums each."""
     t0, t1, t2, t3 = load(sums, 0), load(sums, 8), load(sums, 16), load(sums, 24)
@@ -437,7 +437,7 @@ def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: 
         store(sums, i * LANES, total)
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """`_dot_windows` of two filters v, w with the sums p, q over the lags 0, 1, 8 and 9."""
     p0, p1, p8, p9 = load(p, 0), load(p, 8), load(p, 64), load(p, 72)
@@ -453,14 +453,14 @@ def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, st
             store(sums, i, total)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _exact_lags(s: Floats, d: int, t: int, lags: Floats) -> None:
     """lags[l] = x_t.x_{t+l}, free of the errors of `_lag_products`: those of the loudest past."""
     for lag in range(BLOCK):
         lags[lag] = dot(s, t + lag, s[t : t + d])
 
 
-@njit(cache=True)
+@compile_kernel()
 def _exact_block(s: Floats, d: int, t: int, lags: Floats, G: Floats) -> Any:
     """All of G, and lags for the next block; returns the last energy."""
     for j in range(BLOCK):

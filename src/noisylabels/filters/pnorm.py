@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from numba import njit
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
 from noisylabels.filters.theory import Power, exponent, link, norm
 from noisylabels.fixed_order import (
@@ -113,7 +113,7 @@ class PNormLMS(_Dual):
         return np.array([window_means((row - data.y) ** 2, starts) for row in yhat])
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
     """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c.
 
@@ -134,7 +134,7 @@ def step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, t
             z[c, i] = abs(theta[c, i]) * factor
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats) -> None:
     """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
 
@@ -149,7 +149,7 @@ def read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats)
         inner[c] = dot_lanes(z[c], 0, x, 0, d)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _pnorm(
     x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
     rates: Floats, p: Floats, radius: Floats,
@@ -197,7 +197,7 @@ def _pnorm(
             theta[c, i] *= keep[c]
 
 
-lanes_of = njit(cache=True)(lanes)
+lanes_of = compile_kernel()(lanes)
 
 
 class BoundedPNormLMS(PNormLMS):
@@ -270,7 +270,7 @@ class ImplicitPNormLMS(_Dual):
         w[:] = link(self.theta, p)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
     """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
     put(trial[0], theta)
@@ -283,7 +283,7 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
     return top[0] * power(total[0] / top[0], (2.0 - p) / p) * inner[0]
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta: float, p: float) -> None:
     d = theta.shape[0]
     trial, z = np.zeros((1, d)), np.zeros((1, lanes_of(d)))
@@ -339,7 +339,7 @@ class EG(Filter):
         _eg(rows.flat, rows.step, self.logarithms, y, yhat, 2.0 * self.eta / math.log(2), w)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float, w: Floats) -> None:
     d, gain = len(logs), 0.0
     z = np.empty(d)
@@ -387,7 +387,7 @@ class EGPlusMinus(Filter):
         _eg_pm(rows.flat, rows.step, self.logarithms, y, yhat, rate, self.budget, w)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _eg_pm(
     x: Floats, step: int, a: Floats, y: Floats, yhat: Floats, rate: float,
     budget: float, w: Floats,
@@ -439,7 +439,7 @@ class UnnormalizedEG(Filter):
         _egu(rows.flat, rows.step, self.logarithms, w, y, yhat, 2.0 * self.eta / math.log(2))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _egu(x: Floats, step: int, logs: Floats, w: Floats, y: Floats, yhat: Floats, rate: float) -> None:
     d = logs.shape[0]
     for t in range(y.shape[0]):

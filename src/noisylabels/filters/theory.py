@@ -14,9 +14,9 @@ import math
 import warnings
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import put
 from noisylabels.validation import Floats, number
 
@@ -260,7 +260,7 @@ def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float
     return float(((X @ u - yhat) ** 2).sum() / (((y - X @ u) ** 2).sum() + weight))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
     """rho of p-norm LMS for u = point[:n], y = point[n:], written out without tricks."""
     T, n = X.shape
@@ -289,7 +289,7 @@ def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
     return error / (noise + size ** (2.0 / q) / eta)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def ascend(
     X: Floats, p: float, x_size: float, start: Floats, steps: int = 200
 ) -> tuple[float, Floats, Floats]:

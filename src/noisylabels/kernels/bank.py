@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma, put
 from noisylabels.kernels.gaussian import rate
 from noisylabels.validation import Floats, numbers
@@ -23,14 +23,14 @@ LARGEST_STACK = 2**30  # bytes; beyond that the stack is in single precision
 BLOCK = 32  # held-out points whose distances stay in the cache while all kernels pass
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _gaussian(d: Floats, gamma: float, out: Floats) -> None:
     """out = exp(-gamma d) for rows d (n,), exp(-700) at the smallest."""
     for j in range(len(d)):
         out[j] = exp_of_negative(-min(gamma * d[j], LARGEST))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
     """out = exp(-gamma D) (n, n) in the precision of out; returns the mean off-diagonal entry."""
     n = len(D)
@@ -42,7 +42,7 @@ def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
     return total / max(n * (n - 1), 1)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def mixed(K: NDArray[np.floating], weights: Floats) -> Floats:
     """sum_i weights_li K_i for K (S, n, n) and weights (L, S): (L, n, n) in double precision.
 
@@ -59,7 +59,7 @@ def mixed(K: NDArray[np.floating], weights: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def responses(K: NDArray[np.floating], w: Floats) -> Floats:
     """F_li = K_i w_l for K (S, n, n) and w (L, n): (L, S, n), read and summed like `mixed`."""
     S, n, _ = K.shape
@@ -71,7 +71,7 @@ def responses(K: NDArray[np.floating], w: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _scores(D: Floats, group: NDArray[np.intp], gamma: Floats, right: Floats) -> Floats:
     """sum_i exp(-gamma_i D_g(i)) right_il for D (G, m, n) and right (S, L, n): (L, m)."""
     m, n, columns = D.shape[1], D.shape[2], right.shape[1]

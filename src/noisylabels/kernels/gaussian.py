@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, eigh, qr, solve_triangular
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import single_threaded_if_small
 from noisylabels.validation import Floats, choice, number, whole
 
@@ -168,7 +168,7 @@ def _eigh(K: Floats) -> tuple[Floats, Floats]:
     return eigh(K, driver="evd", check_finite=False)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def pivoted_cholesky(K: Floats, tolerance: float, most: int) -> tuple[Floats, bool]:
     """Cholesky factor L^T (r, n) with max_i (K - L L^T)_ii <= tolerance, and whether r <= most sufficed.
 

@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import cfunc, njit, types
+from numba import cfunc, types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike
 
+from noisylabels.compilation import compile_kernel, kernel_folder
 from noisylabels.validation import Floats, choice, number
 
 LOSSES: dict[str, type[Loss]] = {}
@@ -134,12 +135,10 @@ def compiled(function: Callable[..., float]) -> Any:
         raise ValueError(f"{function.__qualname__}: takes z and at most three parameters")
     code = (_over_0, _over_1, _over_2, _over_3)[source.co_argcount - 1].__code__
     code = code.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
-    loop = FunctionType(code, {"range": range, "formula": njit(inline="always")(function)})
+    loop = FunctionType(code, {"range": range, "formula": compile_kernel(inline="always")(function)})
     loop.__module__, loop.__qualname__ = function.__module__, f"{function.__qualname__}.over_arrays"
-    try:
-        return cfunc(_OVER_ARRAYS, cache=True, error_model="numpy")(loop)
-    except RuntimeError:  # typed at a prompt: no file to keep it beside
-        return cfunc(_OVER_ARRAYS, error_model="numpy")(loop)
+    with kernel_folder(loop, also=__name__) as kept:
+        return cfunc(_OVER_ARRAYS, cache=kept, error_model="numpy")(loop)
 
 
 @intrinsic
@@ -158,7 +157,7 @@ def _call(typing_context: Any, address: Any, z: Any, parameters: Any, width: Any
 over_arrays: Any = _call  # called without the typing context that numba adds
 
 
-@njit(cache=True)
+@compile_kernel()
 def _apply(address: int, z: Floats, parameters: Floats, out: Floats) -> None:
     width = parameters.shape[1]
     for start in range(0, len(z), width):
@@ -166,7 +165,7 @@ def _apply(address: int, z: Floats, parameters: Floats, out: Floats) -> None:
         over_arrays(address, part.ctypes, parameters.ctypes, width, values.ctypes, len(part))
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def falling_sigmoid(u: float) -> float:
     """1 / (1 + e^u), without overflow."""
     e = math.exp(-abs(u))

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import add, dot, put
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
@@ -203,13 +203,13 @@ class State(NamedTuple):
     item_points: Floats
 
 
-@njit(cache=True)
+@compile_kernel()
 def degree(uniform: float, log_p: float) -> int:
     """n = floor(log U / -log p), U = 1 - uniform on (0, 1]: P(n) = (p-1) / p^(n+1)."""
     return math.floor(math.log(1.0 - uniform) / -log_p)
 
 
-@njit(cache=True)
+@compile_kernel()
 def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) -> Plan:
     """The plan of T rounds, from the coin `rng` in the order of the algorithm."""
     first, start, pairs, points = np.zeros(T + 1, np.int64), [0], [0] * 0, [0] * 0
@@ -225,7 +225,7 @@ def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) ->
     return Plan(first, np.array(pairs), np.array(points), np.array(start))
 
 
-@njit(cache=True)
+@compile_kernel()
 def _dot(x: Floats, z: Floats) -> float:
     total = 0.0
     for k in range(len(x)):
@@ -233,7 +233,7 @@ def _dot(x: Floats, z: Floats) -> float:
     return total
 
 
-@njit(cache=True)
+@compile_kernel()
 def _contracted(state: State, n: int, x: Floats, step: int) -> float:
     """<W_n, x_1 (x) ... (x) x_n>, x_j = x[(j - 1) step]; step 0: x_1 n times."""
     W, at, buffer = state.W, state.offset[n], state.buffer
@@ -253,7 +253,7 @@ def _contracted(state: State, n: int, x: Floats, step: int) -> float:
     return buffer[0]
 
 
-@njit(cache=True, forceinline=True)
+@compile_kernel(forceinline=True)
 def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> float:
     """weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; x, step: see `_contracted`."""
     for j in range(state.item_degree[i]):
@@ -261,7 +261,7 @@ def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> flo
     return weight
 
 
-@njit(cache=True)
+@compile_kernel()
 def _inner(state: State, tables: Tables, scalar: float, x: Floats) -> float:
     """<w, Psi~> for an estimate with points x (n, d)."""
     n, value = len(x), 0.0
@@ -277,7 +277,7 @@ def _inner(state: State, tables: Tables, scalar: float, x: Floats) -> float:
     return state.numbers[SCALE] * weight * scalar * value
 
 
-@njit(cache=True)
+@compile_kernel()
 def _predict(state: State, tables: Tables, z: Floats) -> float:
     """<w, Psi(z)>; z: (1, d)."""
     total = 0.0
@@ -291,7 +291,7 @@ def _predict(state: State, tables: Tables, z: Floats) -> float:
     return state.numbers[SCALE] * total
 
 
-@njit(cache=True)
+@compile_kernel()
 def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
     """The estimate of exp(-||x||^2 / sigma2) from `pairs` pairs of copies; 1 for dot products."""
     value = tables.pairs[pairs]
@@ -300,7 +300,7 @@ def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
     return value
 
 
-@njit(cache=True)
+@compile_kernel()
 def _slope(state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int) -> float:
     """Subroutine 1 for round t; y: the targets of the estimates, y[e]."""
     first, last = plan.first[t] + 1, plan.first[t + 1]
@@ -323,7 +323,7 @@ def _slope(state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: 
     return g
 
 
-@njit(cache=True)
+@compile_kernel()
 def _store(state: State, weight: float, x: Floats) -> None:
     """w += weight times the estimate with points x (n, d): in its tensor, or by itself if there is none."""
     n, d = x.shape
@@ -348,7 +348,7 @@ def _store(state: State, weight: float, x: Floats) -> None:
     state.counts[POINTS] += n
 
 
-@njit(cache=True)
+@compile_kernel()
 def _run(
     state: State, tables: Tables, plan: Plan, clean: Floats, copies: Floats, y: Floats, kind: int,
     eta: float, B_w: float, predictions: Floats,
@@ -438,7 +438,7 @@ class NaiveFeatureOGD(LinearLearner):
         self._check(predictions, self.w)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _steps(
     clean: Floats, noisy: Floats, y: Floats, kind: int, slope: Any, s: Floats, eta: float, B_w: float,
     w: Floats, predictions: Floats,

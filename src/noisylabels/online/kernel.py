@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.online.oracles import OnlineLearner, Oracle
@@ -136,13 +136,13 @@ class NaiveKernelOGD(SurrogateKernel):
         self._rounds(x, x, x, np.array([oracle.target()]), NONE)
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def _plus_square(total: float, rate: float, difference: float) -> float:
     """total + rate difference^2."""
     return fma(rate * difference, difference, total)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _distances(S: Floats, start: int, z: Floats, rates: Floats, out: Floats) -> None:
     """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2, two entries at a time."""
     d, stop = len(z), start + len(out)
@@ -161,7 +161,7 @@ def _distances(S: Floats, start: int, z: Floats, rates: Floats, out: Floats) -> 
             out[i] = _plus_square(_plus_square(out[i], v, row[i] - b), u, other[i] - e)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _weighted(a: Floats, distances: Floats) -> float:
     """sum_i a[i] exp(-distances[i]); the distances become these exponentials."""
     for i in range(len(a)):
@@ -169,7 +169,7 @@ def _weighted(a: Floats, distances: Floats) -> float:
     return dot_lanes(a, 0, distances, 0, len(a))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _value(S: Floats, a: Floats, n: int, z: Floats, weights: Floats, rates: Floats, buffer: Floats) -> float:
     """sum_{i < n} a_i k(s_i, z),  k = sum_q weights[q] exp(-sum_k rates[q, k] (..)_k^2); buffer: (BLOCK,)."""
     total = 0.0
@@ -182,7 +182,7 @@ def _value(S: Floats, a: Floats, n: int, z: Floats, weights: Floats, rates: Floa
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _values(S: Floats, a: Floats, n: int, scale: float, Z: Floats, weights: Floats, rates: Floats) -> Floats:
     """scale times `_value` at every row of Z (m, d): (m,)."""
     out, buffer = np.empty(len(Z)), np.empty(BLOCK)
@@ -191,7 +191,7 @@ def _values(S: Floats, a: Floats, n: int, scale: float, Z: Floats, weights: Floa
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _run(
     clean: Floats, first: Floats, second: Floats, twice: bool, y: Floats, eta: float, ball: float,
     S: Floats, a: Floats, n: int, weights: Floats, rates: Floats, surrogate_weights: Floats,

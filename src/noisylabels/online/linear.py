@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import add, dot
 from noisylabels.noise.additive import checked_covariance
 from noisylabels.online.oracles import OnlineLearner, Oracle
@@ -17,7 +17,7 @@ from noisylabels.validation import Floats, as_array, nonnegative, number, real, 
 NONE = np.empty((1, 0))
 
 
-@njit(cache=True)
+@compile_kernel()
 def project(w: Floats, B_w: float) -> None:
     """w = w min(1, sqrt(B_w) / ||w||), in place."""
     size = dot(w, 0, w)
@@ -27,14 +27,14 @@ def project(w: Floats, B_w: float) -> None:
             w[k] *= scale
 
 
-@njit(cache=True)
+@compile_kernel()
 def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_w: float) -> None:
     """w = P(w - eta 2 (<w, x~> - y~) x~'), in place; x~ = x[at : at+d], x~' = second[at : at+d]."""
     add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
     project(w, B_w)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _step_known(
     w: Floats, x: Floats, y: float, at: int, Sigma: Floats, start: int, bias: Floats, eta: float, B_w: float
 ) -> None:
@@ -47,7 +47,7 @@ def _step_known(
     project(w, B_w)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _run(
     clean: Floats, x: Floats, second: Floats, y: Floats, Sigma: Floats, size: int, stride: int,
     eta: float, B_w: float, w: Floats, predictions: Floats, total: Floats, since: int,

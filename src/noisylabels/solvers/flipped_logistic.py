@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import (
     LARGEST,
     exp_of_negative,
@@ -47,14 +47,14 @@ HALVINGS = 25
 SPARSE = 0.03  # share of entries below which the entries are listed
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _weights(omega01: float, omega10: float, y: float) -> tuple[float, float]:
     """omega_0y and omega_1y of an observed label y, 0.0 or 1.0."""
     omega00, omega11 = 1.0 - omega01, 1.0 - omega10
     return omega00 + y * (omega01 - omega00), omega10 + y * (omega11 - omega10)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _terms(f: Floats, step: Floats, t: float, y: Floats, omega01: float, omega10: float, out: Floats) -> None:
     """The terms of the three sums of `likelihood`, then q - sigma, from 0, BLOCK, 2 BLOCK, 3 BLOCK of out."""
     for n in range(len(f)):
@@ -73,7 +73,7 @@ def _terms(f: Floats, step: Floats, t: float, y: Floats, omega01: float, omega10
         out[3 * BLOCK + n] = w1 * e1 * over - e1 * both * numerator
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def likelihood(
     f: Floats,
     step: Floats,
@@ -102,7 +102,7 @@ def likelihood(
     return value, up, down
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def posterior(f: Floats, y: Floats, omega01: float, omega10: float) -> Floats:
     """q_n = P(y_n = 1 | f_n, y~_n) for f, y (n,), y the observed labels 0.0 and 1.0: (n,)."""
     q = np.empty(len(f))
@@ -269,7 +269,7 @@ def _front(array: Floats, keep: NDArray[np.bool_]) -> Floats:
     return array[: np.count_nonzero(keep)]
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def move(rows: Floats, keep: NDArray[np.bool_]) -> None:
     """Rows (C, p) to keep, in order, in the place of the first ones."""
     to = 0
@@ -289,7 +289,7 @@ def _product(M: Floats) -> Callable[[Floats, Floats], object]:
     return lambda A, out: sparse_product(A, columns.indptr, columns.indices, columns.data, out)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def sparse_product(A, start, index, entry, out):  # type: ignore[no-untyped-def]
     """out = A M for the columns of M: entry[start[j]:start[j + 1]] in the rows index[...]."""
     for c in range(len(A)):
@@ -300,13 +300,13 @@ def sparse_product(A, start, index, entry, out):  # type: ignore[no-untyped-def]
             out[c, j] = total
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def rate(a: float) -> float:
     """omega = a^2 / (1 + a^2), which is 0 at a finite a and smooth there."""
     return a * a / (1.0 + a * a)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def dot(x: Floats, y: Floats) -> float:
     """sum_i x_i y_i."""
     total = 0.0
@@ -315,7 +315,7 @@ def dot(x: Floats, y: Floats) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, state, robust):  # type: ignore[no-untyped-def]
     """Backtracking along d; moves x, F and value; leaves q - sigma in slope and the slopes of a, b in g."""
     r, p = x.shape[1] - 2, penalised
@@ -356,7 +356,7 @@ def search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, stat
             g[c, r + 1] = -down * 2.0 * x[c, r + 1] * (1.0 - omega10) ** 2
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+@compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def direction(x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, state, round_, tolerance, F):  # type: ignore[no-untyped-def]
     """The gradient at x, the pair (step just done, change of the gradient), and the next direction in d."""
     size = x.shape[1]

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import normal_equations, put, scores, solve
 from noisylabels.validation import Floats
 
@@ -31,7 +31,7 @@ NO_TABLE = np.zeros((2, 1))
 """What the sigmoid gets in the place of a table."""
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _angle_loss(c: float, table: Floats) -> tuple[float, float]:
     """(2 f_k(theta), its derivative in c) at c = cos theta > 0, by cubic Hermite interpolation in theta.
 
@@ -50,7 +50,7 @@ def _angle_loss(c: float, table: Floats) -> tuple[float, float]:
     return 2.0 * value, -2.0 * rise / h / max(math.sin(theta), SMALLEST_SINE)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -> float:
     """The mean loss at h (d,) for the columns u_n of UT (d, n); writes its gradient.
 
@@ -82,7 +82,7 @@ def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -
     return total / n
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _direction(gradient: Floats, S: Floats, Y: Floats, stored: int) -> Floats:
     """-H gradient by the two loops of L-BFGS, over the last `stored` pairs of S and Y (`MEMORY`, d)."""
     q = -gradient
@@ -101,7 +101,7 @@ def _direction(gradient: Floats, S: Floats, Y: Floats, stored: int) -> Floats:
     return q
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int) -> tuple[Floats, float, int]:
     """(h, loss, rounds taken): L-BFGS from start (d,) with a backtracking line search; see `loss`."""
     d = len(start)
@@ -136,7 +136,7 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
     return h, value, rounds
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def best_move(f: Floats, row: Floats) -> tuple[int, float]:
     """(fewest errors of f + t row over t, the t nearest to 0 among the middles of the best intervals).
 
@@ -163,7 +163,7 @@ def best_move(f: Floats, row: Floats) -> tuple[int, float]:
     return best, t
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def coordinate_search(UT: Floats, h: Floats, sweeps: int) -> int:
     """Move h (d,), in place, along one coordinate after the other wherever the 0-1 loss falls; returns it.
 
@@ -203,7 +203,7 @@ def quadratic(ZT: Floats, lam1: float) -> Floats:
     return np.asarray(np.eye(len(ZT)) + 4.0 * lam1 / n**2 * scatter)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def interior_point(
     ZT: Floats, A: Floats, b: Floats, C: float, tolerance: float, rounds: int
 ) -> tuple[Floats, Floats, float, int]:
@@ -249,7 +249,7 @@ def interior_point(
     return w, alpha, (alpha * p).sum() + ((C - alpha) * q).sum(), rounds
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _room(value: Floats, change: Floats) -> float:
     """The longest step, at most 1, up to which value + step change stays above 0, with a little room."""
     longest = 1.0

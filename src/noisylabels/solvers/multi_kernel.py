@@ -24,11 +24,11 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import LARGEST, combined, dot, exp_of_negative, log_of_positive, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flips
@@ -169,7 +169,7 @@ class Path:
         self.w, self.f, self.u, self.xi, self.omega = w, f, u, penalty_rates(u * u), omega
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def softmax_fit(f: Floats, y: NDArray[np.intp], a: Floats, C: Floats, omega: Floats, slope: Floats) -> float:
     """sum_n a_n log P~_n of the softmax of C f_n for f (K-1, n), y (n,), a (n,); its gradient to slope."""
     K, value = len(omega), 0.0
@@ -311,7 +311,7 @@ def ascend(
     return paths
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1: float) -> float:
     """Where the cubic through two points with slopes has its minimum, kept inside the middle 80 %."""
     d1 = slope0 + slope1 - 3.0 * (phi0 - phi1) / (t0 - t1)
@@ -331,7 +331,7 @@ def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1
 Place = tuple[float, float, float]
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _bracketed(
     t: float, here: float, along: float, phi: float, slope: float, low: Place, high: Place
 ) -> tuple[bool, float, Place, Place]:
@@ -352,7 +352,7 @@ def _bracketed(
     return False, _cubic(low[0], low[1], low[2], high[0], high[1], high[2]), low, high
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def wolfe_step(
     f: Floats, Kd: Floats, y: Floats, omega01: float, omega10: float, zeta: float,
     ww: float, wd: float, dd: float, phi: float, slope: float, t: float, residual: Floats,
@@ -373,7 +373,7 @@ def wolfe_step(
     return 0.0, phi
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def conjugate_gradient(
     K: Floats, w: Floats, y: Floats, omega: Floats, zeta: float, iterations: int = 10
 ) -> tuple[Floats, Floats]:

@@ -25,11 +25,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.losses.margin import Loss, columns, compiled_slope, over_arrays
 from noisylabels.validation import Array, Floats, Ints, choice
 
@@ -117,7 +118,7 @@ _column = _either(lambda rows, start, j: j, lambda rows, start, j: rows.indices[
 _fetch_columns = _either(lambda rows, start, count: None, _prefetch_indices)
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def dot(rows: Rows, i: int, w: Floats) -> float:
     """x_i.w in four interleaved partial sums."""
     x = rows.values
@@ -133,7 +134,7 @@ def dot(rows: Rows, i: int, w: Floats) -> float:
     return (a + b) + (c + e)
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def add(rows: Rows, i: int, w: Floats, c: float) -> None:
     """w += c x_i."""
     start, count = _span(rows, i)
@@ -141,7 +142,7 @@ def add(rows: Rows, i: int, w: Floats, c: float) -> None:
         w[_column(rows, start, j)] += c * rows.values[start + j]
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def energy(rows: Rows, i: int) -> float:
     """||x_i||^2."""
     start, count = _span(rows, i)
@@ -151,7 +152,7 @@ def energy(rows: Rows, i: int) -> float:
     return total
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def dots(rows: Rows, i: int, W: Floats, z: Floats) -> None:
     """z = x_i W for the models in the columns of W (d, M)."""
     start, count = _span(rows, i)
@@ -160,7 +161,7 @@ def dots(rows: Rows, i: int, W: Floats, z: Floats) -> None:
         _gather(W[_column(rows, start, j)], rows.values[start + j], z)
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def adds(rows: Rows, i: int, W: Floats, c: Floats) -> None:
     """W += x_i (outer) c for the models in the columns of W (d, M)."""
     start, count = _span(rows, i)
@@ -168,14 +169,14 @@ def adds(rows: Rows, i: int, W: Floats, c: Floats) -> None:
         _gather(c, rows.values[start + j], W[_column(rows, start, j)])
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def _gather(source: Floats, x: float, target: Floats) -> None:
     """target += x source, one entry per model."""
     for m in range(len(target)):
         target[m] += x * source[m]
 
 
-@njit(inline="always")
+@compile_kernel(inline="always")
 def fetch(rows: Rows, y: Floats, i: int) -> None:
     """Ask the memory for row i and its label, which are needed a few steps later."""
     _prefetch(y, np.intp(i))
@@ -217,7 +218,7 @@ class Objective(NamedTuple):
     negative: tuple[float, float] = (1.0, 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def step_size(schedule: Schedule, t: int) -> float:
     """eta_t of `Schedule`."""
     eta = schedule.eta0
@@ -244,7 +245,7 @@ def epoch(
     _epoch(rows, y, order, w, total, averaged, compiled_slope(loss), columns([loss]), terms, schedule, t)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _epoch(
     rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
     slopes: int, parameters: Floats, terms: Any, schedule: Schedule, t: int,
@@ -285,7 +286,7 @@ def _epoch(
     w[d] = bias
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def softmax_epoch(
     rows: Rows, y: Ints, order: Order, W: Floats, total: Floats, averaged: bool,
     terms: tuple[float, float, float], schedule: Schedule, t: int,
@@ -324,7 +325,7 @@ def softmax_epoch(
         _flush(W[m], total[m], scale, kappa)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _flush(w: Floats, total: Floats, scale: float, kappa: float) -> None:
     """End the lazy form of the weights (but the bias) and of their sum."""
     for j in range(len(w) - 1):
@@ -354,7 +355,7 @@ def block_order(n: int, rng: np.random.Generator) -> Order:
     return order
 
 
-@njit(cache=True)
+@compile_kernel()
 def _shuffle(order: Array, start: int, stop: int, u: Array) -> None:
     """Fisher-Yates on order[start:stop] with the uniform numbers u[start:stop]."""
     for i in range(stop - 1, start, -1):
@@ -362,7 +363,7 @@ def _shuffle(order: Array, start: int, stop: int, u: Array) -> None:
         order[i], order[j] = order[j], order[i]
 
 
-@njit(cache=True)
+@compile_kernel()
 def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
     """Numbers sorted by their bucket, each bucket shuffled; ends: a zero per bucket and one more."""
     for k in bucket:
@@ -378,7 +379,7 @@ def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
         start = stop
 
 
-@njit(cache=True)
+@compile_kernel()
 def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
     """The blocks one after the other, each shuffled."""
     at = 0
@@ -515,7 +516,7 @@ def _steps(candidates: Sequence[Candidate], name: str, size: float, n: int) -> S
     return steps[0]._replace(eta0=eta0, decay=decay)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _epochs(
     rows: Rows, y: Floats, order: Order, W: Floats, total: Floats, averaged: bool,
     slopes: int, parameters: Floats, lam: Floats, steps: Schedule, t: int,
@@ -557,7 +558,7 @@ def _epochs(
     _flush_all(W, total, np.arange(M), scale, kappa)
 
 
-@njit(cache=True)
+@compile_kernel()
 def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Floats) -> None:
     """`_flush` for the chosen models."""
     for j in range(W.shape[0] - 1):
@@ -566,7 +567,7 @@ def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Flo
             W[j, m] *= scale[m]
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def pegasos(
     rows: Rows, y: Floats, order: Order, state: Floats, lam: float, project: bool, constant: float
 ) -> None:

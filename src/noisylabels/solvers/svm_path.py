@@ -12,9 +12,9 @@ variables 0 < y_i beta_i < C take Newton steps, the exact solution for these.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.validation import Floats
 
 BLOCK = 32  # rows are padded to a multiple of it
@@ -64,7 +64,7 @@ def path(
     return betas, intercepts, converged, steps
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def solve(
     K: Floats, work: Floats, C: float, last: float, tolerance: float, allowed: float, most: int
 ) -> tuple[float, int, bool]:
@@ -126,7 +126,7 @@ def solve(
     return intercept(beta, r, lower, upper, n), steps, optimal
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-def]
     """Set the bounds for C; beta <- beta C / last if the dual is larger there; was any beta at a bound?
 
@@ -147,7 +147,7 @@ def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-d
     return most >= last
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def intercept(beta, r, lower, upper, n):  # type: ignore[no-untyped-def]
     """b: the mean residual of the free variables, without any the middle of what the others allow."""
     total, free, most, least = 0.0, 0, -np.inf, np.inf
@@ -162,7 +162,7 @@ def intercept(beta, r, lower, upper, n):  # type: ignore[no-untyped-def]
     return total / free if free else 0.5 * (most + least)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
     """Towards the solution for the m free variables at fixed sum; one that reaches a bound stays there.
 
@@ -215,7 +215,7 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
         subtract(r, total[a], K[i], 0)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def sweep(G, h, row, kept):  # type: ignore[no-untyped-def]
     """Exchange variable h of the symmetric system G (m, m + 1), of which the upper triangle is kept.
 
@@ -236,14 +236,14 @@ def sweep(G, h, row, kept):  # type: ignore[no-untyped-def]
     G[h, h] = -pivot * kept
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@compile_kernel(error_model="numpy", fastmath=FAST)
 def subtract(v, factor, w, start):  # type: ignore[no-untyped-def]
     """v -= factor w from ``start``."""
     for t in range(start, len(v)):
         v[t] -= factor * w[t]
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@compile_kernel(error_model="numpy", fastmath=FAST)
 def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
     """Primal minus dual: sum_i C max(0, y_i (r_i - b)) - beta_i (r_i - b), no term of which is negative."""
     total = 0.0
@@ -253,7 +253,7 @@ def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@compile_kernel(error_model="numpy", fastmath=FAST)
 def move(r, ki, kj, step, grow, shrink, above, below):  # type: ignore[no-untyped-def]
     """r -= step (ki - kj); above = r where beta may grow, below = -r where it may shrink, elsewhere -inf."""
     for t in range(len(r)):
@@ -263,7 +263,7 @@ def move(r, ki, kj, step, grow, shrink, above, below):  # type: ignore[no-untype
         below[t] = shrink[t] - value
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@compile_kernel(error_model="numpy", fastmath=FAST)
 def gains(top, below, ki, kii, diagonal, gain):  # type: ignore[no-untyped-def]
     """Twice the gain of the dual if beta_i with residual ``top`` grows at the cost of each other variable."""
     for t in range(len(below)):
@@ -274,7 +274,7 @@ def gains(top, below, ki, kii, diagonal, gain):  # type: ignore[no-untyped-def]
         gain[t] = fall * fall / curvature
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
+@compile_kernel(error_model="numpy", fastmath=FAST)
 def largest(v):  # type: ignore[no-untyped-def]
     """Index of the first of the largest entries; len(v) is a multiple of `BLOCK`.
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import (
     LARGEST,
     exp_of_negative,
@@ -38,7 +38,7 @@ PLATT_STEPS, PLATT_HALVINGS = 50, 30
 PLATT_GRADIENT, PLATT_RIDGE = 1e-8, 1e-12
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def draws(weights: Floats, spacings: Floats) -> Floats:
     """How often each of n points is drawn in n draws with replacement, P ~ weights (n,): (n,).
 
@@ -59,7 +59,7 @@ def draws(weights: Floats, spacings: Floats) -> Floats:
     return counts
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def decisions(ZT: Floats, theta: Floats) -> Floats:
     """h = +1 where theta . z >= 0, else -1: (n,)."""
     f = np.empty(ZT.shape[1])
@@ -67,7 +67,7 @@ def decisions(ZT: Floats, theta: Floats) -> Floats:
     return np.where(f >= 0.0, 1.0, -1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _terms(f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, block: Floats) -> None:
     """The terms of the sums of `_evaluate`, then a (q - sigma) and a sigma (1 - sigma), in rows of block."""
     omega00, omega11 = 1.0 - omega01, 1.0 - omega10
@@ -90,7 +90,7 @@ def _terms(f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, bloc
         out[6 * BLOCK + n] = a[n] * max(e * over * over, SMALLEST_CURVATURE)
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _evaluate(
     f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, slope: Floats, curvature: Floats
 ) -> tuple[float, float, float, float, float]:
@@ -114,7 +114,7 @@ def _evaluate(
     return value, one, one_flipped, zero, zero_flipped
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _advance(x: Floats, t: float, step: Floats, out: Floats) -> float:
     """out = x + t step; returns the largest |out|."""
     largest = 0.0
@@ -124,7 +124,7 @@ def _advance(x: Floats, t: float, step: Floats, out: Floats) -> float:
     return largest
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _square(theta: Floats, t: float, step: Floats) -> float:
     """sum_{j > 0} (theta_j + t step_j)^2."""
     total = 0.0
@@ -133,7 +133,7 @@ def _square(theta: Floats, t: float, step: Floats) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _newton(
     ZT: Floats, y: Floats, a: Floats, theta: Floats, lam: float, omega: Floats, learn_omega: bool, steps: int
 ) -> int:
@@ -172,7 +172,7 @@ def _newton(
     return steps
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _update(omega: Floats, found: tuple[float, float, float, float, float]) -> float:
     """omega_10 = sum a q 1(y~ = 0) / sum a q, omega_01 likewise, in place; returns the largest change."""
     up, down = omega[0], omega[1]
@@ -204,7 +204,7 @@ def fit(
     return int(_newton(ZT.take(used, axis=1), y, a.take(used), theta, lam, omega, learn_omega, steps))
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def _platt(H: Floats, targets: Floats, A: float, B: float) -> tuple[float, float, float, float, float, float]:
     """-sum t log P + (1 - t) log(1 - P); its gradient in A and B; its Hessian with a ridge: AA, AB, BB."""
     loss = g1 = g2 = h12 = 0.0
@@ -223,7 +223,7 @@ def _platt(H: Floats, targets: Floats, A: float, B: float) -> tuple[float, float
     return loss, g1, g2, h11, h12, h22
 
 
-@njit(cache=True, error_model="numpy")
+@compile_kernel(error_model="numpy")
 def platt(H: Floats, s: Floats) -> tuple[float, float]:
     """(A, B) of P(y = 1 | H) = 1 / (1 + exp(A H + B)) for scores H (n,) and labels s (n,) of -1 and +1.
 

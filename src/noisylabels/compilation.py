@@ -1,0 +1,303 @@
+"""The one decorator of compiled functions, and the folders in which they are kept between processes.
+
+Numba compares a compiled function on disk with the file that holds it. It does not notice that a function or
+a constant has changed which another file gave to it. So each module keeps its compiled functions in a folder
+of its own, named by a digest of all sources that decide what the compiler makes of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+
+NUMBA_SETTINGS: Any = numba.config
+if NUMBA_SETTINGS.DISABLE_JIT:
+    raise ImportError(
+        "noisylabels cannot run with NUMBA_DISABLE_JIT=1, because its compiled functions use processor "
+        "instructions that Python does not have; unset NUMBA_DISABLE_JIT"
+    )
+
+LIBRARY = "noisylabels"
+ROOT = Path(__file__).resolve().parents[1]  # the folder that holds the library
+DAYS_KEPT = 30.0  # how long a folder stays that belongs to another state of its module
+SECONDS_A_DAY = 86400.0
+PLACING = threading.RLock()  # Numba's setting is one for all threads
+FIXED_LAYOUT = {"NamedTuple", "Enum", "IntEnum", "IntFlag"}  # classes whose fields get into machine code
+
+
+class Source(NamedTuple):
+    """What the digest of a module needs to know about its source."""
+
+    content: str  # SHA-256 of the file
+    meaning: str  # the same without comments, docstrings and formatting
+    imports: list[list[str]]  # pairs of module and name; the name is "" where all of the module is imported
+    plain: list[str]  # functions and classes that a compiled function of another module cannot use
+    compiled: bool  # does it define something that Numba compiles?
+
+
+def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function with Numba, and keep the result on disk until a source that it depends on changes.
+
+    Parameters
+    ----------
+    **options
+        Options of ``numba.njit``, such as ``error_model="numpy"``. A function with ``inline="always"``
+        becomes part of its callers and is not kept by itself.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> from noisylabels.compilation import compile_kernel
+    >>> @compile_kernel(error_model="numpy")
+    ... def halve(value):
+    ...     return value / 2
+    >>> halve(3.0)
+    1.5
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if options.get("inline") == "always":
+            return numba.njit(**options)(function)
+        with kernel_folder(function) as kept:
+            return numba.njit(cache=kept, **options)(function)
+
+    return decorate
+
+
+@contextmanager
+def kernel_folder(function: Callable[..., Any], also: str = "") -> Iterator[bool]:
+    """Let Numba keep a function in its module's folder while the context lasts.
+
+    Parameters
+    ----------
+    function : callable
+        The function that will be compiled.
+    also : str, default ""
+        Full name of a further module of the library that the compiled code depends on.
+
+    Yields
+    ------
+    bool
+        Whether there is such a folder. If not, each process compiles the function again.
+    """
+    file = Path(function.__code__.co_filename)
+    with PLACING:
+        folder = _folder_of_module(function.__module__, file, also) if file.is_file() else None
+        before = NUMBA_SETTINGS.CACHE_DIR
+        NUMBA_SETTINGS.CACHE_DIR = str(folder or before)
+        try:
+            yield folder is not None
+        finally:
+            NUMBA_SETTINGS.CACHE_DIR = before
+
+
+@cache
+def _folder_of_module(module: str, file: Path, also: str) -> Path | None:
+    base = _writable_base(str(NUMBA_SETTINGS.CACHE_DIR))
+    if base is None:
+        return None
+    known = _read_sources(base)
+    before = dict(known)
+    digest = _digest(module, file, also, known)
+    folder = base / f"{module}-{digest}"
+    with suppress(OSError):
+        if known != before:
+            _replace(base / "sources.json", json.dumps(known))
+        if folder.is_dir():
+            os.utime(folder)  # it is in use
+        else:
+            folder.mkdir(exist_ok=True)
+            _remove_old_folders(base, module)
+    return folder
+
+
+@cache
+def _writable_base(requested: str) -> Path | None:
+    """The first place that can be written: the requested one, the package, the user's folder for caches."""
+    places = [Path(requested)] if requested else []
+    places.append(Path(__file__).resolve().parent / "__pycache__/kernels")
+    with suppress(RuntimeError):  # there is no home
+        places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / LIBRARY)
+    for place in places:
+        with suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=place).close()
+            return place
+    warnings.warn(
+        f"noisylabels cannot keep compiled functions, because it can write to none of "
+        f"{', '.join(map(str, places))}; every process compiles them again, for seconds to a minute. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+def _remove_old_folders(base: Path, module: str) -> None:
+    """Remove the folders of earlier states of a module that nothing has used for some time."""
+    oldest = time.time() - DAYS_KEPT * SECONDS_A_DAY
+    for folder in base.glob(f"{module}-*"):
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _digest(module: str, file: Path, also: str, known: dict[str, Source]) -> str:
+    """The digest of a module and of all modules that can change its machine code."""
+    sources = dict(_deciding_sources(module, file, known))
+    if also:
+        sources |= _deciding_sources(also, _file_of(also, [ROOT]), known)
+    lines = [f"numba {numba.__version__}"]
+    for name in sorted(sources):
+        lines.append(f"{name} {sources[name].meaning}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _deciding_sources(module: str, file: Path | None, known: dict[str, Source]) -> dict[str, Source]:
+    """The module and, transitively, what it imports from the library or from its own folder.
+
+    Imports are left out that no compiled function can use: plain functions and classes of a module in which
+    nothing is compiled.
+    """
+    assert file is not None
+    depth = module.count(".") + (file.name == "__init__.py")
+    folders = [ROOT, file.resolve().parents[depth]]
+    sources: dict[str, Source] = {}
+    waiting = [(module, file)]
+    while waiting:
+        name, path = waiting.pop()
+        if name in sources:
+            continue
+        sources[name] = _read_source(name, path, known)
+        for imported, attribute in sources[name].imports:
+            submodule = _file_of(f"{imported}.{attribute}", folders) if attribute else None
+            if submodule:
+                waiting.append((f"{imported}.{attribute}", submodule))
+                continue
+            origin = _file_of(imported, folders)
+            if origin is None:
+                continue
+            source = _read_source(imported, origin, known)
+            if source.compiled or attribute not in source.plain:
+                waiting.append((imported, origin))
+    return sources
+
+
+def _file_of(module: str, folders: list[Path]) -> Path | None:
+    for folder in folders:
+        place = folder.joinpath(*module.split("."))
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
+
+
+@cache
+def _read_sources(base: Path) -> dict[str, Source]:
+    """What earlier processes found in the sources: parsing them takes half a second."""
+    try:
+        records = json.loads((base / "sources.json").read_bytes())
+        return {module: Source(*record) for module, record in records.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _read_source(module: str, file: Path, known: dict[str, Source]) -> Source:
+    content = file.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if module not in known or known[module].content != digest:
+        known[module] = _parse_source(module, file, content, digest)
+    return known[module]
+
+
+def _parse_source(module: str, file: Path, content: bytes, digest: str) -> Source:
+    tree = ast.parse(content)
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    imports = _find_imports(tree, package)
+    definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    plain = [node.name for node in definitions if not _has_fixed_layout(node)]
+    compilers = {"numba", "llvmlite", __name__}
+    compiled = any(name.partition(".")[0] in compilers or name in compilers for name, _ in imports)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            body[:] = [statement for statement in body if not _is_docstring(statement)]
+    meaning = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return Source(digest, meaning, imports, plain, compiled)
+
+
+def _find_imports(tree: ast.Module, package: str) -> list[list[str]]:
+    """Pairs of module and name, without the names that only annotations use."""
+    annotated, valued = _names_by_use(tree)
+    only_annotated = annotated - valued
+    imports = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports += [[alias.name, ""] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute_name(node, package)
+            names = [alias for alias in node.names if (alias.asname or alias.name) not in only_annotated]
+            imports += [[module, alias.name] for alias in names]
+    return imports
+
+
+def _absolute_name(node: ast.ImportFrom, package: str) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")
+    base = parts[: len(parts) - node.level + 1]
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def _names_by_use(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """The names that stand in annotations, and those that stand in anything else."""
+    annotated: set[str] = set()
+    valued: set[str] = set()
+
+    def visit(node: ast.AST, names: set[str]) -> None:
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        for field, value in ast.iter_fields(node):
+            children = value if isinstance(value, list) else [value]
+            inner = annotated if field in ("annotation", "returns") else names
+            for child in children:
+                if isinstance(child, ast.AST):
+                    visit(child, inner)
+
+    visit(tree, valued)
+    return annotated, valued
+
+
+def _has_fixed_layout(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    if isinstance(node, ast.FunctionDef):
+        return False
+    bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+    return bool(bases & FIXED_LAYOUT)
+
+
+def _is_docstring(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file whole: other processes read it at any time."""
+    part = file.with_name(f"{file.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)

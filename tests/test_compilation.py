@@ -1,0 +1,173 @@
+"""Compiled functions are never older than a source that they depend on, and need no folder to be kept in."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from noisylabels import compilation
+
+OUTER = """
+from package.plain import START
+from package.inner import double
+from noisylabels.compilation import compile_kernel
+
+@compile_kernel()
+def compute(x):
+    return double(x) + START
+"""
+INNER = """
+from noisylabels.compilation import compile_kernel
+
+@compile_kernel()
+def double(x):
+    return 2 * x
+"""
+APART = "from package.plain import count_rows\n" + INNER.replace("double", "triple").replace("2 * x", "3 * x")
+PLAIN = "START = 100\n\ndef count_rows(rows):\n    return len(rows)\n"
+SHOW = """
+from package import apart, outer
+def show(function):
+    print(function(1), sum(function.stats.cache_misses.values()))
+show(outer.compute)
+show(apart.triple)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package whose functions use those of its other modules; its own folder, cache and home."""
+    folder = tmp_path / "sources" / "package"
+    folder.mkdir(parents=True)
+    sources = {"__init__": "", "outer": OUTER, "inner": INNER, "apart": APART, "plain": PLAIN}
+    for name, text in sources.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder.parent), str(compilation.ROOT)]))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # Python's own files go by time and size
+    return folder
+
+
+def run_python(code, **options):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def compute():
+    """The numbers of both functions, each with how often this process had to compile it."""
+    value, compiled, other_value, other_compiled = map(int, run_python(SHOW).stdout.split())
+    return (value, compiled), (other_value, other_compiled)
+
+
+def replace(folder, module, old, new):
+    """Edit a file without a trace in its time or its size."""
+    file = folder / f"{module}.py"
+    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
+    file.write_text(file.read_text().replace(old, new))
+    os.utime(file, ns=times)
+
+
+def test_an_edit_of_what_a_function_uses_is_seen_and_nothing_else_is_compiled_again(package):
+    assert compute() == ((102, 1), (3, 1))
+    assert compute() == ((102, 0), (3, 0))
+    replace(package, "inner", "2 * x", "5 * x")
+    assert compute() == ((105, 1), (3, 0))
+    replace(package, "plain", "100", "200")
+    assert compute() == ((205, 1), (3, 0))
+    replace(package, "inner", "5 * x", "2 * x")
+    replace(package, "plain", "200", "100")
+    assert compute() == ((102, 0), (3, 0))
+
+
+def test_a_comment_in_another_module_does_not_count(package):
+    compute()
+    replace(package, "inner", "    return", "    # a comment\n    return")
+    assert compute() == ((102, 0), (3, 0))
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A copy of the library's sources, without anything compiled."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(compilation.ROOT / "noisylabels", tmp_path / "noisylabels", ignore=ignored)
+    return tmp_path / "noisylabels"
+
+
+FILTER = """
+import numpy as np
+from noisylabels import NLMS
+print(NLMS(mu=0.5).run(np.ones((3, 2)), np.ones(3))[-1])
+"""
+
+
+def test_an_upgrade_of_the_library_reaches_functions_that_were_compiled_before(library, monkeypatch):
+    """The new version of one file doubles the product of two vectors."""
+    monkeypatch.setenv("PYTHONPATH", str(library.parent))
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    assert float(run_python(FILTER).stdout) == pytest.approx(0.75, abs=1e-3)
+    assert list((library / "__pycache__" / "kernels").glob("noisylabels.filters.lms-*"))
+    source = library / "fixed_order.py"
+    before, definition, after = source.read_text().partition("def dot(")
+    source.write_text(before + definition + after.replace("return ", "return 2.0 * ", 1))
+    assert float(run_python(FILTER).stdout) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_without_a_folder_functions_are_compiled_and_one_warning_says_how_to_name_one(library, tmp_path):
+    (library / "__pycache__").write_text("a file, which stops root too")
+    home = tmp_path / "home"
+    home.write_text("a file")
+    environment = {"PYTHONPATH": str(tmp_path), "HOME": str(home), "NUMBA_CACHE_DIR": str(home / "cache")}
+    done = run_python(FILTER, env=environment)
+    assert float(done.stdout) == pytest.approx(0.75, abs=1e-3)
+    assert done.stderr.count("noisylabels cannot keep compiled functions") == 1
+    assert "Set NUMBA_CACHE_DIR to a folder that can be written." in done.stderr
+    home.unlink()
+    done = run_python(FILTER, env=environment | {"NUMBA_CACHE_DIR": ""})
+    assert float(done.stdout) == pytest.approx(0.75, abs=1e-3)
+    assert done.stderr == ""
+    assert list((home / ".cache" / "noisylabels").glob("noisylabels.fixed_order-*"))
+
+
+def test_old_states_of_a_module_are_removed_when_a_new_one_is_compiled(package, tmp_path):
+    compute()
+    [folder] = (tmp_path / "cache").glob("package.outer-*")
+    [neighbour] = (tmp_path / "cache").glob("package.apart-*")
+    old, recent = folder.with_name("package.outer-old"), folder.with_name("package.outer-recent")
+    old.mkdir()
+    recent.mkdir()
+    for unused in (old, neighbour):
+        os.utime(unused, (0, 0))
+    replace(package, "inner", "2 * x", "5 * x")
+    compute()
+    assert not old.exists()
+    assert recent.exists()
+    assert folder.exists()
+    assert neighbour.stat().st_mtime > 0  # a folder in use is marked as such
+
+
+def test_a_damaged_record_of_the_sources_is_made_again(package, tmp_path):
+    compute()
+    (tmp_path / "cache" / "sources.json").write_text("[1")
+    assert compute() == ((102, 0), (3, 0))
+
+
+def test_without_a_compiler_one_sentence_says_what_to_do(package):
+    done = subprocess.run(
+        [sys.executable, "-c", "from noisylabels import NLMS"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: noisylabels cannot run with NUMBA_DISABLE_JIT=1")
+    assert last.endswith("unset NUMBA_DISABLE_JIT")
+
+
+def test_every_compiled_function_of_the_library_goes_through_the_decorator():
+    for file in (compilation.ROOT / "noisylabels").rglob("*.py"):
+        if file != Path(compilation.__file__):
+            assert "njit" not in file.read_text(encoding="utf-8"), file
