@@ -111,7 +111,7 @@ def _abilities(cls: type) -> list[bool]:
     crowd, page = cls.__module__ == "noisylabels.crowds", cls.__doc__ or ""
     return [
         crowd or bool(tags and tags.classifier_tags.multi_class),
-        "sample_weight" in signature(getattr(cls, "fit", cls)).parameters or getattr(cls, "REPEATS", False),
+        "sample_weight" in signature(getattr(cls, "fit", cls)).parameters,
         "class_weight" in signature(cls).parameters,
         bool(tags and tags.input_tags.sparse),
         hasattr(made, "predict_proba"),

@@ -40,7 +40,18 @@ def flipped(K=2, n=1500, seed=0, distance=1.5):
     return X, y, observed
 
 
-@parametrize_with_checks([CorrectedClassifier(method=method) for method in ("importance", "likelihood")])
+def expected_failures(estimator):
+    """Checks that an estimator cannot pass, with the reason, as scikit-learn lists them for its own."""
+    if estimator.method != "likelihood":
+        return {}
+    checks = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
+    return dict.fromkeys(checks, "equal rows lie in different folds, which are drawn at random")
+
+
+@parametrize_with_checks(
+    [CorrectedClassifier(method=method) for method in ("importance", "likelihood")],
+    expected_failed_checks=expected_failures,
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

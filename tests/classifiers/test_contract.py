@@ -26,7 +26,28 @@ OTHER_PARAMETERS = [
 ]
 
 
-@parametrize_with_checks([*map(made, CLASSIFIERS), *OTHER_PARAMETERS])
+DRAWS = {
+    nl.AdaBoostClassifier: "members learn rows that are drawn from the weights",
+    nl.ModestBoostClassifier: "equally good splits are chosen at random",
+    nl.PegasosClassifier: "rows are drawn at random",
+    nl.RBoostClassifier: "members learn rows that are drawn from the weights",
+    nl.RobustSGDClassifier: "rows come in random order",
+}
+"""Classifier -> why a weight gives other random numbers than as many equal rows in another order."""
+
+
+def expected_failures(estimator):
+    """Checks that an estimator cannot pass, with the reason, as scikit-learn lists them for its own."""
+    reason = DRAWS.get(type(estimator))
+    if reason is None or getattr(estimator, "weighting", "resample") == "reweight":
+        return {}
+    checks = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
+    return dict.fromkeys(checks, reason)
+
+
+@parametrize_with_checks(
+    [*map(made, CLASSIFIERS), *OTHER_PARAMETERS], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

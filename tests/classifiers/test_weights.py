@@ -179,7 +179,6 @@ def test_trusted_labels_are_routed_with_their_rows(model):
         (nl.RobustSGDClassifier(), -A, "sample_weight: value at index 0 is negative"),
         (nl.RobustSGDClassifier(), 0 * A, "sample_weight: the weights of all examples are zero"),
         (nl.RobustSGDClassifier(), A[:9], "sample_weight: expected shape (50), got (9,)"),
-        (nl.BoundMinimiser(), A, "sample_weight: the bound is one for independent examples"),
     ],
 )
 def test_what_is_wrong_is_said(model, weights, message):

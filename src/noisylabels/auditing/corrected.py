@@ -71,12 +71,12 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
 
     def fit(
         self, X: Any, y: ArrayLike, trusted: ArrayLike | None = None, *,
-        sample_trusted: ArrayLike | None = None, **weights: Any,
+        sample_trusted: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
         """Train on X (n, ...), whatever the estimator takes, and the observed labels y (n,).
 
         trusted : (n,) true labels, gaps (NaN, None) where they are not known. Omega is counted on these rows,
-            and their true labels are trained on.   weights : ``sample_weight`` (n,) >= 0.
+            and their true labels are trained on.   sample_weight : (n,) >= 0.
         Raises ValueError : wrong parameters, one class only, a class of y without a trusted row, an Omega
             that permutes the classes or has a condition number above 20, weights that leave a class no row.
         """
@@ -85,7 +85,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         trusted = sample_trusted if trusted is None else trusted
         none, n, K = np.zeros(0, np.intp), len(labels), len(self.classes_)
         known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, n)
-        a = self._weights(labels, **({"sample_weight": None} | weights))
+        a = self._weights(labels, sample_weight)
         self.weights_, self._given, here = np.zeros((n, K)), a is not None, np.arange(n)
         if a is not None:
             here = np.flatnonzero(a)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -159,8 +160,7 @@ class Weighted(Labelled):
     Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the rows or
     random draws count, as in stochastic gradient descent, rows are repeated, or drawn in proportion to a_n
     where that is no whole number or means more than ten times the rows (a class whose share is less than a
-    row may be left out). Their `fit` takes ``sample_weight`` among its ``weights``: a parameter of that name
-    promises scikit-learn that no order counts.
+    row may be left out).
     """
 
     REPEATS: ClassVar[bool] = False
@@ -239,10 +239,19 @@ class Weighted(Labelled):
 
 
 class Repeated(Weighted):
-    """Where the order of rows or draws count: ``sample_weight`` is one of the ``weights`` of `fit`."""
+    """Where the order of rows or draws count, so that weights repeat rows or draw them."""
 
     REPEATS: ClassVar[bool] = True
-    __metadata_request__fit: ClassVar[dict[str, None]] = {"sample_weight": None}
+
+
+def _has_log_odds(classifier: DecisionClassifier) -> bool:
+    """Whether decision values are log-odds up to a factor; AttributeError: no, and how to calibrate them."""
+    if classifier._link():
+        return True
+    raise AttributeError(
+        f"{type(classifier).__name__} has no predict_proba with this loss: its decision values are not "
+        "log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
+    )
 
 
 class DecisionClassifier(ClassifierMixin, BaseEstimator):
@@ -263,30 +272,27 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
             return self.classes_[f.argmax(axis=1)]
         return self.classes_[((f >= 0) if self.ZERO_IS_SECOND else (f > 0)).astype(np.intp)]
 
-    @property
-    def predict_proba(self) -> Callable[[Any], Floats]:
-        """X (n, d) -> P(y = k | x) of the true label (n, K): sigma(f) for the second of two, else softmax.
+    @available_if(_has_log_odds)
+    def predict_proba(self, X: Any) -> Floats:
+        """P(y = k | x) of the true label per row of X (n, d): (n, K).
 
-        Raises AttributeError: f are not log-odds, as those of most margin losses, with how to calibrate them.
+        The method is there only where decision values f are log-odds, which those of most margin losses are
+        not; `sklearn.calibration.CalibratedClassifierCV` calibrates them.
+
+        Notes
+        -----
+        The logistic function of f for the second of two classes, the softmax of f for more classes.
         """
-        if not self._link():
-            raise AttributeError(
-                f"{type(self).__name__} has no predict_proba with this loss: its decision values are not "
-                "log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
-            )
-        return self._proba
+        log_odds = self._link() * self.decision_function(X)
+        if log_odds.ndim == 2:
+            return np.asarray(softmax(log_odds, axis=1))
+        p = expit(log_odds)
+        return np.column_stack([1.0 - p, p])
 
     def _link(self) -> float:
         """`LINK`, or 1 with the loss "log"."""
         loss = getattr(self, "loss", None)
         return 1.0 if getattr(loss, "name", loss) == "log" else self.LINK
-
-    def _proba(self, X: Any) -> Floats:
-        f = self._link() * self.decision_function(X)
-        if f.ndim == 2:
-            return np.asarray(softmax(f, axis=1))
-        p = expit(f)
-        return np.column_stack([1.0 - p, p])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -343,7 +349,7 @@ class LinearBinaryClassifier(DecisionClassifier):
             if (signs == signs[0]).all():
                 self.coef_[k], self.intercept_[k] = 0.0, signs[0]
 
-    def _signed(self, X: Any, y: ArrayLike, **weights: Any) -> tuple[Floats, Floats]:
+    def _signed(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """The rows s_i (x_i, 1) (n, d + 1) and the labels s (n,) as -1.0 and +1.0; sets classes_."""
-        X, s, _ = self._checked(X, y, **weights)
+        X, s, _ = self._checked(X, y, sample_weight=sample_weight)
         return s[:, np.newaxis] * np.column_stack([X.astype(np.float64), np.ones(len(X))]), s

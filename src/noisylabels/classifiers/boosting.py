@@ -184,10 +184,10 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         """h(x) of one member per row of X (n, d)."""
         raise NotImplementedError
 
-    def _checked(self, X: Any, y: ArrayLike, **weights: Any) -> tuple[Floats, Floats]:
+    def _checked(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """X as floats (n, d) and the labels as -1.0 and +1.0, rows repeated by weights; sets classes_."""
         whole("rounds", self.rounds, 1)
-        X, labels, _ = self._examples(X, y, **weights)
+        X, labels, _ = self._examples(X, y, sample_weight)
         return X, np.where(labels, 1.0, -1.0)
 
     def _add(self, loss: FlippedExponential, learn: Learn, after: After | None = None) -> None:
@@ -242,9 +242,9 @@ class AdaBoostClassifier(BoostingClassifier):
     newton_steps: int = 15
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> AdaBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
-        X, s = self._checked(X, y, **weights)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> AdaBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
+        X, s = self._checked(X, y, sample_weight)
         self._boost(X, FlippedExponential(s))
         return self
 
@@ -310,10 +310,10 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     negative_weights: NegativeWeights = "flip"
 
     def fit(
-        self, X: Any, y: ArrayLike, *, trusted: tuple[Any, ArrayLike] | None = None,
-        sample_trusted: ArrayLike | None = None, **weights: Any,
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *,
+        trusted: tuple[Any, ArrayLike] | None = None, sample_trusted: ArrayLike | None = None,
     ) -> RBoostClassifier:  # fmt: skip
-        """Boost for X (n, d) and the observed labels y (n,); weights: ``sample_weight``, see `Weighted`.
+        """Boost for X (n, d) and the observed labels y (n,), with weights (n,) as `Weighted` says.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
             them they are calibrated on the training points and their observed labels.
@@ -324,7 +324,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
         given = X
-        X, s = self._checked(X, y, **weights)
+        X, s = self._checked(X, y, sample_weight)
         if sample_trusted is not None:
             known, true = trusted_rows(sample_trusted, self.classes_, len(np.asarray(y)))
             given = given if hasattr(given, "iloc") else np.asarray(given)
@@ -397,11 +397,11 @@ class GentleBoostClassifier(BoostingClassifier):
     splits: int = 3
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> GentleBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> GentleBoostClassifier:
+        """Boost for X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
         from sklearn.tree import DecisionTreeRegressor
 
-        X, s = self._checked(X, y, **weights)
+        X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)
         coarse = X.astype(np.float32)

@@ -155,10 +155,10 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     max_steps: int = 100_000
     gap: float = 0.0
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> KernelSVMClassifier:
-        """Fit to X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelSVMClassifier:
+        """Fit to X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
         Cs = np.array([number("C", self.C, above=0)])
-        X, labels, _ = self._examples(X, y, **weights)
+        X, labels, _ = self._examples(X, y, sample_weight)
         K = padded(self._kernel(X))
         beta, b, converged = self._path(K, labels.astype(float), Cs, self.tolerance, self.max_steps, self.gap)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])

@@ -58,8 +58,10 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
     max_iter: int = 100
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> LargeMarginDistributionClassifier:
-        """Minimise for X (n, d) and y (n,); weights: ``sample_weight``, see `Weighted`.
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> LargeMarginDistributionClassifier:
+        """Minimise for X (n, d) and y (n,), with weights (n,) as `Weighted` says.
 
         Equal rows may lie in different folds.
         """
@@ -68,7 +70,7 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
         lam1, lam2 = numbers("lam1", self.lam1, least=0), numbers("lam2", self.lam2, least=0)
         values = (np.unique(each).tolist() for each in (lam1, lam2, numbers("C", self.C, above=0)))
         choices: list[Choice] = list(product(*values))
-        U, s = self._signed(X, y, **weights)
+        U, s = self._signed(X, y, sample_weight)
         self.errors_: dict[Choice, float] = {}
         if len(choices) > 1:
             folds = fold_numbers(s, self.folds, generator(self.random_state))
@@ -125,12 +127,8 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     max_iter: int = 200
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> BoundMinimiser:
-        """Minimise for X (n, d) and y (n,); ``sample_weight`` is refused."""
-        if weights:
-            raise ValueError(
-                f"{', '.join(weights)}: the bound is one for independent examples, which weigh 1"
-            )
+    def fit(self, X: Any, y: ArrayLike) -> BoundMinimiser:
+        """Minimise for X (n, d) and y (n,); the bound is one for independent examples, which weigh 1."""
         ks = self._candidates()
         U, s = self._signed(X, y)
         Z = s[:, np.newaxis] * U
@@ -201,10 +199,10 @@ class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
     sweeps: int = 20
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> ZeroOneLossClassifier:
-        """Search for X (n, d) and y (n,); weights: ``sample_weight``, see `Weighted`."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ZeroOneLossClassifier:
+        """Search for X (n, d) and y (n,), with weights (n,) as `Weighted` says."""
         whole("sweeps", self.sweeps, 1)
-        U, _ = self._signed(X, y, **weights)
+        U, _ = self._signed(X, y, sample_weight)
         UT = np.ascontiguousarray(U.T)
         found = []
         for h in start_points(U, self.starts, generator(self.random_state)):

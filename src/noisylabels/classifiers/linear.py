@@ -5,7 +5,7 @@ estimates how often the labels of each class were flipped.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -83,18 +83,20 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     epoch_rows: int | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> RobustSGDClassifier:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustSGDClassifier:
         """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0.
 
-        weights : ``sample_weight``, see `noisylabels.classifiers.base.Weighted`.
+        sample_weight : (n,), see `noisylabels.classifiers.base.Weighted`.
         """
-        for _ in self.fit_epochs(X, y, **weights):
+        for _ in self.fit_epochs(X, y, sample_weight):
             pass
         return self
 
-    def fit_epochs(self, X: Any, y: ArrayLike, **weights: Any) -> Iterator[RobustSGDClassifier]:
+    def fit_epochs(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[RobustSGDClassifier]:
         """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
-        X, labels, _ = self._checked(X, y, **weights)
+        X, labels, _ = self._checked(X, y, sample_weight=sample_weight)
         n = X.shape[0]
         self._start(X, labels, n)
         rng = generator(self.random_state)
@@ -107,17 +109,29 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             self._decide_constants(labels)
             yield self
 
-    fit_grid = staticmethod(sgd.fit_models)
-    """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass: for cross-validation."""
+    @staticmethod
+    def fit_grid(
+        X: Any, y: Floats, train: NDArray[np.integer[Any]], candidates: Sequence[sgd.Candidate],
+        rng: np.random.Generator, *, epochs: int, schedule: sgd.ScheduleName = "warm_inv_epoch",
+        average: sgd.Average = "none",
+    ) -> Floats:  # fmt: skip
+        """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass."""
+        return sgd.fit_models(X, y, train, candidates, rng, epochs=epochs, schedule=schedule, average=average)
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
 
         The first call fixes the step sizes: its rows count as one epoch (or ``epoch_rows`` do), and their
         largest norm scales eta0. With ``epoch_rows`` and ``eta0`` the steps are the same whatever the chunks.
         """
         first = not hasattr(self, "t_")
-        X, labels, _ = self._checked(X, y, classes, first=self._part(first), **weights)
+        X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
         n = X.shape[0]
         if first:
             self._start(X, labels, self.epoch_rows or n)
@@ -348,10 +362,10 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
     fit_intercept: bool = True
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> PegasosClassifier:
-        """Run on X (n, d), dense or CSR, and y (n,), from w = 0; weights: ``sample_weight``."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PegasosClassifier:
+        """Run on X (n, d), dense or CSR, and y (n,), from w = 0, with weights (n,)."""
         self._check_parameters()
-        X, labels, _ = self._checked(X, y, **weights)
+        X, labels, _ = self._checked(X, y, sample_weight=sample_weight)
         n = len(labels)
         wanted = max(math.ceil(10.0 / float(self.lam)), n)
         steps = wanted if self.max_passes is None else min(wanted, math.ceil(float(self.max_passes) * n))
@@ -360,11 +374,17 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         self._decide_constants(labels)
         return self
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, **weights: Any) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """n steps on rows drawn from X (n, d), after the steps done; ``classes`` is needed if y lacks one."""
         first = not hasattr(self, "t_")
         self._check_parameters()
-        X, labels, _ = self._checked(X, y, classes, first=self._part(first), **weights)
+        X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
         if first:
             self._start(X.shape[1])
         return self._walk(X, labels, len(labels))

@@ -383,9 +383,9 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     tolerance: float = 1e-3
     max_iter: int = 2000
 
-    def fit(self, X: Any, y: ArrayLike, **weights: Any) -> StPMKLLikeClassifier:
-        """Fit to X (n, d) and the labels y (n,); weights: ``sample_weight``, see `Weighted`."""
-        return self._fit(X, y, **weights)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StPMKLLikeClassifier:
+        """Fit to X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
+        return self._fit(X, y, sample_weight)
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:
         """With one rho for all columns of ``labels``, or a sequence with one for each."""
