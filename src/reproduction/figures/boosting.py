@@ -142,7 +142,8 @@ def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
         where[ALL] = {"dataset": sets, "noise": printed_noise}
         frame = _beside_printed(values, where, methods, results.published_of.get(last, []), 2, {})
         kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
-        made = [f"{data_set(str(name))} ({kind})" for name, kind in kinds.items() if kind != "genuine"]
+        # Python 3.12 and later would lose the outer `kind` if the comprehension bound that name (gh-121377).
+        made = [f"{data_set(str(name))} ({source})" for name, source in kinds.items() if source != "genuine"]
         rates = table[(table["noise"] == noise) & table["metric"].isin(["gamma01", "gamma10"])]
         means: Any = rates.pivot_table(index="method", columns="metric", values="value")
         learned = ", ".join(

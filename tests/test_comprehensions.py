@@ -1,0 +1,66 @@
+"""No comprehension hides a name of an enclosing function: Python 3.12 and later lose it (gh-121377)."""
+
+import ast
+import symtable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("src", "docs", "tests", "examples", "benchmarks", "workflow", ".ci")
+
+HIDES = """
+def errors(kind):
+    def draw(rows):
+        first = tuple(next(error for error in row if error == kind) for row in rows)
+        return first, [kind for kind in "ab"]
+    return draw
+"""
+
+
+class AsGenerators(ast.NodeTransformer):
+    """Write comprehensions as generator expressions, which have a scope of their own in every Python."""
+
+    def visit_ListComp(self, node):
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node):
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
+
+
+def hidden_names(source):
+    """List the names that a comprehension binds while its function only passes them on to an inner one."""
+    rewritten = ast.unparse(ast.fix_missing_locations(AsGenerators().visit(ast.parse(source))))
+    return sorted(_hidden_below(symtable.symtable(rewritten, "source", "exec")))
+
+
+def _hidden_below(table):
+    passed_on = set()
+    if table.get_type() == "function":
+        passed_on = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_free()}
+    for inner in table.get_children():
+        if inner.get_name() == "genexpr":
+            for symbol in inner.get_symbols():
+                if symbol.is_local() and symbol.get_name() in passed_on:
+                    yield f"{table.get_name()}: {symbol.get_name()}"
+        yield from _hidden_below(inner)
+
+
+def test_the_pattern_is_found():
+    assert hidden_names(HIDES) == ["draw: kind"]
+    assert hidden_names(HIDES.replace('[kind for kind in "ab"]', '{kind: 1 for kind in "ab"}')) != []
+    assert hidden_names(HIDES.replace('[kind for kind in "ab"]', '[word for word in "ab"]')) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_source_hides_a_name_that_its_function_passes_on(folder):
+    found = {}
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        names = hidden_names(file.read_text(encoding="utf-8"))
+        if names:
+            found[str(file.relative_to(ROOT))] = names
+    assert found == {}
