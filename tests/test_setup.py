@@ -105,7 +105,7 @@ here=$(dirname "$0")
 case "$*" in
     -V) echo "Python $FAKE_VERSION" ;;
     "-c "*) [[ $2 != *version_info* || $FAKE_VERSION == 3.1[123].* ]] ;;
-    "-m venv "*) echo venv >>"$FAKE_LOG"; dir="${!#}"; rm -rf "$dir"; mkdir -p "$dir/bin"
+    "-m venv "*) echo venv >>"$FAKE_LOG"; dir="${!#}"; mkdir -p "$dir/bin"
         cp "$0" "$dir/bin/python" ;;
     "-P src/scripts/start.py "*) shift 2; echo "snakemake $*" ;;
     *"pip --version") ;;
@@ -115,7 +115,7 @@ case "$*" in
     *) echo "unexpected: $*" >&2; exit 9 ;;
 esac
 """
-TOOLS = "bash env dirname mkdir rm sleep mv cp chmod cat cksum grep head awk tee uname"
+TOOLS = "bash env dirname mkdir ls rm sleep mv cp chmod cat cksum grep head awk tee uname"
 
 
 class Checkout:
@@ -167,7 +167,10 @@ def checkout(tmp_path):
         ({"version": "3.10.14"}, "no Python 3.11, 3.12 or 3.13 on PATH (python3 is: Python 3.10.14)"),
         ({"version": "3.14.0"}, "no Python 3.11, 3.12 or 3.13 on PATH (python3 is: Python 3.14.0)"),
         ({"version": "3.9.1", "PYTHON": "python3"}, "PYTHON=python3 is not a Python 3.11, 3.12 or 3.13"),
-        ({"NOISYLABELS_VENV": "/proc/nowhere/venv"}, "cannot write /proc/nowhere, where the environment"),
+        (
+            {"NOISYLABELS_VENV": "/proc/nowhere/venv"},
+            "cannot write /proc/nowhere/venv, where",
+        ),
     ],
 )
 def test_run_refuses_a_python_or_a_place_in_one_line_and_writes_nothing(checkout, options, message):
@@ -263,6 +266,42 @@ def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checko
     assert done.returncode == 0
     assert asked[0] == "venv"
     assert checkout.stamp.exists()
+
+
+@pytest.mark.parametrize("file", ["thesis.tex", ".hidden", "stamp", "pyvenv.cfg", "bin/python"])
+def test_a_folder_with_files_of_the_user_is_never_an_environment(checkout, file):
+    mine = checkout.path / "mine"
+    (mine / file).parent.mkdir(parents=True)
+    (mine / file).write_text("mine")
+    for place in ("mine", str(mine), "mine/"):
+        done, asked = checkout.run("-n", NOISYLABELS_VENV=place)
+        assert (done.returncode, asked, done.stderr.count("\n")) == (1, [], 1)
+        assert "holds files that no ./run made, and stays as it is" in done.stderr
+    assert [path.read_text() for path in mine.rglob("*") if path.is_file()] == ["mine"]
+    mine.rename(checkout.path / ".venv")  # made by hand in the usual place
+    done, asked = checkout.run("-n")
+    assert (done.returncode, asked) == (1, [])
+    assert (checkout.path / ".venv" / file).read_text() == "mine"
+
+
+def test_an_environment_is_marked_before_anything_is_installed_and_an_empty_folder_taken(checkout):
+    place = checkout.path / "empty"
+    place.mkdir()
+    done, _ = checkout.run("-n", error="pip failed", NOISYLABELS_VENV="empty")
+    assert done.returncode == 1
+    assert (place / ".noisylabels").read_text().startswith("noisylabels environment")
+    assert checkout.run("-n", NOISYLABELS_VENV="empty")[0].returncode == 0
+    (place / ".noisylabels").unlink()  # as version 1 left it
+    done, asked = checkout.run("-n", NOISYLABELS_VENV="empty", version="3.13.1", PYTHON="python3")
+    assert (done.returncode, "venv" in asked) == (0, True)
+
+
+def test_a_file_is_no_environment(checkout):
+    (checkout.path / "file").write_text("mine")
+    done, asked = checkout.run("-n", NOISYLABELS_VENV="file")
+    assert (done.returncode, asked, done.stderr.count("\n")) == (1, [], 1)
+    assert "which is a file; choose another place" in done.stderr
+    assert (checkout.path / "file").read_text() == "mine"
 
 
 def test_two_starts_at_once_set_up_once(checkout):

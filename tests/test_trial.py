@@ -38,7 +38,7 @@ def beans(tmp_path):
         ("--label size", "--positive, one of L, M, S"),
         ("--label kind --positive navy", "--positive, one of bombay, pinto"),
         ("--label kind --splits 1", "--splits must be at least 2"),
-        ("--label kind --out .", "holds other files"),
+        ("--label kind --out .", "holds files that no trial made"),
     ],
 )
 def test_what_cannot_be_tried_is_refused_in_one_line(beans, words, line):

@@ -31,6 +31,7 @@ given = parser.parse_args()
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
+from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from reproduction.site import build  # noqa: E402
 
 
@@ -60,7 +61,8 @@ try:
     probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
     if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit
         recorded(out / "review.csv", table, given.by, given.seed)
-    build.claim(out, file)
+    inputs = [file] if ours else [file, given.probabilities.expanduser()]
+    claim_output_folder(out, "audit", inputs)
     options = {"most_rows": given.rows, "random_state": given.seed, "say": say}
     found = (
         of_table(table, given.model, **options)

@@ -11,9 +11,10 @@ parser = argparse.ArgumentParser(prog="./run site", description=__doc__)
 parser.add_argument("scales", nargs="*", help="by default those with results; without any, the reference")
 parser.add_argument("--config", type=json.loads, help="configuration as JSON, in place of config/")
 parser.add_argument("--project", default="", help="your own folder of papers, to be shown beside ours")
-parser.add_argument("--out", type=Path, default=Path("site"), help="folder with a folder for each scale")
+parser.add_argument("--out", type=Path, help="folder with a folder for each scale (default: site)")
 given = parser.parse_args()
 
+from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.plan import configured, passed_over, planned  # noqa: E402
 from reproduction.site import build  # noqa: E402
@@ -23,16 +24,19 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 if unknown := [scale for scale in given.scales if scale not in SCALES]:
     parser.error(f"{unknown[0]!r} is no scale; they are {', '.join(SCALES)}")
 finished = [scale for scale in SCALES if Path("results", scale).is_dir()]
+folder = given.out or Path("site")
 try:
+    if given.out:
+        claim_output_folder(given.out, "site")
     scales = given.scales or finished or ["full"]
     configs = [configured(CHECKOUT, scale) | {"project": given.project} for scale in scales]
     for config in [given.config] if given.config else configs:
-        out = given.out / config["scale"]
+        out = folder / config["scale"]
         part = out.with_name(f".part.{os.getpid()}.{out.name}")  # the pages appear when all are written
         try:
-            if (given.out / "docs/README.html").is_file():
+            if (folder / "docs/README.html").is_file():
                 unread = shutil.ignore_patterns(".*", "_sources")
-                shutil.copytree(given.out / "docs", part / "docs", ignore=unread)
+                shutil.copytree(folder / "docs", part / "docs", ignore=unread)
             ours = any((CHECKOUT / "config/experiments" / paper).is_dir() for paper in config["papers"])
             plan = planned(CHECKOUT, config, added=ours)
             pages = build.write(plan, CHECKOUT, Path.cwd(), part)

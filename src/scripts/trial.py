@@ -22,6 +22,7 @@ given = parser.parse_args()
 import numpy as np  # noqa: E402  (a wrong command line should not wait for imports)
 
 from noisylabels.auditing import tables  # noqa: E402
+from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from reproduction.artifact import merge  # noqa: E402
 from reproduction.code_digest import CHECKOUT  # noqa: E402
 from reproduction.plan import configured  # noqa: E402
@@ -47,8 +48,7 @@ def main() -> None:
     tables.check_classes(y[kept], f"{file.name}: column {given.label!r}, {positive!r} against the others")
     name = re.sub(r"[^a-z0-9]+", "_", f"my_{file.stem.lower()}").strip("_")
     out = (given.out or Path(f"{file.stem}_try")).expanduser().absolute()
-    if out.is_dir() and any(out.iterdir()) and not (out / "config.yaml").is_file():
-        raise ValueError(f"{out} holds other files; name a folder of its own: --out FOLDER")
+    claim_output_folder(out, "trial", [file])
     paper = out / "papers" / name
     paper.mkdir(parents=True, exist_ok=True)
     np.savez(out / "table.npz", X=table.X[kept], y=y[kept])

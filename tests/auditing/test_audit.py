@@ -304,7 +304,7 @@ def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "found/suspicious.csv").write_text(BEANS)
     code, _, err = run(tmp_path, "found/suspicious.csv", "--label", "kind", "--out", "found")
     assert (code, (tmp_path / "found/suspicious.csv").read_text()) == (1, BEANS)
-    assert "found holds the table itself" in err
+    assert "found holds suspicious.csv, which is read" in err
 
 
 def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(tmp_path):

@@ -266,30 +266,8 @@ MOST_SHOWN = 50
 MOST_COLUMNS = 12
 """Columns of the table beside them."""
 AUDIT_TABLES = ("suspicious", "conflicts", "flip_rates", "accuracies")
-REPORT, FIRST = "audit.txt", "noisylabels audit"
-"""The findings as text. Its first line says that the folder is an audit's, which another may overwrite."""
-
-
-def claim(out: Path, source: Path) -> None:
-    """Make the folder ``out``, or take one that is empty or an audit's; write its first file.
-
-    Raises ValueError : a folder with other files, or with the table ``source``; one that cannot be written.
-    """
-    try:
-        if out.exists() and not out.is_dir():
-            raise ValueError(f"--out: {out} is a file; name a folder")
-        ours = (out / REPORT).is_file() and (out / REPORT).read_bytes().startswith(FIRST.encode())
-        if out.is_dir() and not ours and (there := sorted(each.name for each in out.iterdir())):
-            some = ", ".join(map(visible, there[:3]))
-            raise ValueError(f"--out: {out} holds files that no audit made ({some}); name a new folder")
-        if source.resolve().parent == out.resolve():
-            raise ValueError(f"--out: {out} holds the table itself; name another folder")
-        out.mkdir(parents=True, exist_ok=True)
-        if not ours:  # the findings of an earlier audit stay until there are others
-            (out / REPORT).write_text(f"{FIRST}, not finished\n", encoding="utf-8")
-        (out / REPORT).open("a").close()
-    except OSError as error:
-        raise ValueError(f"--out: {out} cannot be written ({error.strerror}); name another folder") from None
+REPORT = "audit.txt"
+"""The findings as text."""
 
 
 def write_audit(
@@ -320,7 +298,7 @@ def write_audit(
     what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _suspicious(found)}
     page = templates().get_template("audit.html").render(what)
     (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
-    text = f"{FIRST} of {title}\n\n{found.text}\n" + f"\n{said}\n" * bool(said)
+    text = f"noisylabels audit of {title}\n\n{found.text}\n" + f"\n{said}\n" * bool(said)
     (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
     for name in ("repaired.csv", "listed.csv", "review.html"):  # of an earlier call
         (out / name).unlink(missing_ok=True)
