@@ -76,6 +76,18 @@ def test_the_form_of_the_arrays_changes_no_bit(f):
 
 
 @every
+def test_a_silent_beginning_teaches_nothing(f):
+    """Rows of zeros with labels of zero change no weight, however many they are."""
+    f = RLS() if f.name == "rls" else clone(f)  # with drift the target moves in silence too
+    data = sequence(60, 5)
+    y = data.labels[:, 0]
+    weights = f.fit(data.x, y, **told(data)).w.copy()
+    silent = {name: np.pad(values, (5000, 0)) for name, values in told(data).items()}
+    f.fit(np.pad(data.x, ((5000, 0), (0, 0))), np.pad(y, (5000, 0)), **silent)
+    assert np.array_equal(f.w, weights)
+
+
+@every
 def test_predictions_precede_learning(f):
     data = sequence(30, 5)
     y = data.labels[:, 0]

@@ -89,7 +89,19 @@ def test_inlms_starts_with_its_largest_step_and_never_exceeds_it():
     for t in range(100):
         f.partial_fit(data.x[t : t + 1], data.labels[t : t + 1, 0])
         assert 1e-6 <= float(f.scalars[2]) <= 1
-    assert not INLMS(start=0).fit(data.x, data.y).w.any()  # w = 0 is a fixed point without the start phase
+
+
+@pytest.mark.parametrize("start", [0, 10, 100])
+@pytest.mark.parametrize("silent", ["rows", "labels", "faint rows and labels"])
+def test_inlms_learns_after_any_silence(start, silent):
+    """However long a signal is silent at its beginning, the error after it is that of NLMS at least."""
+    data = sequence(3000, 6)
+    x = data.x.copy()
+    y = x @ np.arange(1.0, 7.0)
+    x[:1000] *= {"rows": 0, "labels": 1, "faint rows and labels": 1e-6}[silent]
+    y[:1000] *= {"rows": 1, "labels": 0, "faint rows and labels": 1e-6}[silent]
+    error = (INLMS(start=start).run(x, y) - y)[2500:]
+    assert np.mean(error**2) < 1e-3 * np.mean(y[2500:] ** 2)
 
 
 @given(seeds, sizes, st.floats(0.1, 10), st.floats(0, 1))

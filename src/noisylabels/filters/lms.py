@@ -264,7 +264,8 @@ class INLMS(Filter):
 
     P is a running power with rate 1/memory. eta, the estimated misalignment, moves multiplicatively with the
     agreement of successive gradients: eta <- eta exp(rho cos(e_t x_t, psi)), within [1e-6, 1], and then
-    psi <- (1 - 1/memory) psi + e_t x_t. The first `start` rows take the step mu_max: P(yhat) = 0 at w = 0.
+    psi <- (1 - 1/memory) psi + e_t x_t. Silent rows (x_t = 0) change nothing. The first `start` rows with
+    x_t != 0 and e_t != 0 take the step mu_max, and so does every row while P(yhat) = 0, as at w = 0.
 
     Written from memory of Valin and Collings,
     Interference-normalised least mean square algorithm, IEEE Signal Processing Letters 14, 2007:
@@ -293,7 +294,7 @@ class INLMS(Filter):
     def _start(self, d: int) -> None:
         super()._start(d)
         self.psi = np.zeros(d)
-        self.scalars = np.array([0.0, 0.0, self.eta, 0.0])  # P(yhat), P(e), eta, rows seen
+        self.scalars = np.array([0.0, 0.0, self.eta, 0.0])  # P(yhat), P(e), eta, rows that could teach
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         options = (self.rho, self.mu_max, 1 / self.memory, self.start)
@@ -308,7 +309,10 @@ def _inlms(
     for t in range(len(y)):
         at = t * step
         yhat[t] = dot(x, at, w)
-        e, X = y[t] - yhat[t], energy(x, at, len(w))
+        e = y[t] - yhat[t]
+        X = energy(x, at, len(w))
+        if X == 0:
+            continue
         state[0] += rate * (yhat[t] ** 2 - state[0])
         state[1] += rate * (e * e - state[1])
         norms = abs(e) * np.sqrt(X * energy(psi, 0, len(psi)))
@@ -316,11 +320,11 @@ def _inlms(
             agreement = e * dot(x, at, psi) / norms
             state[2] = min(max(state[2] * np.exp(rho * agreement), 1e-6), 1.0)
         mu = mu_max
-        if state[3] >= start and state[1] > 0:
+        if state[3] >= start and state[0] > 0 and state[1] > 0:
             mu = min(state[2] * state[0] / state[1], mu_max)
-        state[3] += 1
-        if X > 0:
-            add(w, mu * e / X, x, at)
+        if e != 0:
+            state[3] += 1
+        add(w, mu * e / X, x, at)
         for k in range(len(psi)):
             psi[k] *= 1 - rate
         add(psi, e, x, at)
