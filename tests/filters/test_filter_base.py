@@ -218,7 +218,7 @@ ERRORS = {
     "v: sm_nlms needs the noise variance": lambda: SMNLMS().run(X, Y),
     "v: npvss_nlms needs": lambda: NPVSSNLMS().run(X, Y),
     "v: jo_nlms needs": lambda: JONLMS().run(X, Y),
-    "v: rls needs": lambda: RLS().run(X, Y),
+    "v: rls needs": lambda: RLS(noise=0).run(X, Y),
     "K: must be": lambda: NPVSSNLMS(K=0.1).run(X, Y, v=1),
     "eta: must be a finite number > 0 and <= 1": lambda: INLMS(eta=2),
     "prior: must be": lambda: RLS(prior=0),

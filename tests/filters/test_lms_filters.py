@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import sequence
 
+from noisylabels.filters.base import Sliding
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS
 
@@ -127,3 +128,43 @@ def test_rls_with_drift_is_the_kalman_filter(seed):
     cross = np.array([(1 + q * s) * x[s] for s in range(T)])
     wanted = cross.T @ np.linalg.solve(cov + v * np.eye(T), y)
     assert RLS(prior=1, drift=q).fit(x, y, v=v).w == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+
+
+@pytest.mark.parametrize(("prior", "noise"), [(1e6, 1e-6), (1e8, 1e-2), (1e3, 1e-9)])
+@pytest.mark.parametrize("tone", [0.1, 0.0123])
+def test_rls_keeps_its_optimum_on_a_pure_tone(prior, noise, tone):
+    """Two of 16 directions are ever excited; the rest of P keeps its size while theirs falls by 1e16."""
+    rng = np.random.default_rng(4)
+    x = Sliding(np.sin(2 * np.pi * tone * np.arange(30_000)), 16)
+    y = x.rows(0, len(x)) @ rng.normal(size=16) + np.sqrt(noise) * rng.normal(size=len(x))
+    f = RLS(prior, noise)
+    error = f.run(x, y) - y
+    assert np.mean(error[-1000:] ** 2) < 1.5 * noise
+    largest = np.linalg.eigvalsh(f.P)[-1]
+    assert np.linalg.eigvalsh(f.P)[0] > -1e-15 * largest
+
+
+def test_rls_with_drift_that_loses_the_sign_of_p_says_so():
+    x = Sliding(np.sin(2 * np.pi * 0.1 * np.arange(20_000)), 16)
+    y = np.random.default_rng(4).normal(size=len(x))
+    with pytest.raises(ValueError, match=r"rls: diverged at row \d+; raise noise, or lower prior"):
+        RLS(1e12, 1e-12, drift=1e-30).run(x, y)
+
+
+@given(seeds, sizes, st.floats(0.1, 10))
+def test_rls_on_rows_and_labels_alone_is_ridge_regression(seed, d, prior):
+    """Without any variance all labels count the same, and the noise has variance 1."""
+    data = sequence(40, d, seed=seed)
+    y = data.labels[:, 0]
+    wanted = np.linalg.solve(data.x.T @ data.x + np.eye(d) / prior, data.x.T @ y)
+    assert RLS(prior).fit(data.x, y).w == pytest.approx(wanted, rel=1e-8, abs=1e-9)
+
+
+def test_rls_goes_on_when_drift_is_switched_on_and_off():
+    data = sequence(60, 4)
+    f = RLS().fit(data.x[:20], data.y[:20], v=1.0)
+    f.set_params(drift=1e-300).partial_fit(data.x[20:40], data.y[20:40], v=1.0)
+    f.set_params(drift=0.0).partial_fit(data.x[40:], data.y[40:], v=1.0)
+    straight = RLS().fit(data.x, data.y, v=1.0)
+    assert f.w == pytest.approx(straight.w, rel=1e-9)
+    assert pytest.approx(straight.P, rel=1e-9, abs=1e-12) == f.P

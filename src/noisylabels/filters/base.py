@@ -173,6 +173,7 @@ class Filter:
 
     name: ClassVar[str]
     _taps: ClassVar[tuple[str, ...]] = ()
+    _remedy: ClassVar[str] = "take a smaller step or scale the rows"
     w: Floats
     _keys: tuple[Any, ...]  # of a row that is a mapping, in the order of w
 
@@ -232,9 +233,7 @@ class Filter:
             wrong = ~np.isfinite(yhat)
             if wrong.any() or not np.isfinite(self.w).all():
                 where = first_index(wrong) if wrong.any() else str(rows.n - 1)
-                raise ValueError(
-                    f"{self.name}: diverged at row {where}; take a smaller step or scale the rows"
-                )
+                raise ValueError(f"{self.name}: diverged at row {where}; {self._remedy}")
             return yhat
 
     def partial_fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:

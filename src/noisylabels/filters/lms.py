@@ -339,35 +339,76 @@ class RLS(Filter):
     far: the best linear estimate when the variances are right. With drift > 0 it is the Kalman filter of a
     target that takes a random step of variance drift per entry and row.
     prior: variance of an entry of the target, P_0 = prior I, > 0.
-    noise: variance on top of v (the process noise of the clean label, or all of it), >= 0. drift: >= 0.
-    Side information of `run`: v, which may be left out if noise > 0.  O(d^2) a row; s_t = 0 is skipped.
-    Raises ValueError: a hyperparameter outside its range, neither v nor noise.
+    noise: variance on top of v (the process noise of the clean label, or all of it), >= 0; None: 0 beside v,
+    1 without v. drift: >= 0.
+    Side information of `run`: v, which may be left out unless noise = 0.  O(d^2) a row; s_t = 0 is skipped.
+    Raises ValueError: a hyperparameter outside its range, neither v nor noise; P with a negative eigenvalue,
+    with the row.
+    With drift = 0 a square root S of P = S S' is updated, so that P never loses its sign (Potter's form).
     Source: R. E. Kalman, A new approach to linear filtering and prediction problems,
-    J. Basic Engineering 82, 1960.
+    J. Basic Engineering 82, 1960; G. J. Bierman, Factorization methods for discrete sequential estimation,
+    1977, Section II.
     """
 
     name = "rls"
-    _taps = ("P",)
-    P: Floats
+    _taps = ("_state",)
+    _remedy = "raise noise, or lower prior"
+    _state: Floats  # S, or P if drift > 0
+    _is_root: bool
 
-    def __init__(self, prior: float = 1.0, noise: float = 0.0, drift: float = 0.0) -> None:
+    def __init__(self, prior: float = 1.0, noise: float | None = None, drift: float = 0.0) -> None:
         self.prior = number("prior", prior, above=0)
-        self.noise = number("noise", noise, least=0)
+        self.noise = None if noise is None else number("noise", noise, least=0)
         self.drift = number("drift", drift, least=0)
+
+    @property
+    def P(self) -> Floats:
+        """The covariance of the error of the weights, (d, d)."""
+        return self._state @ self._state.T if self._is_root else self._state
 
     def _start(self, d: int) -> None:
         super()._start(d)
-        self.P = self.prior * np.eye(d)
+        self._is_root = self.drift == 0
+        self._state = np.eye(d) * (np.sqrt(self.prior) if self._is_root else self.prior)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         if side.v is None and self.noise == 0:
             raise ValueError("v: rls needs the noise variance of every row, or noise > 0; " + PASS)
-        variance = np.full(rows.n, self.noise) if side.v is None else side.v + self.noise
-        _rls(rows.flat, rows.step, w, y, yhat, variance, self.P, self.drift)
+        if side.v is None:
+            variance = np.full(rows.n, 1.0 if self.noise is None else self.noise)
+        else:
+            variance = side.v + (self.noise or 0.0)
+        if self._is_root != (self.drift == 0):  # drift was changed since the last row
+            self._state = np.linalg.cholesky(self.P) if self.drift == 0 else self.P
+            self._is_root = self.drift == 0
+        if self._is_root:
+            _rls(rows.flat, rows.step, w, y, yhat, variance, self._state)
+        else:
+            _rls_with_drift(rows.flat, rows.step, w, y, yhat, variance, self._state, self.drift)
 
 
 @compile_kernel()
-def _rls(
+def _rls(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Floats, S: Floats) -> None:
+    d = len(w)
+    f = np.empty(d)  # S'x
+    for t in range(len(y)):
+        at = t * step
+        yhat[t] = dot(x, at, w)
+        f[:] = 0.0
+        for i in range(d):
+            add(f, x[at + i], S[i], 0)
+        s = variance[t] + energy(f, 0, d)
+        if s > 0:
+            gain = (y[t] - yhat[t]) / s
+            shrink = 1.0 / (s + np.sqrt(variance[t] * s))
+            for i in range(d):  # S - shrink S f f'
+                Px = dot(S[i], 0, f)
+                w[i] += gain * Px
+                add(S[i], -shrink * Px, f, 0)
+
+
+@compile_kernel()
+def _rls_with_drift(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Floats, P: Floats, drift: float
 ) -> None:
     d = len(w)
@@ -378,11 +419,13 @@ def _rls(
         for i in range(d):
             Px[i] = dot(x, at, P[i])
         s = variance[t] + dot(x, at, Px)
+        if s < variance[t]:  # x'Px < 0: rounding has cost P its sign
+            yhat[t] = np.nan
+            return
         if s > 0:
             add(w, (y[t] - yhat[t]) / s, Px, 0)
             Px /= np.sqrt(s)
             for i in range(d):  # P - Px Px'/s, symmetric to the last bit
                 add(P[i], -Px[i], Px, 0)
-        if drift > 0:
-            for i in range(d):
-                P[i, i] += drift
+        for i in range(d):
+            P[i, i] += drift
