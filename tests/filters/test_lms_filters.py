@@ -168,3 +168,25 @@ def test_rls_goes_on_when_drift_is_switched_on_and_off():
     straight = RLS().fit(data.x, data.y, v=1.0)
     assert f.w == pytest.approx(straight.w, rel=1e-9)
     assert pytest.approx(straight.P, rel=1e-9, abs=1e-12) == f.P
+
+
+@given(seeds, sizes, st.floats(0.1, 1.0))
+def test_lms_reaches_no_more_energy_than_its_bound(seed, d, share):
+    """The energy of predictions never exceeds that of the labels and of the weights at the start."""
+    data = sequence(80, d, seed=seed)
+    mu = share / (data.x**2).sum(axis=1).max()
+    f = LMS(mu).fit(data.x, data.y)
+    start = f.w @ f.w / mu
+    prediction = f.run(data.x, data.labels[:, 0])
+    assert prediction @ prediction <= (start + data.labels[:, 0] @ data.labels[:, 0]) * (1 + 1e-9)
+
+
+def test_lms_above_its_limit_is_reported_long_before_numbers_overflow():
+    data = sequence(10_000, 16)
+    with pytest.raises(ValueError, match=r"lms: diverged at row (\d+); take a smaller step") as error:
+        LMS(0.25).run(data.x, data.labels[:, 0])
+    row = int(str(error.value).split("row ")[1].split(";")[0])
+    assert np.abs(LMS(0.25).run(data.x[:row], data.labels[:row, 0])).max() < 1e6
+    losses = LMS.losses([LMS(0.25), LMS(0.01)], data, 2)
+    assert np.isnan(losses[0]).all()  # a search over steps goes on
+    assert np.isfinite(losses[1]).all()

@@ -162,6 +162,10 @@ def named_row(x: Mapping[Any, float], keys: tuple[Any, ...] = ()) -> tuple[tuple
     return keys, finite("x", [x[key] for key in keys], (None,))
 
 
+class Diverged(ValueError):
+    """The weights of a filter have left what numbers, or its theory, allow."""
+
+
 class Filter:
     """yhat_t = w_{t-1}.x_t, then w_t from the label (w_0 = 0).
 
@@ -233,7 +237,7 @@ class Filter:
             wrong = ~np.isfinite(yhat)
             if wrong.any() or not np.isfinite(self.w).all():
                 where = first_index(wrong) if wrong.any() else str(rows.n - 1)
-                raise ValueError(f"{self.name}: diverged at row {where}; {self._remedy}")
+                raise Diverged(f"{self.name}: diverged at row {where}; {self._remedy}")
             return yhat
 
     def partial_fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
@@ -317,7 +321,8 @@ class Filter:
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
         """Mean of (yhat_t - y_t)^2 over `windows` equal consecutive windows; (len(filters), windows).
 
-        Every filter starts from w = 0 and is left as it was. The last window takes the remainder.
+        Every filter starts from w = 0 and is left as it was. The last window takes the remainder. A filter
+        that diverges has NaN in all windows.
         """
         starts = window_starts(len(data), windows)
         result = np.empty((len(filters), windows))
@@ -325,8 +330,12 @@ class Filter:
         for row, original in zip(result, filters, strict=True):
             fresh = copy.copy(original)
             fresh._start(data.d)
-            yhat = fresh.run(data.x, data.labels[:, 0], v=data.v, second=second, clean=data.y)
-            row[:] = window_means((yhat - data.y) ** 2, starts)
+            try:
+                yhat = fresh.run(data.x, data.labels[:, 0], v=data.v, second=second, clean=data.y)
+            except Diverged:
+                row[:] = np.nan
+            else:
+                row[:] = window_means((yhat - data.y) ** 2, starts)
         return result
 
 

@@ -9,13 +9,17 @@ from noisylabels.filters.base import PASS, Filter, Rows, Side, known_variance
 from noisylabels.fixed_order import add, bits, dot, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
 
+DIVERGED = 1e6  # times the energy that a stable filter can reach
+
 
 class LMS(Filter):
     """w_t = w_{t-1} + mu e_t x_t,  e_t = y_t - w_{t-1}.x_t.
 
     mu: step size, > 0; stable in the mean for mu < 2 / (largest eigenvalue of E[x x']).
-    Raises ValueError: mu <= 0; divergence, with the first row that is not finite.
-    Source: B. Widrow, M. E. Hoff, Adaptive switching circuits, IRE WESCON Convention Record, 1960.
+    Raises ValueError: mu <= 0; divergence, with its row. As long as mu ||x_t||^2 <= 1, the energy of the
+    predictions is at most ||w_0||^2 / mu plus the energy of the labels; a million times that is divergence.
+    Source: B. Widrow, M. E. Hoff, Adaptive switching circuits, IRE WESCON Convention Record, 1960; the bound:
+    B. Hassibi, A. H. Sayed, T. Kailath, H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44, 1996.
     """
 
     name = "lms"
@@ -24,7 +28,12 @@ class LMS(Filter):
         self.mu = number("mu", mu, above=0)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
+        energy_at_start = float(w @ w) / self.mu
         _nlms(rows.flat, rows.step, w, y, yhat, self.mu, 1.0, False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not yhat @ yhat <= DIVERGED * (energy_at_start + y @ y):
+                bound = DIVERGED * (energy_at_start + np.cumsum(y * y))
+                yhat[np.argmin(np.cumsum(yhat * yhat) <= bound)] = np.nan
 
 
 class NLMS(Filter):
