@@ -3,6 +3,8 @@
 import os
 import sys
 from collections import Counter
+from collections.abc import Generator
+from typing import Any
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -67,15 +69,24 @@ def copy(tmp_path_factory):
     return copied(tmp_path_factory.getbasetemp() / "copy")
 
 
+# --- levels ---
+
+NO_SKIPS = bool(os.environ.get("NOISYLABELS_NO_SKIPS"))
+"""The nightly level has everything that a test can need, so a test that is skipped there has failed."""
+
+LEFT_OUT: Counter[str] = Counter()
+"""Folder or file of tests -> how many of its nightly tests this run leaves out."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest starts first: cluster, workflow, then files by their number of tests.
 
     Counting lines doubles the time of what runs in Python. It is left out where it would count the same
-    lines again: in slow tests, and in nine of ten cases of a test that has more than a hundred.
+    lines again: in nightly tests, and in nine of ten cases of a test that has more than a hundred.
     """
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
     for at, item in enumerate(items):
-        if item.get_closest_marker("slow") or (cases[item.nodeid.partition("[")[0]] > 100 and at % 10):
+        if item.get_closest_marker("nightly") or (cases[item.nodeid.partition("[")[0]] > 100 and at % 10):
             item.add_marker("no_cover")
     tests = Counter(item.path for item in items)
     workflow = {item.path for item in items if item.get_closest_marker("workflow")}
@@ -84,3 +95,54 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return item.path.parent.name != "cluster", item.path not in workflow, -tests[item.path]
 
     items.sort(key=place)
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count the nightly tests that are left out."""
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            LEFT_OUT[item.nodeid.removeprefix("tests/").partition("/")[0].partition("::")[0]] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that started this worker what was left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(LEFT_OUT)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over from a worker what it left out: every worker collects the same tests."""
+    LEFT_OUT.update(node.workeroutput["left_out"] if not LEFT_OUT else {})
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Name the level, and what it leaves out."""
+    if not config.option.markexpr:
+        terminalreporter.write_line("level: all, nothing is left out")
+    elif LEFT_OUT:
+        parts = ", ".join(f"{part} {count}" for part, count in LEFT_OUT.most_common())
+        terminalreporter.write_line(
+            f"level: default, without {LEFT_OUT.total()} nightly tests ({parts}); ./run test --all runs them"
+        )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Generator[None, Any, None]:
+    """Where nothing may be missing, a skipped test has failed."""
+    outcome = yield
+    fail_if_skipped(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, None]:
+    """The same for a file that is skipped as a whole."""
+    outcome = yield
+    fail_if_skipped(outcome.get_result())
+
+
+def fail_if_skipped(report: Any) -> None:
+    """Make a failure of a skip whose reason is not an expected failure."""
+    if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where NOISYLABELS_NO_SKIPS forbids it: {report.longrepr}"

@@ -108,7 +108,7 @@ print(sgd.t_, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_memory_is_that_of_a_chunk(tmp_path):
     rng = np.random.default_rng(0)
     block = np.column_stack([np.arange(2000) % 2, rng.standard_normal((2000, 20))])

@@ -1,29 +1,28 @@
 """The plan: which files an artifact promises and needs, and which jobs make them."""
 
+import itertools
 import json
 import os
 import re
 from pathlib import Path
 
 import pytest
+from project import EXPERIMENTS, load_data_sets, load_project
 
 from noisylabels import METHODS
-from reproduction import artifact as artifacts
 from reproduction import console, plan
-from reproduction.data.registry import load_registry
 from reproduction.protocols.settings import DISPLAY
 
-ROOT = Path(__file__).resolve().parents[1]
-EXPERIMENTS = ROOT / "config/experiments"
-REGISTRY = load_registry(ROOT / "config/datasets.yaml")
 PAPERS = ["ors", "robust_sgd", "kernel_boost"]
-LOADED = {scale: artifacts.load_all(EXPERIMENTS, PAPERS, scale) for scale in ("smoke", "full")}
 
 
 def make(scale="full", **options):
     data = {"mirror": "", "source": "", "offline": False, "local": {}} | options
     config = {"scale": scale, "papers": PAPERS, "seed": 1, "formats": ["pdf", "png"], "data": data}
-    return plan.Plan(config, LOADED[scale], REGISTRY)
+    every = load_project(scale)
+    by_paper = [[name for name in every if name.startswith(f"{paper}/")] for paper in PAPERS]
+    chosen = {name: every[name] for name in itertools.chain(*by_paper)}
+    return plan.Plan(config, chosen, load_data_sets())
 
 
 @pytest.fixture

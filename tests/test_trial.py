@@ -48,7 +48,7 @@ def test_what_cannot_be_tried_is_refused_in_one_line(beans, words, line):
 
 
 @pytest.mark.workflow
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
     done = tried(beans, 'my "beans".csv', "--label", "kind", "--splits", "2", "--rows", "40", "--out", "out")
     assert done.returncode == 0, done.stderr

@@ -193,6 +193,7 @@ def dated():
     return pd.DataFrame({"day": day, "size": rng.standard_normal(600)}), kind.astype(int)
 
 
+@pytest.mark.nightly
 def test_parts_of_dates_stay_only_where_they_help(dated):
     X, y = dated
     kept = audit.with_calendar(tables.of_arrays(X, y), y)
@@ -253,6 +254,7 @@ def run(folder, *arguments, **environment):
 BEANS = "a,b,kind\n" + "".join(f"{i % 7},{i},{'xy'[i % 2]}\n" for i in range(40))
 
 
+@pytest.mark.nightly
 def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     X, y, true = table(n=80)
     columns = {"when": [f"{1 + i % 28:02}.03.2026" for i in range(80)], "width": X[:, 0], "length": X[:, 1]}
@@ -293,6 +295,7 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert (code, "These columns say nothing" in out) == (0, True)
 
 
+@pytest.mark.nightly
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "suspicious.csv").write_text(BEANS)
     arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")

@@ -342,6 +342,7 @@ def precision(found, wrong):
     return average_precision_score(wrong, score)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "rows"), [("wdbc", 300), ("three", 400), ("messy", 400), ("coins", 300), ("big", 5200)]
 )

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from runs import ROOT, Run, copied
 
-pytestmark = [pytest.mark.workflow, pytest.mark.slow]
+pytestmark = [pytest.mark.workflow, pytest.mark.nightly]
 SLURM = ["--profile", str(ROOT / "workflow/profiles/slurm")]
 SLURM += ["--slurm-no-account", "--slurm-status-command", "squeue"]
 THREE = ["ors_fig2", "ors_fig7", "pnorm_hadamard"]

@@ -5,24 +5,27 @@ import zipfile
 
 import numpy as np
 import pytest
+from project import load_data_sets
 from scipy.io import savemat
 
-from reproduction.data import ida, registry
+from reproduction.data import ida
 from reproduction.data.prepare import check_arrays
 from reproduction.data.prepared import array_digest
-from reproduction.data.registry import load_registry, sources
+from reproduction.data.registry import sources
 
 LOADERS = {name: getattr(ida, name.replace("-", "_")) for name in ida.TRAIN}
-REGISTRY = load_registry(registry.REGISTRY)
-SHAPES = {name: REGISTRY[f"ida_{name.replace('-', '_')}"].shape for name in ida.TRAIN}
-"""Published sizes, as the registry has them."""
 PATTERNS = {"titanic": 24, "breast-cancer": 263, "flare-solar": 144, "image": 2086, "splice": 2991}
 """Labelled patterns of the sets in which some occur more than once."""
 
 
+def published_shape(name):
+    """Read the published sizes of a set, as the registry has them."""
+    return load_data_sets()[f"ida_{name.replace('-', '_')}"].shape
+
+
 def benchmarks(name, seed=0):
     """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some of them."""
-    shape, rng = SHAPES[name], np.random.default_rng(seed)
+    shape, rng = published_shape(name), np.random.default_rng(seed)
     n, of_class = shape.rows, [shape.classes[-1], shape.classes[1]]
     count = PATTERNS.get(name, n)
     negative = max(1, round(count * of_class[0] / n)) if count < n else of_class[0]
@@ -46,7 +49,7 @@ def write(path, name, struct):
 
 @pytest.mark.parametrize("name", list(ida.TRAIN))
 def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path, name):
-    struct, shape = benchmarks(name), SHAPES[name]
+    struct, shape = benchmarks(name), published_shape(name)
     arrays = LOADERS[name](write(tmp_path, name, struct))
     assert arrays["X"].shape == (shape.rows, shape.columns)
     assert (np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1) == np.arange(shape.rows)).all()
@@ -77,7 +80,7 @@ def test_a_struct_that_is_not_the_set_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", list(ida.TRAIN))
 def test_our_splits_are_partitions_of_the_published_sizes(name):
-    classes = SHAPES[name].classes
+    classes = published_shape(name).classes
     y = np.repeat(np.array([-1, 1], np.int8), [classes[-1], classes[1]])
     train, test = ida.splits(name, y)
     assert train.shape == (20 if name in ("image", "splice") else 100, ida.TRAIN[name])
@@ -96,7 +99,7 @@ def test_a_training_part_of_one_class_is_redrawn():
 
 @pytest.mark.parametrize("name", ["ringnorm", "waveform"])
 def test_generated_sets_are_standardised_and_have_the_published_class_counts(name):
-    arrays, entry = LOADERS[name]({}), REGISTRY[f"ida_{name}"]
+    arrays, entry = LOADERS[name]({}), load_data_sets()[f"ida_{name}"]
     check_arrays(name, "generated", arrays, entry.shape.model_dump(exclude_none=True, mode="json"))
     assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
     assert array_digest(arrays) == entry.prepared_sha256["generated"]
@@ -152,6 +155,6 @@ def test_banana_is_read_as_it_is(tmp_path):
 
 @pytest.mark.parametrize("name", ["ida_ringnorm", "ida_waveform"])
 def test_points_are_drawn_anew_only_where_no_file_can_be_had(name):
-    order = [f"{source.variant} {source.name}" for source in sources(name, REGISTRY[name])]
+    order = [f"{source.variant} {source.name}" for source in sources(name, load_data_sets()[name])]
     files = [f"{variant} {name}" for variant in ("genuine", "rebuilt") for name in ("mirror", "official")]
     assert order == [*files, "generated generated"]

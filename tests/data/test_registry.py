@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from project import dataset_names, load_data_sets
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
 from reproduction.data import registry as known
@@ -14,7 +15,6 @@ from reproduction.data.prepared import array_digest
 from reproduction.data.registry import OWN, Entry, Package, Shape, find, load_registry, loaders, sources
 
 ROOT = Path(__file__).parents[2]
-REGISTRY = load_registry(known.REGISTRY)
 PACKAGE = {"name": "a-b", "version": "1.0", "archive": "a_b.tar.gz", "sha256": "0" * 64, "bytes": 9}
 TOY = """
 title: Toy
@@ -49,16 +49,16 @@ def official(**file):
     return {"sources": [{"name": "official", "files": [{"name": "x"} | file]}]}
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", dataset_names())
 def test_every_data_set_has_loaders_licence_citation_and_homepage(name):
-    entry = REGISTRY[name]
+    entry = load_data_sets()[name]
     assert all(callable(find_loader(spec)) for spec in loaders(entry))
     assert all(map(str.strip, (entry.licence, entry.citation, entry.homepage)))
 
 
 def test_every_known_package_is_used_and_no_index_is_named():
     text = (ROOT / "config/datasets.yaml").read_text(encoding="utf-8")
-    files = [file for entry in REGISTRY.values() for source in entry.sources for file in source.files]
+    files = [file for entry in load_data_sets().values() for source in entry.sources for file in source.files]
     used = {file.package.archive for file in files if file.package}
     assert {package["archive"] for package in yaml.safe_load(text)["packages"].values()} == used
     assert str(urlsplit(PYPI_SIMPLE_ENDPOINT).hostname) not in text
@@ -154,9 +154,9 @@ NOWHERE |= {"cifar10_errors", "mnist_errors", "newsgroups_errors"}
 """Sets that no package carries, that nobody may generate, and that have no stand-in."""
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", dataset_names())
 def test_what_a_package_index_gives_is_one_content_on_every_machine(name):
-    entry = REGISTRY[name]
+    entry = load_data_sets()[name]
     if name in NOWHERE:
         with pytest.raises(ValueError, match=f"{name} has no source or variant 'packaged'; it has"):
             sources(name, entry, "packaged")
@@ -169,10 +169,10 @@ def test_what_a_package_index_gives_is_one_content_on_every_machine(name):
     assert all(file.package and file.sha256 for source in chosen for file in source.files)
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", dataset_names())
 def test_one_variant_is_one_content_with_a_digest_or_called_unseen(name):
     """Sources of one variant have a digest that their arrays must have, or else files of the same hashes."""
-    entry = REGISTRY[name]
+    entry = load_data_sets()[name]
     stand_in = {"stand-in"} if entry.stand_in else set()
     assert set(entry.prepared_sha256) == {source.variant for source in entry.sources} | stand_in
     assert set(entry.prepared_decimals) <= set(entry.prepared_sha256)
@@ -185,7 +185,7 @@ def test_one_variant_is_one_content_with_a_digest_or_called_unseen(name):
 
 
 def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_was_opened():
-    for entry in REGISTRY.values():
+    for entry in load_data_sets().values():
         for source in (source for source in entry.sources if source.name == "official"):
             assert source.opened is False  # remove this line with the first address that somebody opens
             for file in source.files:
@@ -193,12 +193,12 @@ def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_w
                 assert pinned or known.MOVING.search(str(file.url))
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("covtype", "real_sim")]
+NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in ("covtype", "real_sim")]
 
 
-@pytest.mark.parametrize("name", ["ijcnn1", "rte", "websearch", *SLOW])
+@pytest.mark.parametrize("name", ["ijcnn1", "rte", "websearch", *NIGHTLY])
 def test_a_stand_in_has_its_digest(name):
-    entry = REGISTRY[name]
+    entry = load_data_sets()[name]
     arrays = rounded(find_loader(entry.stand_in.loader)({}), entry.prepared_decimals.get("stand-in"))
     assert array_digest(arrays) == entry.prepared_sha256["stand-in"]
 
@@ -250,4 +250,4 @@ def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):
 
 def test_the_data_readme_is_in_step_with_the_registry():
     page = (ROOT / "data/README.md").read_text(encoding="utf-8")
-    assert known.readme(page, REGISTRY) == page, "run: python src/scripts/generate.py"
+    assert known.readme(page, load_data_sets()) == page, "run: python src/scripts/generate.py"

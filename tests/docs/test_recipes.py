@@ -46,6 +46,7 @@ for scale in SCALES:
 '"""
 
 
+@pytest.mark.nightly
 @pytest.mark.workflow
 @pytest.mark.parametrize("title", MADE)
 def test_a_recipe_works_as_written(title, newcomer):

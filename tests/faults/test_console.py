@@ -72,6 +72,7 @@ def said(output: str) -> list[str]:
     return [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
 
 
+@pytest.mark.nightly
 def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
     status, output = shown.run()
     assert status == 0, output
@@ -83,6 +84,7 @@ def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
     assert (status, "Nothing to be done" in output) == (0, True)
 
 
+@pytest.mark.nightly
 def test_a_failed_job_shows_its_cause_once_and_counts_nothing_of_the_run_before(shown):
     """The others go on, and keep their bytecode whatever the caller forbids."""
     fail = "import sys; 'identities' in str(sys.argv) and sys.exit('error: no such luck')"
@@ -100,6 +102,7 @@ def test_a_failed_job_shows_its_cause_once_and_counts_nothing_of_the_run_before(
     assert compiled(shown) <= {"job.py"}
 
 
+@pytest.mark.nightly
 def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path):
     smoke = Smoke(tmp_path, ("noisy_online",))
     for file in (tmp_path / "config/experiments/noisy_online").glob("*.yaml"):
@@ -120,6 +123,7 @@ def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path
     assert (tmp_path / "figures/smoke/noisy_online/averaging.png").is_file()
 
 
+@pytest.mark.nightly
 def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
     for number in (signal.SIGINT, signal.SIGTERM):
         sleep = f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"

@@ -8,7 +8,7 @@ from places import CASES, RULES, killed, survive
 from places import undisturbed as run_undisturbed
 from smoke import Smoke
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ def digests(**switches: str) -> str:
     return found.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not playable(), reason="plays older processors on Linux with x86-64 only")
 def test_the_last_bit_of_rmklr_is_the_same_on_a_processor_of_2008() -> None:
     assert digests(**playable()["nehalem"]) == digests()

@@ -4,7 +4,7 @@ import pytest
 from reruns import PAPERS, attack, more_than_listed, traced
 from smoke import TARGETS, Smoke
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

@@ -2,20 +2,15 @@
 
 import copy
 from functools import cache
-from pathlib import Path
 
 import numpy as np
+from project import ROOT, load_project
 
-from reproduction import artifact as artifacts
 from reproduction import reference
 from reproduction.figures import rendering
 from reproduction.figures.panels import Results
 from reproduction.results import COLUMNS
 
-ROOT = Path(__file__).resolve().parents[2]
-EXPERIMENTS = ROOT / "config/experiments"
-PAPERS = sorted(folder.name for folder in EXPERIMENTS.iterdir() if folder.is_dir())
-EVERY = artifacts.load_all(EXPERIMENTS, PAPERS, "full")
 SUMMARY = "results/reference/{}/summary.csv"
 
 
@@ -38,12 +33,13 @@ class Inputs:
     """Tables, raw settings and published values of an artifact; change them before `draw`."""
 
     def __init__(self, name, few=6):
-        self.artifact, paper = EVERY[name], name.partition("/")[0]
+        every = load_project("full")
+        self.artifact, paper = every[name], name.partition("/")[0]
         self.names = [self.artifact.name] * bool(self.artifact.protocol) + self.artifact.uses
         self.tables = {used: table(f"{paper}/{used}", few) for used in self.names}
         printed = self.artifact.kind == "table"
         self.settings = {
-            used: copy.deepcopy(EVERY[f"{paper}/{used}"].shown(printed))
+            used: copy.deepcopy(every[f"{paper}/{used}"].shown(printed))
             for used in dict.fromkeys([self.artifact.name, *self.names])
         }
         self.published = {used: shown.pop("published", []) for used, shown in self.settings.items()}
@@ -62,16 +58,3 @@ class Inputs:
         for column, value in where.items():
             found = found[found[column] == value]
         return found
-
-
-def drawable(kind):
-    """Artifacts of a kind, all of whose tables are kept."""
-    return [
-        name
-        for name, artifact in EVERY.items()
-        if artifact.kind == kind
-        and all(
-            (ROOT / SUMMARY.format(f"{artifact.paper}/{used}")).is_file()
-            for used in [artifact.name] * bool(artifact.protocol) + artifact.uses
-        )
-    ]

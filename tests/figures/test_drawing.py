@@ -9,15 +9,14 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from made_tables import EVERY, Inputs
+from made_tables import Inputs
+from project import archived_names, load_project
 
 from noisylabels import statistics
 from reproduction.figures import names, panels, stock, style, tables
 from reproduction.figures.panels import RenderError, Results
 from reproduction.figures.rendering import draw, find, render
 from reproduction.results import COLUMNS, DEFAULTS
-
-FIG2 = EVERY["ors/fig2"]
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +119,9 @@ def test_a_wrong_render_name_is_explained(name, message):
     ],
 )
 def test_what_a_table_lacks_is_named(fig2, tmp_path, rows, message):
-    path = written(fig2.query(rows), tmp_path / "table.csv")
+    path, artifact = written(fig2.query(rows), tmp_path / "table.csv"), load_project("full")["ors/fig2"]
     with pytest.raises(RenderError, match=message):
-        render(FIG2.render, "fig2", {"fig2": path}, {"fig2": FIG2.shown(False)})
+        render(artifact.render, "fig2", {"fig2": path}, {"fig2": artifact.shown(False)})
 
 
 def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
@@ -212,9 +211,9 @@ def test_listed_looks_use_known_colours_dashes_and_markers():
         assert look.marker in names.MARKERS
 
 
-@pytest.mark.parametrize("name", [name for name, artifact in EVERY.items() if artifact.kind == "figure"])
+@pytest.mark.parametrize("name", archived_names("figure"))
 def test_methods_shown_together_differ_even_without_colour(name):
-    settings = EVERY[name].settings
+    settings = load_project("full")[name].settings
     methods = list(settings.get("methods", settings.get("strategies", [])))
     if name == "robust_sgd/optimiser_or_loss":  # a curve for each first word of a method, its loss
         methods = list(dict.fromkeys(method.partition(" ")[0] for method in methods))

@@ -6,7 +6,7 @@ import pytest
 from browser import CHROMIUM, driven, faults
 from finished_runs import NAMES
 
-pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="needs Chromium on PATH"), pytest.mark.slow]
+pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="needs Chromium on PATH"), pytest.mark.nightly]
 SEARCH = """
 const shown = (page) =>
   [...page.querySelectorAll(".card:not([hidden])")].map((card) => card.getAttribute("href"));

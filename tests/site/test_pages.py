@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 import yaml
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
+from project import EXPERIMENTS, artifact_names
 
 from reproduction import reference
 from reproduction.results import write_rows
@@ -221,14 +222,10 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
 # Text
 
 
-CAPTIONS = {
-    f"{file.parent.name}_{file.stem}": yaml.safe_load(file.read_text())["caption"]
-    for file in sorted((CHECKOUT / "config/experiments").glob("*/*.yaml"))
-}
-
-
-@pytest.mark.parametrize("caption", CAPTIONS.values(), ids=CAPTIONS)
-def test_the_formulas_of_every_caption_are_rendered(caption):
+@pytest.mark.parametrize("name", artifact_names())
+def test_the_formulas_of_every_caption_are_rendered(name):
+    file = EXPERIMENTS / f"{name}.yaml"
+    caption = yaml.safe_load(file.read_text(encoding="utf-8"))["caption"]
     html = pages.caption(caption)
     assert html.count("<math") == caption.count(":math:")
     assert 'class="math"' not in html  # how docutils shows what it cannot read

@@ -121,7 +121,7 @@ def test_artifacts_without_printed_values_have_no_rows(tmp_path):
     assert agreement(judge_files(artifacts, tables, "full")).empty
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_over_sets_cover_at_their_level():
     """Three cells of a set share its deviation: the naive interval over cells covers far less."""
     rng = np.random.default_rng(7)

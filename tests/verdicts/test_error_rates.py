@@ -48,7 +48,7 @@ def states(make, runs):
     return every.to_dict(), float(np.mean([(frame["holm"] != "").any() for frame in frames]))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_state_is_wrong_in_five_percent_of_the_cells_and_a_mark_of_holm_in_five_percent_of_the_artifacts():
     """On the border of the margin "inside" and "outside" are both wrong, and no state is wrong more often."""
     found, marked = states(lambda rng: five_values(rng, MARGIN), 100)
@@ -57,7 +57,7 @@ def test_a_state_is_wrong_in_five_percent_of_the_cells_and_a_mark_of_holm_in_fiv
     assert marked <= 2 * limit(100), "two families, inside and outside, of 5 % each"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_equal_truths_are_never_outside_and_mostly_inside():
     found, marked = states(lambda rng: five_values(rng, 0.0), 40)
     assert found.get("outside", 0) == 0
@@ -66,14 +66,14 @@ def test_equal_truths_are_never_outside_and_mostly_inside():
     assert states(lambda rng: five_values(rng, 3 * MARGIN), 10)[0]["outside"] > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_error_of_claims_between_equal_methods():
     found = rates({"claims": [claim(below())]}, lambda rng: two_methods(rng, 0))
     assert found.get("holds", 0) <= limit(200)
     assert found.get("contradicted", 0) <= limit(200)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_at_least_keeps_its_level():
     """Two of four groups truly differ: "at least three" rarely holds, "at least two" nearly always."""
 
@@ -96,7 +96,7 @@ def one_run_in_ten_gets_stuck(rng, n, curves, mean, sd=0.05, far=10.0):
     return table(*(curve(each, noise=f"n{i}") for i, each in enumerate(values)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "curves", "far"),
     [(10, 1, 10), (10, 8, 10), (10, 8, 0.4), (10, 8, 0.3), (28, 2, 10), (30, 1, 10), (100, 1, 10)],

@@ -36,7 +36,7 @@ def installed(folder):
     return packages, venv / "bin/noisylabels-reproduction"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.workflow
 def test_from_two_wheels_and_an_empty_folder_to_a_first_table(tmp_path):
     pytest.importorskip("pip")

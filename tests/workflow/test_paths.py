@@ -9,6 +9,7 @@ from runs import Run
 pytestmark = pytest.mark.workflow
 
 
+@pytest.mark.nightly
 def test_a_run_under_an_odd_path(tmp_path):
     folder = tmp_path / ODD
     copy_checkout(folder)

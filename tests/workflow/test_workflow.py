@@ -15,6 +15,7 @@ def jobs(output: str) -> dict[str, int]:
     return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.M)}
 
 
+@pytest.mark.nightly
 def test_any_number_of_cores_gives_the_same_bytes_and_a_further_seed_those_of_a_run_with_that_seed(run):
     one, two, other = run("one"), run("two"), run("other")
     seeds = ["--config", "seeds=[5]"]
