@@ -16,6 +16,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 from pathlib import Path  # noqa: E402
 
+import opened  # noqa: E402
 import pytest  # noqa: E402
 import yaml  # noqa: E402
 
@@ -51,6 +52,11 @@ settings.load_profile("noisylabels")
 # Tests read and write settings a thousand times; PyYAML in C takes a tenth of the time.
 yaml.SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 yaml.SafeDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def pytest_collection_finish() -> None:
+    """Stop counting the files that importing the tests opens."""
+    opened.collecting = False
 
 
 @pytest.fixture

@@ -13,12 +13,10 @@ import pytest
 import soundfile
 
 from reproduction.data import prepare as preparing
-from reproduction.data import registry
-from reproduction.data.fetch import FetchError, fetch, write_record
+from reproduction.data.fetch import write_record
 from reproduction.data.prepare import prepare, rounded, write_prepared
 from reproduction.data.prepared import DataError, Dataset, array_digest, load_prepared
-from reproduction.data.registry import load_registry, sha256_of
-from reproduction.data.transport import Network
+from reproduction.data.registry import sha256_of
 
 ROOT = Path(__file__).parents[2]
 ARRAYS = {
@@ -205,61 +203,3 @@ def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path):
     done = run()
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("toy from official (canonical): rate (), signal (16000,); digest ")
-
-
-# what a mirror holds, where NOISYLABELS_MIRROR names one, is what the registry says; no network is used
-
-MIRROR = os.environ.get("NOISYLABELS_MIRROR", "")
-REGISTRY = load_registry(registry.REGISTRY)
-TABULAR = [name for name, entry in REGISTRY.items() if "mirror" in {each.name for each in entry.sources}]
-
-
-def needs_mirror(test):
-    unset = pytest.mark.skipif(not MIRROR, reason="NOISYLABELS_MIRROR does not name a mirror")
-    return pytest.mark.data(unset(test))
-
-
-def prepared(name, folder):
-    try:
-        fetch(f"{name}.mirror", REGISTRY, folder / name, Network(MIRROR, offline=True))
-    except FetchError as error:
-        pytest.skip(str(error).splitlines()[1].strip())
-    return prepare(folder / name)  # checks shape, classes and digest
-
-
-@needs_mirror
-@pytest.mark.parametrize("name", TABULAR)
-def test_the_mirror_has_the_registered_content(tmp_path, name):
-    dataset = prepared(name, tmp_path)
-    assert dataset.source == "mirror"
-    assert all(np.isfinite(array).all() for array in dataset.arrays.values() if array.dtype.kind == "f")
-
-
-@needs_mirror
-def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path):
-    rte = prepared("rte", tmp_path).arrays
-    assert (rte["response"] == 1).sum() == 4581
-    assert (rte["response"] == rte["y"][rte["item"]]).mean() == pytest.approx(0.729, abs=5e-4)
-    votes = np.bincount(rte["item"], weights=rte["response"])
-    assert (votes == 0).sum() == 65
-    assert (np.where(votes > 0, 1, -1) == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
-
-
-@needs_mirror
-def test_votes_of_cifar10h_agree_with_its_labels_as_published(tmp_path):
-    arrays = prepared("cifar10h", tmp_path).arrays
-    share = arrays["votes"][np.arange(10_000), arrays["y"]] / arrays["votes"].sum(axis=1)
-    assert (arrays["votes"].argmax(axis=1) == arrays["y"]).mean() == pytest.approx(0.9921, abs=5e-5)
-    assert (share < 0.5).sum() == 122
-
-
-POINTS = {0: (-0.50997775, 0.22260098), 1: (2.1271197, 0.20049603), 20: (1.4857399, 0.18191207)}
-"""Column -> values in two rows of the second training part of IDA's waveform, to eight digits."""
-
-
-@needs_mirror
-def test_waveform_has_the_points_of_ida(tmp_path):
-    X = prepared("ida_waveform", tmp_path).arrays["X"]
-    for row in range(2):
-        distances = np.max([abs(X[:, column] - values[row]) for column, values in POINTS.items()], axis=0)
-        assert distances.min() < 1e-7

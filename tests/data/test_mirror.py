@@ -1,0 +1,64 @@
+"""What the mirror of NOISYLABELS_MIRROR holds is what the registry says; no network is used.
+
+A mirror holds what a user has downloaded by hand. So `conftest.py` leaves this file out
+where that variable is not set.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from project import load_data_sets
+
+from reproduction.data.fetch import FetchError, fetch
+from reproduction.data.prepare import prepare
+from reproduction.data.transport import Network
+
+pytestmark = pytest.mark.data
+MIRRORED = [
+    name for name, entry in load_data_sets().items() if "mirror" in {source.name for source in entry.sources}
+]
+
+
+def prepared(name, folder):
+    """Read a data set of the mirror."""
+    network = Network(os.environ["NOISYLABELS_MIRROR"], offline=True)
+    try:
+        fetch(f"{name}.mirror", load_data_sets(), folder / name, network)
+    except FetchError as error:
+        pytest.skip(str(error).splitlines()[1].strip())
+    return prepare(folder / name)  # checks shape, classes and digest
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_the_mirror_has_the_registered_content(tmp_path, name):
+    dataset = prepared(name, tmp_path)
+    assert dataset.source == "mirror"
+    assert all(np.isfinite(array).all() for array in dataset.arrays.values() if array.dtype.kind == "f")
+
+
+def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path):
+    rte = prepared("rte", tmp_path).arrays
+    assert (rte["response"] == 1).sum() == 4581
+    assert (rte["response"] == rte["y"][rte["item"]]).mean() == pytest.approx(0.729, abs=5e-4)
+    votes = np.bincount(rte["item"], weights=rte["response"])
+    assert (votes == 0).sum() == 65
+    assert (np.where(votes > 0, 1, -1) == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
+
+
+def test_votes_of_cifar10h_agree_with_its_labels_as_published(tmp_path):
+    arrays = prepared("cifar10h", tmp_path).arrays
+    share = arrays["votes"][np.arange(10_000), arrays["y"]] / arrays["votes"].sum(axis=1)
+    assert (arrays["votes"].argmax(axis=1) == arrays["y"]).mean() == pytest.approx(0.9921, abs=5e-5)
+    assert (share < 0.5).sum() == 122
+
+
+POINTS = {0: (-0.50997775, 0.22260098), 1: (2.1271197, 0.20049603), 20: (1.4857399, 0.18191207)}
+"""Column -> values in two rows of the second training part of IDA's waveform, to eight digits."""
+
+
+def test_waveform_has_the_points_of_ida(tmp_path):
+    X = prepared("ida_waveform", tmp_path).arrays["X"]
+    for row in range(2):
+        distances = np.max([abs(X[:, column] - values[row]) for column, values in POINTS.items()], axis=0)
+        assert distances.min() < 1e-7
