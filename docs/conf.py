@@ -15,12 +15,13 @@ import answers  # noqa: E402
 import api  # noqa: E402
 import docstrings  # noqa: E402
 import formulas  # noqa: E402
+import mathml  # noqa: E402
 
 from noisylabels import __version__  # noqa: E402
 
 project, author, copyright = "noisylabels", "The noisylabels authors", "The noisylabels authors"
 version = release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 root_doc = "README"
 include_patterns = [
     "README.md",
@@ -56,13 +57,17 @@ html_copy_source = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {"members": True}
+numpydoc_show_class_members = False  # autodoc lists them
+numpydoc_use_plots = False
+html_math_renderer = "mathml"  # readable without a network
 
 
 def setup(app):  # noqa: D103
+    app.add_html_math_renderer("mathml", (mathml.inline, None), (mathml.display, None))
     app.connect("builder-inited", api.write)
     app.connect("source-read", answers.read)
     app.connect("source-read", api.contents)
     app.connect("doctree-read", formulas.display)
     app.connect("build-finished", api.front)
     app.connect("autodoc-skip-member", docstrings.skip)
-    app.connect("autodoc-process-docstring", docstrings.process)
+    docstrings.connect(app)

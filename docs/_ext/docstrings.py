@@ -1,7 +1,9 @@
-"""Docstrings as reStructuredText: they are plain text with formulas, lists of names and numpy sections.
+"""Docstrings of the modules that are not in numpydoc form yet, as reStructuredText.
 
-A docstring opens with its formula; a line ``name : meaning`` explains a parameter; ``Raises ValueError: ...``
-and ``Source: ...`` end it. Nothing else in it is markup, so everything else is escaped.
+The older docstrings are plain text with formulas and lists of names: a docstring opens with its
+formula, a line ``name : meaning`` explains a parameter, and ``Raises ValueError: ...`` and
+``Source: ...`` end it. Nothing else in it is markup, so everything else is escaped. The extension
+numpydoc reads all other docstrings. This module goes when `NOT_CONVERTED` is empty.
 """
 
 import re
@@ -9,12 +11,68 @@ from collections.abc import Iterator
 from typing import Any
 
 import formulas
+from numpydoc import numpydoc
 
 _NAMED = re.compile(r"^([\w*][\w*,. ]*?) : (.*)$|^((?!Sources?:|Raises:)\w+(?:, \w+)*): (.*)$")
 _MARKED = re.compile(r"``(?P<code>.+?)``|`(?P<name>.+?)`|(?<![\w*])\*(?P<stress>[\w ]+)\*(?![\w*])")
 _SEVERAL = re.compile(r"(?<=[.;]) +(?=[a-z]\w* : )|(?<=[.;,])  +(?=\w+(?: \([^()]*\))? ?: )")
 _TABLE = re.compile(r"^=+( +=+)+$")
 _UNDERLINE = re.compile(r"^-{3,}$")
+_NUMPYDOC = re.compile(r"^(Parameters|Returns|Attributes|Examples|Notes|References)\n-+$", re.MULTILINE)
+
+NOT_CONVERTED = frozenset(
+    f"noisylabels.{module}"
+    for module in (
+        "auditing.audit",
+        "auditing.corrected",
+        "auditing.cross_fitting",
+        "auditing.finders",
+        "auditing.flip_rates",
+        "auditing.intervals",
+        "auditing.review",
+        "auditing.tables",
+        "classifiers.base",
+        "classifiers.boosting",
+        "classifiers.kernel",
+        "classifiers.kernel_logistic",
+        "classifiers.large_margin",
+        "classifiers.linear",
+        "classifiers.multi_kernel",
+        "classifiers.projections",
+        "compilation",
+        "crowds",
+        "filters.base",
+        "filters.label_budget",
+        "filters.lms",
+        "filters.ors",
+        "filters.pnorm",
+        "filters.theory",
+        "fixed_order",
+        "kernels.bank",
+        "kernels.gaussian",
+        "kernels.surrogate",
+        "kernels.tensor",
+        "losses.analytic",
+        "losses.margin",
+        "noise.additive",
+        "noise.flips",
+        "online.analytic",
+        "online.kernel",
+        "online.linear",
+        "online.oracles",
+        "online.theory",
+        "out_of_core",
+        "solvers.flipped_logistic",
+        "solvers.flipped_softmax",
+        "solvers.linear_margin",
+        "solvers.multi_kernel",
+        "solvers.sgd",
+        "solvers.svm_path",
+        "solvers.weighted_logistic",
+        "validation",
+    )
+)
+"""Modules with docstrings in the older form. A test lets the list only get shorter."""
 
 
 def _escape(text: str) -> str:
@@ -96,6 +154,24 @@ def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: An
     return True if made or str(getattr(obj, "__doc__", "")).startswith("Alias for field") else None
 
 
+def is_converted(name: str, text: str) -> bool:
+    """Decide whether the docstring of an object is in numpydoc form: by its sections, else by its module."""
+    if _NUMPYDOC.search(text):
+        return True
+    return not any(name == module or name.startswith(f"{module}.") for module in NOT_CONVERTED)
+
+
+def connect(app: Any) -> None:
+    """Read every docstring in the form that it has: numpydoc's own hook would read the older ones too."""
+    for listener in list(app.events.listeners["autodoc-process-docstring"]):
+        if listener.handler is numpydoc.mangle_docstrings:
+            app.disconnect(listener.id)
+    app.connect("autodoc-process-docstring", process)
+
+
 def process(app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
     """Hook of autodoc."""
-    lines[:] = convert(lines)
+    if is_converted(name, "\n".join(lines)):
+        numpydoc.mangle_docstrings(app, what, name, obj, options, lines)
+    else:
+        lines[:] = convert(lines)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("sphinx")
+pytest.importorskip("numpydoc")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs/_ext"))
 
 import docstrings

@@ -1,0 +1,142 @@
+"""The docstrings of the library: their form, and the examples in them."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+
+import pytest
+from recipes import ROOT
+
+import noisylabels
+
+numpydoc_validate = pytest.importorskip("numpydoc.validate")
+sys.path.insert(0, str(ROOT / "docs/_ext"))
+
+from docstrings import NOT_CONVERTED, is_converted  # noqa: E402
+
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(noisylabels.__path__, "noisylabels.") if not module.ispkg
+)
+SECTIONS = (
+    "Parameters",
+    "Attributes",
+    "Returns",
+    "Yields",
+    "Raises",
+    "Warns",
+    "Examples",
+    "See Also",
+    "Notes",
+    "References",
+)
+CODES = {
+    "GL03",  # two blank lines in a row
+    "GL06",  # unknown section
+    "GL08",  # no docstring
+    "SS02",  # the first sentence begins with a capital
+    "SS03",  # and ends with a full stop
+    "SS06",  # and fits on one line
+    "PR01",  # a parameter is not described
+    "PR02",  # a description of no parameter
+    "PR03",  # another order than in the signature
+    "PR04",  # a parameter without its type
+    "PR07",  # a parameter without its meaning
+    "RT01",  # no section on what is returned
+    "RT03",  # and nothing said about it
+}
+FORMULA = re.compile(r"[=≤≥∑^\\]|\b[a-zA-Z]_[a-z]\b")
+EXAMPLE_FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def unwrapped(value):
+    """The Python function of a compiled kernel; anything else as it is."""
+    return getattr(value, "py_func", value)
+
+
+def is_record(value):
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
+
+
+def public_objects(module):
+    """Yield (name, object) of everything public that the module defines, with members of classes."""
+    for name, value in vars(module).items():
+        documented = unwrapped(value)
+        is_defined_here = getattr(documented, "__module__", None) == module.__name__
+        is_object = inspect.isfunction(documented) or inspect.isclass(documented)
+        if name.startswith("_") or not is_object or not is_defined_here:
+            continue
+        yield name, documented
+        if inspect.isclass(documented) and not is_record(documented):
+            yield from public_members(name, documented)
+
+
+def public_members(class_name, documented_class):
+    for name, value in vars(documented_class).items():
+        is_member = inspect.isfunction(value) or isinstance(value, property | classmethod | staticmethod)
+        if is_member and not name.startswith("_") and not isinstance(value, staticmethod):
+            yield f"{class_name}.{name}", getattr(documented_class, name)
+
+
+def problems(name, value, is_compiled):
+    """List what is missing in the docstring of a public object."""
+    document = numpydoc_validate.get_doc_object(value)
+    described = document["Parameters"] + document["Attributes"]
+    found = []
+    for code, message in numpydoc_validate.validate(document)["errors"]:
+        # The fields of a record may be called attributes.
+        if code in CODES and not (is_record(value) and code.startswith("PR")):
+            found.append(f"{code} {message}")
+    if is_record(value) and [field.name for field in described] != list(value._fields):
+        found.append("PR01 the fields of a record are described in their order")
+    first_sentence = " ".join(document["Summary"])
+    if FORMULA.search(first_sentence.replace("``", "")):
+        found.append(f"the first sentence holds a formula: {first_sentence}")
+    needs_example = "." not in name and not is_compiled and not is_record(value)
+    if needs_example and ">>>" not in inspect.getdoc(value):
+        found.append("EX01 no example")
+    titles = re.findall(r"^(\w[\w ]+)\n-{3,}$", inspect.getdoc(value) or "", re.MULTILINE)
+    if titles != [title for title in SECTIONS if title in titles]:
+        found.append(f"sections in another order than {', '.join(SECTIONS)}: {titles}")
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in NOT_CONVERTED])
+def test_every_public_object_of_a_converted_module_has_a_complete_docstring(name):
+    module = importlib.import_module(name)
+    found = {}
+    for member, value in public_objects(module):
+        is_compiled = hasattr(getattr(module, member, None), "py_func")
+        if faults := problems(member, value, is_compiled):
+            found[member] = faults
+    assert found == {}
+
+
+@pytest.mark.parametrize("name", sorted(NOT_CONVERTED))
+def test_the_list_of_modules_that_are_not_converted_gets_shorter(name):
+    assert name in MODULES, "the module is gone; remove it from NOT_CONVERTED in docs/_ext/docstrings.py"
+    module = importlib.import_module(name)
+    assert any(
+        problems(member, value, hasattr(getattr(module, member, None), "py_func"))
+        for member, value in public_objects(module)
+    ), "all docstrings are complete; remove the module from NOT_CONVERTED in docs/_ext/docstrings.py"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_docstrings_run(name):
+    module = importlib.import_module(name)
+    finder = doctest.DocTestFinder(recurse=False)
+    runner = doctest.DocTestRunner(optionflags=EXAMPLE_FLAGS)
+    for member, value in public_objects(module):
+        for example in finder.find(value, f"{name}.{member}", module=module):
+            runner.run(example)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_a_docstring_is_read_in_the_form_that_it_has():
+    assert is_converted("noisylabels.filters.ors.ORS", "One sentence.\n\nParameters\n----------\nr : float\n")
+    module = next(iter(NOT_CONVERTED), "")
+    assert not module or not is_converted(f"{module}.anything", "w_t = 1.")
+    assert is_converted("noisylabels.another_module.anything", "One sentence.")
