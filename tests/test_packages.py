@@ -21,8 +21,8 @@ FURTHER = [
     "auditing.audit:audit",
     "auditing.review:review",
     "out_of_core:chunks",
-    "filters.base:StreamModel",
-    "filters.base:to_river",
+    "filters.streams:StreamModel",
+    "filters.streams:to_river",
 ]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
 LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}, "river": {"filters"}}

@@ -64,10 +64,10 @@ _PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
     "GLAD": "crowds:GLAD",
     "MajorityVote": "crowds:MajorityVote",
     "OneCoin": "crowds:OneCoin",
-    "StreamModel": "filters.base:StreamModel",
+    "StreamModel": "filters.streams:StreamModel",
     "chunks": "out_of_core:chunks",
     "review": "auditing.review:review",
-    "to_river": "filters.base:to_river",
+    "to_river": "filters.streams:to_river",
 }
 
 __all__ = sorted(_PUBLIC)

@@ -36,8 +36,6 @@ from noisylabels.crowds import CrowdLab as CrowdLab
 from noisylabels.crowds import DawidSkene as DawidSkene
 from noisylabels.crowds import MajorityVote as MajorityVote
 from noisylabels.crowds import OneCoin as OneCoin
-from noisylabels.filters.base import StreamModel as StreamModel
-from noisylabels.filters.base import to_river as to_river
 from noisylabels.filters.lms import INLMS as INLMS
 from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS
@@ -55,6 +53,8 @@ from noisylabels.filters.pnorm import ImplicitPNormLMS as ImplicitPNormLMS
 from noisylabels.filters.pnorm import NormalizedPNormLMS as NormalizedPNormLMS
 from noisylabels.filters.pnorm import PNormLMS as PNormLMS
 from noisylabels.filters.pnorm import UnnormalizedEG as UnnormalizedEG
+from noisylabels.filters.streams import StreamModel as StreamModel
+from noisylabels.filters.streams import to_river as to_river
 from noisylabels.online.analytic import AnalyticKernel as AnalyticKernel
 from noisylabels.online.analytic import NaiveFeatureOGD as NaiveFeatureOGD
 from noisylabels.online.kernel import NaiveKernelOGD as NaiveKernelOGD

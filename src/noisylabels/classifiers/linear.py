@@ -200,6 +200,15 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             eta0 = min(sgd.first_step(self.schedule, self.multiplier, X, s, self._objective) for s in signs)
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
+    def _grow(self, d: int) -> None:
+        """Go on with rows of d entries, more than before: the further ones have been 0 in all rows so far."""
+        known = self.n_features_in_
+        further = np.zeros((len(self._w), d - known))
+        self._w = np.insert(self._w, [known], further, axis=1)
+        self._sum = np.insert(self._sum, [known], further, axis=1)
+        self.coef_ = np.append(self.coef_, further, axis=1)
+        self.n_features_in_ = d
+
     def _pass(
         self, rows: Any, labels: Floats, order: NDArray[np.uint32], begins: bool = True, ends: bool = True
     ) -> None:
@@ -399,6 +408,14 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
     def _start(self, d: int) -> None:
         """State of a new run: w, b, ||(w, b)||^2, steps done; and its draws."""
         self._state, self._rng, self.t_ = np.zeros(d + 3), generator(self.random_state), 0
+
+    def _grow(self, d: int) -> None:
+        """Go on with rows of d entries, more than before: the further ones have been 0 in all rows so far."""
+        known = self.n_features_in_
+        further = np.zeros(d - known)
+        self._state = np.insert(self._state, [known], further)
+        self.coef_ = np.append(self.coef_, further[np.newaxis], axis=1)
+        self.n_features_in_ = d
 
     def _walk(self, X: Any, labels: Floats, steps: int) -> Self:
         """That many steps on rows of X."""

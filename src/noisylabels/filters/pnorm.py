@@ -47,6 +47,10 @@ class _Dual(Filter):
         super()._start(d)
         self.theta = np.zeros(d)
 
+    def _grow(self, d: int) -> None:
+        super()._grow(d)
+        self.run(np.zeros((1, d)), np.zeros(1))  # changes no theta, and computes w from it
+
 
 class PNormLMS(_Dual):
     """theta_t = theta_{t-1} + eta (y_t - yhat_t) x_t,  w_t = f^-1(theta_t),  yhat_t = w_{t-1}.x_t.
@@ -335,6 +339,13 @@ class EG(Filter):
         self.logarithms = np.zeros(d)
         self.w = np.full(d, 1.0 / d)
 
+    def _grow(self, d: int) -> None:
+        """A further entry begins with the mean of the weights, as all entries did."""
+        known = self.logarithms
+        super()._grow(d)
+        self.logarithms[len(known) :] = np.log2(np.mean(np.exp2(known)))
+        self.run(np.zeros((1, d)), np.zeros(1))  # computes w from the logarithms
+
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         _eg(rows.flat, rows.step, self.logarithms, y, yhat, 2.0 * self.eta / math.log(2), w)
 
@@ -381,6 +392,10 @@ class EGPlusMinus(Filter):
     def _start(self, d: int) -> None:
         super()._start(d)
         self.logarithms = np.zeros(d)
+
+    def _grow(self, d: int) -> None:
+        super()._grow(d)
+        self.run(np.zeros((1, d)), np.zeros(1))  # computes w from the logarithms
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         rate = 2.0 * self.eta * self.budget / math.log(2)

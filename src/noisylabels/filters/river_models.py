@@ -1,0 +1,53 @@
+"""Filters and classifiers as models of river: importing this module needs river."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from river import base  # type: ignore[import-not-found]
+
+from noisylabels.classifiers.linear import RobustSGDClassifier
+from noisylabels.filters.base import Filter
+from noisylabels.filters.lms import NLMS
+from noisylabels.filters.streams import StreamModel
+
+
+class RiverRegressor(StreamModel, base.Regressor):  # type: ignore[misc]
+    """A filter as a regressor of river.
+
+    Parameters
+    ----------
+    model : Filter
+        A copy of it learns.
+    """
+
+    def __init__(self, model: Filter) -> None:
+        super().__init__(model)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"model": NLMS()}
+
+
+class RiverClassifier(StreamModel, base.Classifier):  # type: ignore[misc]
+    """A classifier with ``partial_fit`` as a classifier of river.
+
+    Parameters
+    ----------
+    model : classifier
+        A copy of it learns.
+    classes : sequence
+        All classes.
+    """
+
+    def __init__(self, model: Any, classes: Sequence[Any] | None) -> None:
+        super().__init__(model, classes)
+
+    @property
+    def _multiclass(self) -> bool:
+        return len(self.classes or []) > 2
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"model": RobustSGDClassifier("log"), "classes": [False, True]}

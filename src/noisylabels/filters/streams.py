@@ -1,0 +1,215 @@
+"""Filters and classifiers that learn one row at a time, as the models of river do."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from noisylabels.filters.base import Filter
+from noisylabels.validation import Floats, finite
+
+
+class StreamModel:
+    """A filter or a classifier that learns and predicts one row of named values at a time.
+
+    Its methods are those of the models of river, which need not be installed.
+
+    Parameters
+    ----------
+    model : Filter or classifier with ``partial_fit``
+        For example `NLMS`, `RobustSGDClassifier` or `PegasosClassifier`. A copy of it learns.
+    classes : sequence, optional
+        All classes of a classifier, because the first row has one only.
+
+    Raises
+    ------
+    ValueError
+        If the model has no ``partial_fit``, or is a classifier and ``classes`` are missing.
+
+    Examples
+    --------
+    >>> from noisylabels import NLMS, StreamModel
+    >>> model = StreamModel(NLMS(mu=1.0, eps=0.0))
+    >>> model.predict_one({"rain": 2.0})
+    0.0
+    >>> model.learn_one({"rain": 2.0}, 4.0)
+    >>> model.predict_one({"rain": 3.0})
+    6.0
+    >>> model.learn_one({"snow": 1.0}, 0.5)  # a name that is missing counts as 0, a new one begins at 0
+    >>> model.predict_one({"rain": 3.0, "snow": 2.0})
+    7.0
+
+    Notes
+    -----
+    `learn_many` equals `learn_one` row by row to the last bit. For classifiers that make an epoch of every
+    call this holds where ``epoch_rows`` and ``eta0`` are given.
+    """
+
+    def __init__(self, model: Any, classes: Sequence[Any] | None = None) -> None:
+        if not hasattr(model, "partial_fit"):
+            raise ValueError(
+                f"model: {type(model).__name__} has no partial_fit, so it cannot learn row by row"
+            )
+        if not isinstance(model, Filter) and classes is None:
+            raise ValueError("classes: a classifier needs all classes beforehand, the first row has one only")
+        self.model = model
+        self.classes = classes
+        self._learner = copy.deepcopy(model)
+        self._columns: dict[Any, int] = {}  # name of a value -> its place in a row of the learner
+
+    def learn_one(self, x: Mapping[Any, float], y: Any, **side: Any) -> None:
+        """Learn from one row and its label.
+
+        Parameters
+        ----------
+        x : mapping of names to numbers
+            The row. A known name that is missing counts as 0; a new name is learned from now on.
+        y : number or class
+            The label.
+        **side
+            What ``partial_fit`` of the model takes beside, such as ``v`` of `ORS`.
+
+        Raises
+        ------
+        ValueError
+            If there is a new name and the model cannot take a further column; if a value is not finite.
+        """
+        values = finite("x", list(x.values()), (None,))
+        columns = self._columns_with(x)
+        row = np.zeros((1, len(columns)))
+        row[0, [columns[name] for name in x]] = values
+        self._learn(columns, row, [y], side)
+
+    def learn_many(self, X: Any, y: Any, **side: Any) -> None:
+        """Learn from the rows of a data frame, in order.
+
+        Parameters
+        ----------
+        X : data frame of n rows
+            Its columns are the names of `learn_one`.
+        y : array-like of shape (n,)
+            The labels.
+        **side
+            What ``partial_fit`` of the model takes beside, such as ``v`` of `ORS`.
+
+        Raises
+        ------
+        ValueError
+            As `learn_one`.
+        """
+        columns = self._columns_with(X.columns)
+        rows = np.zeros((len(X), len(columns)))
+        rows[:, [columns[name] for name in X.columns]] = X.to_numpy(dtype=float)
+        self._learn(columns, rows, np.asarray(y), side)
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """Predict the target or the class of a row.
+
+        Parameters
+        ----------
+        x : mapping of names to numbers
+            The row. Names that were never learned are left out.
+
+        Returns
+        -------
+        float or class
+            Before the first row, 0 from a filter and None from a classifier.
+        """
+        if not self._columns:
+            return 0.0 if isinstance(self._learner, Filter) else None
+        prediction: Any = self._learner.predict(self._row(x))[0].item()
+        return prediction
+
+    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        """Give the probability of each class.
+
+        Parameters
+        ----------
+        x : mapping of names to numbers
+            The row. Names that were never learned are left out.
+
+        Returns
+        -------
+        dict
+            Class to probability; equal ones before the first row.
+
+        Raises
+        ------
+        NotImplementedError
+            If the classifier has no probabilities.
+        """
+        if not hasattr(self._learner, "predict_proba"):
+            raise NotImplementedError(f"{type(self.model).__name__} has no predict_proba")
+        if not self._columns:
+            classes = list(self.classes or [])
+            return dict.fromkeys(classes, 1.0 / len(classes))
+        probabilities = self._learner.predict_proba(self._row(x))[0].tolist()
+        return dict(zip(self._learner.classes_.tolist(), probabilities, strict=True))
+
+    def _row(self, x: Mapping[Any, float]) -> Floats:
+        row = np.zeros((1, len(self._columns)))
+        for name, value in zip(x, finite("x", list(x.values()), (None,)), strict=True):
+            if name in self._columns:
+                row[0, self._columns[name]] = value
+        return row
+
+    def _columns_with(self, names: Any) -> dict[Any, int]:
+        """The places of the known names and of those that are new, which follow."""
+        columns = dict(self._columns)
+        for name in names:
+            columns.setdefault(name, len(columns))
+        if self._columns and len(columns) > len(self._columns) and not hasattr(self._learner, "_grow"):
+            new = [name for name in columns if name not in self._columns]
+            raise ValueError(
+                f"x: the names {new} are new, and {type(self.model).__name__} cannot take further columns; "
+                f"learned were {list(self._columns)}"
+            )
+        return columns
+
+    def _learn(self, columns: dict[Any, int], rows: Floats, labels: Any, side: Mapping[str, Any]) -> None:
+        learner = self._learner
+        if self._columns and len(columns) > len(self._columns):
+            learner = copy.deepcopy(learner)  # an error below leaves the model as it was
+            learner._grow(len(columns))
+        if isinstance(learner, Filter):
+            learner.partial_fit(rows, labels, **side)
+        else:
+            learner.partial_fit(rows, labels, classes=self.classes, **side)
+        self._learner = learner
+        self._columns = columns
+
+
+def to_river(model: Any, classes: Sequence[Any] | None = None) -> Any:
+    """Turn a filter or a classifier into a model of river, for its pipelines and evaluations.
+
+    Parameters
+    ----------
+    model : Filter or classifier with ``partial_fit``
+        See `StreamModel`.
+    classes : sequence, optional
+        All classes of a classifier.
+
+    Returns
+    -------
+    river.base.Regressor or river.base.Classifier
+        A `StreamModel` that is also a model of river.
+
+    Raises
+    ------
+    ImportError
+        If river is not installed. `StreamModel` has the same methods without it.
+
+    Examples
+    --------
+    >>> from noisylabels import NLMS, to_river  # doctest: +SKIP
+    >>> from river import preprocessing
+    >>> pipeline = preprocessing.StandardScaler() | to_river(NLMS(mu=0.5))  # doctest: +SKIP
+    """
+    from noisylabels.filters.river_models import RiverClassifier, RiverRegressor
+
+    if isinstance(model, Filter):
+        return RiverRegressor(model)
+    return RiverClassifier(model, classes)
