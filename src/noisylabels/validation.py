@@ -9,11 +9,105 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
+
+
+def check_features(name: str, values: Any) -> Any:
+    """Accept features in any form as they are, and sum the repeated entries of a sparse matrix.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    values : array_like or sparse matrix
+        Features (n, d); what else is wrong with them is left to the checks that follow.
+
+    Returns
+    -------
+    array_like or sparse matrix
+        `values`, or a copy of a sparse matrix in which an entry has one place.
+
+    Raises
+    ------
+    ValueError
+        If there are no features (None), or a NumPy mask hides some of them.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from noisylabels.validation import check_features
+    >>> halves = csr_array(([0.5, 0.5], [0, 0], [0, 2]), shape=(1, 1))
+    >>> check_features("X", halves).data
+    array([1.])
+    """
+    if values is None:
+        raise ValueError(f"{name}: features (n, d) are needed, got None")
+    if issparse(values):
+        if values.format in ("csr", "csc") and not values.has_canonical_format:
+            values = values.copy()
+            values.sum_duplicates()
+        return values
+    refuse_masked(name, values)
+    return values
+
+
+def check_labels(name: str, values: Any) -> Any:
+    """Accept labels in any form as they are, but refuse masked ones, lists and texts that are bytes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    values : array_like
+        Labels (n,); None is left to the checks that follow.
+
+    Returns
+    -------
+    array_like
+        `values`.
+
+    Raises
+    ------
+    ValueError
+        If a NumPy mask hides a label, if labels are bytes, or if rows have lists of different lengths.
+
+    Examples
+    --------
+    >>> from noisylabels.validation import check_labels
+    >>> check_labels("y", ["no", "yes"])
+    ['no', 'yes']
+    """
+    refuse_masked(name, values)
+    try:
+        labels = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name}: one label for each row is needed, got {shown(values)}") from None
+    if labels.dtype.kind == "S":
+        undecoded = labels.ravel().tolist()
+    elif labels.dtype.kind == "O":
+        undecoded = [label for label in labels.ravel().tolist() if isinstance(label, bytes)]
+    else:
+        undecoded = []
+    if undecoded:
+        how = 'decode them, for example [label.decode("utf-8") for label in y]'
+        raise ValueError(f"{name}: labels are bytes, such as {shown(undecoded[0])}; {how}")
+    return values
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Raise ValueError where a NumPy mask hides values, in an array or in the rows of a list."""
+    if isinstance(values, list | tuple):
+        if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in values):
+            raise ValueError(f"{name}: some values are masked; fill them or leave the rows out")
+        return
+    if np.ma.is_masked(values):
+        index = first_index(np.ma.getmaskarray(values))
+        raise ValueError(f"{name}: value at index {index} is masked; fill it or leave the row out")
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
@@ -32,9 +126,7 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
     given = as_array(name, values)
     if given.dtype.kind not in "biufO":
         raise ValueError(f"{name}: expected real numbers, got {given.dtype}")
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        index = first_index(np.ma.getmaskarray(given))
-        raise ValueError(f"{name}: value at index {index} is masked; fill it or leave the row out")
+    refuse_masked(name, values)
     try:
         array = np.ascontiguousarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # objects of all kinds

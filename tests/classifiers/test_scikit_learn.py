@@ -118,7 +118,7 @@ def test_calibration_passes_weights_on_without_a_warning(cls):
 @with_weights
 def test_scikit_learns_boosting_takes_every_classifier_with_weights(cls):
     ensemble = AdaBoostClassifier(made(cls), n_estimators=2, random_state=0).fit(X, Y)
-    assert ensemble.predict(X).shape == Y.shape
+    assert ensemble.score(X, Y) > 0.7
 
 
 def test_the_bound_does_not_claim_to_take_weights():

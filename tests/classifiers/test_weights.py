@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import noisylabels as nl
-from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted
+from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted, as_counts
 from noisylabels.classifiers.kernel import KernelClassifier
 
 CLASSIFIERS = [cls for cls in ALL if issubclass(cls, Weighted)]
@@ -91,6 +91,40 @@ def test_other_weights_draw_rows_in_proportion():
     assert (labels == 0).mean() == pytest.approx(4.5 / 4.75, abs=0.01)
     heavy = model._used(X, Y, np.full(50, MOST_COPIES + 1))[0]  # too many copies: every row drawn once
     np.testing.assert_array_equal(heavy, X)
+
+
+SHARES = {
+    "equal": np.ones(50),
+    "different": np.random.default_rng(9).uniform(0.1, 3.0, 50),
+    "some_zero": 1.1 * A,
+}
+
+
+@every
+@pytest.mark.parametrize("shares", SHARES)
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e-5, 1e5, 1e50, 1e300])
+def test_weights_that_are_no_counts_are_shares(cls, shares, scale):
+    weights = SHARES[shares]
+    wanted = decisions(made(cls).fit(X, Y, sample_weight=weights / weights.mean()))
+    scaled = decisions(made(cls).fit(X, Y, sample_weight=scale * weights))
+    near = 1e-2 if cls is nl.RobustMultiKernelLogisticRegression else 1e-9  # its path amplifies rounding
+    np.testing.assert_allclose(scaled, wanted, atol=near * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("method", ["prune", "likelihood"])
+@pytest.mark.parametrize("scale", [1e-20, 1e50])
+def test_weights_of_a_corrected_classifier_that_are_no_counts_are_shares(method, scale):
+    weights = SHARES["different"]
+    model = nl.CorrectedClassifier(method=method)
+    wanted = model.fit(X, Y, sample_weight=weights / weights.mean()).predict_proba(X)
+    np.testing.assert_allclose(model.fit(X, Y, sample_weight=scale * weights).predict_proba(X), wanted)
+
+
+def test_counts_of_rows_are_kept_as_they_are():
+    for counts in (np.ones(2), np.full(50, 1000.0), A.astype(float), np.full(50, 0.5)):
+        assert as_counts(counts) is counts
+    np.testing.assert_allclose(as_counts(np.array([0.5, 0.25, 0.75])), [1.0, 0.5, 1.5])
+    np.testing.assert_allclose(as_counts(np.array([1e3, 3e3])), [0.5, 1.5])
 
 
 def test_chunks_have_weights_too():

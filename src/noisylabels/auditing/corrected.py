@@ -19,7 +19,7 @@ from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at
 from noisylabels.classifiers.linear import RobustLogisticRegression
 from noisylabels.noise import flips
 from noisylabels.seeding import generator
-from noisylabels.validation import choice, whole
+from noisylabels.validation import check_features, check_labels, choice, whole
 
 METHODS = ("prune", "importance", "forward", "backward", "likelihood")
 ESTIMATES: dict[str, Callable[..., Array]] = {"joint": flip_rates.from_joint, "anchor": flip_rates.anchor}
@@ -108,7 +108,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
 
     def _labels(self, X: Any, y: ArrayLike) -> tuple[Any, Classes]:
         """X with rows that can be drawn, and the class numbers (n,) of y; sets classes_."""
-        X, y = indexable(X, y)
+        X, y = indexable(check_features("X", X), check_labels("y", y))
         X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
         observed = column_or_1d(y, warn=True)
         assert_all_finite(observed, input_name="y")

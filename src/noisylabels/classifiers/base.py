@@ -16,11 +16,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.noise import flips
 from noisylabels.seeding import generator
-from noisylabels.validation import Floats, nonnegative, number, shown, whole
+from noisylabels.validation import Floats, check_features, check_labels, nonnegative, number, shown, whole
 
 MOST_COPIES = 10  # times the rows
+FEWEST_ROWS = 2  # that two classes can have
+MOST_ROWS_EACH = 1000.0  # that a weight can stand for, on average
 LARGEST = 1e35
 """Trees hold features in single precision, which ends at 3e38; beyond 1e70 LIBLINEAR never ends."""
+
+
+NO_LABELS = object()
+"""In place of labels where a prediction needs none."""
 
 
 def bounded(X: Any) -> Any:
@@ -36,11 +42,26 @@ def bounded(X: Any) -> Any:
     return X
 
 
+def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> Any:
+    """Accept X (n, d), or X and y (n,), by scikit-learn's rules and ours: the one door of all classifiers.
+
+    options : of `sklearn.utils.validation.validate_data`.
+    Raises ValueError: None, masked values, labels as bytes, other features than in `fit`, NaN, infinity,
+    a feature beyond 1e35 in size.
+    """
+    X = check_features("X", X)
+    accepted = "csr" if estimator.SPARSE else False
+    if y is NO_LABELS:
+        return bounded(validate_data(estimator, X, accept_sparse=accepted, **options))
+    y = check_labels("y", y)
+    X, y = validate_data(estimator, X, y, accept_sparse=accepted, **options)
+    return bounded(X), y
+
+
 def features_of(estimator: Any, X: Any) -> Any:
-    """X (n, d) for a prediction; ValueError: not fitted, other features, NaN, infinity, too large."""
+    """X (n, d) for a prediction; ValueError: not fitted, or see `check_rows`."""
     check_is_fitted(estimator)
-    accepted = estimator.SPARSE and "csr"
-    return bounded(validate_data(estimator, X, reset=False, dtype=np.float64, accept_sparse=accepted))
+    return check_rows(estimator, X, reset=False, dtype=np.float64)
 
 
 def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArray[Any]:
@@ -64,7 +85,7 @@ def trusted_rows(
 
     Raises ValueError: another length, a label that is no class.
     """
-    values = np.asarray(trusted, dtype=object)
+    values = np.asarray(check_labels("trusted", trusted), dtype=object)
     if values.shape != (n,):
         raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
     known = np.flatnonzero([v is not None and v == v for v in values])
@@ -144,6 +165,22 @@ class TrueLabelPosterior(FitFlags):
         return self.decision_function(X)
 
 
+def as_counts(weights: Floats) -> Floats:
+    """Keep weights (n,) that can be counts of rows, and divide others by their mean.
+
+    Weights are no counts if they are fewer than two rows together, or more than a thousand rows each on
+    average. Only their ratios can be meant, and penalties are made for about n rows.
+    """
+    largest = weights.max()
+    if not largest > 0.0:
+        return weights
+    share = weights / largest  # no sum of these overflows
+    mean = largest * share.mean()
+    if mean * len(weights) >= FEWEST_ROWS and mean <= MOST_ROWS_EACH:
+        return weights
+    return share / share.mean()
+
+
 class Labelled:
     """classes_ (K,), sorted, after `fit`."""
 
@@ -156,6 +193,9 @@ class Weighted(Labelled):
 
     class_weight : None, 1 for every class; {class: weight >= 0}, 1 for those without; or "balanced",
         n / (K n_k) for class k with n_k of the n examples.
+
+    Weights that are together less than two rows, or more than a thousand rows each on average, are no
+    counts: they are divided by their mean, so that only their ratios matter.
 
     Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the rows or
     random draws count, as in stochastic gradient descent, rows are repeated, or drawn in proportion to a_n
@@ -182,7 +222,8 @@ class Weighted(Labelled):
         a = np.ones(n) if sample_weight is None else nonnegative("sample_weight", sample_weight, (n,))
         if not a.any():
             raise ValueError("sample_weight: the weights of all examples are zero")
-        a = a * self._class_weights(np.bincount(labels, a, K).astype(float))[labels]
+        a = as_counts(a)
+        a = as_counts(a * self._class_weights(np.bincount(labels, a, K).astype(float))[labels])
         if (there & ~(np.bincount(labels, a, K) > 0)).any():
             name = "class_weight" if sample_weight is None else "sample_weight"
             left = "one class only: some example of each" if K == 2 else "a class without examples: each"
@@ -214,9 +255,9 @@ class Weighted(Labelled):
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
         """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self.SPARSE and "csr")
+        X, y = check_rows(self, X, y, dtype=np.float64)
         self.classes_ = classes_of(y, multiclass=self.MULTICLASS)
-        return self._used(bounded(X), np.searchsorted(self.classes_, y), sample_weight)
+        return self._used(X, np.searchsorted(self.classes_, y), sample_weight)
 
     def _used(
         self, X: Any, labels: NDArray[np.intp], sample_weight: ArrayLike | None
@@ -314,11 +355,10 @@ class LinearBinaryClassifier(DecisionClassifier):
     def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d); ValueError: not fitted, other features."""
         check_is_fitted(self)
-        accepted = self.SPARSE and "csr"
-        X = validate_data(self, X, accept_sparse=accepted, reset=False, dtype=[np.float64, np.float32])
+        X = check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         if len(self.coef_) > 1:
-            return np.asarray(bounded(X) @ self.coef_.T + self.intercept_)
-        return np.asarray(bounded(X) @ self.coef_[0] + self.intercept_[0])
+            return np.asarray(X @ self.coef_.T + self.intercept_)
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
     def _checked(
         self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True,
@@ -328,15 +368,14 @@ class LinearBinaryClassifier(DecisionClassifier):
 
         Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first time.
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse=self.SPARSE and "csr", dtype=[np.float64, np.float32], order="C",
-            accept_large_sparse=False, reset=first,
-        )  # fmt: skip
+        X, y = check_rows(
+            self, X, y, dtype=[np.float64, np.float32], order="C", accept_large_sparse=False, reset=first
+        )
         if first:
             self.classes_ = classes_of(y, classes, multiclass=self.MULTICLASS)
         elif not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
-        X, labels, weights = bounded(X), np.searchsorted(self.classes_, y), None
+        labels, weights = np.searchsorted(self.classes_, y), None
         if isinstance(self, Weighted):
             X, labels, weights = self._used(X, labels, sample_weight)
         if len(self.classes_) > 2:

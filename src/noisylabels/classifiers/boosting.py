@@ -16,13 +16,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
 
 from noisylabels.classifiers.base import (
     DecisionClassifier,
     Repeated,
     TrueLabelPosterior,
-    bounded,
+    check_rows,
     features_of,
     rows_at,
     trusted_rows,
@@ -370,8 +369,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
 
     def _trusted(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
         """The trusted points and their labels as -1.0 and +1.0."""
-        X, y = validate_data(self, X, y, dtype=np.float64, reset=False)
-        bounded(X)
+        X, y = check_rows(self, X, y, dtype=np.float64, reset=False)
         if not np.isin(y, self.classes_).all():
             raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
         return X, np.where(y == self.classes_[1], 1.0, -1.0)

@@ -23,6 +23,7 @@ from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
 BLOCKS = "blocks"
 PIECE = 1 << 20  # row numbers drawn at a time
+SMALLEST_LAM, LARGEST_LAM = 1e-15, 1e15  # for which LIBLINEAR returns, and a solution
 
 
 @dataclass(eq=False, repr=False)
@@ -301,14 +302,15 @@ class MarginMinimiser(Weighted, LinearBinaryClassifier):
 class LiblinearClassifier(Weighted, LinearBinaryClassifier):
     """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
 
-    loss : "squared_hinge", or "hinge" without the square, in the dual only (-s 3).   lam : lambda > 0.
+    loss : "squared_hinge", or "hinge" without the square, in the dual only (-s 3).
+    lam : lambda from 1e-15 to 1e15; far beyond, LIBLINEAR returns w = 0 or never returns.
     dual : coordinate descent in the dual (-s 1 -e 0.1), else a trust region in the primal (-s 2 -e 0.01);
         both with -B 1, a regularised constant feature.
     max_iter : LIBLINEAR's limit of 1000 iterations.
     random_state : orders of the dual; not used in the primal.
 
     Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_.
-    Raises ValueError: lam <= 0, wrong labels, an unknown loss, "hinge" in the primal.
+    Raises ValueError: lam out of range, wrong labels, an unknown loss, "hinge" in the primal.
     Source: Fan et al., JMLR 9, 2008; the options are those of Han, Tsang, Chen, Section 5.1.
     """
 
@@ -325,7 +327,7 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
         """Solve for X (n, d), dense or CSR, and y (n,), with weights (n,), of which only ratios count."""
         from sklearn.svm import LinearSVC
 
-        lam = number("lam", self.lam, above=0)
+        lam = number("lam", self.lam, least=SMALLEST_LAM, most=LARGEST_LAM)
         choice("loss", self.loss, ("squared_hinge", "hinge"))
         flag("dual", self.dual)
         whole("max_iter", self.max_iter, 1, 2**31 - 1)
