@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, cholesky, helmert, solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, helmert, solve_triangular
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_softmax, logsumexp
 
@@ -31,6 +32,7 @@ from noisylabels.validation import Floats
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega
 NEAR = 1e-2  # the same, below which rounds of more than two classes are extrapolated
 SMALLEST_CURVATURE, SMALLEST_STEP = 1e-6, 2.0**-39
+RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # of a Newton step, relative to the diagonal
 
 # of `lbfgs`
 CURVATURE = 0.6  # K times a typical s_j s_k over that of f = 0
@@ -192,7 +194,7 @@ def _binary_step(Z: Floats, f: Floats, q: Floats, a: Floats, penalty: Floats, th
     h = a * np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)
     hessian = (Z.T * h) @ Z
     hessian[np.diag_indices_from(hessian)] += 2.0 * penalty
-    return np.asarray(solve(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta, assume_a="pos"))
+    return solve_newton(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta)
 
 
 def _softmax_step(Z: Floats, s: Floats, q: Floats, a: Floats, penalty: Floats, V: Floats) -> Floats:
@@ -205,8 +207,22 @@ def _softmax_step(Z: Floats, s: Floats, q: Floats, a: Floats, penalty: Floats, V
     hessian = (outer @ grams.reshape(len(h), -1)).reshape(k, k, r, r)
     flat = hessian.transpose(2, 0, 3, 1).reshape(r * k, r * k)
     flat.flat[:: r * k + 1] += np.repeat(4.0 * penalty, k)
-    factor = cho_factor(flat, overwrite_a=True, check_finite=False)
-    return np.asarray(cho_solve(factor, gradient.reshape(-1), check_finite=False)).reshape(r, k)
+    return solve_newton(flat, gradient.reshape(-1)).reshape(r, k)
+
+
+def solve_newton(hessian: Floats, gradient: Floats) -> Floats:
+    """Solve H d = g for H (r, r) that is positive definite but for rounding, with as small a ridge as can be.
+
+    Columns that depend on each other leave H singular where the penalty is far below their size. The ridge
+    is relative to the diagonal, so that it does not depend on the units of the columns.
+    """
+    diagonal = np.diag(hessian).copy()
+    for ridge in RIDGES:
+        np.fill_diagonal(hessian, diagonal + ridge * diagonal)
+        with suppress(LinAlgError):
+            factor = cho_factor(hessian, check_finite=False)
+            return np.asarray(cho_solve(factor, gradient, check_finite=False))
+    return np.asarray(gradient / diagonal)
 
 
 def gram(Z: Floats, weights: Floats | None = None) -> Floats:
