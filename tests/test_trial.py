@@ -7,13 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from checkouts import ROOT
-
-SCRIPT = [sys.executable, "-P", str(ROOT / "src/scripts/trial.py")]
-
-
-def tried(folder, *words):
-    return subprocess.run([*SCRIPT, *words], cwd=folder, capture_output=True, text=True, timeout=600)
+from command_lines import run_script
+from project import ROOT
 
 
 @pytest.fixture
@@ -42,15 +37,17 @@ def beans(tmp_path):
     ],
 )
 def test_what_cannot_be_tried_is_refused_in_one_line(beans, words, line):
-    done = tried(beans, 'my "beans".csv', *words.split())
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert line in done.stderr
+    status, _, errors = run_script("trial", beans, 'my "beans".csv', *words.split())
+    assert (status, errors.count("\n")) == (1, 1)
+    assert line in errors
 
 
 @pytest.mark.workflow
 @pytest.mark.nightly
 def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
-    done = tried(beans, 'my "beans".csv', "--label", "kind", "--splits", "2", "--rows", "40", "--out", "out")
+    words = ['my "beans".csv', *["--label", "kind", "--splits", "2", "--rows", "40", "--out", "out"]]
+    command = [sys.executable, "-P", str(ROOT / "src/scripts/trial.py"), *words]
+    done = subprocess.run(command, cwd=beans, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     page = done.stdout.rpartition("Look:")[2].strip()
     assert page == str(beans / "out/site/full/my_my_beans_errors.html")

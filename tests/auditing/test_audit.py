@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_lines import run_script
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
@@ -244,17 +245,13 @@ SCRIPT = [sys.executable, "-P", str(ROOT / "src/scripts/audit.py")]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
 
 
-def run(folder, *arguments, **environment):
-    done = subprocess.run(
-        [*SCRIPT, *arguments], cwd=folder, env=ENVIRONMENT | environment, capture_output=True, text=True
-    )
-    return done.returncode, done.stdout, done.stderr
+def run(folder, *arguments):
+    return run_script("audit", folder, *arguments)
 
 
 BEANS = "a,b,kind\n" + "".join(f"{i % 7},{i},{'xy'[i % 2]}\n" for i in range(40))
 
 
-@pytest.mark.nightly
 def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     X, y, true = table(n=80)
     columns = {"when": [f"{1 + i % 28:02}.03.2026" for i in range(80)], "width": X[:, 0], "length": X[:, 1]}
@@ -295,7 +292,6 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert (code, "These columns say nothing" in out) == (0, True)
 
 
-@pytest.mark.nightly
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "suspicious.csv").write_text(BEANS)
     arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")
@@ -315,8 +311,10 @@ def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(t
     named = {"x": "=cmd|'/C calc'!A0", "y": "größe\x1b[31m"}
     text = "".join(f"{i % 7},{i + 99 * (i % 2)},{named['xy'[i % 2]]}\n" for i in range(40))
     (tmp_path / name).write_text("a,b\x1b]0;,kind\n" + text)
-    code, out, err = run(tmp_path, name, "--label", "kind", PYTHONIOENCODING="ascii")
-    assert code == 0, err
+    command, variables = [*SCRIPT, name, "--label", "kind"], ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    out, err = done.stdout, done.stderr
+    assert done.returncode == 0, err
     folder = tmp_path / os.fsdecode(b"b\xe4r_audit")
     page = (folder / "index.html").read_text()
     for file in folder.glob("*.csv"):

@@ -4,13 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from command_lines import run_script
 from finished_runs import CHECKOUT, finish, plan_of
 
 
 def run(script, *arguments, folder):
-    command = [sys.executable, "-P", str(CHECKOUT / f"src/scripts/{script}.py"), *map(str, arguments)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
+    """Run a script in this process: (status, all that it printed)."""
+    status, output, errors = run_script(script, folder, *map(str, arguments))
+    return status, output + errors
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,7 @@ def test_the_pages_of_a_scale_replace_those_that_were_there(tmp_path):
 
 def test_a_run_is_compared_from_any_folder(tmp_path):
     finish(tmp_path, plan_of("full", ["ors"]), ["ors/fig2"])
-    status, output = run("compare", tmp_path / "results/full", folder=tmp_path)
-    assert output.startswith("ors/fig2 ")
-    assert (status != 0) == ("different" in output)
+    command = [sys.executable, "-P", str(CHECKOUT / "src/scripts/compare.py"), str(tmp_path / "results/full")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.startswith("ors/fig2 ")
+    assert (done.returncode != 0) == ("different" in done.stdout)
