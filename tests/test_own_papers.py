@@ -132,7 +132,7 @@ MISTAKES = [
     (YAML, "below: 0}", "bellow: 0}", "did you mean below"),
     (YAML, "datasets: [ida_heart]", "datasets: [ida_heart, ida_hart]", "'ida_hart' is not in the registry"),
     (YAML, "datasets: [ida_heart]", "datasets: [ida_heart.officiel]", "no source or variant 'officiel'"),
-    (YAML, "code:errors", "code:erors", "has errors"),
+    (YAML, "code:errors", "code:erors", "close names: errors"),
     (YAML, "protocol: ", "protocol: no", "no module"),
     (YAML, "drawing:bars", "drawing:bar", "close names: bars"),
     (YAML, "render: ", "render: no", "is its folder in `project`"),
@@ -153,7 +153,7 @@ MISTAKES = [
     (NAMES, "solid o", "solid", "a colour, a dash and a marker are expected, such as `blue dash o`"),
     (NAMES, "metrics:", "metric:", "did you mean metrics"),
     (DRAWING, "@panels.figure\n", "", "put @panels.figure above it"),
-    (CODE, '@protocol(Settings, labels=("error",))\n', "", "put @protocol(Settings) above its function"),
+    (CODE, '@protocol(Settings, labels=("error",))\n', "", "put @protocol above it"),
     (YAML, "code:NearestMean", "coed:NearestMean", ".coed'; did you mean "),
     (CSV, LINE, LINE.removeprefix("ida_heart"), "TABLE1-heart: its line gives it no dataset"),
 ]
@@ -340,6 +340,8 @@ def errors(settings, walk):
 )
 def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch, wrong, message):
     name = f"own_protocol_{zlib.crc32(wrong.encode()):x}"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/TITLE").touch()  # a project has a paper
     (tmp_path / f"{name}.py").write_text(PROTOCOL.replace("WRONG", wrong), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     settings = {"protocol": f"{name}:errors", "experiment": "e", "seed": 1, "settings": {"repetitions": 2}}

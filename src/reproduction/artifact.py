@@ -18,8 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveInt, PrivateAttr, model_validator
+from pydantic import Field, PositiveInt, PrivateAttr, field_validator, model_validator
 
+from reproduction.captions import check_caption
 from reproduction.data import registry
 from reproduction.figures import names, rendering
 from reproduction.protocols import walk
@@ -153,6 +154,12 @@ class Artifact(Model):
     _scale: str = PrivateAttr(default="full")
     _content: Content = PrivateAttr(default={})
     _only: Content = PrivateAttr(default={})
+
+    @field_validator("caption")
+    @classmethod
+    def _plain_markup(cls, caption: str) -> str:
+        check_caption(caption)
+        return caption
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -9,12 +9,13 @@ Modules of the user's own are imported by `imported`; `raised` says in one line 
 """
 
 import ast
+import difflib
 import hashlib
 import importlib
 import json
 import re
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import PathFinder
@@ -147,11 +148,53 @@ def raised(error: BaseException) -> str:
     return f"{file}, line {line}: {type(error).__name__}: {said}"
 
 
+def check_declared(module: str, function: str, decorators: Sequence[str]) -> None:
+    """Refuse a function that an artifact names unless a project declares it; its module is only read.
+
+    So a name in an artifact can start no other module: those of Python and of installed packages are in no
+    folder with papers.
+
+    Raises ValueError: the module does not exist or is in no such folder, or does not declare the function.
+    """
+    if module.partition(".")[0] in PACKAGES:
+        return
+    file = module_file(module)
+    if file is None:
+        raise ValueError(f"no module {module!r}; is its folder in `project`, or on PYTHONPATH?")
+    project = file.parents[module.count(".") + (file.name == "__init__.py")]
+    if not any(project.glob("*/TITLE")):
+        where = f"{project} has no paper, a folder with a TITLE"
+        raise ValueError(f"module {module!r} is in no project: {where}; move it to yours")
+    if file.suffix != ".py":
+        raise ValueError(f"module {module!r} ({file}) is not Python source")
+    names = {decorator.rpartition(".")[2] for decorator in decorators}
+    try:
+        declared = set(_declared_names(ast.parse(file.read_bytes()), names))
+    except SyntaxError:
+        return  # the import says where
+    if function not in declared:
+        close = difflib.get_close_matches(function, declared) or sorted(declared)
+        there = f"close names: {', '.join(close)}" if close else f"put @{decorators[0]} above it"
+        raise ValueError(f"module {module!r} declares no function {function!r}; {there}")
+
+
+def _declared_names(tree: ast.Module, decorators: Collection[str]) -> Iterator[str]:
+    """Names of functions below one of the decorators, and those that the value of a call is given."""
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            for decorator in statement.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if ast.unparse(called).rpartition(".")[2] in decorators:
+                    yield statement.name
+        elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+
+
 def imported(module: str) -> ModuleType:
     """The module. Raises ModuleNotFoundError: it does not exist; ValueError: one's own that has a mistake."""
     try:
         return importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and module.startswith(error.name or "-")
         if missing or module.startswith(("reproduction.", "noisylabels.")):
             raise

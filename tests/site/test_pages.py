@@ -8,9 +8,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-import yaml
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
-from project import EXPERIMENTS, artifact_names
 
 from reproduction import reference
 from reproduction.results import write_rows
@@ -217,26 +215,6 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     for name in ("index", "ors_fig2", "findings"):
         assert "<script>alert" not in (tmp_path / f"site/{name}.html").read_text()
-
-
-# Text
-
-
-@pytest.mark.parametrize("name", artifact_names())
-def test_the_formulas_of_every_caption_are_rendered(name):
-    file = EXPERIMENTS / f"{name}.yaml"
-    caption = yaml.safe_load(file.read_text(encoding="utf-8"))["caption"]
-    html = pages.caption(caption)
-    assert html.count("<math") == caption.count(":math:")
-    assert 'class="math"' not in html  # how docutils shows what it cannot read
-    assert "system-message" not in html
-
-
-def test_a_caption_reads_no_file_and_an_index_stands_beside_an_accented_letter():
-    raw = ".. raw:: html\n\n   <script>x</script>"
-    assert "root:" not in pages.caption(f".. include:: /etc/passwd\n\n{raw}")
-    assert "<script>" not in pages.caption(raw)
-    assert "munderover" not in pages.caption(r":math:`\sum_t(\hat y_t-\tilde{w}_s^2)^2`")
 
 
 # Numbers

@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from reproduction.code_digest import imported, module_file
+from reproduction.code_digest import check_declared, imported, module_file
 from reproduction.figures import names, style
 from reproduction.figures import tables as writer
 from reproduction.figures.panels import RenderError, Results, add_room
@@ -41,6 +41,7 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
         nearest = near(module_name, modules)
         raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
     try:
+        check_declared(place, function, ("panels.figure", "panels.table"))
         module = imported(place)
     except ValueError as error:
         raise RenderError(f"render: {error}") from error

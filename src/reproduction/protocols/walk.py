@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
-from reproduction.code_digest import imported, raised
+from reproduction.code_digest import check_declared, imported, raised
 from reproduction.points import KEY, Points, Scored
 from reproduction.protocols.settings import Drawn, M, Noise, PartSettings, Settings, SplitSettings
 from reproduction.results import COLUMNS
@@ -315,6 +315,7 @@ def find(name: str) -> Protocol:
     module_name, _, function = name.rpartition(":" if ":" in name else ".")
     place = module_of(name)
     try:
+        check_declared(place, function, ("protocol",))
         module = imported(place)
     except ModuleNotFoundError as error:
         if not place.startswith(error.name or "-"):

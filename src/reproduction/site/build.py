@@ -17,6 +17,7 @@ from noisylabels.auditing import audit
 from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.review import Review, harmless
 from noisylabels.auditing.tables import visible
+from reproduction.captions import render_caption
 from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names, rendering
 from reproduction.plan import Plan
@@ -116,9 +117,10 @@ def templates() -> Environment:
     loader = PackageLoader("reproduction.site")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
-    said = (pages.caption, pages.plain, pages.unmarked, pages.counted, pages.toned)
+    said = (pages.plain, pages.unmarked, pages.counted, pages.toned)
     filters = (*said, number, minutes, commit_of)
     environment.filters |= {function.__name__: function for function in filters}
+    environment.filters["caption"] = render_caption
     environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
     environment.globals |= {"elsewhere": pages.elsewhere, "ILLUSTRATES": pages.ILLUSTRATES}
     environment.globals |= {"charts": charts, "percent": percent, "data_set": names.data_set}

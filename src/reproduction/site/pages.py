@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,27 +25,6 @@ from reproduction.strict_yaml import read as read_yaml
 from reproduction.verdicts.claims import JUDGED, VERDICTS, listed
 from reproduction.verdicts.estimates import value
 from reproduction.verdicts.sentences import NO_ROWS, Sentences, metric_of, statements, with_control
-
-DOCUTILS: Mapping[str, object] = {
-    "math_output": "MathML",
-    "file_insertion_enabled": False,
-    "raw_enabled": False,
-    "report_level": 5,
-    "halt_level": 5,
-    "smart_quotes": False,
-}
-"""A caption reads no file and holds no raw HTML; a slip in its markup is shown, not an error."""
-ACCENT = re.compile(r"(\\(?:hat|tilde|bar|dot|vec)\s*(?:\{[^{}]*\}|\\?[A-Za-z]+?))(?=[_^])")
-"""An accented letter before an index: docutils would put the index below the letter."""
-
-
-@cache
-def caption(text: str) -> Markup:
-    """HTML of a text in reStructuredText, its formulas as MathML."""
-    from docutils.core import publish_parts
-
-    body = publish_parts(ACCENT.sub(r"\1{}", text), writer="html5", settings_overrides=DOCUTILS)["body"]
-    return Markup(re.sub(r">\s+<(?=/?m)", "><", body))
 
 
 def plain(text: str) -> Markup:

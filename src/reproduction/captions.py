@@ -1,0 +1,83 @@
+"""Captions of artifacts: reStructuredText of which only plain markup is allowed, as HTML with MathML."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from markupsafe import Markup
+
+ALLOWED = (
+    "document",
+    "paragraph",
+    "Text",
+    "emphasis",
+    "strong",
+    "literal",
+    "subscript",
+    "superscript",
+    "title_reference",
+    "math",
+    "math_block",
+    "bullet_list",
+    "list_item",
+    "reference",
+    "target",
+)
+"""Nodes of docutils. Pictures, tables, directives, raw text and slips in the markup are other ones."""
+SCHEMES = ("https://", "http://", "#")
+SETTINGS: Mapping[str, object] = {
+    "math_output": "MathML",
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "_disable_config": True,
+    "report_level": 5,
+    "halt_level": 5,
+    "smart_quotes": False,
+}
+ACCENT = re.compile(r"(\\(?:hat|tilde|bar|dot|vec)\s*(?:\{[^{}]*\}|\\?[A-Za-z]+?))(?=[_^])")
+"""An accented letter before an index: docutils would put the index below the letter."""
+LONGEST = 60
+"""Characters of a caption that a message quotes."""
+
+
+@cache
+def check_caption(text: str) -> None:
+    """Refuse a caption with anything but plain text, emphasis, code, formulas, lists and links.
+
+    Raises ValueError: the first thing in it that is not allowed.
+    """
+    from docutils import nodes
+    from docutils.frontend import get_default_settings
+    from docutils.parsers.rst import Parser
+    from docutils.utils import new_document
+
+    settings = get_default_settings(Parser)
+    for key, value in SETTINGS.items():
+        setattr(settings, key, value)
+    tree = new_document("caption", settings)
+    Parser().parse(text, tree)  # nothing is read, and nothing written
+    for node in [*tree.findall(), *tree.parse_messages]:
+        kind = type(node).__name__
+        if kind not in ALLOWED:
+            said = " ".join(node.astext().split())[:LONGEST]
+            known = "text, emphasis, code, formulas, lists and links"
+            kind = kind.replace("_", " ")
+            raise ValueError(f"caption: a {kind} is not allowed ({said!r}); a caption has {known}")
+        address = node.get("refuri", "") if isinstance(node, nodes.Element) else ""
+        if address and not address.startswith(SCHEMES):
+            shown = address[:LONGEST]
+            raise ValueError(f"caption: the link {shown!r} is not allowed; use https://, http:// or #")
+
+
+@cache
+def render_caption(text: str) -> Markup:
+    """Write a caption as HTML, its formulas as MathML.
+
+    Raises ValueError: see `check_caption`.
+    """
+    from docutils.core import publish_parts
+
+    marked = ACCENT.sub(r"\1{}", text)
+    check_caption(marked)
+    body = publish_parts(marked, writer="html5", settings_overrides=dict(SETTINGS))["body"]
+    return Markup(re.sub(r">\s+<(?=/?m)", "><", body))
