@@ -196,8 +196,8 @@ def test_weights_of_classes_and_small_weights_are_those_of_rows(method):
     by_row = model.fit(X, observed, sample_weight=np.where(observed, 1, 2.5)).predict_proba(X)
     np.testing.assert_array_equal(by_class.predict_proba(X), by_row)
     plain = model.fit(X, observed).weights_
-    counts, shares = np.full(400, 1e-2), np.full(400, 1e-3)  # four rows together, and less than two
-    np.testing.assert_allclose(model.fit(X, observed, sample_weight=counts).weights_ / 1e-2, plain)
+    counts, shares = np.full(400, 2.0**-6), np.full(400, 1e-3)  # six rows together, and less than two
+    np.testing.assert_allclose(model.fit(X, observed, sample_weight=counts).weights_ / 2.0**-6, plain)
     np.testing.assert_allclose(model.fit(X, observed, sample_weight=shares).weights_, plain)
     with pytest.raises(ValueError, match="sample_weight: value at index 0 is negative"):
         model.fit(X, observed, sample_weight=-np.ones(400))
