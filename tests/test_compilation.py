@@ -171,3 +171,34 @@ def test_every_compiled_function_of_the_library_goes_through_the_decorator():
     for file in (compilation.ROOT / "noisylabels").rglob("*.py"):
         if file != Path(compilation.__file__):
             assert "njit" not in file.read_text(encoding="utf-8"), file
+
+
+INTERRUPTED = """
+import signal
+import numpy as np
+from noisylabels.compilation import compile_kernel
+
+@compile_kernel()
+def count(total) -> "tuple[Floats, Floats]":
+    for _ in range(10_000_000):
+        total[0] += 1.0
+    return total, total
+
+count(np.zeros(1))
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for _ in range(20):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-3)
+        count(np.zeros(1))
+    except KeyboardInterrupt:
+        continue
+    raise SystemExit("no interrupt")
+try:
+    count("text")
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def test_an_interrupt_inside_a_kernel_is_a_keyboard_interrupt_and_other_errors_stay_what_they_are():
+    assert run_python(INTERRUPTED).stdout == "TypingError\n"

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+from numba.core.registry import CPUDispatcher
 
 NUMBA_SETTINGS: Any = numba.config
 if NUMBA_SETTINGS.DISABLE_JIT:
@@ -47,6 +48,27 @@ class Source(NamedTuple):
     imports: list[list[str]]  # pairs of module and name; the name is "" where all of the module is imported
     plain: list[str]  # functions and classes that a compiled function of another module cannot use
     compiled: bool  # does it define something that Numba compiles?
+
+
+class TupleKernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function that returns a tuple and lets an interrupt through as what it is."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function.
+
+        Numba runs a little Python when it makes arrays of the results, and does not look whether that
+        succeeds for each entry of a tuple. An exception that a signal raises there, as Ctrl-C does, would
+        arrive as the cause of a SystemError.
+        """
+        try:
+            return super().__call__(*arguments)
+        except SystemError as error:
+            raised: BaseException = error
+            while isinstance(raised, SystemError) and raised.__cause__ is not None:
+                raised = raised.__cause__
+            if raised is error:
+                raise
+            raise raised from None
 
 
 def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -75,9 +97,13 @@ def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         if options.get("inline") == "always":
-            return numba.njit(**options)(function)
-        with kernel_folder(function) as kept:
-            return numba.njit(cache=kept, **options)(function)
+            kernel = numba.njit(**options)(function)
+        else:
+            with kernel_folder(function) as kept:
+                kernel = numba.njit(cache=kept, **options)(function)
+        if str(function.__annotations__.get("return")).startswith("tuple"):
+            kernel.__class__ = TupleKernel
+        return kernel
 
     return decorate
 

@@ -92,7 +92,9 @@ class NoisySequence:
 def spread(name: str, value: ArrayLike, n: int) -> Floats:
     """(n,) numbers; a scalar is repeated."""
     given = as_array(name, value)
-    return np.full(n, number(name, given.item())) if given.ndim == 0 else finite(name, given, (n,))
+    if np.ma.is_masked(given) or given.ndim > 0:
+        return finite(name, given, (n,))
+    return np.full(n, number(name, given.item()))
 
 
 class Rows(NamedTuple):
