@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression, RobustKernelLogisticRegression
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix
 from noisylabels.solvers.flipped_softmax import em_newton
 from reproduction.data.prepared import load_prepared
 
@@ -83,7 +83,7 @@ def cross_validation(X, labels):
 
 
 def one_at_a_time(gram, labels, robust):
-    omega = flips.START if robust else np.eye(2)
+    omega = flip_matrix.START if robust else np.eye(2)
     Z = gram.basis.Q * gram.basis.lam
     for column in labels.T:
         for zeta in GRID:

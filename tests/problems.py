@@ -3,7 +3,7 @@
 import numpy as np
 
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
-from noisylabels.noise.flips import corrupt
+from noisylabels.noise.flip_models import corrupt
 from reproduction.data.prepared import Dataset
 
 

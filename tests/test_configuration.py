@@ -9,7 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from noisylabels.noise import flips
+from noisylabels.noise import flip_models
 from reproduction import configuration
 from reproduction.artifact import expanded
 from reproduction.plan import unknown_target
@@ -144,8 +144,8 @@ def test_the_pages_of_keys_are_in_step_with_the_models(page):
 
 def test_the_vocabulary_has_every_noise_with_its_numbers_every_field_and_every_column():
     page = configuration.vocabulary_page()
-    for name in flips.MODELS:
-        assert f"| `{' '.join([name, *flips.numbers(name)])}` | " in page
+    for name in flip_models.MODELS:
+        assert f"| `{' '.join([name, *flip_models.numbers(name)])}` | " in page
     for word in (*COLUMNS, "X_test", "arrays"):
         assert f"`{word}`" in page
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from project import artifact_names, load_data_sets, load_project, paper_names
 
-from noisylabels.noise.flips import simulate
+from noisylabels.noise.simulated_crowd import simulate
 from reproduction import artifact as artifacts
 from reproduction import points
 from reproduction.data.prepare import write_prepared

@@ -54,8 +54,6 @@ NOT_CONVERTED = frozenset(
         "kernels.tensor",
         "losses.analytic",
         "losses.margin",
-        "noise.additive",
-        "noise.flips",
         "online.analytic",
         "online.kernel",
         "online.linear",

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from noisylabels.noise import flips
+from noisylabels.noise import flip_models
 from reproduction import protocols, results
 from reproduction.artifact import Artifact, merge
 from reproduction.data.prepare import find_loader
@@ -210,7 +210,10 @@ def vocabulary_page() -> str:
     """The page ``config/vocabulary.md``, from the code: kinds of noise, fields of data, columns of rows."""
     from reproduction.data.prepared import Dataset
 
-    noise = {" ".join([name, *flips.numbers(name)]): _summary(each) for name, each in flips.MODELS.items()}
+    noise = {
+        " ".join([name, *flip_models.numbers(name)]): _summary(each)
+        for name, each in flip_models.MODELS.items()
+    }
     page = "# Words of settings and results\n\nWritten by `python src/scripts/generate.py` from the code.\n"
     page += f"\n## Kinds of noise\n\n{_meanings('label', noise)}"
     for title, model in (("`split`", walk.Split), ("`dataset`, whole", Dataset)):

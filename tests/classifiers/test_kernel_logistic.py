@@ -14,7 +14,7 @@ from noisylabels.classifiers.kernel_logistic import (
 )
 from noisylabels.classifiers.linear import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_logistic import Bias, Penalty, fit_batch
 from noisylabels.solvers.flipped_softmax import em_newton
 

@@ -10,7 +10,7 @@ from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegres
 from noisylabels.classifiers.multi_kernel import smooth_collapse
 from noisylabels.kernels.bank import KernelBank, Stack, mixed, mixtures, responses
 from noisylabels.kernels.gaussian import rbf, squared_distances
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers import multi_kernel as path
 from noisylabels.solvers.flipped_logistic import likelihood
 from noisylabels.solvers.multi_kernel import CURVATURE, DECREASE, conjugate_gradient, wolfe_step

@@ -11,7 +11,7 @@ from made_tables import Inputs
 from problems import SETTINGS
 
 import noisylabels
-from noisylabels.noise import flips
+from noisylabels.noise import flip_models
 from reproduction.figures import kernels, names, ors
 from reproduction.figures.panels import Results
 from reproduction.figures.rendering import find
@@ -57,11 +57,13 @@ def test_a_table_gets_names_in_header_sections_and_cells():
     assert (named["one"].to_list(), named.attrs["note"]) == (["rKLR"], "klr")
 
 
-@pytest.mark.parametrize("model", flips.MODELS)
+@pytest.mark.parametrize("model", flip_models.MODELS)
 def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
     """A model with two numbers crashed the table of errors."""
     for number in ("0", "0.3"):
-        label = " ".join([model, *["2" if name == "times" else number for name in flips.numbers(model)]])
+        label = " ".join(
+            [model, *["2" if name == "times" else number for name in flip_models.numbers(model)]]
+        )
         named = names.of_table(pd.DataFrame({"noise": [label]}), set(), {label})["noise"].to_list()
         assert named == [names.noise(label)]
         assert named[0] not in ("", "nan")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from noisylabels.noise import flips
-from noisylabels.noise.flips import corrupt, simulate, subset
+from noisylabels.noise import flip_matrix
+from noisylabels.noise.flip_models import corrupt
+from noisylabels.noise.simulated_crowd import simulate, subset
 from noisylabels.solvers.flipped_logistic import likelihood
 
 Y = np.where(np.arange(1000) % 4 == 0, 1, -1).astype(np.int8)
@@ -133,7 +134,7 @@ def test_wrong_input_is_named(call, message):
         call(np.random.default_rng(0))
 
 
-OMEGAS = [flips.START, flips.from_rates(0.3, 0.05), flips.from_rates(0.0, 0.4), np.eye(2)]
+OMEGAS = [flip_matrix.START, flip_matrix.from_rates(0.3, 0.05), flip_matrix.from_rates(0.0, 0.4), np.eye(2)]
 
 
 def draw(n=200, seed=0):
@@ -152,10 +153,10 @@ def plain(f, labels, omega):
 def test_likelihood_and_posterior_are_their_formulas(omega):
     f, labels = draw()
     p, q, _ = plain(f, labels, omega)
-    np.testing.assert_allclose(flips.log_likelihood(f, labels, omega), np.log(p), rtol=1e-9)
-    np.testing.assert_allclose(flips.posterior(f, labels, omega), q, rtol=1e-9)
+    np.testing.assert_allclose(flip_matrix.log_likelihood(f, labels, omega), np.log(p), rtol=1e-9)
+    np.testing.assert_allclose(flip_matrix.posterior(f, labels, omega), q, rtol=1e-9)
     if not np.array_equal(omega, np.eye(2)):  # extreme decision values stay finite
-        q = flips.posterior(np.repeat([-800.0, 800.0], 2), np.array([0.0, 1.0, 0.0, 1.0]), omega)
+        q = flip_matrix.posterior(np.repeat([-800.0, 800.0], 2), np.array([0.0, 1.0, 0.0, 1.0]), omega)
         assert ((q >= 0) & (q <= 1)).all()
     step, slope = np.full(len(f), 0.5), np.empty(len(f))  # the same, compiled
     value, up, down = likelihood(f, step, 2.0, labels, omega[0, 1], omega[1, 0], slope)
@@ -170,29 +171,29 @@ def test_likelihood_and_posterior_are_their_formulas(omega):
 @pytest.mark.parametrize("seed", range(5))
 def test_an_update_never_decreases_the_likelihood(seed):
     f, labels = draw(60, seed)
-    omega, found = flips.START, []
+    omega, found = flip_matrix.START, []
     for _ in range(20):
-        found.append(flips.log_likelihood(f, labels, omega).sum())
-        omega = flips.updated(flips.posterior(f, labels, omega), labels, omega)
+        found.append(flip_matrix.log_likelihood(f, labels, omega).sum())
+        omega = flip_matrix.updated(flip_matrix.posterior(f, labels, omega), labels, omega)
         np.testing.assert_allclose(omega.sum(axis=1), 1.0)
     assert np.diff(found).min() >= -1e-10
 
 
 def test_the_identity_is_a_fixed_point_and_an_empty_row_stays():
     f, labels = draw()
-    q = flips.posterior(f, labels, np.eye(2))
-    np.testing.assert_array_equal(flips.updated(q, labels, np.eye(2)), np.eye(2))
-    after = flips.updated(np.zeros(len(f)), labels, flips.START)
-    np.testing.assert_array_equal(after[1], flips.START[1])
+    q = flip_matrix.posterior(f, labels, np.eye(2))
+    np.testing.assert_array_equal(flip_matrix.updated(q, labels, np.eye(2)), np.eye(2))
+    after = flip_matrix.updated(np.zeros(len(f)), labels, flip_matrix.START)
+    np.testing.assert_array_equal(after[1], flip_matrix.START[1])
 
 
 def test_weights_are_repetitions():
     f, labels = draw()
     weights = np.random.default_rng(1).integers(0, 4, len(f))
-    q = flips.posterior(f, labels, flips.START)
+    q = flip_matrix.posterior(f, labels, flip_matrix.START)
     repeated = [np.repeat(a, weights) for a in (q, labels)]
-    weighted = flips.updated(q, labels, flips.START, weights.astype(float))
-    np.testing.assert_allclose(weighted, flips.updated(*repeated, flips.START))
+    weighted = flip_matrix.updated(q, labels, flip_matrix.START, weights.astype(float))
+    np.testing.assert_allclose(weighted, flip_matrix.updated(*repeated, flip_matrix.START))
 
 
 @pytest.mark.parametrize(
@@ -206,9 +207,9 @@ def test_weights_are_repetitions():
 )
 def test_a_wrong_flip_matrix_is_refused(omega, message):
     with pytest.raises(ValueError, match=message):
-        flips.checked(omega)
+        flip_matrix.checked(omega)
 
 
 def test_a_swap_is_seen_and_projected():
-    assert flips.permuted(flips.from_rates(0.6, 0.5))
-    assert not flips.permuted(flips.projected())
+    assert flip_matrix.permuted(flip_matrix.from_rates(0.6, 0.5))
+    assert not flip_matrix.permuted(flip_matrix.projected())

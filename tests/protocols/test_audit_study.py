@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from running import here, table, typed, values
 
-from noisylabels.noise.flips import simulate
+from noisylabels.noise.simulated_crowd import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import Dataset
 from reproduction.protocols.audit import ESTIMATES, observed, on_splits, reviewed, scores_of

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_softmax import _Descent, contrasts, em_newton, lbfgs, likelihood
 
 CENTRES = {2: [[-1.5, 0], [1.5, 0]], 3: [[-2, 0], [2, 0], [0, 3]]}

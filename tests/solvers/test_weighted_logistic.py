@@ -7,7 +7,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.linear import RobustLogisticRegression
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.weighted_logistic import decisions, draws, fit, platt
 
 

@@ -17,7 +17,7 @@ from noisylabels.auditing import flip_rates
 from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
 from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
 from noisylabels.classifiers.linear import RobustLogisticRegression
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.validation import check_features, check_labels, choice, whole
 

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.validation import Floats, check_features, check_labels, nonnegative, number, shown, whole
 

@@ -28,7 +28,7 @@ from noisylabels.classifiers.base import (
 )
 from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import LARGEST, exp_of_negative
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.validation import Floats, choice, flag, number, numbers, shown, whole

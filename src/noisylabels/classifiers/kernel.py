@@ -31,7 +31,7 @@ from noisylabels.kernels.gaussian import (
     squared_distances,
     width_of,
 )
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.svm_path import padded, path
 from noisylabels.validation import Floats, choice, number, numbers, whole
 

@@ -16,7 +16,7 @@ from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
 from noisylabels.kernels import gaussian
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import flipped_softmax
 from noisylabels.solvers.flipped_logistic import (

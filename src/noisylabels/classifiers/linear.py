@@ -15,7 +15,7 @@ from scipy.special import log_softmax
 
 from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, TrueLabelPosterior, Weighted
 from noisylabels.losses.margin import Loss, resolve
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import sgd
 from noisylabels.solvers.flipped_softmax import em_newton

@@ -1,8 +1,11 @@
-"""Noise that is added to labels or instances, independent and of zero mean, and labels corrupted otherwise.
+r"""Noise that is added to labels or samples, and labels that are corrupted otherwise.
 
-Labels: y~_t = y_t + eps_t,  E eps_t = 0,  E eps_t^2 = v_t.
-Instances: x~_t = x_t + n_t,  n_t = L_t z_t,  Sigma_t = L_t L_t^T,  E z_t = 0,  E z_t z_t^T = I.
-Variances are known per example; shape and size of n_t may change each round.
+Added noise is independent and of zero mean. Noisy labels are
+:math:`\tilde{y}_t = y_t + \varepsilon_t` with :math:`E \varepsilon_t = 0` and
+:math:`E \varepsilon_t^2 = v_t`. Noisy samples are :math:`\tilde{x}_t = x_t + n_t` with
+:math:`n_t = L_t z_t`, covariance :math:`\Sigma_t = L_t L_t^\top` and :math:`z_t` of mean 0 and unit
+covariance. Variances are known per sample; the shape and size of the noise may change in each
+round.
 """
 
 from __future__ import annotations
@@ -18,14 +21,56 @@ from noisylabels.validation import Floats, as_array, choice, nonnegative, number
 RAMPS = {"constant": (1.0, 1.0), "decreasing": (1.0, 0.0), "increasing": (0.0, 1.0)}
 """First and last variance of the models without randomness, in units of the largest."""
 
+FIRST_BLOW_SECONDS = 0.3
+SECONDS_BETWEEN_BLOWS = 0.5
+DECAY_SECONDS = 0.03
+BLOW_HEIGHT = 4.0
+HAMMER_FLOOR = 1e-4
+"""Noise variance before the first hammer blow."""
+
 
 def variances(model: str, n: int, M: float, rng: np.random.Generator) -> Floats:
-    """Noise variances v_t in [0, M] of n rounds (ORS paper, Section 4).
+    r"""Make the noise variances of a sequence of labels.
 
-    "uniform": v_t ~ U[0, M];  "increasing": v_t = M (t-1)/(n-1);  "decreasing": the reverse;  "constant":
-    v_t = M. Only "uniform" uses the generator.   Raises ValueError : an unknown model, n < 2 or a negative M.
+    Parameters
+    ----------
+    model : {"uniform", "increasing", "decreasing", "constant"}
+        How the variance changes over the rounds. Only "uniform" is random.
+    n : int
+        Number of rounds, at least 2.
+    M : float
+        Largest variance, at least 0.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The variances.
+
+    Raises
+    ------
+    ValueError
+        If the model is unknown or a number is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import variances
+    >>> variances("increasing", 3, 2.0, np.random.default_rng(0)).tolist()
+    [0.0, 1.0, 2.0]
+
+    Notes
+    -----
+    "uniform" draws :math:`v_t` from :math:`U[0, M]`, "increasing" is
+    :math:`v_t = M (t - 1) / (n - 1)`.
+
+    References
+    ----------
+    Moroshko and Crammer (2017), Online Regression with Controlled Label Noise Rate, Section 4.
     """
-    n, M = whole("n", n, 2), number("M", M, least=0)
+    n = whole("n", n, 2)
+    M = number("M", M, least=0)
     choice("model", model, (*RAMPS, "uniform"))
     if model == "uniform":
         return rng.uniform(0.0, M, n)
@@ -34,87 +79,254 @@ def variances(model: str, n: int, M: float, rng: np.random.Generator) -> Floats:
 
 
 def hammer_variances(n: int, rate: int, rng: np.random.Generator) -> Floats:
-    """Variance of hammer blows: v_t = 1e-4 + sum_j A_j exp(-(t - t_j) / (0.03 rate)) 1[t >= t_j].
+    r"""Make the noise variances of a microphone next to hammer blows.
 
-    Blows start at 0.3 s, then follow after 0.5 s x U[0.8, 1.2]; A_j = 4 x U[0.5, 1.5].
-    rate: in Hz.  Raises ValueError : n < 1 or rate < 1.
-    Source: our interpretation of the ORS paper's "hammer noise" (Section 4, Fig. 5).
+    Parameters
+    ----------
+    n : int
+        Number of samples, at least 1.
+    rate : int
+        Sampling rate in Hz, at least 1.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The variances.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import hammer_variances
+    >>> v = hammer_variances(1000, 1000, np.random.default_rng(0))
+    >>> float(v[299]), bool(v[300] > 2)
+    (0.0001, True)
+
+    Notes
+    -----
+    :math:`v_t = 10^{-4} + \sum_j A_j \exp(-(t - t_j) / (0.03\, rate)) 1[t \ge t_j]`. Blows start at
+    0.3 s and follow after 0.5 s times :math:`U[0.8, 1.2]`; their heights :math:`A_j` are 4 times
+    :math:`U[0.5, 1.5]`.
+
+    References
+    ----------
+    Our interpretation of the "hammer noise" of Moroshko and Crammer (2017), Section 4, Figure 5.
     """
-    n, rate = whole("n", n, 1), whole("rate", rate, 1)
+    n = whole("n", n, 1)
+    rate = whole("rate", rate, 1)
     blows = np.zeros(n)
-    second = 0.3
+    second = FIRST_BLOW_SECONDS
     while (start := round(second * rate)) < n:
-        blows[start] += 4.0 * rng.uniform(0.5, 1.5)
-        second += 0.5 * rng.uniform(0.8, 1.2)
-    decay = np.exp(-1.0 / (0.03 * rate))
+        blows[start] += BLOW_HEIGHT * rng.uniform(0.5, 1.5)
+        second += SECONDS_BETWEEN_BLOWS * rng.uniform(0.8, 1.2)
+    decay = np.exp(-1.0 / (DECAY_SECONDS * rate))
     levels = accumulate(blows.tolist(), lambda level, blow: decay * level + blow)
-    return 1e-4 + np.maximum(np.fromiter(levels, float, n), 0.0)
+    return HAMMER_FLOOR + np.maximum(np.fromiter(levels, float, n), 0.0)
 
 
 def noisy_labels(y: Floats, v: Floats, rngs: list[np.random.Generator]) -> Floats:
-    """y~_{t,k} = y_t + sqrt(v_t) g_{t,k} with g ~ N(0, 1): (n, K), one of the K generators a column."""
+    r"""Add Gaussian noise to labels, several times over.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Clean labels.
+    v : ndarray of shape (n,)
+        Noise variances.
+    rngs : list of numpy.random.Generator
+        One generator for each column of noisy labels.
+
+    Returns
+    -------
+    ndarray of shape (n, n_generators)
+        The noisy labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import noisy_labels
+    >>> noisy_labels(np.ones(3), np.zeros(3), [np.random.default_rng(0)] * 2).tolist()
+    [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+
+    Notes
+    -----
+    :math:`\tilde{y}_{tk} = y_t + \sqrt{v_t}\, g_{tk}` with :math:`g_{tk}` from :math:`N(0, 1)`.
+    """
     return np.column_stack([y + np.sqrt(v) * rng.standard_normal(len(y)) for rng in rngs])
 
 
+GIVEN_VARIANCE = 2.5
+"""Variance that the filter is told where all labels are alike."""
+
+STEP = 4.0
+"""Distance between two values of quantised labels."""
+
+
+def _multiplicative(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Multiply each label by 1 plus noise of variance 1/4."""
+    return y * (1.0 + 0.5 * rng.standard_normal(len(y))), 0.25 * y**2
+
+
+def _quantised(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Round to multiples of the step; the variance is step^2 / 12 if y spans many."""
+    return STEP * np.round(y / STEP), np.full(len(y), 16.0 / 12.0)
+
+
 def _clipped(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    cut = np.clip(y, *np.quantile(y, [0.2, 0.8]))
-    return cut, (cut - y) ** 2
+    """Cut at the 20 % and 80 % quantiles. Only an oracle knows the squared errors that are given."""
+    clipped = np.clip(y, *np.quantile(y, [0.2, 0.8]))
+    return clipped, (clipped - y) ** 2
+
+
+def _heavy_tailed(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Add noise of Student's t distribution (3 degrees of freedom) with the given variance."""
+    noise = np.sqrt(GIVEN_VARIANCE / 3.0) * rng.standard_t(3, len(y))
+    return y + noise, np.full(len(y), GIVEN_VARIANCE)
+
+
+def _with_gross_errors(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Add noise of variance 50 to 5 % of the labels; which ones are bad is not known."""
+    is_bad = rng.random(len(y)) < 0.05
+    noise = is_bad * np.sqrt(50.0) * rng.standard_normal(len(y))
+    return y + noise, np.full(len(y), GIVEN_VARIANCE)
+
+
+def _biased(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Add noise of mean 1 and variance 1.5, so that the second moment about y is 2.5."""
+    noise = np.sqrt(1.5) * rng.standard_normal(len(y))
+    return y + 1.0 + noise, np.full(len(y), GIVEN_VARIANCE)
 
 
 OTHER_LABELS: dict[str, Callable[[Floats, np.random.Generator], tuple[Floats, Floats]]] = {
-    # y~ = y (1 + eps), eps ~ N(0, 1/4), so v_t = y_t^2 / 4
-    "multiplicative": lambda y, rng: (y * (1.0 + 0.5 * rng.standard_normal(len(y))), 0.25 * y**2),
-    # y~ = 4 round(y / 4): a step of 4 has the variance 16/12 if y is spread over many steps
-    "quantised": lambda y, rng: (4.0 * np.round(y / 4.0), np.full(len(y), 16.0 / 12.0)),
-    # y~ = y cut at its 20 % and 80 % quantiles; v_t = (y~_t - y_t)^2, which only an oracle knows
+    "multiplicative": _multiplicative,
+    "quantised": _quantised,
     "clipped": _clipped,
-    # y~ = y + eps, eps Student t with 3 degrees of freedom, scaled to variance 2.5
-    "heavy tails": lambda y, rng: (y + np.sqrt(2.5 / 3.0) * rng.standard_t(3, len(y)), np.full(len(y), 2.5)),
-    # 5 % of the labels carry N(0, 50), the rest none; v_t = 2.5 for all: which ones are bad is not known
-    "gross errors": lambda y, rng: (
-        y + (rng.random(len(y)) < 0.05) * np.sqrt(50.0) * rng.standard_normal(len(y)), np.full(len(y), 2.5)
-    ),
-    # y~ = y + 1 + eps, eps ~ N(0, 1.5): second moment 2.5 about y, mean not 0
-    "biased": lambda y, rng: (y + 1.0 + np.sqrt(1.5) * rng.standard_normal(len(y)), np.full(len(y), 2.5)),
-}  # fmt: skip
-"""name -> function (y, rng) -> (noisy labels, the variance given to the filter)."""
+    "heavy tails": _heavy_tailed,
+    "gross errors": _with_gross_errors,
+    "biased": _biased,
+}
+"""Name -> function (y, rng) -> (noisy labels, the variance given to the filter)."""
 
 SHAPES = ("gaussian", "rademacher", "uniform")
-TOLERANCE = 1e-12  # eigenvalues above -TOLERANCE times the largest count as 0
+
+TOLERANCE = 1e-12
+"""Eigenvalues above -TOLERANCE times the largest count as 0."""
+
+ASYMMETRY = 1e-9
+"""Difference of mirrored entries that is taken for rounding, relative to the largest entry."""
 
 
 def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Floats:
-    """A symmetric positive semi-definite (d, d), or a stack (T, d, d) of them; else a ValueError.
+    """Check that a matrix, or each matrix of a stack, is symmetric and positive semi-definite.
 
-    Entries may differ from their mirror image by 1e-9 of the largest entry; the mean is returned.
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    values : array_like of shape (d, d) or (n_rounds, d, d)
+        The covariance.
+    d : int, optional
+        Number of rows that it must have.
+
+    Returns
+    -------
+    ndarray of shape (d, d) or (n_rounds, d, d)
+        The mean of the matrix and its mirror image.
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, or a matrix is not symmetric or not positive semi-definite.
+
+    Examples
+    --------
+    >>> from noisylabels.noise.additive import checked_covariance
+    >>> checked_covariance("covariance", [[1.0, 2.0], [2.0, 1.0]])
+    Traceback (most recent call last):
+    ValueError: covariance: is not positive semi-definite, smallest eigenvalue -1
     """
-    given = as_array(name, values)
-    shape: tuple[int | None, ...] = (d, d) if given.ndim < 3 else (None, d, d)
-    Sigma = real(name, given, shape)
+    array = as_array(name, values)
+    shape: tuple[int | None, ...] = (d, d) if array.ndim < 3 else (None, d, d)
+    Sigma = real(name, array, shape)
     if Sigma.shape[-1] != Sigma.shape[-2]:
         raise ValueError(f"{name}: must be square, got shape {Sigma.shape}")
     mirrored = np.swapaxes(Sigma, -1, -2)
-    if np.abs(Sigma - mirrored).max() > 1e-9 * np.abs(Sigma).max():
+    if np.abs(Sigma - mirrored).max() > ASYMMETRY * np.abs(Sigma).max():
         raise ValueError(f"{name}: is not symmetric")
     Sigma = 0.5 * (Sigma + mirrored)
     smallest = float(np.linalg.eigvalsh(Sigma)[..., 0].min())
     if smallest < -TOLERANCE * float(np.abs(Sigma).max()) * Sigma.shape[-1]:
-        raise ValueError(f"{name}: is not positive semi-definite, smallest eigenvalue {smallest:.3g}")
+        fault = f"is not positive semi-definite, smallest eigenvalue {smallest:.3g}"
+        raise ValueError(f"{name}: {fault}")
     return Sigma
 
 
 def rotation(Sigma: ArrayLike) -> tuple[Floats, Floats]:
-    """Eigenvalues v (d,) >= 0 and eigenvectors U (d, d) of a covariance Sigma = U diag(v) U^T, or of a stack.
+    """Find the rotation after which noise of a given covariance has independent entries.
 
-    The noise of U^T x~ has independent entries. Radial kernels do not change under U^T, so learners and test
-    points are rotated alike: X @ U.   Raises ValueError: see `checked_covariance`.
+    Radial kernels do not change under the rotation, so learners and test points are rotated alike.
+
+    Parameters
+    ----------
+    Sigma : array_like of shape (d, d) or (n_rounds, d, d)
+        Covariance of the noise.
+
+    Returns
+    -------
+    variances : ndarray of shape (d,) or (n_rounds, d)
+        Eigenvalues of the covariance, at least 0.
+    U : ndarray of shape (d, d) or (n_rounds, d, d)
+        Its eigenvectors, as columns. ``X @ U`` are the rotated samples.
+
+    Raises
+    ------
+    ValueError
+        See `checked_covariance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import rotation
+    >>> variances, U = rotation([[2.0, 1.0], [1.0, 2.0]])
+    >>> variances.round(6).tolist()
+    [1.0, 3.0]
+    >>> np.allclose(U @ np.diag(variances) @ U.T, [[2, 1], [1, 2]])
+    True
     """
     values, U = np.linalg.eigh(checked_covariance("covariance", Sigma))
     return np.maximum(values, 0.0), U
 
 
 def standard(shape: str, rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
-    """Independent entries of mean 0 and variance 1: N(0, 1), +-1, or U[-sqrt 3, sqrt 3]."""
+    r"""Draw independent numbers of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    shape : {"gaussian", "rademacher", "uniform"}
+        Their distribution: :math:`N(0, 1)`, -1 or +1, or :math:`U[-\sqrt{3}, \sqrt{3}]`.
+    rng : numpy.random.Generator
+        Source of the draws.
+    size : tuple of int
+        Shape of the array.
+
+    Returns
+    -------
+    ndarray
+        The numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import standard
+    >>> np.abs(standard("rademacher", np.random.default_rng(0), (2, 2))).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     if choice("shape", shape, SHAPES) == "gaussian":
         return rng.standard_normal(size)
     if shape == "rademacher":
@@ -123,61 +335,111 @@ def standard(shape: str, rng: np.random.Generator, size: tuple[int, ...]) -> Flo
 
 
 class FeatureNoise:
-    """The law of n_t, round by round.
+    """The distribution of the noise on samples, round by round.
 
-    variances: (d,) or (T, d), independent entries; or covariance: (d, d) or (T, d, d).
-    shapes: the law of z_t goes through these shapes, changing every `cycle` rounds.
-    Raises ValueError: both or neither of the first two, negative variance, see `checked_covariance`,
-    unknown shape, cycle < 1.
+    Parameters
+    ----------
+    variances : array_like of shape (d,) or (n_rounds, d), optional
+        Variances of independent entries, at least 0.
+    covariance : array_like of shape (d, d) or (n_rounds, d, d), optional
+        Covariance of the entries. Give either ``variances`` or ``covariance``.
+    shapes : sequence of str, default ("gaussian",)
+        Distributions that the noise goes through: "gaussian", "rademacher" or "uniform".
+    cycle : int, default 64
+        Rounds after which the next shape follows, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If both or neither of the first two are given, or an argument is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import FeatureNoise
+    >>> noise = FeatureNoise(variances=[4.0, 0.0])
+    >>> int(np.count_nonzero(noise.draw(np.random.default_rng(0), 3)[:, 1]))
+    0
+    >>> noise.covariance().tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
     """
 
     def __init__(
-        self, *, variances: ArrayLike | None = None, covariance: ArrayLike | None = None,
-        shapes: tuple[str, ...] | list[str] = ("gaussian",), cycle: int = 64,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        variances: ArrayLike | None = None,
+        covariance: ArrayLike | None = None,
+        shapes: tuple[str, ...] | list[str] = ("gaussian",),
+        cycle: int = 64,
+    ) -> None:
         if (variances is None) == (covariance is None):
             raise ValueError("noise: give either variances or covariance")
-        self._diagonal = covariance is None
+        self._is_diagonal = covariance is None
         if variances is not None:
-            some = (None,) if as_array("variances", variances).ndim < 2 else (None, None)
-            self._root = np.sqrt(nonnegative("variances", real("variances", variances, some), some))
+            any_shape = (None,) if as_array("variances", variances).ndim < 2 else (None, None)
+            checked = nonnegative("variances", real("variances", variances, any_shape), any_shape)
+            self._root = np.sqrt(checked)
         else:
+            # A root by eigenvalues, because a singular covariance has one too.
             values, U = rotation(covariance)  # type: ignore[arg-type]
-            self._root = U * np.sqrt(values)[..., None, :]  # a singular Sigma has one too
+            self._root = U * np.sqrt(values)[..., None, :]
         unknown = [shape for shape in shapes if shape not in SHAPES]
         if unknown or not shapes:
             raise ValueError(f"shapes: {unknown} unknown; known: {', '.join(SHAPES)}")
-        self.shapes, self.cycle = tuple(shapes), whole("cycle", cycle, 1)
+        self.shapes = tuple(shapes)
+        self.cycle = whole("cycle", cycle, 1)
 
     @property
     def d(self) -> int:
-        """Entries of an instance."""
+        """Number of entries of a sample."""
         return self._root.shape[-1]
 
     @property
     def changes(self) -> bool:
-        """Does the covariance change from round to round?"""
-        return self._root.ndim > (1 if self._diagonal else 2)
+        """Whether the covariance changes from round to round."""
+        return self._root.ndim > (1 if self._is_diagonal else 2)
 
     def covariance(self, t: int = 0) -> Floats:
-        """Sigma_t: (d, d)."""
+        """Return the covariance of the noise in one round.
+
+        Parameters
+        ----------
+        t : int, default 0
+            Number of the round, from 0.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            The covariance.
+        """
         root = self._root[t] if self.changes else self._root
-        return np.diag(root**2) if self._diagonal else root @ root.T
+        return np.diag(root**2) if self._is_diagonal else root @ root.T
 
     def draw(self, rng: np.random.Generator, rounds: ArrayLike) -> Floats:
-        """One vector of noise per entry of `rounds` (n,), the number of its round from 0: (n, d).
+        """Draw one vector of noise for each of the given rounds, independently.
 
-        An int n means rounds 0..n-1. Copies of a round are independent; the same generator, shapes and rounds
-        give the same numbers.
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the draws. The same generator, shapes and rounds give the same numbers.
+        rounds : int or array_like of int of shape (n,)
+            Numbers of the rounds, from 0. A number n means rounds 0 to n - 1.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The noise.
         """
         t = np.asarray(rounds, dtype=np.int64)
-        t = np.arange(int(t)) if t.ndim == 0 else t
-        noise, which = np.empty((len(t), self.d)), (t // self.cycle) % len(self.shapes)
+        if t.ndim == 0:
+            t = np.arange(int(t))
+        noise = np.empty((len(t), self.d))
+        shape_of_round = (t // self.cycle) % len(self.shapes)
         for i, shape in enumerate(self.shapes):
-            rows = which == i
+            rows = shape_of_round == i
             noise[rows] = standard(shape, rng, (int(rows.sum()), self.d))
         root = self._root[t] if self.changes else self._root
-        if self._diagonal:
+        if self._is_diagonal:
             noise *= root
             return noise
         return np.einsum("nij,nj->ni", root, noise) if self.changes else noise @ root.T

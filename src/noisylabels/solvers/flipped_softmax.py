@@ -26,7 +26,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_softmax, logsumexp
 
 from noisylabels.fixed_order import single_threaded_if_small
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.validation import Floats
 
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega

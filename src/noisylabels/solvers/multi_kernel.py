@@ -31,7 +31,7 @@ from scipy.special import expit
 from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import LARGEST, combined, dot, exp_of_negative, log_of_positive, times
 from noisylabels.kernels.bank import Stack, mixed, responses
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior
 from noisylabels.solvers.flipped_softmax import contrasts
 from noisylabels.validation import Floats, choice, number, whole

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.noise.flips import simulate
+from noisylabels.noise.simulated_crowd import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.formats import Arrays, Files, codes, mat, matrix, only, pack, table
 
@@ -119,7 +119,7 @@ def _balanced(rng: np.random.Generator, n: int) -> NDArray[np.int8]:
 
 
 def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
-    """n items with ten labels each by a simulated crowd of 164 (see `noise.crowd.simulate`), and d features.
+    """n items with ten labels each by a simulated crowd of 164 (`noise.simulated_crowd`), and d features.
 
     x | y ~ N(y m, I), |m| = 0.25: the features say as little as the overlap of words (Bayes error 40 %).
     """

@@ -20,7 +20,7 @@ from noisylabels.auditing import intervals
 from noisylabels.auditing.corrected import CorrectedClassifier
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.crowds import MajorityVote
-from noisylabels.noise.flips import subset
+from noisylabels.noise.simulated_crowd import subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, seeded, standardised
 

@@ -31,8 +31,8 @@ from noisylabels.classifiers.kernel import Fits
 from noisylabels.crowds import DawidSkene, MajorityVote, OneCoin
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
-from noisylabels.noise import flips
-from noisylabels.noise.flips import subset
+from noisylabels.noise import flip_matrix
+from noisylabels.noise.simulated_crowd import subset
 from reproduction.protocols import settings as keys
 from reproduction.protocols.walk import (
     At,
@@ -315,8 +315,8 @@ def completed(outcome: Outcome, votes: Labels) -> NDArray[np.bool_]:
     f = outcome.scores[: len(votes)]
     if np.isnan(outcome.omega01):
         return np.asarray(f > 0)
-    omega = flips.from_rates(outcome.omega01, outcome.omega10)
-    return np.asarray(flips.posterior(f, votes.astype(float), omega) > 0.5)
+    omega = flip_matrix.from_rates(outcome.omega01, outcome.omega10)
+    return np.asarray(flip_matrix.posterior(f, votes.astype(float), omega) > 0.5)
 
 
 @protocol(SearchSettings, labels=("search", "error", "positive", "noise_share", "flagged"))

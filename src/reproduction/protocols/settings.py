@@ -22,7 +22,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
-from noisylabels.noise import flips
+from noisylabels.noise import flip_models
 from reproduction.code_digest import imported
 from reproduction.strict_yaml import Model as Model
 from reproduction.strict_yaml import explained, near
@@ -73,7 +73,7 @@ class Noise:
     """Flips of labels as settings name them, such as ``independent 0.3``, parsed.
 
     label : as written, the word in tables and names of streams.
-    model : key of `noisylabels.noise.flips.MODELS`.
+    model : key of `noisylabels.noise.flip_models.MODELS`.
     """
 
     label: str
@@ -92,14 +92,14 @@ class Noise:
             raise ValueError(f"{label!r}: a label such as `independent 0.3` is expected")
         if reason := _impossible(label):
             raise ValueError(reason)
-        return cls(label, *flips.parse(label))
+        return cls(label, *flip_models.parse(label))
 
     def corrupt(
         self, y: NDArray[np.int8], rng: np.random.Generator, f: NDArray[np.float64] | None = None
     ) -> NDArray[np.int8]:
         """Labels y (n,) of -1 and +1 after the flips; f (n,): decision values, for ``far_outliers``."""
         more = {} if f is None else {"f": f}
-        return flips.MODELS[self.model](y, rng, **self.parameters, **more)
+        return flip_models.MODELS[self.model](y, rng, **self.parameters, **more)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
@@ -116,7 +116,7 @@ def labels(noise: Iterable[Noise]) -> list[str]:
 
 
 Flips = Annotated[
-    Distinct[Noise], Field(description="such as `independent 0.2`; see noisylabels.noise.flips")
+    Distinct[Noise], Field(description="such as `independent 0.2`; see noisylabels.noise.flip_models")
 ]
 COINS = ("independent", "negative_only", "positive_only")
 """Models that flip each label by its own coin."""
@@ -139,10 +139,10 @@ def _impossible(label: str) -> str:
     """Why no labels can be flipped like this, or "": it is tried on ten thousand."""
     try:
         y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
-        f = np.zeros(len(y)) if flips.parse(label)[0] == "far_outliers" else None
+        f = np.zeros(len(y)) if flip_models.parse(label)[0] == "far_outliers" else None
         if label.split() != label.split(" "):
             return f"noise {label!r}: separate words by one space"
-        flips.corrupt(y, label, np.random.default_rng(0), f)
+        flip_models.corrupt(y, label, np.random.default_rng(0), f)
     except ValueError as error:
         return str(error) if label in str(error) else f"noise {label!r}: {error}"
     return ""
