@@ -10,7 +10,6 @@ from pathlib import Path
 
 BEGAN = time.time()
 ROOT = Path(workflow.current_basedir).parents[1]
-ENVIRONMENT = ROOT / "environment.yml"
 
 sys.path.insert(0, str(ROOT / "src"))
 from reproduction import code_digest, console, plan, results, together

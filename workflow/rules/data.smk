@@ -10,8 +10,6 @@ rule fetch:
         "logs/data/fetch.{dataset}.log",
     priority: FIRST
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         entry=lambda wildcards: PLAN.entry(wildcards.dataset).model_dump_json(),
         options=lambda wildcards: PLAN.fetch_options(wildcards.dataset),
@@ -33,8 +31,6 @@ rule prepare:
         "logs/data/prepare.{dataset}.log",
     priority: FIRST
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         packages=NUMERIC,
         code=lambda wildcards: PLAN.reading_code(wildcards.dataset),

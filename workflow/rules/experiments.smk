@@ -15,8 +15,6 @@ rule experiment:
     wildcard_constraints:
         artifact=PLAN.experiments(single=True),
     priority: longest_first("experiment")
-    conda:
-        ENVIRONMENT
     threads: threads_of
     resources:
         mem_mb=asked("mem_mb", "experiment"),
@@ -42,8 +40,6 @@ rule tune:
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
     priority: FIRST
-    conda:
-        ENVIRONMENT
     resources:
         mem_mb=asked("mem_mb", "tune"),
         runtime=asked("runtime", "tune"),
@@ -70,8 +66,6 @@ rule run:
     benchmark:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.time.tsv"
     priority: longest_first("run")
-    conda:
-        ENVIRONMENT
     threads: threads_of
     resources:
         mem_mb=asked("mem_mb", "run"),

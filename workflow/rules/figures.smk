@@ -12,8 +12,6 @@ for scope, names in PLAN.drawn_together(sys.argv).items():
         log:
             f"{LOGS}/{scope}/draw.log",
         localrule: True
-        conda:
-            ENVIRONMENT
         params:
             packages=DRAWING,
             code=PLAN.drawing_code(names),

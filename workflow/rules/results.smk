@@ -19,8 +19,6 @@ rule collect:
     wildcard_constraints:
         artifact=PLAN.experiments(single=False),
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         code=code_digest.stamped("scripts/job.py"),
         about=lambda wildcards: PLAN.about(wildcards.artifact),
@@ -44,8 +42,6 @@ rule seeds:
     log:
         f"{LOGS}/{{artifact}}/seeds.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         packages=NUMERIC,
         code=code_digest.stamped("scripts/verdicts.py"),

@@ -14,8 +14,6 @@ rule site:
     log:
         f"{LOGS}/site.log",
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         code=code_digest.stamped("scripts/site.py"),
         texts=PLAN.texts_digest(),

@@ -14,8 +14,6 @@ rule verdicts:
     wildcard_constraints:
         scope="([^/]+/){0,2}",
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         packages=NUMERIC,
         code=code_digest.stamped("scripts/verdicts.py"),
