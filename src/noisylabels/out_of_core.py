@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from noisylabels.auditing.tables import is_number
+from noisylabels.csv_text import check_header, is_number, read_header
 
 Chunk = tuple[Any, NDArray[np.float64]]
 
@@ -111,11 +111,12 @@ def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[
 def _first_line(path: Path) -> tuple[list[str], bool]:
     """Its fields, and whether it is a header, or has numbers only."""
     with _opened(path) as stream:
-        first = stream.readline().decode("utf-8-sig", errors="replace")
-    names = [field.strip().strip('"') for field in first.split(",")]
-    if names == [""]:
-        raise ValueError(f"{path.name}: the file is empty")
-    return names, not all(map(is_number, names))
+        lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
+        names = read_header(lines, path.name)
+    is_headed = not all(is_number(name) for name in names)
+    if is_headed:
+        check_header(names, path.name)
+    return names, is_headed
 
 
 def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterator[Chunk]:

@@ -41,20 +41,20 @@ def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ())
     ...
     ValueError: --out: ... holds files that no audit made (new); name a new folder
     """
-    from noisylabels.auditing.tables import visible
+    from noisylabels.safe_text import make_visible
 
-    shown = visible(folder)
+    shown = make_visible(folder)
     mark = f"noisylabels {command}"
     try:
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"--out: {shown} is a file; name a folder")
         foreign = _list_foreign_files(folder, mark)
         if foreign:
-            some = ", ".join(map(visible, foreign[:MOST_NAMED]))
+            some = ", ".join(map(make_visible, foreign[:MOST_NAMED]))
             raise ValueError(f"--out: {shown} holds files that no {command} made ({some}); name a new folder")
         for file in inputs:
             if file.resolve().parent == folder.resolve():
-                name = visible(file.name)
+                name = make_visible(file.name)
                 raise ValueError(f"--out: {shown} holds {name}, which is read; name another folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARK).write_text(f"{mark}: the next one overwrites its files\n", encoding="utf-8")

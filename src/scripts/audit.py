@@ -32,6 +32,7 @@ from noisylabels.auditing import tables  # noqa: E402  (a wrong command line sho
 from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
+from noisylabels.safe_text import make_visible  # noqa: E402
 from reproduction.site import build  # noqa: E402
 
 
@@ -78,7 +79,7 @@ try:
     elif given.precision is not None:
         print(f"\n{NO_LIST}")
     command = shlex.join(["./run", "audit", *sys.argv[1:]])
-    title, made = map(tables.visible, (f"{file.name}: the labels in {given.label!r}", command))
+    title, made = map(make_visible, (f"{file.name}: the labels in {given.label!r}", command))
     build.write_audit(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
 except (ValueError, OSError, RuntimeError) as error:
     sys.exit(f"audit: {error}")

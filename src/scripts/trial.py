@@ -23,6 +23,7 @@ import numpy as np  # noqa: E402  (a wrong command line should not wait for impo
 
 from noisylabels.auditing import tables  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
+from noisylabels.safe_text import make_visible  # noqa: E402
 from reproduction.artifact import merge  # noqa: E402
 from reproduction.code_digest import CHECKOUT  # noqa: E402
 from reproduction.plan import configured  # noqa: E402
@@ -41,7 +42,7 @@ def main() -> None:
     classes = [str(each) for each in np.unique(table.labels)]
     positive = given.positive or classes[-1]
     if positive not in classes or (len(classes) > 2 and not given.positive):
-        known = ", ".join(map(tables.visible, classes))
+        known = ", ".join(map(make_visible, classes))
         raise ValueError(f"{file.name}: name the class to set against all others: --positive, one of {known}")
     y = np.where(table.labels.astype(str) == positive, 1, -1)
     kept = np.sort(np.random.default_rng(0).permutation(len(y))[: given.rows])
@@ -55,7 +56,7 @@ def main() -> None:
     drawn = f"{len(kept)} of {len(y)} rows, drawn at random" if len(kept) < len(y) else f"{len(y)} rows"
     words = {"SET": name, "SPLITS": str(given.splits), "TABLE": str(out / "table.npz")}
     words |= {"PROJECT": str(paper.parent), "ABOUT": "; ".join([drawn, *table.notes])}
-    words["SHOWN"] = tables.visible(f"{file.name}: {given.label} = {positive}")
+    words["SHOWN"] = make_visible(f"{file.name}: {given.label} = {positive}")
     for target in (paper / "TITLE", paper / "names.yaml", paper / "errors.yaml", out / "config.yaml"):
         text = (OWN / target.name).read_text(encoding="utf-8")
         inside = {word: json.dumps(words[word])[1:-1] for word in words} if target.suffix else words

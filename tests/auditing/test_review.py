@@ -14,7 +14,8 @@ from sklearn.metrics import average_precision_score
 
 import noisylabels
 from noisylabels.auditing import intervals, tables
-from noisylabels.auditing.review import DESIGNS, drawn, harmless
+from noisylabels.auditing.review import DESIGNS, drawn
+from noisylabels.safe_text import make_harmless
 from noisylabels.statistics import share_interval
 from reproduction.site import build
 
@@ -321,7 +322,12 @@ def test_probabilities_may_come_from_anywhere(audited):
 
 
 def test_a_repaired_table_can_be_audited_again_and_signs_are_no_formulas(audited, tmp_path):
-    assert [harmless(cell) for cell in ("-0.604", "+1e3", "-a", "=1")] == ["-0.604", "+1e3", "'-a", "'=1"]
+    assert [make_harmless(cell) for cell in ("-0.604", "+1e3", "-a", "=1")] == [
+        "-0.604",
+        "+1e3",
+        "'-a",
+        "'=1",
+    ]
     found = audited[0]
     name = f"{found.table.label} repaired"
     contents = found.table.contents | {name: ["mine"] * len(found.table.labels)}

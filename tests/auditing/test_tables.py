@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from noisylabels.auditing import tables
-from noisylabels.auditing.tables import encode
+from noisylabels.auditing.columns import encode
+from noisylabels.safe_text import make_visible
 
 N = 30
 ROWS = [[f"{i}", f"{i / 8}", ["red", "green", "blue"][i % 3], "yes" if i % 2 else "no"] for i in range(N)]
@@ -104,11 +105,11 @@ BAD = {
     "a rare class": (changed(3, 3, "maybe"), {}, "the class maybe has 1 rows; at least 5 are needed: merge"),
     "a measurement": (lines([[f"{i / 7}", *row[1:]] for i, row in enumerate(ROWS * 3)]), {"label": "a"},
                       "holds 90 different values in 90 rows: that is a measurement"),
-    "a million columns": (",".join(f"c{i}" for i in range(10**6)) + "\n1", {}, "1000000 columns; at most"),
+    "many columns": (lines([["1"] * 10**5], ",".join(f"c{i}" for i in range(10**5))), {}, "100000 columns"),
     "wrong encoding": (lines().replace("red", "r\xf6d").encode("latin-1"), {}, "line 2: not UTF-8 text"),
     "UTF-16": (lines().encode("utf-16"), {}, "line 1: not UTF-8 text"),
     "a ragged line": (lines() + "1,2\n", {}, "line 32: 2 fields, the header has 4"),
-    "an open quote": (changed(7, 2, '"red'), {}, "fields, the header has 4"),
+    "an open quote": (changed(7, 2, '"red'), {}, "line 9: unexpected end of data"),
     "wrong trusted label": (lines(), {"trusted": "colour"}, "trusted label 'red' is none of no, yes"),
     "UTF-16 without a mark": (lines().encode("utf-16-le"), {}, "line 1: not UTF-8 text but perhaps UTF-16"),
     "a comment line": ("# beans of 2024\n" + lines(), {}, "line 2: 4 fields.* is its first line a comment"),
@@ -324,4 +325,129 @@ def test_what_nobody_sees_is_shown_and_joiners_stay():
         "\x1b[2J": "\\x1b[2J",
         "\u0645\u06cc\u200c\u0634\u0648\u062f": "\u0645\u06cc\u200c\u0634\u0648\u062f",
     }.items():
-        assert tables.visible(text) == shown
+        assert make_visible(text) == shown
+
+
+def labelled(labels, other=None):
+    n = len(labels)
+    columns = {"x": [f"{i}.5" for i in range(n)], "y": labels} | ({"z": other} if other else {})
+    return (
+        ",".join(columns)
+        + "\n"
+        + "".join(",".join(row) + "\n" for row in zip(*columns.values(), strict=True))
+    )
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "None", "null"])
+def test_a_class_called_like_a_gap_stays_a_class_among_words(word, tmp_path):
+    found = read(tmp_path, labelled([word, "EU", "AS"] * 20), "y")
+    assert set(found.labels) == {word, "EU", "AS"}
+    assert any(f"20 are {word!r} and were read as a class" in note for note in found.notes)
+    X = np.arange(60.0).reshape(-1, 1)
+    assert word in set(tables.of_arrays(X, np.array([word, "EU", "AS"] * 20)).labels)
+
+
+def test_a_word_for_a_gap_is_one_among_numbers(tmp_path):
+    found = read(tmp_path, labelled(["NA", "1", "2"] * 20), "y")
+    assert set(found.labels) == {1, 2}
+    assert "20 rows without a label were left out (20 are 'NA')" in found.notes
+
+
+def test_only_none_and_nan_are_gaps_among_labels_of_python():
+    labels = np.array(["a", "b", None, "None"] * 20, dtype=object)
+    found = tables.of_arrays(np.arange(80.0).reshape(-1, 1), labels)
+    assert set(found.labels) == {"a", "b", "None"}
+    assert len(found.labels) == 60
+
+
+@pytest.mark.parametrize("mark", [".", "-", "n.a.", "#N/A", "unknown", "?!"])
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_a_mark_for_gaps_makes_no_categories_of_numbers(mark, share, tmp_path):
+    n = 100
+    ages = [mark if i < share * n else str(i) for i in range(n)]
+    if mark == "?!" and share == 0.1:
+        with pytest.raises(ValueError, match=r"column 'z' is '\?!', not a number"):
+            read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
+        return
+    found = read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
+    assert found.names == ["x", "z", "z missing"]
+    assert any("which was read as a gap" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("Yes", "yes"), (">50K", ">50K."), ("a b", "a  b"), ("ﬁt", "fit")]
+)
+def test_classes_that_look_the_same_are_named(first, second, tmp_path):
+    found = read(tmp_path, labelled([first, second, "other"] * 20), "y")
+    assert any("look the same" in note for note in found.notes)
+
+
+def test_classes_that_are_the_same_text_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="the same text; write them in one way"):
+        read(tmp_path, labelled(["caf\u00e9", "cafe\u0301", "tea"] * 20), "y")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_many_whole_numbers_that_count_classes_are_refused(first):
+    labels = np.arange(1500) % 60 + first
+    with pytest.raises(ValueError, match="60 different values in 1500 rows: they look like"):
+        tables.of_arrays(np.arange(1500.0).reshape(-1, 1), labels, check=tables.check_labels)
+
+
+def test_whole_numbers_read_as_a_measurement_are_said_to_be():
+    labels = 18 + np.arange(1500) % 60
+    found = tables.of_arrays(np.arange(1500.0).reshape(-1, 1), labels, check=tables.check_labels)
+    assert (
+        "the labels: 1500 whole numbers with 60 different values were read as a measurement" in found.notes[0]
+    )
+
+
+def test_row_numbers_count_rows_of_empty_fields(tmp_path):
+    text = labelled(["a", "b"] * 20).replace("\n3.5,b\n", "\n,\n")
+    found = read(tmp_path, text, "y")
+    assert found.rows.tolist() == [i for i in range(40) if i != 3]
+    assert "1 rows without a label were left out" in found.notes
+
+
+@pytest.mark.parametrize("huge", ["1e999999999", "-1e999999", "1e99999"])
+def test_huge_numbers_as_labels_are_answered_at_once(huge, tmp_path):
+    found = read(tmp_path, labelled([huge, "1"] * 20), "y")
+    assert set(found.labels) == {huge, "1"}
+
+
+def test_categories_that_need_gigabytes_are_refused_before_they_are_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("noisylabels.auditing.columns.MOST_CELLS", 500)
+    words = [f"w{i % 30}" for i in range(60)]
+    with pytest.raises(ValueError, match="column 'z' the table has 31 columns of 0/1"):
+        read(tmp_path, labelled(["a", "b"] * 30, words), "y")
+
+
+def test_all_rare_classes_are_named():
+    labels = np.repeat(["a", "b", "c", "d"], [30, 30, 3, 2])
+    with pytest.raises(ValueError, match=r"classes with too few rows: c \(3\), d \(2\); at least 5"):
+        tables.of_arrays(np.arange(65.0).reshape(-1, 1), labels)
+
+
+def test_whole_numbers_of_parquet_stay_whole(tmp_path):
+    import pandas as pd
+
+    first = 2**53
+    frame = pd.DataFrame({"x": np.arange(60.0), "\x1b]0;y": [first + i % 3 for i in range(60)]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = tables.read(tmp_path / "t.parquet", "\\x1b]0;y")
+    assert sorted(set(found.labels.tolist())) == [first, first + 1, first + 2]
+
+
+@pytest.mark.parametrize(
+    ("form", "days"),
+    [
+        ("2020/01/05", 18266), ("05-01-2020", 18266), ("Jan 5 2020", 18266), ("2020-01", 18262),
+        ("05.01.20", 18266), ("2020-01-05T12:00:00", 18266.5),
+    ],
+)  # fmt: skip
+def test_dates_in_common_forms_are_counted_in_days(form, days):
+    later = form.replace("5", "6", 1) if "5" in form else "2020-02"
+    found = encode({"x": [form, later] * 10}, "f", str)
+    assert found.X[0, 0] == days
+    assert found.X[1, 0] > days
+    assert found.dates == ["x"]

@@ -8,9 +8,7 @@ an estimate.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +19,11 @@ from numpy.typing import NDArray
 
 from noisylabels.auditing import intervals
 from noisylabels.auditing.audit import Audit, NumericAudit, percent
+from noisylabels.auditing.columns import is_missing
 from noisylabels.auditing.intervals import Rate
-from noisylabels.auditing.tables import Table, exact, is_missing, measured, visible
+from noisylabels.auditing.tables import Table, exact, measured
+from noisylabels.csv_text import SPREADSHEET, read_records
+from noisylabels.safe_text import make_harmless_table, make_visible, undo_harmless
 from noisylabels.statistics import share_interval
 from noisylabels.validation import whole
 
@@ -33,21 +34,6 @@ PLAN, NEXT, TAIL = "review_plan.json", 50, 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 DESIGNS = {"chance": None, "doubt": 0.5, "rate": 0.3}
 """The share of the draws that comes from rows that the model would label otherwise."""
-RUN = ("=", "+", "-", "@", "\t", "\r", "'")
-
-
-def harmless(cell: object) -> object:
-    """An apostrophe before a text that a spreadsheet would run as a formula, or that begins with one.
-
-    A number stays as it is, with its sign.
-    """
-    if not (isinstance(cell, str) and cell.startswith(RUN)):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
 
 
 @dataclass(frozen=True)
@@ -151,8 +137,9 @@ def review(
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
         planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
         new = path.with_name(path.name + ".new")  # beside the old file first, then in its place
-        cells = sheet.map(lambda cell: harmless(str(cell)))
-        cells.to_csv(new, index=False, lineterminator="\n", encoding="utf-8-sig")
+        make_harmless_table(sheet.astype(str)).to_csv(
+            new, index=False, lineterminator="\n", encoding="utf-8-sig"
+        )
         new.replace(path)
     strata = [np.arange(N)] if by == "chance" else [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
     return _estimated(found, draws, answers.true, [each for each in strata if len(each)], {
@@ -226,7 +213,7 @@ def _sheet(found: Audit | NumericAudit, by: str, draws: list[int], answers: Answ
     for name, column in found.table.contents.items():
         if name != found.table.label:
             named = f"{name} (table)" if name in first else name
-            shown[named] = [visible(column[i]) for i in found.table.rows[at].tolist()]
+            shown[named] = [make_visible(column[i]) for i in found.table.rows[at].tolist()]
     own = {name: [cells.get(i, "") for i in at] for name, cells in answers.own.items() if name not in shown}
     return pd.DataFrame(first | shown | own)
 
@@ -236,17 +223,14 @@ def _read(path: Path, table: Table) -> Answers:
 
     Rows are matched by number and key, in any order; what the model says is not read.
     """
-    content = path.read_bytes()
-    try:
-        text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", "replace")
-    mark = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
-    header, *lines = [line for line in reader if any(line)] or [[]]
-    if not lines:
-        how = f"delete it and {PLAN} to draw the same rows again, or put back what you had saved"
-        raise ValueError(f"{path}: no rows{' under the header' * bool(header)}; {how}")
+    how = f"delete it and {PLAN} to draw the same rows again, or put back what you had saved"
+    if not path.read_bytes().strip():
+        raise ValueError(f"{path}: no rows; {how}")
+    records = read_records(path, str(path), SPREADSHEET, fill_short_rows=True)
+    filled = [(line, row) for line, row in zip(records.lines, records.rows, strict=True) if any(row)]
+    header = [undo_harmless(name) for name in records.header]
+    if not filled:
+        raise ValueError(f"{path}: no rows under the header; {how}")
     needed, only = ("row", "key", "observed", "true"), "only `true` is to be filled in"
     if missing := [name for name in needed if name not in header]:
         raise ValueError(f"{path}: the column {missing[0]!r} is gone; restore it, {only}")
@@ -254,8 +238,9 @@ def _read(path: Path, table: Table) -> Answers:
     keys, places = _keys(table), {int(row): i for i, row in enumerate(table.rows)}
     classes = {str(value): value for value in np.unique(table.labels)}
     answers = Answers({}, {name: {} for name in header if name and name not in known}, [])
-    for number, line in enumerate(lines, start=2):
-        row, at = dict(zip(header, map(_plain, line), strict=False)), f"{path}, line {number}"
+    for number, fields in filled:
+        row = dict(zip(header, map(undo_harmless, fields), strict=True))
+        at = f"{path}, line {number}"
         place = places.get(int(row["row"])) if row["row"].isdecimal() else None
         if place is None or row.get("key") not in ("", None, keys[place]):
             raise ValueError(f"{at}: row {row['row']!r} with this key is not in the table; restore the line")
@@ -283,14 +268,10 @@ def _read(path: Path, table: Table) -> Answers:
     return answers
 
 
-def _plain(cell: str) -> str:
-    return cell.strip().removeprefix("'")
-
-
 def _same(now: str, was: str) -> bool:
     """Equal as texts, or as numbers, which spreadsheets write in their own way: 1,50 for 1.5."""
     number = exact(now.replace(",", "."))
-    return now in (_plain(was), was.strip()) or (number is not None and number == exact(was))
+    return now in (undo_harmless(was), was.strip()) or (number is not None and number == exact(was))
 
 
 def _estimated(

@@ -15,8 +15,8 @@ from markupsafe import Markup
 from noisylabels import METHODS
 from noisylabels.auditing import audit
 from noisylabels.auditing.audit import Audit, NumericAudit, percent
-from noisylabels.auditing.review import Review, harmless
-from noisylabels.auditing.tables import visible
+from noisylabels.auditing.review import Review
+from noisylabels.safe_text import make_harmless_table, make_visible
 from reproduction.captions import render_caption
 from reproduction.code_digest import CHECKOUT
 from reproduction.figures import names, rendering
@@ -289,7 +289,7 @@ def write_audit(
     shutil.copyfile(TEMPLATES / "style.css", out / "assets/style.css")
     numeric_ = isinstance(found, NumericAudit)
     for name in AUDIT_TABLES[: 1 if numeric_ else None]:
-        table = getattr(found, name).map(harmless)
+        table = make_harmless_table(getattr(found, name))
         table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
     off = [] if isinstance(found, NumericAudit) else audit.off_diagonal(found)
     rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")] or [0.0]
@@ -306,18 +306,19 @@ def write_audit(
         (out / name).unlink(missing_ok=True)
     if reviewed is None:
         return
-    cells = reviewed.sheet.map(lambda cell: str(harmless(str(cell)))).to_numpy().tolist()
+    sheet = make_harmless_table(reviewed.sheet.astype(str))
+    cells = sheet.to_numpy().tolist()
     classes = [] if isinstance(found, NumericAudit) else [str(value) for value in found.classes]
-    rows = {"header": list(reviewed.sheet.columns), "classes": classes, "rows": cells}
+    rows = {"header": list(sheet.columns), "classes": classes, "rows": cells}
     page = templates().get_template("review.html").render(title=title, data=rows)
     (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
     for name, table in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
         if reviewed.reviewed + reviewed.picked and table is not None:
-            table.map(harmless).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
+            make_harmless_table(table).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
 
 
 def _suspicious(found: Audit | NumericAudit) -> list[list[str]]:
     """What the rows of the suspicious labels on the page say."""
     names = [name for name in found.table.contents if name != found.table.label][:MOST_COLUMNS]
     rows = found.suspicious["row"].head(MOST_SHOWN).to_list()
-    return [[visible(found.table.contents[name][row]) for name in names] for row in rows]
+    return [[make_visible(found.table.contents[name][row]) for name in names] for row in rows]

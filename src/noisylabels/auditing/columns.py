@@ -1,0 +1,387 @@
+"""Columns of a table as numbers that a model can learn from.
+
+Every column gets one rule, found from all of its values: numbers, dates (counted in days), categories (a 0/1
+column for each) or texts.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.classifiers.base import LARGEST
+from noisylabels.csv_text import is_number
+
+Array = NDArray[np.float64]
+Column = Array | Sequence[str | None]
+"""Numbers with NaN where one is missing, or texts with None or one of `MISSING` there."""
+Place = Callable[[int], str]
+"""Where row i is in the file, such as "beans.csv, line 9"."""
+
+MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
+"""Texts that stand for an unknown value among the features."""
+GAP_MARKS = (
+    "#N/A",
+    "#DIV/0!",
+    "#VALUE!",
+    "NaT",
+    "N.A.",
+    "n.a.",
+    "na",
+    "none",
+    "unknown",
+    ".",
+    "-",
+    "--",
+    "*",
+)
+"""Texts that stand for an unknown value where the other values of the column are numbers or dates."""
+NOT_PLAIN = re.compile(r"[+-]?[$€£¥]? ?[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)? ?[%$€£¥]?")
+"""A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
+ROW_NAME = re.compile(r"(^|[ _.-])(id|uuid|guid|key|index)$|[a-z]I[Dd]$", re.IGNORECASE)
+"""Names of columns whose whole numbers, all different, name the rows."""
+MOSTLY = 0.8
+"""A column with this share of numbers (or dates) is one of numbers; a word in it is a mistake."""
+MARKED = 0.2
+"""With this share of numbers, and one text everywhere else, the text is a mark for a gap."""
+FEWEST_NUMBERS = 5
+"""Different numbers that a column of numbers with marks has at least; with fewer they are categories."""
+MOST_CATEGORIES = 50
+MOST_CELLS = 1 << 27
+"""Cells of the encoded columns, 1 GiB of numbers."""
+LONGEST_SAMPLE = 100
+"""How many different texts decide in which forms dates are sought."""
+
+ISO = "ISO8601"
+DURATION = "duration"
+DURATION_FORM = re.compile(r"(-?[0-9]+ days?,? ?)?([0-9]+:[0-9]{2}:[0-9]{2}(\.[0-9]+)?)?")
+"""Such as 12:30:00 or 3 days 12:30:00; pandas would read 5m and 2w as well, which are sizes or names."""
+SHORT_YEARS = ("%d.%m.%y", "%d.%m.%y %H:%M")
+"""Forms of dates that pandas does not guess."""
+
+
+class Encoded(NamedTuple):
+    """X (n, d), the names of its columns, and notes; of a column of texts, in place of X, its texts."""
+
+    X: Array
+    names: list[str]
+    notes: list[str]
+    texts: list[str] | None = None
+    dates: Sequence[str] = ()
+
+
+@dataclass
+class NumericColumn:
+    """A column read as numbers: values with NaN in gaps, the form of dates if it has one, and notes."""
+
+    values: Array
+    form: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or a text for "not known"."""
+    return str(value).strip() in MISSING
+
+
+def encode(
+    columns: Mapping[str, Column], file: str, place: Place, notes: Sequence[str] = (), words: bool = True
+) -> Encoded:
+    """Turn the columns of a table into numbers.
+
+    Numbers stay as they are, dates become days, and categories one 0/1 column each. Missing numbers become
+    the median, missing words the most frequent one, and a 0/1 column says where. Columns of more than 50
+    categories are texts, joined row by row, or left out if not ``words``. Constant columns (but for their
+    gaps) and names of the rows are left out.
+
+    Raises
+    ------
+    ValueError
+        A word among numbers, a number that is not finite, too many columns, or nothing to learn from.
+    """
+    parts: list[Encoded] = []
+    width = 0
+    for name, column in columns.items():
+        part = _encode_column(name, column, place, words, file, width)
+        width += len(part.names)
+        parts.append(part)
+    names = [name for part in parts for name in part.names]
+    notes = [*notes, *(note for part in parts for note in part.notes)]
+    texts = [part.texts for part in parts if part.texts is not None]
+    if not names and not texts:
+        why = f" ({'; '.join(notes[:2])})" if notes else ""
+        raise ValueError(f"{file}: no column to learn from beside the label{why}")
+    joined = [" ".join(row) for row in zip(*texts, strict=True)] if texts else None
+    dates = [name for part in parts for name in part.dates if name in names]
+    return Encoded(np.hstack([part.X for part in parts]), names, notes, joined, dates)
+
+
+def hash_words(texts: list[str]) -> Any:
+    """Count words of each text, and pairs of them, in 4096 columns: sparse, rows of length 1."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(n_features=4096, ngram_range=(1, 2)).transform(texts)
+
+
+def _encode_column(name: str, column: Column, place: Place, words: bool, file: str, width: int) -> Encoded:
+    numeric = NumericColumn(column) if isinstance(column, np.ndarray) else read_numbers(name, column, place)
+    if numeric is None:
+        return _encode_words(name, [str(value).strip() for value in column], words, file, width)
+    return _encode_numbers(name, numeric, place)
+
+
+def _encode_numbers(name: str, column: NumericColumn, place: Place) -> Encoded:
+    values = column.values
+    n = len(values)
+    _check_size(name, values, place)
+    nothing = np.empty((n, 0))
+    if n > MOST_CATEGORIES and ROW_NAME.search(name) and len(np.unique(values)) == n:
+        note = f"column {name!r} numbers the rows and is not used to learn from"
+        return Encoded(nothing, [], [note])
+    missing = np.isnan(values)
+    if missing.all():
+        return Encoded(nothing, [], [*column.notes, f"column {name!r} is empty and was left out"])
+    filled = np.where(missing, np.median(values[~missing]), values)
+    X = filled[:, np.newaxis]
+    is_constant = bool(filled.min() == filled.max())
+    dates = [name] if column.form and column.form != DURATION else []
+    return _with_gaps(name, X, [name], missing, is_constant, "the median", column.notes, dates)
+
+
+def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: int) -> Encoded:
+    n = len(words)
+    known = [word for word in words if word not in MISSING]
+    counts: dict[str, int] = {}
+    for word in known:
+        counts[word] = counts.get(word, 0) + 1
+    if len(counts) > MOST_CATEGORIES:
+        return _encode_texts(name, words, len(counts), hashing)
+    levels = sorted(counts)
+    if len(levels) == 2:
+        levels = levels[1:]  # one 0/1 column tells two words apart
+    _check_cells(name, n, width + len(levels), file)
+    missing = np.array([word in MISSING for word in words])
+    most_frequent = max(counts, key=lambda word: counts[word]) if counts else ""
+    filled = np.where(missing, most_frequent, words)
+    X = (filled[:, np.newaxis] == np.array(levels)).astype(float)
+    names = [f"{name}={level}" for level in levels]
+    return _with_gaps(name, X, names, missing, len(counts) < 2, "the most frequent text", [], [])
+
+
+def _with_gaps(
+    name: str,
+    X: Array,
+    names: list[str],
+    missing: NDArray[np.bool_],
+    is_constant: bool,
+    stand_in: str,
+    notes: list[str],
+    dates: list[str],
+) -> Encoded:
+    """Add a 0/1 column that marks gaps, and leave out a column that is constant."""
+    n = len(missing)
+    gaps = int(missing.sum())
+    marked = missing[:, np.newaxis].astype(float)
+    if is_constant and gaps:  # where the gaps are is all that varies
+        note = f"column {name!r} has one value and {gaps} gaps; only where it has gaps is used"
+        return Encoded(marked, [f"{name} missing"], [*notes, note])
+    if is_constant:
+        note = f"column {name!r} is constant and was left out"
+        return Encoded(np.empty((n, 0)), [], [*notes, note])
+    if gaps:
+        note = f"column {name!r} lacks {gaps} of {n} values; {stand_in} stands in for them"
+        return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], [*notes, note], None, dates)
+    return Encoded(X, names, notes, None, dates)
+
+
+def _encode_texts(name: str, words: list[str], different: int, hashing: bool) -> Encoded:
+    """Keep a column of more than 50 texts for hashing, unless it names the rows."""
+    n = len(words)
+    nothing = np.empty((n, 0))
+    blanks = sum(word.count(" ") for word in words)
+    if different == n and blanks < n:
+        note = f"column {name!r} names the rows ({n} different texts) and is not used to learn from"
+        return Encoded(nothing, [], [note])
+    why = f"column {name!r} has {different} different texts, more than {MOST_CATEGORIES}"
+    if not hashing:
+        return Encoded(nothing, [], [f"{why}, and was left out"])
+    note = f"{why}; a linear model learns from their words"
+    single_words = all(" " not in word for word in words)
+    prefix = re.sub(r"\W", "", name)
+    texts = []
+    for word in words:
+        if word in MISSING:
+            texts.append("")
+        elif single_words:  # names of places, for instance: one word together with its column
+            texts.append(prefix + re.sub(r"\W", "_", word))
+        else:
+            texts.append(word)
+    return Encoded(nothing, [], [note], texts)
+
+
+def _check_size(name: str, values: Array, place: Place) -> None:
+    infinite = np.isinf(values)
+    if infinite.any():
+        i = int(infinite.argmax())
+        raise ValueError(f"{place(i)}: column {name!r} is infinite; leave it empty")
+    too_large = np.abs(values) > LARGEST
+    if too_large.any():
+        i = int(too_large.argmax())
+        what = f"{values[i]:g}, beyond {LARGEST:g}; scale the column"
+        raise ValueError(f"{place(i)}: column {name!r} is {what}")
+
+
+def _check_cells(name: str, rows: int, width: int, file: str) -> None:
+    """Refuse categories that would need gigabytes, before they are made."""
+    if rows * width > MOST_CELLS:
+        size = rows * width * 8 / 1e9
+        what = f"with the words of column {name!r} the table has {width} columns of 0/1, {size:.1f} GB"
+        how = "leave out columns of words, or merge rare words"
+        raise ValueError(f"{file}: {what}; at most {MOST_CELLS * 8 / 1e9:.1f} GB: {how}")
+
+
+def read_numbers(name: str, column: Sequence[str | None], place: Place) -> NumericColumn | None:
+    """Read a column of texts as numbers or days, with NaN in its gaps; None if it holds words.
+
+    Only different texts are looked at, so that a million rows take seconds.
+
+    Raises
+    ------
+    ValueError
+        A word among numbers or dates, or numbers with a comma, a unit or a sign.
+    """
+    import pandas as pd
+
+    codes, different = pd.factorize(np.array(column, dtype=object), use_na_sentinel=False)
+    texts = [str(value).replace("\u2212", "-").strip() for value in different]
+    counts = np.bincount(codes, minlength=len(texts))
+    missing = np.array([text in MISSING for text in texts], dtype=bool)
+    numeric = np.array([is_number(text) for text in texts], dtype=bool) & ~missing
+    words = ~missing & ~numeric
+
+    def first_row(chosen: NDArray[np.bool_]) -> int:
+        return int(chosen[codes].argmax())
+
+    decorated = words & np.array([bool(NOT_PLAIN.fullmatch(text)) for text in texts], dtype=bool)
+    if decorated.any() and counts[decorated].sum() >= MOSTLY * counts[words].sum():
+        i = first_row(decorated)
+        how = "write numbers with a decimal point, without a comma, a unit or a sign such as % or $"
+        raise ValueError(f"{place(i)}: column {name!r} is {texts[codes[i]]!r}: {how}")
+
+    values = np.full(len(texts), np.nan)
+    values[numeric] = [float(text) for text, kept in zip(texts, numeric, strict=True) if kept]
+    days, form = _read_dates([text for text, kept in zip(texts, words, strict=True) if kept])
+    dated = np.zeros(len(texts), dtype=bool)
+    dated[words] = np.isfinite(days)
+    if counts[dated].sum() > counts[numeric].sum():
+        readable = dated
+        values = np.full(len(texts), np.nan)
+        values[words] = days
+    else:
+        readable, form = numeric, ""
+
+    known = ~missing
+    marks = known & ~readable
+    note, is_mark = _explain_marks(name, texts, counts, readable, marks)
+    if not is_mark:
+        share = counts[readable].sum() / max(counts[known].sum(), 1)
+        if known.any() and (share < MOSTLY or not readable.any()):
+            return None
+        if marks.any():
+            i = first_row(marks)
+            kind = _kind(form)
+            wrong = f"column {name!r} is {texts[codes[i]]!r}, not {kind} as the others in it"
+            how = "correct it, or leave it empty if it is not known"
+            raise ValueError(f"{place(i)}: {wrong}; {how}")
+    notes = [part for part in (_explain_dates(name, form), note) if part]
+    return NumericColumn(values[codes], form, notes)
+
+
+def _kind(form: str) -> str:
+    if form == DURATION:
+        return "a duration (such as 12:30:00)"
+    if form:
+        return "a date (such as 2026-01-31)"
+    return "a number (with a decimal point)"
+
+
+def _explain_dates(name: str, form: str) -> str:
+    if not form:
+        return ""
+    kind = "durations" if form == DURATION else "dates"
+    note = f"column {name!r} holds {kind} and is counted in days"
+    day_first = form.lstrip("%").startswith("d")
+    month_first = form.lstrip("%").startswith("m")
+    if day_first and "/" in form:
+        return f"{note}, read as day/month/year"
+    if month_first and "/" in form:
+        return f"{note}, read as month/day/year"
+    return note
+
+
+def _explain_marks(
+    name: str,
+    texts: Sequence[str],
+    counts: NDArray[np.intp],
+    readable: NDArray[np.bool_],
+    marks: NDArray[np.bool_],
+) -> tuple[str, bool]:
+    """Say which texts among numbers stand for gaps; "" and False if they do not."""
+    found = [text for text, is_mark in zip(texts, marks, strict=True) if is_mark]
+    share = counts[readable].sum() / max(counts[readable].sum() + counts[marks].sum(), 1)
+    if not found or share < MARKED:
+        return "", False
+    all_known = all(text in GAP_MARKS for text in found) and readable.sum() > 1
+    one_text = len(found) == 1 and share < MOSTLY and readable.sum() >= FEWEST_NUMBERS
+    if not all_known and not one_text:
+        return "", False
+    written = ", ".join(repr(text) for text in found)
+    times = counts[marks].sum()
+    return f"column {name!r} holds numbers, and {times} times {written}, which was read as a gap", True
+
+
+def _read_dates(texts: list[str]) -> tuple[Array, str]:
+    """Read texts as days since 1970 in the form that reads most of them; NaN where a text is not one."""
+    import pandas as pd
+
+    best = np.full(len(texts), np.nan)
+    best_form = ""
+    if not texts:
+        return best, best_form
+    series = pd.Series(texts, dtype=object)
+    day = pd.Timedelta(days=1)
+    epoch = pd.Timestamp(0, tz="UTC")
+    for form in _date_forms(texts[:LONGEST_SAMPLE]):
+        dates = pd.to_datetime(series, format=form, errors="coerce", utc=True)
+        if dates.notna().sum() > np.isfinite(best).sum():
+            best = ((dates - epoch) / day).to_numpy(float)
+            best_form = form
+    if best_form:
+        return best, best_form
+    durations = series.where(series.str.fullmatch(DURATION_FORM))
+    lengths = (pd.to_timedelta(durations, errors="coerce") / day).to_numpy(float)
+    return (lengths, DURATION) if np.isfinite(lengths).any() else (best, "")
+
+
+def _date_forms(texts: Sequence[str]) -> list[str]:
+    """List the forms of dates in which some of the texts are written, day before month."""
+    from pandas.tseries.api import guess_datetime_format
+
+    forms = [ISO]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the order of day and month is a guess
+        for day_first in (True, False):
+            forms += [guess_datetime_format(text, dayfirst=day_first) or "" for text in texts]
+    forms += SHORT_YEARS
+    return [form for form in dict.fromkeys(forms) if _has_year_or_hour(form)]
+
+
+def _has_year_or_hour(form: str) -> bool:
+    """Whether a form holds more than names of months or days, which are words of their own."""
+    return form == ISO or any(part in form for part in ("%Y", "%y", "%H", "%I"))

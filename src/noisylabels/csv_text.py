@@ -1,0 +1,201 @@
+"""Strict reading of CSV text: every record as it is written, or one line that says what is wrong and where.
+
+A separator is found by parsing, quotes must be closed, names must differ, and records must be as wide as
+the header. Nothing is guessed, filled or renamed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from noisylabels.safe_text import make_visible
+
+SEPARATORS = (",", ";", "\t", "|")
+LONGEST_FIELD = 1 << 30
+"""Characters of a field; the limit of the standard library, 131,072, is too small for texts."""
+DECLARED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
+"""A first line by which a spreadsheet names the separator."""
+UTF8 = ("utf-8-sig",)
+SPREADSHEET = ("utf-8-sig", "cp1252")
+"""Encodings in which spreadsheets save text, in the order in which they are tried."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a CSV file.
+
+    Attributes
+    ----------
+    header : list of str
+        Names of the columns, all different, with invisible characters made visible.
+    rows : list of list of str
+        Fields of each record below the header, without blanks around them.
+    lines : list of int
+        Line of the file, from 1, where each record begins.
+    """
+
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def columns(self) -> dict[str, list[str]]:
+        """The fields by column."""
+        return {name: [row[j] for row in self.rows] for j, name in enumerate(self.header)}
+
+
+def read_records(
+    path: Path, file: str, encodings: Sequence[str] = UTF8, *, fill_short_rows: bool = False
+) -> Records:
+    """Read a CSV file with a header line.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its separator is a comma, a semicolon, a tab or a bar.
+    file : str
+        How messages name it.
+    encodings : sequence of str
+        Encodings to try, in this order. A file that begins with the mark of UTF-16 may be read only
+        where more than UTF-8 is allowed.
+    fill_short_rows : bool
+        Fill short records with empty fields, since spreadsheets drop empty fields at the end of a line.
+
+    Returns
+    -------
+    Records
+
+    Raises
+    ------
+    ValueError
+        The file cannot be read as text or as CSV; the message names the line where the fault begins.
+    """
+    text = _decode(path.read_bytes(), file, encodings)
+    declared = DECLARED_SEPARATOR.match(text)
+    separator = declared[1] if declared else find_separator(text)
+    records = _parse(text, separator, file)
+    if declared:
+        next(records)
+    header: list[str] = []
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for line, fields in records:
+        if not header:
+            header = [make_visible(name) for name in fields]
+            continue
+        missing = len(header) - len(fields)
+        if missing > 0 and fill_short_rows:
+            fields = fields + [""] * missing
+        elif missing != 0:
+            hint = "; is its first line a comment? remove it" if header[0].startswith("#") else ""
+            raise ValueError(f"{file}, line {line}: {len(fields)} fields, the header has {len(header)}{hint}")
+        rows.append(fields)
+        lines.append(line)
+    check_header(header, file)
+    return Records(header, rows, lines)
+
+
+def read_header(lines: Iterable[str], file: str) -> list[str]:
+    """Read the first record of comma-separated lines, without blanks around its fields.
+
+    Raises
+    ------
+    ValueError
+        The file is empty, or its first record is not valid CSV.
+    """
+    for _, fields in _parse(lines, ",", file):
+        return fields
+    raise ValueError(f"{file}: the file is empty; the first line should name the columns")
+
+
+def find_separator(text: str) -> str:
+    """Find the separator with which the first two records are equally wide, or the first one is widest."""
+    best = ","
+    best_score = (False, 1)
+    for separator in SEPARATORS:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        try:
+            widths = [len(fields) for fields in islice(filter(None, reader), 2)]
+        except csv.Error:
+            continue  # said with its line when the whole file is parsed
+        if not widths or widths[0] < 2:
+            continue
+        score = (widths[0] == widths[-1], widths[0])
+        if score > best_score:
+            best, best_score = separator, score
+    return best
+
+
+def check_header(header: Sequence[str], file: str) -> None:
+    """Refuse a header that is empty, holds numbers only, or has a column without a name of its own.
+
+    Raises
+    ------
+    ValueError
+        Says which column is wrong, and what to do.
+    """
+    if not header:
+        raise ValueError(f"{file}: the file is empty; the first line should name the columns")
+    if all(is_number(name) for name in header):
+        raise ValueError(f"{file}, line 1: numbers only; the first line should name the columns")
+    if "" in header:
+        number = header.index("") + 1
+        raise ValueError(f"{file}, line 1: column {number} has no name; name it or remove it")
+    for name, count in Counter(header).items():
+        if count > 1:
+            places = " and ".join(str(j + 1) for j, other in enumerate(header) if other == name)
+            raise ValueError(f"{file}, line 1: columns {places} are both called {name!r}; rename one")
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as tables have it: "3", "1e-3", "nan", but not "1_000"."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text  # float() accepts it
+
+
+def _decode(content: bytes, file: str, encodings: Sequence[str]) -> str:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and len(encodings) > 1:
+        encodings = ("utf-16",)
+    for encoding in encodings:
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            continue
+        if "\0" in text:
+            wrong = "not UTF-8 text but perhaps UTF-16; save the CSV in UTF-8"
+            raise ValueError(f"{file}, line 1: {wrong}")
+        return text
+    raise ValueError(f"{file}, line {line}: not UTF-8 text; save the CSV in UTF-8")
+
+
+def _parse(text: Iterable[str], separator: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line where each record begins, and its fields; lines without any field are passed over."""
+    csv.field_size_limit(LONGEST_FIELD)
+    if isinstance(text, str):
+        text = io.StringIO(_without_blanks_after_quotes(text, separator), newline="")
+    reader = csv.reader(text, delimiter=separator, strict=True, skipinitialspace=True)
+    line = 1
+    try:
+        for fields in reader:
+            if fields:
+                yield line, [field.strip() for field in fields]
+            line = reader.line_num + 1
+    except csv.Error as error:
+        reason = str(error).replace("\t", "\\t")
+        how = "a field that begins with a quote must end with one; write a quote inside it twice"
+        raise ValueError(f"{file}, line {line}: {reason} ({how})") from None
+
+
+def _without_blanks_after_quotes(text: str, separator: str) -> str:
+    """Remove blanks between a closing quote and the end of its field, which the strict reader refuses."""
+    return re.sub(rf'(?<!")" +(?=[{re.escape(separator)}\r\n]|$)', '"', text)
