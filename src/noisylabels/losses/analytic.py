@@ -1,8 +1,11 @@
-"""Losses with an analytic derivative, which an unbiased estimator can reach by its Taylor series.
+r"""Losses with an analytic derivative, which an unbiased estimator can reach by its Taylor series.
 
-l'(a) = c sum_n gamma_n b^n with b = a - y, c = 1 (regression) or b = y a, y a - 1, c = y (classification).
-l'_+(r) = sum_n |gamma_n| r^n bounds everything: at r = sqrt(p) R it is the price of the noise.
-Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Examples 1 to 4.
+The derivative of the loss of a prediction :math:`a` is :math:`l'(a) = c \sum_n \gamma_n b^n`. For
+regression :math:`b = a - y` and :math:`c = 1`, for classification :math:`b = y a` or
+:math:`b = y a - 1` and :math:`c = y`. The majorant :math:`l'_+(r) = \sum_n |\gamma_n| r^n` bounds
+everything: at :math:`r = \sqrt{p} R` it is the price of the noise.
+
+Source: Cesa-Bianchi, Shalev-Shwartz and Shamir 2011, Examples 1 to 4.
 """
 
 from __future__ import annotations
@@ -18,7 +21,13 @@ from scipy.special import dawsn, erf, gammaln
 from noisylabels.validation import Floats, choice, number
 
 DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
-"""What b is: a - y, y a, y a - 1."""
+"""What the argument b is: a - y, y a, y a - 1."""
+
+LONGEST_SERIES = 2_000_000
+"""Terms after which a series counts as divergent."""
+
+NEGLIGIBLE_LOG = 42.0
+"""A term whose logarithm is this far below the largest one is 1e-18 of it."""
 
 
 SLOPES: dict[str, Callable[[float, float], float]] = {
@@ -27,15 +36,42 @@ SLOPES: dict[str, Callable[[float, float], float]] = {
     "smoothed absolute": lambda b, s: math.erf(s * b),
     "smoothed hinge": lambda b, s: 0.5 * (math.erf(s * b) - 1.0),
 }
-"""l'(b) of one number from b and s, for compiled loops: each is one function, so that it is compiled once."""
+"""Derivatives of one number, for compiled loops. Each is one function: it is compiled once."""
 
 
 @dataclass(frozen=True)
 class AnalyticLoss:
-    """value(b) and slope(b) = sum_n gamma_n b^n of the argument b, and the series as (signs, log |gamma_n|).
+    r"""A loss whose derivative is a power series.
 
-    kind: `DIFFERENCE`, `MARGIN` or `MARGIN_LESS_ONE`.  series(N): signs (N + 1,) and logs (N + 1,).
-    log_majorant(r): log l'_+(r), r > 0.  formula: l'(b) from b and s, for compiled loops.
+    Parameters
+    ----------
+    name : str
+        What messages call the loss.
+    kind : int
+        What its argument is: `DIFFERENCE`, `MARGIN` or `MARGIN_LESS_ONE`.
+    value : callable
+        The loss as a function of the arguments, an array.
+    slope : callable
+        Its derivative.
+    series : callable
+        Gives for N the signs and the logarithms of the coefficients 0 to N, two arrays of shape (N
+        + 1,).
+    log_majorant : callable
+        Logarithm of the sum of all coefficients' sizes times powers of a radius above 0.
+    formula : callable
+        The derivative as a function of one argument and ``s``, for compiled loops.
+    s : float, default 1.0
+        Parameter of the formula.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import squared
+    >>> squared().loss([1.0, 3.0], [0.0, 1.0]).tolist()
+    [1.0, 4.0]
+
+    Notes
+    -----
+    The derivative is :math:`\sum_n \gamma_n b^n` of the argument :math:`b`.
     """
 
     name: str
@@ -49,89 +85,253 @@ class AnalyticLoss:
 
     @property
     def classification(self) -> bool:
-        """Is y a class, -1 or 1?"""
+        """Whether labels are classes, -1 or 1."""
         return self.kind != DIFFERENCE
 
     def argument(self, a: ArrayLike, y: ArrayLike) -> Floats:
-        """b of a prediction a and a label y."""
-        a, y = np.asarray(a, dtype=float), np.asarray(y, dtype=float)
-        return a - y if self.kind == DIFFERENCE else y * a - float(self.kind == MARGIN_LESS_ONE)
+        """Compute the argument of the loss from predictions and labels.
+
+        Parameters
+        ----------
+        a : array_like
+            Predictions.
+        y : array_like
+            Labels, of the same shape.
+
+        Returns
+        -------
+        ndarray
+            Arguments, of the same shape.
+        """
+        a = np.asarray(a, dtype=float)
+        y = np.asarray(y, dtype=float)
+        if self.kind == DIFFERENCE:
+            return a - y
+        return y * a - float(self.kind == MARGIN_LESS_ONE)
 
     def loss(self, a: ArrayLike, y: ArrayLike) -> Floats:
-        """l(a, y); a, y of one shape."""
+        """Compute the losses of predictions.
+
+        Parameters
+        ----------
+        a : array_like
+            Predictions.
+        y : array_like
+            Labels, of the same shape.
+
+        Returns
+        -------
+        ndarray
+            Losses, of the same shape.
+        """
         return self.value(self.argument(a, y))
 
     def derivative(self, a: ArrayLike, y: ArrayLike) -> Floats:
-        """The derivative of l(a, y) with respect to a."""
+        """Compute the derivatives of the losses with respect to the predictions.
+
+        Parameters
+        ----------
+        a : array_like
+            Predictions.
+        y : array_like
+            Labels, of the same shape.
+
+        Returns
+        -------
+        ndarray
+            Derivatives, of the same shape.
+        """
         slope = self.slope(self.argument(a, y))
         return np.asarray(y, dtype=float) * slope if self.classification else slope
 
     def coefficients(self, highest: int) -> Floats:
-        """gamma_0, ..., gamma_highest; those below 1e-308 are 0 here, but not in `series`."""
+        """Compute the coefficients of the series.
+
+        Parameters
+        ----------
+        highest : int
+            Highest degree.
+
+        Returns
+        -------
+        ndarray of shape (highest + 1,)
+            Coefficients. Those below 1e-308 are 0 here, but not in ``series``.
+        """
         signs, logs = self.series(highest)
         return signs * np.exp(logs)
 
     def check_labels(self, y: Floats) -> None:
-        """ValueError unless the labels are what the loss is for."""
-        if self.classification and len(bad := np.asarray(y)[~np.isin(y, (-1.0, 1.0))]):
+        """Refuse labels that the loss is not made for.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            Labels.
+
+        Raises
+        ------
+        ValueError
+            If the loss is for classification and a label is neither -1 nor 1.
+        """
+        if not self.classification:
+            return
+        bad = np.asarray(y)[~np.isin(y, (-1.0, 1.0))]
+        if len(bad):
             raise ValueError(f"labels: the {self.name} loss needs -1 or 1, got {bad[0]:g}")
 
 
 def squared() -> AnalyticLoss:
-    """(a - y)^2;  l'_+(r) = 2 r."""
+    """Make the squared loss.
+
+    Returns
+    -------
+    AnalyticLoss
+        The loss.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import squared
+    >>> squared().coefficients(3).tolist()
+    [0.0, 2.0, 0.0, 0.0]
+
+    Notes
+    -----
+    The loss is :math:`(a - y)^2` with the majorant :math:`l'_+(r) = 2 r`.
+    """
+
+    def series(highest: int) -> tuple[Floats, Floats]:
+        logs = np.where(np.arange(highest + 1) == 1, math.log(2.0), -np.inf)
+        return np.ones(highest + 1), logs
+
     return AnalyticLoss(
         name="squared",
         kind=DIFFERENCE,
         value=np.square,
         slope=lambda b: 2.0 * b,
-        series=lambda N: (np.ones(N + 1), np.where(np.arange(N + 1) == 1, math.log(2.0), -np.inf)),
+        series=series,
         log_majorant=lambda r: math.log(2.0 * r),
         formula=SLOPES["squared"],
     )
 
 
 def exponential() -> AnalyticLoss:
-    """exp(-y a);  l'_+(r) = e^r."""
+    """Make the exponential loss.
+
+    Returns
+    -------
+    AnalyticLoss
+        The loss.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import exponential
+    >>> exponential().coefficients(2).tolist()
+    [-1.0, 1.0, -0.5]
+
+    Notes
+    -----
+    The loss is :math:`e^{-y a}` with the majorant :math:`l'_+(r) = e^r`.
+    """
+
+    def series(highest: int) -> tuple[Floats, Floats]:
+        signs = np.resize([-1.0, 1.0], highest + 1)
+        return signs, np.asarray(-gammaln(np.arange(highest + 1) + 1.0))
+
     return AnalyticLoss(
         name="exponential",
         kind=MARGIN,
         value=lambda b: np.exp(-b),
         slope=lambda b: -np.exp(-b),
-        series=lambda N: (np.resize([-1.0, 1.0], N + 1), np.asarray(-gammaln(np.arange(N + 1) + 1.0))),
+        series=series,
         log_majorant=lambda r: r,
         formula=SLOPES["exponential"],
     )
 
 
 def smoothed_absolute(s: float = 1.0) -> AnalyticLoss:
-    """b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)), b = a - y;  l'_+(r) = erfi(s r).
+    r"""Make a smooth form of the absolute loss.
 
-    At most 1/(s sqrt(pi)) above |b|, at b = 0. Raises ValueError: s not positive and finite.
+    Parameters
+    ----------
+    s : float, default 1.0
+        Sharpness, above 0. Larger values come nearer to the absolute loss.
+
+    Returns
+    -------
+    AnalyticLoss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If ``s`` is not positive and finite.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import smoothed_absolute
+    >>> smoothed_absolute(2.0).loss([0.0, 3.0], [0.0, 0.0]).round(3).tolist()
+    [0.282, 3.0]
+
+    Notes
+    -----
+    With :math:`b = a - y` the loss is
+    :math:`b\, \mathrm{erf}(s b) + e^{-s^2 b^2} / (s \sqrt{\pi})`, at most
+    :math:`1 / (s \sqrt{\pi})` above :math:`|b|`. Its majorant is
+    :math:`l'_+(r) = \mathrm{erfi}(s r)`.
     """
     return _smoothed("smoothed absolute", DIFFERENCE, s, scale=1.0, tilt=0.0)
 
 
 def smoothed_hinge(s: float = 1.0) -> AnalyticLoss:
-    """(1/2) [b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - b], b = y a - 1;  l'_+(r) = (1 + erfi(s r)) / 2.
+    r"""Make a smooth form of the hinge loss.
 
-    At most 1/(2 s sqrt(pi)) above the hinge, at b = 0. Raises ValueError: s not positive and finite.
+    Parameters
+    ----------
+    s : float, default 1.0
+        Sharpness, above 0. Larger values come nearer to the hinge loss.
+
+    Returns
+    -------
+    AnalyticLoss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If ``s`` is not positive and finite.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import smoothed_hinge
+    >>> smoothed_hinge(2.0).loss([1.0, -2.0], [1.0, 1.0]).round(3).tolist()
+    [0.141, 3.0]
+
+    Notes
+    -----
+    With :math:`b = y a - 1` the loss is
+    :math:`\frac{1}{2} [b\, \mathrm{erf}(s b) + e^{-s^2 b^2} / (s \sqrt{\pi}) - b]`, at most
+    :math:`1 / (2 s \sqrt{\pi})` above the hinge loss. Its majorant is
+    :math:`l'_+(r) = (1 + \mathrm{erfi}(s r)) / 2`.
     """
     return _smoothed("smoothed hinge", MARGIN_LESS_ONE, s, scale=0.5, tilt=1.0)
 
 
 def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> AnalyticLoss:
-    """scale [b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - tilt b];  l'_+(r) = scale (tilt + erfi(s r))."""
+    """Make ``scale (b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - tilt b)``."""
     s = number("s", s, above=0)
 
     def value(b: Floats) -> Floats:
-        return scale * (b * erf(s * b) + np.exp(-((s * b) ** 2)) / (s * math.sqrt(math.pi)) - tilt * b)
+        bell = np.exp(-((s * b) ** 2)) / (s * math.sqrt(math.pi))
+        return scale * (b * erf(s * b) + bell - tilt * b)
 
-    def series(N: int) -> tuple[Floats, Floats]:
+    def series(highest: int) -> tuple[Floats, Floats]:
         """scale 2/sqrt(pi) (-1)^j s^n / (j! n) at n = 2j + 1."""
-        signs, logs = np.ones(N + 1), np.full(N + 1, -np.inf)
+        signs = np.ones(highest + 1)
+        logs = np.full(highest + 1, -np.inf)
         if tilt:
-            signs[0], logs[0] = -1.0, math.log(scale * tilt)
-        n = np.arange(1, N + 1, 2)
+            signs[0] = -1.0
+            logs[0] = math.log(scale * tilt)
+        n = np.arange(1, highest + 1, 2)
         j = n // 2
         signs[1::2] = (-1.0) ** j
         factor = math.log(2.0 * scale / math.sqrt(math.pi))
@@ -139,10 +339,12 @@ def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> Anal
         return signs, logs
 
     def log_majorant(r: float) -> float:
-        """Of any size: erfi(x) = 2/sqrt(pi) exp(x^2) dawson(x)."""
+        # erfi(x) = 2/sqrt(pi) exp(x^2) dawson(x), whose logarithm cannot overflow
         x = s * r
         log_erfi = x * x + math.log(2.0 / math.sqrt(math.pi) * float(dawsn(x)))
-        return math.log(scale) + float(np.logaddexp(0.0, log_erfi)) if tilt else log_erfi
+        if tilt:
+            return math.log(scale) + float(np.logaddexp(0.0, log_erfi))
+        return log_erfi
 
     return AnalyticLoss(
         name=f"{name}, s = {s:g}",
@@ -156,35 +358,112 @@ def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> Anal
     )
 
 
-PLAIN = {"squared": squared, "exponential": exponential}
+WITHOUT_PARAMETER = {"squared": squared, "exponential": exponential}
 SMOOTHED = {"smoothed_absolute": smoothed_absolute, "smoothed_hinge": smoothed_hinge}
 
 
 def analytic_loss(name: str, s: float | None = None) -> AnalyticLoss:
-    """The loss of that name; s for the smoothed ones.   Raises ValueError: a name that is not here."""
+    """Make the loss of a given name.
+
+    Parameters
+    ----------
+    name : {"squared", "exponential", "smoothed_absolute", "smoothed_hinge"}
+        The name.
+    s : float, optional
+        Sharpness of a smoothed loss, 1 if not given.
+
+    Returns
+    -------
+    AnalyticLoss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import analytic_loss
+    >>> analytic_loss("smoothed_hinge", s=2.0).name
+    'smoothed hinge, s = 2'
+    """
     if name in ("hinge", "absolute"):
         reason = f"the derivative of {name!r} is not analytic, so it has no unbiased estimate"
         raise ValueError(f"loss: {reason}; take 'smoothed_{name}' with a parameter s")
-    if name in PLAIN:
-        return PLAIN[name]()
-    return SMOOTHED[choice("loss", name, sorted(PLAIN | SMOOTHED))](1.0 if s is None else s)
+    if name in WITHOUT_PARAMETER:
+        return WITHOUT_PARAMETER[name]()
+    make = SMOOTHED[choice("loss", name, sorted(WITHOUT_PARAMETER | SMOOTHED))]
+    return make(1.0 if s is None else s)
 
 
 def log_second_moment(loss: AnalyticLoss, r: float) -> float:
-    """log sum_n gamma_n^2 r^(2n), r > 0: the tight counterpart of 2 log l'_+(r).
+    r"""Sum the squared coefficients of a loss, weighted by powers of a radius.
 
-    Summed until the terms are 1e-18 of the sum. Raises ValueError: the series does not converge at r.
+    Parameters
+    ----------
+    loss : AnalyticLoss
+        The loss.
+    r : float
+        The radius, above 0.
+
+    Returns
+    -------
+    float
+        Logarithm of the sum.
+
+    Raises
+    ------
+    ValueError
+        If the series does not converge at this radius.
+
+    Examples
+    --------
+    >>> import math
+    >>> from noisylabels.losses.analytic import log_second_moment, squared
+    >>> round(math.exp(log_second_moment(squared(), 3.0)), 6)
+    36.0
+
+    Notes
+    -----
+    The sum is :math:`\sum_n \gamma_n^2 r^{2n}`, the tight counterpart of the squared majorant. It
+    is summed until the terms are 1e-18 of the sum.
     """
     highest = 128
-    while highest <= 2_000_000:
-        terms = 2.0 * (loss.series(highest)[1] + np.arange(highest + 1) * math.log(r))
-        top = float(terms.max())
-        if max(terms[-1], terms[-2]) < top - 42.0:
-            return top + math.log(float(np.exp(terms - top).sum()))
+    while highest <= LONGEST_SERIES:
+        logs = loss.series(highest)[1]
+        terms = 2.0 * (logs + np.arange(highest + 1) * math.log(r))
+        largest = float(terms.max())
+        if max(terms[-1], terms[-2]) < largest - NEGLIGIBLE_LOG:
+            return largest + math.log(float(np.exp(terms - largest).sum()))
         highest *= 2
     raise ValueError("loss: the series of its derivative does not converge at this radius")
 
 
 def smoothing_gap(s: float, *, hinge: bool = False) -> float:
-    """The largest excess of a smoothed loss over its limit: 1/(s sqrt(pi)), half of it for the hinge."""
-    return (0.5 if hinge else 1.0) / (number("s", s, above=0) * math.sqrt(math.pi))
+    r"""Compute by how much a smoothed loss exceeds its limit at most.
+
+    Parameters
+    ----------
+    s : float
+        Sharpness, above 0.
+    hinge : bool, default False
+        The smoothed hinge loss, not the smoothed absolute loss.
+
+    Returns
+    -------
+    float
+        The largest difference.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.analytic import smoothing_gap
+    >>> round(smoothing_gap(2.0), 3)
+    0.282
+
+    Notes
+    -----
+    The difference is :math:`1 / (s \sqrt{\pi})`, half of it for the hinge loss.
+    """
+    factor = 0.5 if hinge else 1.0
+    return factor / (number("s", s, above=0) * math.sqrt(math.pi))

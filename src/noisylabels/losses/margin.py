@@ -1,9 +1,11 @@
-"""Margin losses r(z), z = y f(x): robust ones, convex ones, and what is known about each.
+r"""Losses of the margin, the product of the label (-1 or +1) and the decision value.
 
-A loss is one class: the formulas of r and r' for one margin, and its constants. The formulas are compiled,
-each by itself, when they are first used; the learners are compiled once and call them.
+A loss is one class: the formulas of the loss :math:`r(z)` and its slope :math:`r'(z)` for one
+margin :math:`z = y f(x)`, and its constants. `noisylabels.losses.compiling` compiles the formulas
+when they are first used. The learners are compiled once and call them.
 
-Source: Han, Tsang, Chen, ECML PKDD 2016, Sections 3-4; the other losses are named at their classes.
+Source: Han, Tsang and Chen, ECML PKDD 2016, Sections 3 and 4; the other losses are named at their
+classes.
 """
 
 from __future__ import annotations
@@ -11,31 +13,58 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from types import FunctionType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import cfunc, types
-from numba.extending import intrinsic
 from numpy.typing import ArrayLike
 
-from noisylabels.compilation import compile_kernel, kernel_folder
+from noisylabels.compilation import compile_kernel
+from noisylabels.losses.compiling import MOST_PARAMETERS, apply_formula, compiled
 from noisylabels.validation import Floats, choice, number
 
 LOSSES: dict[str, type[Loss]] = {}
-"""name -> class; its arguments are the parameters of the loss."""
+"""The classes by their names; their arguments are the parameters of the loss."""
+
+BLOCK = 256
+"""Margins to which a formula is applied at once."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A margin loss r(z). A loss with parameters is a frozen dataclass of them, at most three.
+    """A loss of the margin.
 
-    name : what settings call it, the key in `LOSSES`.
-    _value, _slope : static methods (z, *parameters), r(z) and r'(z) of one margin, in what Numba compiles.
-    curvature : L = max |r''|, or 1 by convention for a loss with kinks; step sizes are scaled by it.
-    bound : sup r.   smooth : r'' exists.   convex : r' never falls.   decreasing : r' <= 0 everywhere.
+    A subclass sets the attributes and the two static methods ``_value`` and ``_slope``, which take
+    one margin and the parameters and are written in what Numba compiles. A loss with parameters is
+    a frozen dataclass of them, at most three. Defining the class adds it to `LOSSES`.
+
+    Attributes
+    ----------
+    name : str
+        What settings call the loss; its key in `LOSSES`.
+    smooth : bool
+        Whether the slope has a derivative everywhere.
+    convex : bool
+        Whether the slope never falls.
+    decreasing : bool
+        Whether the slope is nowhere positive.
+    curvature : float
+        Largest size of the second derivative, or 1 by convention for a loss with kinks. Step sizes
+        are scaled by it.
+    bound : float
+        Least upper bound of the loss, inf if there is none.
+
+    Raises
+    ------
+    ValueError
+        If a new class takes the name of another one.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Hinge, Loss
+    >>> isinstance(Hinge(), Loss)
+    True
+    >>> Hinge().value([-1.0, 0.5, 2.0]).tolist()
+    [2.0, 0.5, 0.0]
     """
 
     name: ClassVar[str]
@@ -46,151 +75,201 @@ class Loss:
     _slope: ClassVar[Callable[..., float]]
 
     def __init_subclass__(cls) -> None:
-        taken = LOSSES.setdefault(cls.name, cls)
-        if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(
-                f"{cls.__qualname__}: {cls.name!r} is the name of {taken.__qualname__}; take another"
-            )
+        holder = LOSSES.setdefault(cls.name, cls)
+        if (holder.__module__, holder.__qualname__) != (cls.__module__, cls.__qualname__):
+            fault = f"{cls.name!r} is the name of {holder.__qualname__}"
+            raise ValueError(f"{cls.__qualname__}: {fault}; take another")
         LOSSES[cls.name] = cls  # a class that is defined again replaces itself
 
     @property
     def curvature(self) -> float:
-        """L."""
+        """Largest size of the second derivative."""
         return 1.0
 
     @property
     def bound(self) -> float:
-        """sup r, inf if unbounded."""
+        """Least upper bound of the loss."""
         return math.inf
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """What `_value` and `_slope` take after z."""
+        """What the formulas take after the margin."""
         return tuple(float(value) for value in vars(self).values())
 
     def value(self, z: ArrayLike) -> Floats:
-        """r(z), elementwise."""
-        return self._each(type(self)._value, z)
+        """Compute the loss at each margin.
+
+        Parameters
+        ----------
+        z : array_like
+            Margins, of any shape.
+
+        Returns
+        -------
+        ndarray
+            Losses, of the same shape.
+        """
+        return self._apply(type(self)._value, z)
 
     def slope(self, z: ArrayLike) -> Floats:
-        """r'(z), elementwise."""
-        return self._each(type(self)._slope, z)
+        """Compute the slope of the loss at each margin.
 
-    def _each(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
+        Parameters
+        ----------
+        z : array_like
+            Margins, of any shape.
+
+        Returns
+        -------
+        ndarray
+            Slopes, of the same shape.
+        """
+        return self._apply(type(self)._slope, z)
+
+    def _apply(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
         margins = np.asarray(z, dtype=np.float64)
         out = np.empty(margins.size)
-        parameters = np.repeat(columns([self]), min(256, margins.size), axis=1)
-        _apply(compiled(formula).address, margins.ravel(), parameters, out)
+        parameters = np.repeat(columns([self]), min(BLOCK, margins.size), axis=1)
+        apply_formula(compiled(formula).address, margins.ravel(), parameters, out)
         return out.reshape(margins.shape)
 
 
 def columns(losses: Sequence[Loss]) -> Floats:
-    """The parameters of n losses, (3, n); 0 where a loss has fewer."""
-    out = np.zeros((3, len(losses)))
+    """Collect the parameters of several losses.
+
+    Parameters
+    ----------
+    losses : sequence of Loss
+        The losses.
+
+    Returns
+    -------
+    ndarray of shape (3, n_losses)
+        One column per loss; 0 where a loss has fewer parameters.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Hinge, RGomp, columns
+    >>> columns([Hinge(), RGomp(c=2.0)]).tolist()
+    [[0.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    """
+    out = np.zeros((MOST_PARAMETERS, len(losses)))
     for m, loss in enumerate(losses):
-        given = loss.parameters
-        out[: len(given), m] = given
+        parameters = loss.parameters
+        out[: len(parameters), m] = parameters
     return out
 
 
 def compiled_slope(loss: Loss) -> int:
-    """The address of r' over arrays, for `over_arrays`."""
-    return int(compiled(type(loss)._slope).address)
+    """Return the address of the compiled slope of a loss.
 
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
 
-# A formula over arrays: (z, parameters (3, width), width, out, n), by its number of parameters.
-_DOUBLES, _SIZE = types.CPointer(types.float64), types.int64
-_OVER_ARRAYS = types.void(_DOUBLES, _DOUBLES, _SIZE, _DOUBLES, _SIZE)
-formula: Any = None  # what the loops call, see `compiled`
+    Returns
+    -------
+    int
+        The address, for `noisylabels.losses.compiling.over_arrays`.
 
-
-def _over_0(z: Any, p: Any, width: int, out: Any, n: int) -> None:
-    for m in range(n):
-        out[m] = formula(z[m])
-
-
-def _over_1(z: Any, p: Any, width: int, out: Any, n: int) -> None:
-    for m in range(n):
-        out[m] = formula(z[m], p[m])
-
-
-def _over_2(z: Any, p: Any, width: int, out: Any, n: int) -> None:
-    for m in range(n):
-        out[m] = formula(z[m], p[m], p[width + m])
-
-
-def _over_3(z: Any, p: Any, width: int, out: Any, n: int) -> None:
-    for m in range(n):
-        out[m] = formula(z[m], p[m], p[width + m], p[2 * width + m])
-
-
-@cache
-def compiled(function: Callable[..., float]) -> Any:
-    """A formula (z, *parameters) over arrays, as a function that compiled code takes as an argument.
-
-    It is kept on disk as if the loop were beside the formula: an edit of that file compiles it again.
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Log, compiled_slope
+    >>> compiled_slope(Log()) == compiled_slope(Log())
+    True
     """
-    source = function.__code__
-    if not 1 <= source.co_argcount <= 4:
-        raise ValueError(f"{function.__qualname__}: takes z and at most three parameters")
-    code = (_over_0, _over_1, _over_2, _over_3)[source.co_argcount - 1].__code__
-    code = code.replace(co_filename=source.co_filename, co_firstlineno=source.co_firstlineno)
-    loop = FunctionType(code, {"range": range, "formula": compile_kernel(inline="always")(function)})
-    loop.__module__, loop.__qualname__ = function.__module__, f"{function.__qualname__}.over_arrays"
-    with kernel_folder(loop, also=__name__) as kept:
-        return cfunc(_OVER_ARRAYS, cache=kept, error_model="numpy")(loop)
-
-
-@intrinsic
-def _call(typing_context: Any, address: Any, z: Any, parameters: Any, width: Any, out: Any, n: Any) -> Any:
-    """The formula at an address. As an argument it would be typed at every call, 20 microseconds each."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = [context.get_value_type(kind) for kind in signature.args[1:]]
-        kind = ir.FunctionType(ir.VoidType(), kinds).as_pointer()
-        builder.call(builder.inttoptr(arguments[0], kind), arguments[1:])
-        return context.get_dummy_value()
-
-    return types.void(types.intp, *_OVER_ARRAYS.args), generate
-
-
-over_arrays: Any = _call  # called without the typing context that numba adds
-
-
-@compile_kernel()
-def _apply(address: int, z: Floats, parameters: Floats, out: Floats) -> None:
-    width = parameters.shape[1]
-    for start in range(0, len(z), width):
-        part, values = z[start : start + width], out[start : start + width]
-        over_arrays(address, part.ctypes, parameters.ctypes, width, values.ctypes, len(part))
+    return int(compiled(type(loss)._slope).address)
 
 
 @compile_kernel(inline="always")
 def falling_sigmoid(u: float) -> float:
-    """1 / (1 + e^u), without overflow."""
+    r"""Compute the falling logistic function without overflow.
+
+    Parameters
+    ----------
+    u : float
+        The argument.
+
+    Returns
+    -------
+    float
+        A number from 0 to 1.
+
+    Notes
+    -----
+    The function is :math:`1 / (1 + e^u)`.
+    """
     e = math.exp(-abs(u))
     return e / (1.0 + e) if u > 0 else 1.0 / (1.0 + e)
 
 
 class Log(Loss):
-    """r(z) = ln(1 + e^-z), the logistic loss."""
+    r"""The logistic loss.
 
-    name, curvature, smooth, convex = "log", 0.25, True, True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Log
+    >>> Log().value([0.0, 5.0]).round(3).tolist()
+    [0.693, 0.007]
+
+    Notes
+    -----
+    :math:`r(z) = \ln(1 + e^{-z})`.
+    """
+
+    name = "log"
+    curvature = 0.25
+    smooth = True
+    convex = True
     _value = staticmethod(lambda z: max(-z, 0.0) + math.log1p(math.exp(-abs(z))))
     _slope = staticmethod(lambda z: -falling_sigmoid(z))
 
 
 class Hinge(Loss):
-    """r(z) = max(0, 1 - z)."""
+    r"""The hinge loss of support vector machines.
 
-    name, convex = "hinge", True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Hinge
+    >>> Hinge().value([-1.0, 0.5, 2.0]).tolist()
+    [2.0, 0.5, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = \max(0, 1 - z)`.
+    """
+
+    name = "hinge"
+    convex = True
     _value = staticmethod(lambda z: max(1.0 - z, 0.0))
     _slope = staticmethod(lambda z: -1.0 if z < 1.0 else 0.0)
 
 
 @dataclass(frozen=True)
 class Ramp(Loss):
-    """r(z) = min(1 - s, max(0, 1 - z)), s <= 0, where it becomes flat. Raises ValueError : s > 0."""
+    r"""The hinge loss, cut off where it becomes too large.
+
+    Parameters
+    ----------
+    s : float, default -1.0
+        Margin below which the loss is constant, at most 0.
+
+    Raises
+    ------
+    ValueError
+        If ``s`` is positive.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Ramp
+    >>> Ramp(s=-1.0).value([-5.0, 0.5, 2.0]).tolist()
+    [2.0, 0.5, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = \min(1 - s, \max(0, 1 - z))`.
+    """
 
     name = "ramp"
     s: float = -1.0
@@ -200,7 +279,7 @@ class Ramp(Loss):
 
     @property
     def bound(self) -> float:
-        """1 - s."""
+        """Largest value of the loss."""
         return 1.0 - self.s
 
     _value = staticmethod(lambda z, s: min(1.0 - s, max(1.0 - z, 0.0)))
@@ -208,61 +287,114 @@ class Ramp(Loss):
 
 
 PRESETS = {-0.7: (3.0, -0.15), -1.0: (2.0, -0.03), -2.0: (1.5, 0.5)}
-"""s -> (alpha, beta) of the smooth ramp, as in Section 5.1 of Han, Tsang, Chen."""
+"""s -> (alpha, beta) of the smooth ramp, as in Section 5.1 of Han, Tsang and Chen."""
 
 
 @dataclass(frozen=True)
 class SmoothRamp(Loss):
-    """r(z) = (1 - s) / (1 + e^(alpha (z + beta))), s <= 0 < alpha; without alpha and beta the preset for s.
+    r"""A smooth form of the ramp loss.
 
-    Raises ValueError : s > 0 or alpha <= 0; one of alpha and beta without the other; no preset for s.
+    Parameters
+    ----------
+    s : float, default -1.0
+        Margin below which the ramp loss is constant, at most 0.
+    alpha : float, optional
+        Steepness, above 0. Without ``alpha`` and ``beta`` the preset for ``s`` is used.
+    beta : float, optional
+        Shift to the left.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, only one of ``alpha`` and ``beta`` is given, or ``s`` has no
+        preset.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import SmoothRamp
+    >>> SmoothRamp(s=-1.0).value([-5.0, 0.03, 5.0]).round(3).tolist()
+    [2.0, 1.0, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = (1 - s) / (1 + e^{\alpha (z + \beta)})`.
     """
 
-    name, smooth = "smooth_ramp", True
+    name = "smooth_ramp"
+    smooth = True
     s: float = -1.0
     alpha: float | None = None
     beta: float | None = None
 
     def __post_init__(self) -> None:
         number("s", self.s, most=0)
-        alpha, beta = self.alpha, self.beta
+        alpha = self.alpha
+        beta = self.beta
         if alpha is None and beta is None:
             alpha, beta = PRESETS.get(self.s, (None, None))
         if alpha is None or beta is None:
             known = ", ".join(map(str, PRESETS))
-            raise ValueError(f"smooth_ramp: give both alpha and beta, or neither and s = {known}; got {self}")
+            rule = f"give both alpha and beta, or neither and s = {known}"
+            raise ValueError(f"smooth_ramp: {rule}; got {self}")
         object.__setattr__(self, "alpha", number("alpha", alpha, above=0))
         object.__setattr__(self, "beta", number("beta", beta))
 
     @property
     def bound(self) -> float:
-        """1 - s."""
+        """Largest value of the loss."""
         return 1.0 - self.s
 
     @property
     def curvature(self) -> float:
-        """(1 - s) alpha^2 / (6 sqrt 3)."""
+        """Largest size of the second derivative."""
         s, alpha, _ = self.parameters
         return (1.0 - s) * alpha**2 / (6.0 * math.sqrt(3.0))
 
-    _value = staticmethod(lambda z, s, alpha, beta: (1.0 - s) * falling_sigmoid(alpha * (z + beta)))
+    @staticmethod
+    def _value(z: float, s: float, alpha: float, beta: float) -> float:
+        return (1.0 - s) * falling_sigmoid(alpha * (z + beta))
 
     @staticmethod
     def _slope(z: float, s: float, alpha: float, beta: float) -> float:
-        # phi / (1 + phi)^2 with phi = e^(alpha (z + beta)) is even in the exponent: e^-|.| serves both sides
+        # phi / (1 + phi)^2 with phi = e^(alpha (z + beta)) is even in the exponent, so that the
+        # negative exponent, which cannot overflow, serves both sides.
         e = math.exp(-abs(alpha * (z + beta)))
         return -(1.0 - s) * alpha * e / ((1.0 + e) * (1.0 + e))
 
 
-_GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
+_GOLDEN_RATIO = (1.0 + math.sqrt(5.0)) / 2.0
 _FLAT = 6.0  # beyond c z = 6 the reversed Gompertz loss is below e^-403: taken as 0
 
 
 @dataclass(frozen=True)
 class RGomp(Loss):
-    """r(z) = e^(-e^(c z)), the reversed Gompertz loss, c > 0. Raises ValueError : c <= 0."""
+    r"""The reversed Gompertz loss.
 
-    name, bound, smooth = "rgomp", 1.0, True
+    Parameters
+    ----------
+    c : float, default 2.0
+        Steepness, above 0.
+
+    Raises
+    ------
+    ValueError
+        If ``c`` is not positive.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import RGomp
+    >>> RGomp(c=2.0).value([-5.0, 0.0, 5.0]).round(3).tolist()
+    [1.0, 0.368, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = e^{-e^{c z}}`. With the golden ratio :math:`g` its second derivative is at most
+    :math:`c^2 g^3 e^{-g^2}`.
+    """
+
+    name = "rgomp"
+    bound = 1.0
+    smooth = True
     c: float = 2.0
 
     def __post_init__(self) -> None:
@@ -270,10 +402,12 @@ class RGomp(Loss):
 
     @property
     def curvature(self) -> float:
-        """c^2 g^3 e^(-g^2) with the golden ratio g."""
-        return float(self.c) ** 2 * _GOLDEN**3 * math.exp(-(_GOLDEN**2))
+        """Largest size of the second derivative."""
+        return float(self.c) ** 2 * _GOLDEN_RATIO**3 * math.exp(-(_GOLDEN_RATIO**2))
 
-    _value = staticmethod(lambda z, c: math.exp(-math.exp(min(c * z, _FLAT))) if c * z <= _FLAT else 0.0)
+    @staticmethod
+    def _value(z: float, c: float) -> float:
+        return math.exp(-math.exp(min(c * z, _FLAT))) if c * z <= _FLAT else 0.0
 
     @staticmethod
     def _slope(z: float, c: float) -> float:
@@ -282,33 +416,91 @@ class RGomp(Loss):
 
 
 class SquaredHinge(Loss):
-    """r(z) = max(0, 1 - z)^2, LIBLINEAR's loss."""
+    r"""The squared hinge loss, the default of LIBLINEAR.
 
-    name, curvature, convex = "squared_hinge", 2.0, True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import SquaredHinge
+    >>> SquaredHinge().value([-1.0, 0.5, 2.0]).tolist()
+    [4.0, 0.25, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = \max(0, 1 - z)^2`.
+    """
+
+    name = "squared_hinge"
+    curvature = 2.0
+    convex = True
     _value = staticmethod(lambda z: max(1.0 - z, 0.0) ** 2)
     _slope = staticmethod(lambda z: -2.0 * max(1.0 - z, 0.0))
 
 
 class ModifiedHuber(Loss):
-    """r(z) = max(0, 1 - z)^2 for z >= -1, else -4 z (T. Zhang, Annals of Statistics 32, 2004)."""
+    r"""The squared hinge loss, linear for large errors.
 
-    name, curvature, convex = "modified_huber", 2.0, True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import ModifiedHuber
+    >>> ModifiedHuber().value([-2.0, 0.5, 2.0]).tolist()
+    [8.0, 0.25, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = \max(0, 1 - z)^2` for :math:`z \ge -1`, else :math:`-4 z`.
+
+    References
+    ----------
+    T. Zhang, Annals of Statistics 32, 2004.
+    """
+
+    name = "modified_huber"
+    curvature = 2.0
+    convex = True
     _value = staticmethod(lambda z: max(1.0 - z, 0.0) ** 2 if z >= -1.0 else -4.0 * z)
     _slope = staticmethod(lambda z: -2.0 * max(1.0 - max(z, -1.0), 0.0))
 
 
 class Perceptron(Loss):
-    """r(z) = max(0, -z), with r'(0) = -1, so that learning can start from w = 0."""
+    r"""The loss of the perceptron.
 
-    name, convex = "perceptron", True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Perceptron
+    >>> Perceptron().value([-1.0, 0.5]).tolist()
+    [1.0, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = \max(0, -z)`, with the slope -1 at 0, so that learning can start from weights of
+    0.
+    """
+
+    name = "perceptron"
+    convex = True
     _value = staticmethod(lambda z: max(-z, 0.0))
     _slope = staticmethod(lambda z: -1.0 if z <= 0.0 else 0.0)
 
 
 class Sigmoid(Loss):
-    """r(z) = 1 / (1 + e^z), the smooth ramp with s = 0, alpha = 1, beta = 0."""
+    r"""The falling logistic function as a loss.
 
-    name, curvature, bound, smooth = "sigmoid", 1.0 / (6.0 * math.sqrt(3.0)), 1.0, True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Sigmoid
+    >>> Sigmoid().value([0.0, 5.0]).round(3).tolist()
+    [0.5, 0.007]
+
+    Notes
+    -----
+    :math:`r(z) = 1 / (1 + e^z)`, the smooth ramp with :math:`s = 0`, :math:`\alpha = 1` and
+    :math:`\beta = 0`.
+    """
+
+    name = "sigmoid"
+    curvature = 1.0 / (6.0 * math.sqrt(3.0))
+    bound = 1.0
+    smooth = True
     _value = staticmethod(lambda z: falling_sigmoid(z))
 
     @staticmethod
@@ -317,44 +509,114 @@ class Sigmoid(Loss):
         return -e / ((1.0 + e) * (1.0 + e))
 
 
-_STEEPEST = (15.0 - math.sqrt(33.0)) / 24.0  # 1 / (1 + e^z) where |r''| of the Savage loss is largest
+_STEEPEST = (15.0 - math.sqrt(33.0)) / 24.0  # 1 / (1 + e^z) where |r''| of Savage is largest
 
 
 class Savage(Loss):
-    """r(z) = 1 / (1 + e^z)^2; |r''| = 2 p^2 (1 - p) |2 - 3 p|, p = 1 / (1 + e^z).
+    r"""The Savage loss.
 
-    Source: Masnadi-Shirazi, Vasconcelos, NIPS 2008.
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Savage
+    >>> Savage().value([0.0, 5.0]).round(3).tolist()
+    [0.25, 0.0]
+
+    Notes
+    -----
+    :math:`r(z) = 1 / (1 + e^z)^2`. With :math:`p = 1 / (1 + e^z)` the size of the second derivative
+    is :math:`2 p^2 (1 - p) |2 - 3 p|`.
+
+    References
+    ----------
+    Masnadi-Shirazi and Vasconcelos, NIPS 2008.
     """
 
-    name, bound, smooth = "savage", 1.0, True
+    name = "savage"
+    bound = 1.0
+    smooth = True
     curvature = 2.0 * _STEEPEST**2 * (1.0 - _STEEPEST) * (2.0 - 3.0 * _STEEPEST)
     _value = staticmethod(lambda z: falling_sigmoid(z) ** 2)
     _slope = staticmethod(lambda z: -2.0 * falling_sigmoid(z) ** 2 * falling_sigmoid(-z))
 
 
 class Tangent(Loss):
-    """r(z) = (2 arctan z - 1)^2; increases beyond z = tan(1/2).
+    r"""The tangent loss, which also punishes margins that are very large.
 
-    Source: Masnadi-Shirazi, Mahadevan, Vasconcelos, CVPR 2010.
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Tangent
+    >>> Tangent().value([0.0, 0.5, 5.0]).round(3).tolist()
+    [1.0, 0.005, 3.051]
+
+    Notes
+    -----
+    :math:`r(z) = (2 \arctan z - 1)^2`, which increases beyond :math:`z = \tan(1/2)`. The second
+    derivative is largest in size at :math:`z = 0.12097934`.
+
+    References
+    ----------
+    Masnadi-Shirazi, Mahadevan and Vasconcelos, CVPR 2010.
     """
 
-    name, bound, smooth, decreasing = "tangent", (math.pi + 1.0) ** 2, True, False
-    curvature = 8.484612157278837  # |r''| at z = 0.12097934
+    name = "tangent"
+    bound = (math.pi + 1.0) ** 2
+    smooth = True
+    decreasing = False
+    curvature = 8.484612157278837
     _value = staticmethod(lambda z: (2.0 * math.atan(z) - 1.0) ** 2)
     _slope = staticmethod(lambda z: 4.0 * (2.0 * math.atan(z) - 1.0) / (1.0 + z * z))
 
 
 class Unhinged(Loss):
-    """r(z) = 1 - z, not bounded below (van Rooyen, Menon, Williamson, NIPS 2015)."""
+    r"""The hinge loss without its hinge, which is not bounded below.
 
-    name, smooth, convex = "unhinged", True, True
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Unhinged
+    >>> Unhinged().value([-1.0, 2.0]).tolist()
+    [2.0, -1.0]
+
+    Notes
+    -----
+    :math:`r(z) = 1 - z`.
+
+    References
+    ----------
+    Van Rooyen, Menon and Williamson, NIPS 2015.
+    """
+
+    name = "unhinged"
+    smooth = True
+    convex = True
     _value = staticmethod(lambda z: 1.0 - z)
     _slope = staticmethod(lambda z: -1.0)
 
 
 def resolve(loss: str | Loss) -> Loss:
-    """A `Loss` as it is, or the one of that name with its default parameters.
+    """Find a loss by its name.
 
-    Raises ValueError : an unknown name; the message lists the known ones.
+    Parameters
+    ----------
+    loss : str or Loss
+        The name of a loss, which gets its default parameters, or a loss, which is returned as it
+        is.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If no loss has that name. The message lists the names.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import resolve
+    >>> resolve("rgomp")
+    RGomp(c=2.0)
     """
-    return loss if isinstance(loss, Loss) else LOSSES[choice("loss", loss, LOSSES)]()
+    if isinstance(loss, Loss):
+        return loss
+    return LOSSES[choice("loss", loss, LOSSES)]()

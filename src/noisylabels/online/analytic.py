@@ -18,7 +18,7 @@ from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import add, dot, put
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
-from noisylabels.losses.margin import compiled
+from noisylabels.losses.compiling import compiled
 from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.online.theory import checked_p, largest_degree, log_inverse_probabilities, mean_queries

@@ -31,7 +31,8 @@ from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.losses.margin import Loss, columns, compiled_slope, over_arrays
+from noisylabels.losses.compiling import over_arrays
+from noisylabels.losses.margin import Loss, columns, compiled_slope
 from noisylabels.validation import Array, Floats, Ints, choice
 
 LINE = 64  # bytes of a cache line
