@@ -26,11 +26,12 @@ import numpy as np
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
 from noisylabels.kernels.gaussian import WIDTHS, squared_distances
 from noisylabels.seeding import Seeds
-from reproduction.data.ida import TRAIN
+from reproduction.data.loaders.ida import TRAIN
 from reproduction.data.prepared import load_prepared
 from reproduction.data.registry import REGISTRY, load_registry
-from reproduction.protocols.settings import Noise
-from reproduction.protocols.walk import At, Split, noisy_labels, split_of
+from reproduction.run.protocol_loop import At, noisy_labels, split_of
+from reproduction.run.splits import Split
+from reproduction.spec.settings import Noise
 
 NOISE = ["independent 0", *(f"independent {rate}" for rate in (0.1, 0.2, 0.3, 0.4))]
 PUBLISHED = {

@@ -23,8 +23,8 @@ from noisylabels.classifiers.kernel import KernelSVMClassifier
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import load_prepared
-from reproduction.protocols.settings import Noise
-from reproduction.protocols.walk import At, noisy_labels, split_of
+from reproduction.run.protocol_loop import At, noisy_labels, split_of
+from reproduction.spec.settings import Noise
 
 NOISE = ["independent 0.1", "independent 0.3", "negative_only 0.3"]
 

@@ -31,7 +31,7 @@ from noisylabels.classifiers.kernel import KernelSVMClassifier
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import load_prepared
-from reproduction.protocols.walk import At, split_of
+from reproduction.run.protocol_loop import At, split_of
 
 FOLDS = 5
 RULES = {"LIBSVM's rule": {}, "liquidSVM's rule": {"gap": 1e-3}}

@@ -31,8 +31,8 @@ def write_susy(path: Path, rows: int) -> None:
 
 
 def write_real_sim(path: Path, rows: int) -> None:
-    from reproduction.data.formats import unpack
-    from reproduction.data.libsvm import real_sim_stand_in
+    from reproduction.data.loaders.formats import unpack
+    from reproduction.data.loaders.libsvm import real_sim_stand_in
 
     X, y = unpack(real_sim_stand_in({}, n=rows))
     with bz2.open(path, "wb", compresslevel=1) as stream:
@@ -43,7 +43,7 @@ def write_real_sim(path: Path, rows: int) -> None:
 
 
 def measure(loader: str, path: Path, out: Path, rows: int) -> None:
-    from reproduction.data import libsvm
+    from reproduction.data.loaders import libsvm
     from reproduction.data.prepare import write_prepared
     from reproduction.data.prepared import Dataset, array_digest
 

@@ -195,8 +195,8 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
     """Seconds against size, a panel for each quantity; dashed: peers, dotted: the limit of the memory."""
     from matplotlib.figure import Figure
 
-    from reproduction.figures.names import MARKERS
-    from reproduction.figures.style import COLOURS
+    from reproduction.show.names import MARKERS
+    from reproduction.show.style import COLOURS
 
     lines = [line for line in found["lines"] if line["room"] == room]
     wanted = list(dict.fromkeys(line["against"] for line in lines))
@@ -239,7 +239,7 @@ def drawn(found: dict[str, Any], room: str) -> "Figure":
 
 def publish(found: dict[str, Any], before: dict[str, Any]) -> None:
     """Write the record, the pictures and the tables."""
-    from reproduction.figures.style import context, save
+    from reproduction.show.style import context, save
 
     RECORD.parent.mkdir(exist_ok=True)
     RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noisylabels import METHODS
-from reproduction.protocols.settings import method_class
+from reproduction.spec.settings import method_class
 
 Call = Callable[[], object]
 

@@ -50,7 +50,7 @@ def one_of_each_paper(names: list[str]) -> list[Any]:
 @cache
 def load_project(scale: str):
     """Load all artifacts at a scale. They are shared by all tests: copy what you change."""
-    from reproduction.artifact import load_all
+    from reproduction.spec.artifact import load_all
 
     return load_all(EXPERIMENTS, paper_names(), scale)
 

@@ -11,16 +11,17 @@ import pytest
 from project import artifact_names, load_data_sets, load_project, paper_names
 
 from noisylabels.noise.simulated_crowd import simulate
-from reproduction import artifact as artifacts
-from reproduction import points
 from reproduction.data.prepare import write_prepared
 from reproduction.data.prepared import Dataset, array_digest
-from reproduction.figures import style, tables
-from reproduction.figures.rendering import render
-from reproduction.plan import Plan
-from reproduction.protocols.walk import Job
-from reproduction.results import concatenate, write_provenance, write_rows
-from reproduction.verdicts.judge import judge_files
+from reproduction.judge.verdicts import judge_files
+from reproduction.plan.plan import Plan
+from reproduction.run import points
+from reproduction.run.job import Job
+from reproduction.run.records import write_provenance
+from reproduction.run.results import concatenate, write_rows
+from reproduction.show import style, tables
+from reproduction.show.rendering import render
+from reproduction.spec import artifact as artifacts
 
 NOT_IN_A_SMOKE_RUN = ["audit/court_probabilities"]
 """Artifacts whose data come from a mirror only."""

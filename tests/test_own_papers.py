@@ -15,15 +15,15 @@ from unittest import mock
 
 import pytest
 
-from reproduction import plan
 from reproduction.data.fetch import fetch
 from reproduction.data.prepare import prepare
 from reproduction.data.prepared import DataError
 from reproduction.data.registry import load_registry
-from reproduction.figures import names, style
-from reproduction.protocols.walk import Job
-from reproduction.verdicts.claims import NeverTogether
-from reproduction.verdicts.judge import judge_files
+from reproduction.judge.claims import NeverTogether
+from reproduction.judge.verdicts import judge_files
+from reproduction.plan import plan
+from reproduction.run.job import Job
+from reproduction.show import names, style
 
 ROOT = Path(__file__).parents[1]
 
@@ -317,9 +317,9 @@ def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):
 
 PROTOCOL = """
 import numpy as np
-from reproduction.protocols.settings import Trials
-from reproduction.protocols.walk import protocol
-from reproduction.points import Scored
+from reproduction.spec.settings import Trials
+from reproduction.spec.protocol import protocol
+from reproduction.run.points import Scored
 
 @protocol(Trials, labels=("error",))
 def errors(settings, walk):

@@ -4,8 +4,8 @@ import numpy as np
 from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from reproduction.protocols.settings import Method, Methods, SplitSettings
-from reproduction.protocols.walk import protocol
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Method, Methods, SplitSettings
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):

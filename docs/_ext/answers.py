@@ -20,10 +20,10 @@ from typing import Any
 import yaml
 
 from noisylabels.statistics import Estimate, mean_se, t_interval, welch
-from reproduction.figures import names
-from reproduction.verdicts.claims import CELL, VERDICTS, listed, trend_of
-from reproduction.verdicts.estimates import rows_of, value
-from reproduction.verdicts.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
+from reproduction.judge.claims import CELL, VERDICTS, listed, trend_of
+from reproduction.judge.estimates import rows_of, value
+from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
+from reproduction.show import names
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("choose", "gallery", "cite")

@@ -33,7 +33,7 @@ from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table 
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from noisylabels.safe_text import make_visible  # noqa: E402
-from reproduction.site import build  # noqa: E402
+from reproduction.show.site import audit_page  # noqa: E402
 
 
 def say(sentence: str) -> None:
@@ -80,7 +80,7 @@ try:
         print(f"\n{NO_LIST}")
     command = shlex.join(["./run", "audit", *sys.argv[1:]])
     title, made = map(make_visible, (f"{file.name}: the labels in {given.label!r}", command))
-    build.write_audit(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
+    audit_page.write_audit(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
 except (ValueError, OSError, RuntimeError) as error:
     sys.exit(f"audit: {error}")
 except KeyboardInterrupt:

@@ -8,9 +8,9 @@ parser = argparse.ArgumentParser(prog="./run compare", description=__doc__)
 parser.add_argument("results", nargs="?", type=Path, default=Path("results/full"), help="results/<scale>")
 given = parser.parse_args().results
 
-from reproduction import reference  # noqa: E402
-from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.plan import configured, planned  # noqa: E402
+from reproduction.judge import archived_run  # noqa: E402
+from reproduction.plan.plan import configured, planned  # noqa: E402
+from reproduction.spec.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 
 checkout, folder = Path(__file__).resolve().parents[2], given.resolve()
 if not folder.is_dir():
@@ -21,6 +21,6 @@ try:
     plan = planned(checkout, configured(checkout, folder.name), added=True)
 except ValueError as error:
     sys.exit(f"compare: {error}")
-lines, differs = reference.report(plan, folder.parents[1], checkout)
+lines, differs = archived_run.report(plan, folder.parents[1], checkout)
 print("\n".join(lines))
 sys.exit(differs)

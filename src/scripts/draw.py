@@ -6,11 +6,12 @@ import sys
 import traceback
 from pathlib import Path
 
-from reproduction import code_digest
-from reproduction.figures import names
-from reproduction.figures.panels import RenderError
-from reproduction.figures.rendering import draw
-from reproduction.plan import planned
+from reproduction.plan import code_digest
+from reproduction.plan.plan import planned
+from reproduction.show import names
+from reproduction.show.panels import RenderError
+from reproduction.show.rendering import draw
+from reproduction.spec import user_modules
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
@@ -32,5 +33,5 @@ with code_digest.unchanged(given.code):
             failures.append(str(error))
         except Exception as error:  # the other figures are drawn all the same
             traceback.print_exc()
-            failures.append(f"{name}: {artifact.render}: {code_digest.raised(error)}")
+            failures.append(f"{name}: {artifact.render}: {user_modules.raised(error)}")
 sys.exit("; ".join(failures) or None)

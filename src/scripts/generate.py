@@ -16,12 +16,13 @@ read_help = "record that these pages were read again beside the kept results"
 parser.add_argument("--read", type=Path, nargs="+", metavar="PAGE", help=read_help)
 given = parser.parse_args()
 
-from reproduction import configuration, costs  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.data import registry  # noqa: E402
-from reproduction.results import replacing  # noqa: E402
+from reproduction.plan import costs  # noqa: E402
+from reproduction.run.atomic_files import replacing  # noqa: E402
+from reproduction.spec import key_tables  # noqa: E402
 
 if given.schemas:
-    configuration.write_schemas(given.schemas)
+    key_tables.write_schemas(given.schemas)
 elif given.costs:
     rows = costs.gathered(given.costs)
     if rows.empty:
@@ -37,9 +38,9 @@ elif given.read:
     answers["READ"].write_text(text, encoding="utf-8", newline="\n")
 else:
     keys = ROOT / "config/README.md"
-    pages = {keys: configuration.filled(keys.read_text(encoding="utf-8"))}
-    pages[ROOT / "config/settings.md"] = configuration.settings_page()
-    pages[ROOT / "config/vocabulary.md"] = configuration.vocabulary_page()
+    pages = {keys: key_tables.filled(keys.read_text(encoding="utf-8"))}
+    pages[ROOT / "config/settings.md"] = key_tables.settings_page()
+    pages[ROOT / "config/vocabulary.md"] = key_tables.vocabulary_page()
     data = ROOT / "data/README.md"
     sets = registry.load_registry(ROOT / "config/datasets.yaml")
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)

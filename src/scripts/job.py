@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from reproduction import together
+from reproduction.run import compute_ahead, records
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("what", choices=("tune", "run", "experiment", "collect"))
@@ -26,10 +26,11 @@ parser.add_argument("--provenance", type=Path)
 
 def compute(given: argparse.Namespace) -> None:
     """Do the job. Imports are made here: a job that another one computed for it needs none."""
-    from reproduction import code_digest, results
-    from reproduction.points import Points, collect
-    from reproduction.protocols.walk import Job
-    from reproduction.results import replacing
+    from reproduction.plan import code_digest
+    from reproduction.run import results
+    from reproduction.run.atomic_files import replacing
+    from reproduction.run.job import Job
+    from reproduction.run.points import Points, collect
 
     tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in given.tuned}
     if given.what == "collect":
@@ -57,7 +58,7 @@ def compute(given: argparse.Namespace) -> None:
                 points.write(part)
     if given.provenance:
         with replacing(given.provenance) as part:
-            results.write_provenance(given.about, tuned, given.data, given.table, given.points, part)
+            records.write_provenance(given.about, tuned, given.data, given.table, given.points, part)
 
 
-together.run(sys.argv[1:], parser.parse_args, compute)
+compute_ahead.run(sys.argv[1:], parser.parse_args, compute)

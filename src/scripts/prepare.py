@@ -11,8 +11,8 @@ parser.add_argument("--out", type=Path, required=True, help="the .npz file to wr
 parser.add_argument("--code", help="digest and roots of the code of this job")
 given = parser.parse_args()
 
-from reproduction import code_digest  # noqa: E402  (a wrong command line should not wait for imports)
 from reproduction.data.prepare import prepare, write_prepared  # noqa: E402
+from reproduction.plan import code_digest  # noqa: E402  (a wrong command line should not wait for imports)
 
 try:
     with code_digest.unchanged(given.code) if given.code else nullcontext():

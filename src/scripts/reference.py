@@ -12,22 +12,22 @@ again = "judge what is kept again: margins, bounds, published values, wording"
 parser.add_argument("--judge", action="store_true", help=again)
 given = parser.parse_args()
 
-from reproduction import reference  # noqa: E402
-from reproduction.plan import configured, planned  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.judge import archived_run  # noqa: E402
+from reproduction.plan.plan import configured, planned  # noqa: E402  (a wrong command line should not wait for imports)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 try:
     plan = planned(CHECKOUT, configured(CHECKOUT, "full"), added=True)
-    names = reference.chosen(plan, given.names)
+    names = archived_run.chosen(plan, given.names)
 except ValueError as error:
     sys.exit(f"reference: {error}")
 if given.check:
-    report, failed = reference.old(plan, names, CHECKOUT)
+    report, failed = archived_run.old(plan, names, CHECKOUT)
 elif given.judge:
-    report, failed = reference.judge_again(plan, names, CHECKOUT), False
+    report, failed = archived_run.judge_again(plan, names, CHECKOUT), False
 else:
     root = (given.run or CHECKOUT).resolve()
-    report, failed = reference.keep_all(plan, names, root, CHECKOUT, asked=bool(given.names))
+    report, failed = archived_run.keep_all(plan, names, root, CHECKOUT, asked=bool(given.names))
 print("\n".join(report))
 sys.exit(failed)

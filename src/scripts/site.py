@@ -15,9 +15,9 @@ parser.add_argument("--out", type=Path, help="folder with a folder for each scal
 given = parser.parse_args()
 
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
-from reproduction.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
-from reproduction.plan import configured, passed_over, planned  # noqa: E402
-from reproduction.site import build  # noqa: E402
+from reproduction.plan.plan import configured, passed_over, planned  # noqa: E402
+from reproduction.show.site import build  # noqa: E402
+from reproduction.spec.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

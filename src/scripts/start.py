@@ -39,7 +39,7 @@ def options(words: list[str]) -> argparse.Namespace:
 def check_configuration() -> None:
     """End with one line if a configuration file cannot be read, or a value on the command line has no key."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
-    from reproduction.strict_yaml import ArtifactError, near, read
+    from reproduction.spec.strict_yaml import ArtifactError, near, read
 
     given = options(sys.argv[1:])
     for name in given.configfile:
@@ -104,7 +104,7 @@ def main() -> None:
         from snakemake.cli import main as snakemake
         from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-        from reproduction import console
+        from reproduction.run import console
     except Exception as error:  # a damaged package can raise anything
         sys.exit(
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "

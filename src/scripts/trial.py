@@ -24,10 +24,10 @@ import numpy as np  # noqa: E402  (a wrong command line should not wait for impo
 from noisylabels.auditing import tables  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from noisylabels.safe_text import make_visible  # noqa: E402
-from reproduction.artifact import merge  # noqa: E402
-from reproduction.code_digest import CHECKOUT  # noqa: E402
-from reproduction.plan import configured  # noqa: E402
-from reproduction.strict_yaml import read  # noqa: E402
+from reproduction.paths import CHECKOUT  # noqa: E402
+from reproduction.plan.plan import configured  # noqa: E402
+from reproduction.spec.artifact import merge  # noqa: E402
+from reproduction.spec.strict_yaml import read  # noqa: E402
 
 OWN = CHECKOUT / "config/own_table"
 

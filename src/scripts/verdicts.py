@@ -20,10 +20,11 @@ given = parser.parse_args()
 if len(given.tables) != len(given.seeds or given.artifacts):
     parser.error("--artifacts and --tables need the same number of files")
 
-from reproduction.results import read_table, replacing  # noqa: E402  (a wrong command line should not wait)
-from reproduction.verdicts import agreement  # noqa: E402
-from reproduction.verdicts.claims import VerdictError  # noqa: E402
-from reproduction.verdicts.judge import judge_files, write  # noqa: E402
+from reproduction.judge import agreement  # noqa: E402
+from reproduction.judge.claims import VerdictError  # noqa: E402
+from reproduction.judge.verdicts import judge_files, write  # noqa: E402
+from reproduction.run.atomic_files import replacing  # noqa: E402
+from reproduction.run.results import read_table  # noqa: E402  (a wrong command line should not wait)
 
 tables = dict(zip(given.seeds, given.tables, strict=False))
 try:

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 import noisylabels
 from noisylabels.auditing import audit, flip_rates, tables
-from reproduction.site import build
+from reproduction.show.site import audit_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -223,7 +223,7 @@ def check_page(folder, sections=5):
 
 
 def test_the_page_tells_all_and_fetches_nothing(found, tmp_path):
-    build.write_audit(found, tmp_path, "beans.csv <b>", "./run audit beans.csv")
+    audit_page.write_audit(found, tmp_path, "beans.csv <b>", "./run audit beans.csv")
     text = check_page(tmp_path)
     assert "beans.csv &lt;b&gt;" in text
     for name in ("suspicious", "flip_rates", "accuracies"):
@@ -237,7 +237,7 @@ def test_the_page_of_a_clean_table_of_many_classes(tmp_path):
     clean = audited(X, true)
     assert not clean.evidence.any()
     assert len(clean.suspicious) <= 10
-    build.write_audit(clean, tmp_path, "t", "c")
+    audit_page.write_audit(clean, tmp_path, "t", "c")
     assert "No evidence of flips" in check_page(tmp_path)
 
 

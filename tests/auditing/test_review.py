@@ -17,10 +17,11 @@ from noisylabels.auditing import intervals, tables
 from noisylabels.auditing.review import DESIGNS, drawn
 from noisylabels.safe_text import make_harmless
 from noisylabels.statistics import share_interval
-from reproduction.site import build
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import audit_path
+
+from reproduction.show.site import audit_page
 
 sys.path.pop(0)
 
@@ -394,7 +395,7 @@ def test_none_of_the_mistakes_of_an_earlier_audit(name, rows, tmp_path):
         assert precision(found, wrong) > precision(few, wrong) + 0.03
 
     # the page says what is in the rows that it lists
-    build.write_audit(found, tmp_path / "page", "a table", "a command")
+    audit_page.write_audit(found, tmp_path / "page", "a table", "a command")
     page = (tmp_path / "page/index.html").read_text()
     first = found.suspicious["row"].head(1)
     for cell in X.loc[first].astype(str).to_numpy().ravel()[:6]:

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import ClassifierMixin
 
 from noisylabels import METHODS
-from reproduction.protocols.settings import method_class
+from reproduction.spec.settings import method_class
 
 CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)]
 every = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.name)

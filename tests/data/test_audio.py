@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from reproduction.data import audio
+from reproduction.data.loaders import audio
 
 RNG = np.random.default_rng(1)
 NOISE = 0.1 * RNG.standard_normal(8000)

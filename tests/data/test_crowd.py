@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from reproduction.data import crowd
+from reproduction.data.loaders import crowd
 
 HEADER = "!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"
 

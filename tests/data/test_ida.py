@@ -8,7 +8,7 @@ import pytest
 from project import load_data_sets
 from scipy.io import savemat
 
-from reproduction.data import ida
+from reproduction.data.loaders import ida
 from reproduction.data.prepare import check_arrays
 from reproduction.data.prepared import array_digest
 from reproduction.data.registry import sources

@@ -14,8 +14,8 @@ from scipy.sparse import csr_matrix
 from scipy.special import ndtri
 from sklearn.svm import LinearSVC
 
-from reproduction.data import libsvm
-from reproduction.data.formats import fact, unpack
+from reproduction.data.loaders import libsvm
+from reproduction.data.loaders.formats import fact, unpack
 from reproduction.data.registry import REGISTRY, load_registry
 
 PEOPLE = [

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from reproduction.data import uci
-from reproduction.data.formats import fact
+from reproduction.data.loaders import uci
+from reproduction.data.loaders.formats import fact
 
 Rows = list[list[str]]
 

@@ -9,11 +9,11 @@ import yaml
 from recipes import PAGE, ROOT
 from snakemake.cli import get_argument_parser, parse_config
 
-from reproduction.artifact import merge
-from reproduction.configuration import Config
 from reproduction.data.registry import load_registry, with_users
-from reproduction.plan import COMMANDS
-from reproduction.strict_yaml import check
+from reproduction.plan.plan import COMMANDS
+from reproduction.spec.artifact import merge
+from reproduction.spec.configuration import Config
+from reproduction.spec.strict_yaml import check
 
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")

@@ -129,7 +129,7 @@ def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
-    from reproduction.verdicts.claims import VERDICTS
+    from reproduction.judge.claims import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(COUNT.finditer(text))

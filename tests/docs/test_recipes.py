@@ -40,7 +40,7 @@ def test_every_recipe_is_followed():
 # In the checkout of the newcomer, whose library may have one more protocol than ours.
 LOAD = """PYTHONPATH=src "$NOISYLABELS_VENV/bin/python" -c '
 from pathlib import Path
-from reproduction.artifact import SCALES, load
+from reproduction.spec.artifact import SCALES, load
 for scale in SCALES:
     load(Path("{file}"), scale)
 '"""

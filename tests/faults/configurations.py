@@ -23,11 +23,11 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
-from reproduction import configuration  # noqa: E402
-from reproduction.artifact import Artifact, artifact_files, load, merge  # noqa: E402
 from reproduction.data.registry import load_registry  # noqa: E402
-from reproduction.protocols.walk import find  # noqa: E402
-from reproduction.strict_yaml import read  # noqa: E402
+from reproduction.spec import configuration  # noqa: E402
+from reproduction.spec.artifact import Artifact, artifact_files, load, merge  # noqa: E402
+from reproduction.spec.protocol import find_protocol  # noqa: E402
+from reproduction.spec.strict_yaml import read  # noqa: E402
 
 EXPERIMENTS = ROOT / "config/experiments"
 REGISTRY = ROOT / "config/datasets.yaml"
@@ -115,11 +115,11 @@ def every_case() -> Iterator[Case]:
     sets = {name: whole["datasets"][name] for name in ("speech", "heart", "mnist38")}
     files += [("run/config", run, load_run, None)]
     files += [("run/datasets", {"packages": whole["packages"], "datasets": sets}, load_registry, None)]
-    for name, content, loads, beside in files:  # what is broken as a whole: tests/test_strict_yaml.py
+    for name, content, loads, beside in files:  # what is broken as a whole: tests/spec/test_strict_yaml.py
         wrong = [(place, *each) for place, value in places(content) for each in wrong_values(place, value)]
         models: dict[Place, Any] = {(): Artifact} if loads is load_artifact else {}
         if protocol := content.get("protocol"):
-            models["settings",] = find(protocol).settings
+            models["settings",] = find_protocol(protocol).settings
         for above, model in models.items():
             required = (key for key, field in model.model_fields.items() if field.is_required())
             wrong += [((*above, key), "missing", MISSING) for key in required if key != "datasets"]

@@ -1,7 +1,7 @@
 """Trace every job of a smoke run: its digest covers all that it read, and an edit of that runs it again.
 
 A job is run again when the digest of its code changes, so each module that a job imported and each data file
-below ``src`` that it opened must be part of what `reproduction.code_digest` finds from the job's roots.
+below ``src`` that it opened must be part of what `reproduction.plan.code_digest` finds from the job's roots.
 Edits that count are a new statement, also with an old time stamp (`cp -p`, an unpacked archive) or one of
 tomorrow; edits that do not are a comment, a new time and the same bytes in a new file.
 

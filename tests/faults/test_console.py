@@ -12,8 +12,8 @@ import psutil
 import pytest
 from smoke import Smoke
 
-from reproduction import console
-from reproduction.console import Progress, clock
+from reproduction.run import console
+from reproduction.run.console import Progress, clock
 
 pytestmark = pytest.mark.workflow
 

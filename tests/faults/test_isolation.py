@@ -11,7 +11,8 @@ import pytest
 from mutate import mutated
 from seeds import CASES
 
-from reproduction.data import prepare, uci
+from reproduction.data import prepare
+from reproduction.data.loaders import uci
 from reproduction.data.prepare import isolated
 from reproduction.data.prepared import DataError
 

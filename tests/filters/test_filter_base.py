@@ -26,7 +26,7 @@ from noisylabels.filters.pnorm import (
     PNormLMS,
     UnnormalizedEG,
 )
-from reproduction.protocols.settings import method_class
+from reproduction.spec.settings import method_class
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]

@@ -9,7 +9,7 @@ from noisylabels.noise.additive import SHAPES, FeatureNoise, rotation
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.online.theory import best_step, regret, two_copy_moment
-from reproduction.protocols.settings import method_class
+from reproduction.spec.settings import method_class
 
 ETA = 0.02
 

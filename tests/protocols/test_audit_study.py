@@ -10,7 +10,7 @@ from noisylabels.noise.simulated_crowd import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import Dataset
 from reproduction.protocols.audit import ESTIMATES, observed, on_splits, reviewed, scores_of
-from reproduction.protocols.walk import Walk
+from reproduction.run.protocol_loop import Walk
 
 ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
 PLAIN = {"method": "sklearn.linear_model:LogisticRegression"}

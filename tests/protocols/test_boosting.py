@@ -9,7 +9,7 @@ from running import here, table, two_classes, typed, values
 from scipy.special import betainc
 
 from reproduction.protocols.boosting import flip_rates, rounds_to_drop
-from reproduction.protocols.settings import Noise
+from reproduction.spec.settings import Noise
 
 ROUNDS = 6
 METHODS = {

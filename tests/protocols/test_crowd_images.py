@@ -7,7 +7,7 @@ import pytest
 from running import here, table, two_classes
 
 from noisylabels.noise.simulated_crowd import simulate
-from reproduction.data.crowd import websearch_stand_in as websearch
+from reproduction.data.loaders.crowd import websearch_stand_in as websearch
 from reproduction.data.prepared import Dataset
 from reproduction.protocols.kernels import Outcome, completed
 

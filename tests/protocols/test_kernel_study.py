@@ -12,9 +12,9 @@ from running import here, rows, table, two_classes, typed, values
 from noisylabels.classifiers.kernel import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import squared_distances
-from reproduction import results
 from reproduction.protocols import kernels
-from reproduction.protocols.walk import noisy_labels, split_of
+from reproduction.run import results
+from reproduction.run.protocol_loop import noisy_labels, split_of
 
 TYPED = typed("kernels.errors", SETTINGS)
 ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}

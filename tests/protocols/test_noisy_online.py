@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.seeding import Seeds
-from reproduction import artifact as artifacts
-from reproduction.artifact import merge
 from reproduction.protocols import noisy_online_tasks as tasks
-from reproduction.protocols import walk
 from reproduction.protocols.noisy_online import Learner, World
-from reproduction.protocols.walk import At, Walk
+from reproduction.run.protocol_loop import At, Walk
+from reproduction.spec import artifact as artifacts
+from reproduction.spec.artifact import merge
+from reproduction.spec.protocol import find_protocol
 
 SEEDS = Seeds(1, "test")
 FOLDER = Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"
@@ -136,8 +136,8 @@ def test_a_quadratic_that_is_not_convex_is_refused():
 def smoke(name, **changes):
     """(protocol, settings) of an artifact at the smoke scale, with changes."""
     artifact = artifacts.load(FOLDER / f"{name}.yaml", "smoke")
-    protocol = walk.find(artifact.protocol)
-    return protocol, protocol.settings.model_validate(merge(artifact.settings, changes))
+    found = find_protocol(artifact.protocol)
+    return found, found.settings.model_validate(merge(artifact.settings, changes))
 
 
 def rows(name, repetitions=range(1), **changes):

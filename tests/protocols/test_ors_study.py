@@ -9,8 +9,8 @@ from running import frame
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import Dataset
 from reproduction.protocols import ors
-from reproduction.protocols.walk import At, Walk
-from reproduction.strict_yaml import read
+from reproduction.run.protocol_loop import At, Walk
+from reproduction.spec.strict_yaml import read
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "config/experiments/ors"
 SEEDS = Seeds(1, "test")

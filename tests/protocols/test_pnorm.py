@@ -12,7 +12,7 @@ from noisylabels.filters.lms import NLMS
 from noisylabels.seeding import Seeds
 from reproduction.protocols import pnorm
 from reproduction.protocols.pnorm import Theorem
-from reproduction.protocols.walk import At
+from reproduction.run.protocol_loop import At
 
 
 @pytest.mark.parametrize("n", [0, 2, 12])

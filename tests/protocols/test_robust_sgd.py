@@ -10,12 +10,12 @@ from scipy.sparse import csr_matrix
 
 from noisylabels.losses import margin as losses
 from noisylabels.seeding import Seeds
-from reproduction import results
-from reproduction.data.formats import pack
+from reproduction.data.loaders.formats import pack
 from reproduction.data.prepared import Dataset
 from reproduction.protocols import robust_sgd
-from reproduction.protocols.settings import Noise
-from reproduction.protocols.walk import At, Walk
+from reproduction.run import results
+from reproduction.run.protocol_loop import At, Walk
+from reproduction.spec.settings import Noise
 
 SEEDS = Seeds(1, "test", "toy")
 

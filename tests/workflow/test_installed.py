@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from checkouts import ROOT, share_kernels
 
-from reproduction.results import read_table
+from reproduction.run.results import read_table
 
 
 def do(*words, **options):

@@ -12,8 +12,9 @@ BEGAN = time.time()
 ROOT = Path(workflow.current_basedir).parents[1]
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction import code_digest, console, plan, results, together
 from reproduction.data.fetch import VERSION
+from reproduction.plan import code_digest, plan
+from reproduction.run import compute_ahead, console, records
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 THREADS = [
@@ -74,8 +75,8 @@ DRAWN = json.dumps(
 )
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
 # Parameters of rules: other versions of these packages make their outputs again.
-NUMERIC = results.packages(results.NUMERIC, ROOT / "runtime.lock")
-DRAWING = results.packages(results.DRAWING, ROOT / "runtime.lock")
+NUMERIC = records.packages(records.NUMERIC, ROOT / "runtime.lock")
+DRAWING = records.packages(records.DRAWING, ROOT / "runtime.lock")
 
 
 wildcard_constraints:

@@ -20,8 +20,10 @@ from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from noisylabels.crowds import MajorityVote, Responses
-from reproduction.protocols import settings as keys
-from reproduction.protocols.walk import protocol, seeded, standardised, zero_one
+from reproduction.run.protocol_loop import seeded
+from reproduction.run.splits import standardised, zero_one
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
 
 OWN, VOTE, PROGRAM = "own labels", "labels of the vote", "own labels as the program ranks them"
 ALONE = "classifier alone"

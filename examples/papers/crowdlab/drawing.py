@@ -3,7 +3,7 @@
 import pandas as pd
 from crowdlab.code import OWN, VOTE
 
-from reproduction.figures import panels, tables
+from reproduction.show import panels, tables
 
 NAMES = {
     "accuracy": "right labels",

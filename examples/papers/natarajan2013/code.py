@@ -8,9 +8,11 @@ from pydantic import Field, PositiveInt
 
 from natarajan2013 import methods
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
-from reproduction.points import Scored
-from reproduction.protocols.settings import Distinct, Exponents, Flips, Folds, PartSettings, Repeated, only
-from reproduction.protocols.walk import noisy_labels, protocol, standardised, zero_one
+from reproduction.run.points import Scored
+from reproduction.run.protocol_loop import noisy_labels
+from reproduction.run.splits import standardised, zero_one
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Distinct, Exponents, Flips, Folds, PartSettings, Repeated, only
 
 LOSSES = {"logistic loss": methods.logistic, "hinge loss": methods.hinge, "0-1 loss": methods.zero_one}
 METHODS = {

@@ -1,6 +1,6 @@
 """The figure of `separable` and `banana`."""
 
-from reproduction.figures import names, panels
+from reproduction.show import names, panels
 
 
 @panels.figure

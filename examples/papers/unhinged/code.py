@@ -5,7 +5,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from reproduction.protocols.settings import (
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import (
     Distinct,
     Flips,
     Method,
@@ -15,7 +16,6 @@ from reproduction.protocols.settings import (
     SplitSettings,
     only,
 )
-from reproduction.protocols.walk import protocol
 from unhinged.methods import POTENTIALS, minimiser, signed, threshold
 
 LOSSES = (*POTENTIALS, "unhinged loss")

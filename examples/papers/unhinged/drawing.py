@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reproduction.figures import names, panels
+from reproduction.show import names, panels
 
 
 @panels.figure

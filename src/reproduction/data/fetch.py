@@ -14,7 +14,7 @@ from reproduction.data import transport
 from reproduction.data.prepared import DataError
 from reproduction.data.registry import PROJECT, UNSEEN, Entry, RawFile, Registry, Source, UserFile, sha256_of
 from reproduction.data.transport import Network, locked, storage_errors, write_atomically
-from reproduction.results import replacing
+from reproduction.run.atomic_files import replacing
 
 RECORD = "source.json"
 """What preparing needs to know about the raw files beside it: source, variant, loader, hashes, and a seal."""

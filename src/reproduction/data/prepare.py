@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.code_digest import imported, raised
 from reproduction.data.fetch import read_record
 from reproduction.data.prepared import Arrays, DataError, Dataset, array_digest, write_npz
 from reproduction.data.registry import is_users, loader_module, sha256_of
-from reproduction.results import replacing
-from reproduction.strict_yaml import near
+from reproduction.run.atomic_files import replacing
+from reproduction.spec.strict_yaml import near
+from reproduction.spec.user_modules import imported, raised
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 """Bytes of address space of a reader in isolation, libraries included; what each byte of its files adds."""
@@ -114,7 +114,7 @@ def write_prepared(dataset: Dataset, path: Path) -> None:
 
 
 def find_loader(spec: str) -> Callable[..., Arrays]:
-    """``"uci:heart"`` -> reproduction.data.uci.heart, with a dot before the colon a function of the user's.
+    """The loader ``uci:heart`` of this package, or the user's own, which has a dot before the colon.
 
     Raises ValueError : there is no such function, or its module cannot be imported.
     """

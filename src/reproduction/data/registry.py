@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, PrivateAttr, StringConstraints, model_validator
 
-from reproduction.strict_yaml import ArtifactError, Content, Model, check, read
+from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, read
 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
@@ -43,7 +43,7 @@ Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
 Loader = Annotated[
     str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*$")
 ]
-"""``module:function`` below reproduction.data, or ``paper.module:function`` of one's own, called with
+"""``module:function`` below reproduction.data.loaders, or ``paper.module:function`` of one's own, called with
 {file name: path} and the options of the entry; it returns {name: array}."""
 UserFile = str | dict[str, Any]
 """A file of `data.local`, or a table with more to say: ``{file, label, positive, columns}``."""
@@ -300,9 +300,9 @@ def is_users(loader: str) -> bool:
 
 
 def loader_module(loader: str) -> str:
-    """The module of a loader, below reproduction.data or the user's."""
+    """The module of a loader, below reproduction.data.loaders or the user's."""
     module = loader.partition(":")[0]
-    return module if is_users(loader) else f"reproduction.data.{module}"
+    return module if is_users(loader) else f"reproduction.data.loaders.{module}"
 
 
 def loaders(entry: Entry) -> list[str]:

@@ -24,7 +24,7 @@ from typing import IO, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from reproduction.data.registry import Package, RawFile, sha256_of
-from reproduction.results import replacing
+from reproduction.run.atomic_files import replacing
 
 MIRROR = "NOISYLABELS_MIRROR"
 """Environment variable with the folder or URL of a mirror."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from noisylabels import statistics
-from reproduction.figures import names, panels, style, tables
+from reproduction.show import names, panels, style, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

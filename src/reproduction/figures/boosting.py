@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from noisylabels import statistics
-from reproduction.figures import names, panels, style, tables
 from reproduction.figures.kernels import splits
-from reproduction.figures.names import KINDS, data_set, flips
 from reproduction.protocols import boosting
-from reproduction.protocols.settings import Noise, labels
+from reproduction.show import names, panels, style, tables
+from reproduction.show.names import KINDS, data_set, flips
+from reproduction.spec.settings import Noise, labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

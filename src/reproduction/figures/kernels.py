@@ -15,10 +15,10 @@ import pandas as pd
 import scipy
 
 from noisylabels import statistics
-from reproduction.figures import names, panels, style, tables
-from reproduction.figures.names import KINDS, data_set, flips
-from reproduction.protocols.settings import labels
-from reproduction.verdicts.estimates import SEEN, Source
+from reproduction.judge.estimates import SEEN, Source
+from reproduction.show import names, panels, style, tables
+from reproduction.show.names import KINDS, data_set, flips
+from reproduction.spec.settings import labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from noisylabels import statistics
-from reproduction.figures import names, panels, style, tables
+from reproduction.show import names, panels, style, tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import names, panels, style, tables
+from reproduction.show import names, panels, style, tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduction.figures import names, panels, style
+from reproduction.show import names, panels, style
 
 if TYPE_CHECKING:
     import pandas as pd

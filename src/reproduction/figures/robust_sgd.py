@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import names, panels, style, tables
-from reproduction.protocols.settings import labels
+from reproduction.show import names, panels, style, tables
+from reproduction.spec.settings import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,8 +21,10 @@ from noisylabels.auditing.corrected import CorrectedClassifier
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.crowds import MajorityVote
 from noisylabels.noise.simulated_crowd import subset
-from reproduction.protocols import settings as keys
-from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, random_split, seeded, standardised
+from reproduction.run.protocol_loop import At, Row, Walk, seeded
+from reproduction.run.splits import Floats, random_split, standardised
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
 
 
 class AuditSettings(keys.OnDataSets):

@@ -19,9 +19,11 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 from noisylabels.classifiers import projections
 from noisylabels.classifiers.boosting import exponential_loss
 from noisylabels.classifiers.large_margin import BoundMinimiser
-from reproduction.points import Scored
-from reproduction.protocols import settings as keys
-from reproduction.protocols.walk import At, Floats, Row, Walk, protocol, seeded
+from reproduction.run.points import Scored
+from reproduction.run.protocol_loop import At, Row, Walk, seeded
+from reproduction.run.splits import Floats
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
 
 FlipRates = Annotated[list[Annotated[float, Field(ge=0, lt=0.5)]], Field(min_length=2, max_length=2)]
 

@@ -33,21 +33,10 @@ from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from noisylabels.noise import flip_matrix
 from noisylabels.noise.simulated_crowd import subset
-from reproduction.protocols import settings as keys
-from reproduction.protocols.walk import (
-    At,
-    Floats,
-    Indices,
-    Labels,
-    Row,
-    Split,
-    Walk,
-    noisy_labels,
-    protocol,
-    random_folds,
-    seeded,
-    zero_one,
-)
+from reproduction.run.protocol_loop import At, Row, Walk, noisy_labels, seeded
+from reproduction.run.splits import Floats, Indices, Labels, Split, random_folds, zero_one
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
 
 Selection = Literal["trusted", "trusted_holdout", "cv"]
 SELECTIONS: tuple[Selection, ...] = ("trusted", "trusted_holdout", "cv")

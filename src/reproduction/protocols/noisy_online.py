@@ -23,10 +23,11 @@ from noisylabels.online.theory import feature_moment, feature_moment_bound, mean
 from noisylabels.seeding import Seeds
 from noisylabels.validation import Floats, Ints
 from reproduction.protocols import noisy_online_tasks as shared
-from reproduction.protocols import settings as keys
 from reproduction.protocols.noisy_online_checks import curves, identities, impossibility
-from reproduction.protocols.settings import Count, Distinct, Label, Model, NonNegative, Positive, Some, Trials
-from reproduction.protocols.walk import At, Row, Walk, protocol
+from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Count, Distinct, Label, Model, NonNegative, Positive, Some, Trials
 
 __all__ = ["curves", "identities", "impossibility"]
 

@@ -16,8 +16,9 @@ from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.validation import Floats
 from reproduction.protocols import noisy_online_tasks as tasks
-from reproduction.protocols.settings import Distinct, Positive, Settings, Some, Trials
-from reproduction.protocols.walk import At, Row, Walk, protocol
+from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Distinct, Positive, Settings, Some, Trials
 
 FAMILY = "noisy_online"
 """The module that offers the protocols of this one."""

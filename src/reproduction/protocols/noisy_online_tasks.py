@@ -11,8 +11,8 @@ from noisylabels.kernels import tensor
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.validation import Floats
-from reproduction.protocols.settings import Count, Distinct, Model, NonNegative, Positive
-from reproduction.protocols.walk import At, Row
+from reproduction.run.protocol_loop import At, Row
+from reproduction.spec.settings import Count, Distinct, Model, NonNegative, Positive
 
 Horizons = Annotated[
     Distinct[Count],

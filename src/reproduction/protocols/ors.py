@@ -17,10 +17,11 @@ from noisylabels.filters.base import NoisySequence, Sliding, window_starts
 from noisylabels.filters.label_budget import PERIOD, run_budget, tune_a
 from noisylabels.noise.additive import OTHER_LABELS, hammer_variances, noisy_labels, variances
 from noisylabels.validation import Floats
-from reproduction.protocols import tuning
-from reproduction.protocols.settings import Distinct, Label, Model, NonNegative, Positive, Repeated, among
-from reproduction.protocols.tuning import FilterMethod, FilterSettings, Found, losses, tune_all, tuned_apart
-from reproduction.protocols.walk import At, Row, Walk, protocol
+from reproduction.run import tuning
+from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.tuning import FilterMethod, FilterSettings, Found, losses, tune_all, tuned_apart
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Distinct, Label, Model, NonNegative, Positive, Repeated, among
 
 CHANNEL = np.sinc(np.arange(10) / 2)
 """Impulse response of the equaliser's channel, h_k = sin(pi k/2) / (pi k/2), k = 0..9 (minimum phase)."""
@@ -138,7 +139,7 @@ class Speech(Model):
 
     def _response(self, walk: Walk, rate: int) -> Floats:
         """The response of the room, ``room_taps`` long, unit norm."""
-        from reproduction.data import audio
+        from reproduction.data.loaders import audio
 
         if self.room == "simulated":
             return audio.simulated(taps=self.room_taps, rate=rate)

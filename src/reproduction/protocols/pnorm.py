@@ -18,10 +18,11 @@ from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm import EG, BoundedPNormLMS, EGPlusMinus, PNormLMS
 from noisylabels.filters.theory import divergence_dual, dual, exponent, norm
 from noisylabels.validation import Floats
-from reproduction.protocols import settings as keys
-from reproduction.protocols.settings import Count, Distinct, Label, Methods, Model, Positive, Some, Trials
-from reproduction.protocols.tuning import TunedFilter, check_grids, grid_values
-from reproduction.protocols.walk import At, Row, Walk, protocol
+from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.tuning import TunedFilter, check_grids, grid_values
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Count, Distinct, Label, Methods, Model, Positive, Some, Trials
 
 Inputs = Annotated[int, Field(ge=3, description="inputs")]
 Rounds = Annotated[int, Field(ge=1, description="rounds")]
@@ -662,7 +663,7 @@ class Echo:
 
 def echo(settings: RoomSettings, reflection: float, walk: Walk, repetition: int | str) -> Echo:
     """The piece of a repetition, a random one of the recording; the tuning piece is shorter."""
-    from reproduction.data import audio
+    from reproduction.data.loaders import audio
 
     speech = walk.data["speech"].arrays
     signal, rate = np.asarray(speech["signal"], dtype=float), int(speech["rate"])

@@ -20,22 +20,14 @@ from scipy import sparse
 
 from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.solvers.sgd import Candidate, Objective, Schedule, as_rows, epoch
-from reproduction.data.formats import unpack
-from reproduction.points import Scored
-from reproduction.protocols import settings as keys
-from reproduction.protocols.settings import Noise
-from reproduction.protocols.walk import (
-    At,
-    Floats,
-    Indices,
-    Labels,
-    Row,
-    Walk,
-    protocol,
-    stratified_folds,
-    stratified_mask,
-)
-from reproduction.strict_yaml import near
+from reproduction.data.loaders.formats import unpack
+from reproduction.run.points import Scored
+from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.splits import Floats, Indices, Labels, stratified_folds, stratified_mask
+from reproduction.spec import settings as keys
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Noise
+from reproduction.spec.strict_yaml import near
 
 Matrix = Any
 """Features (n, d), dense or CSR."""

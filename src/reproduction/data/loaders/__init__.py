@@ -1,0 +1,1 @@
+"""Readers that turn the raw files of data sets into arrays."""

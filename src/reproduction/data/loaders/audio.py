@@ -1,0 +1,138 @@
+"""Speech and impulse responses: ``signal`` (float64, full scale 1) and ``rate`` (Hz); simulated rooms.
+
+Recordings are neither centred nor scaled; whoever uses them does that. The room responses of `simulated` and
+`recorded` have unit norm and the direct path at tap `DIRECT`, so that they can be exchanged.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import soundfile
+from numpy.typing import NDArray
+
+from reproduction.data.loaders.formats import Arrays, Files, only
+
+Signal = NDArray[np.float64]
+RATE, SHORTEST = 16_000, 0.25
+"""Samples per second of everything that is prepared; seconds, a shorter recording is taken for a mistake."""
+DIRECT = 5
+"""Tap of the direct path, counted from 0."""
+SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
+SPEED_OF_SOUND = 343.0  # metres per second
+FRACTIONAL_DELAY = 41  # taps of the windowed sinc (Hann) that places an arrival between two samples
+HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5  # reflections a metre of path can have at most
+
+
+def read(path: Path) -> tuple[Signal, int]:
+    """Samples (n,) and rate in Hz of a file with one channel; ValueError says why it cannot be used."""
+    try:
+        samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
+    except soundfile.SoundFileError as error:
+        raise ValueError(f"{path}: not a readable audio file ({error})") from None
+    n, channels = samples.shape
+    problem = ""
+    if not n:
+        problem = "the recording is empty"
+    elif not (finite := np.isfinite(samples).all(axis=1)).all():
+        problem = f"sample {finite.argmin()} is not a finite number; export the recording again"
+    elif n < SHORTEST * rate:
+        problem = f"{n / rate:.3g} s are too short, at least {SHORTEST} s are needed"
+    elif (samples == samples[0]).all():
+        problem = "the recording is silent (all samples are equal)"
+    elif channels != 1:
+        problem = f"expects one channel, file has {channels}; mix it down to mono first"
+    if problem:
+        raise ValueError(f"{path}: {problem}")
+    return np.ascontiguousarray(samples[:, 0]), int(rate)
+
+
+def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
+    """The signal at another rate: polyphase filter with a Kaiser window, ceil(n to_rate / rate) samples."""
+    if rate == to_rate:
+        return signal
+    from scipy.signal import resample_poly
+
+    common = int(np.gcd(rate, to_rate))
+    return np.asarray(resample_poly(signal, to_rate // common, rate // common), dtype=np.float64)
+
+
+def recording(files: Files) -> Arrays:
+    """One recording as it is; it must be mono at 16 kHz (a user's own file is never changed silently)."""
+    path = only(files)
+    signal, rate = read(path)
+    if rate != RATE:
+        how = f"resample with `sox {path.name} -r {RATE} out.wav`"
+        raise ValueError(f"{path}: expects {RATE} Hz, file has {rate}; {how}")
+    return {"signal": signal, "rate": np.array(RATE, np.int64)}
+
+
+def speech(files: Files) -> Arrays:
+    """The utterances one after the other, in the order of their names; 16 kHz, mono."""
+    parts = [recording({name: files[name]}) for name in sorted(files)]
+    return parts[0] | {"signal": np.concatenate([part["signal"] for part in parts])}
+
+
+def room_response(files: Files) -> Arrays:
+    """One impulse response, mono, resampled to 16 kHz."""
+    signal, rate = read(only(files))
+    return {"signal": resample(signal, rate, RATE), "rate": np.array(RATE, np.int64)}
+
+
+def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> Signal:
+    """h of a 5 m x 4 m x 3 m room by the image method: delayed echoes reflection^k / (4 pi distance).
+
+    ``reflection`` is the pressure reflection of every wall (absorption 1 - reflection^2). Images are taken
+    up to the order that can still arrive within ``taps``; a windowed sinc of 41 taps puts an echo between two
+    samples. Source: Allen and Berkley 1979, in pyroomacoustics; the geometry is ours (the ORS paper gives
+    none).   Raises ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).
+    """
+    _check(taps, rate)
+    if not 0 <= reflection < 1:
+        raise ValueError(f"reflection must be in [0, 1), got {reflection}")
+    import pyroomacoustics as acoustics
+
+    path = np.linalg.norm(np.subtract(SOURCE, MICROPHONE))
+    direct = round(path * rate / SPEED_OF_SOUND) + FRACTIONAL_DELAY // 2
+    longest = (direct + taps + FRACTIONAL_DELAY) * SPEED_OF_SOUND / rate
+    # One thread: the order of summation decides the last bits. No high-pass: it would smear the direct path.
+    choices = {"frac_delay_length": FRACTIONAL_DELAY, "rir_hpf_enable": False, "num_threads": 1}
+    before = {name: acoustics.constants.get(name) for name in choices}
+    try:
+        for name, value in choices.items():
+            acoustics.constants.set(name, value)
+        walls, order = acoustics.Material(1.0 - reflection**2), int(HARMONIC * longest) + 3
+        room = acoustics.ShoeBox(SIZE, fs=rate, materials=walls, max_order=order)
+        room.add_source(SOURCE)
+        room.add_microphone(MICROPHONE)
+        room.compute_rir()
+    finally:
+        for name, value in before.items():
+            acoustics.constants.set(name, value)
+    return _cut(np.asarray(room.rir[0][0], np.float64), direct, taps)
+
+
+def recorded(h: Signal, rate: int, taps: int = 1024, to_rate: int = RATE) -> Signal:
+    """A recorded response at ``to_rate``, its strongest tap (the direct path) moved to tap 5, cut, unit norm.
+
+    Raises ValueError : taps <= DIRECT, a rate < 1, or a response that is empty, silent or not finite.
+    """
+    _check(taps, min(rate, to_rate))
+    h = np.asarray(h, np.float64)
+    if h.ndim != 1 or not len(h) or not np.isfinite(h).all() or not h.any():
+        raise ValueError("the recorded room response must be a non-empty, finite signal that is not silent")
+    h = resample(h, rate, to_rate)
+    return _cut(h, int(np.argmax(np.abs(h))), taps)
+
+
+def _check(taps: int, rate: int) -> None:
+    if taps <= DIRECT:
+        stands = f"(the direct path stands at tap {DIRECT})"
+        raise ValueError(f"taps must be more than {DIRECT} {stands}, got {taps}")
+    if rate < 1:
+        raise ValueError(f"rate must be at least 1 Hz, got {rate}")
+
+
+def _cut(h: Signal, direct: int, taps: int) -> Signal:
+    """``taps`` taps of h, index ``direct`` at tap DIRECT (zeros where h has none), divided by their norm."""
+    h = np.concatenate([np.zeros(DIRECT), h, np.zeros(taps)])[direct : direct + taps]
+    return np.ascontiguousarray(h / np.linalg.norm(h))

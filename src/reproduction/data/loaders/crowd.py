@@ -1,0 +1,207 @@
+"""Sets whose label noise is real: labels by crowds, image search results, benchmarks with votes on errors.
+
+X and y hold features and true labels; the noisy labels are beside them. The seeded stand-ins have the shapes
+of the originals, not their structure: results on them are never compared with published numbers.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.noise.simulated_crowd import simulate
+from noisylabels.seeding import Seeds
+from reproduction.data.loaders.formats import Arrays, Files, codes, mat, matrix, only, pack, table
+
+T = TypeVar("T")
+
+
+def rte(files: Files) -> Arrays:
+    """Recognising textual entailment: 800 sentence pairs, 10 crowd labels each by 164 workers.
+
+    Arrays: ``X`` (800, 9) `features` of the pairs, ``y`` gold labels (+1 = entailed), ``task`` their kind,
+    ``text`` and ``hypothesis`` the sentences; ``item``, ``worker``, ``response`` (8000,) row of the pair,
+    worker 0..163, label -1 or +1.
+    """
+    pairs, labels = table(files["rte1.tsv"], 5), table(files["rte.standardized.tsv"], 5)
+    names, _, task, text, hypothesis = pairs.T.tolist()
+    row = {name: i for i, name in enumerate(names)}
+    item = np.array([row[name] for name in labels[:, 2].tolist()], np.int32)
+    y = codes(pairs[:, 1], {"TRUE": 1, "FALSE": -1})
+    if not np.array_equal(codes(labels[:, 4], {"1": 1, "0": -1}), y[item]):
+        raise ValueError("rte: gold labels of the two files differ")
+    return pack(features(text, hypothesis), y) | {
+        "task": np.array(task),
+        "item": item,
+        "worker": np.unique(labels[:, 1], return_inverse=True)[1].astype(np.int32),
+        "response": codes(labels[:, 3], {"1": 1, "0": -1}),
+        "text": np.array(text),
+        "hypothesis": np.array(hypothesis),
+    }
+
+
+def galaxy_zoo(files: Files) -> Arrays:
+    """Galaxies, 2000 x 2 vote fractions; ``y`` expert label, ``y_noisy`` crowd label (270 of them differ)."""
+    variables = mat(only(files))
+    x, yt, yz = (matrix(variables, name, "galaxy_zoo.mat") for name in ("x", "yt", "yz"))
+    return pack(x.astype(float), _signs(yt, "yt")) | {"y_noisy": _signs(yz, "yz")}
+
+
+def cifar10h(files: Files) -> Arrays:
+    """CIFAR-10's test images without their pixels: ``y`` (10000,) labels 0..9, people's votes, probabilities.
+
+    ``votes`` (10000, 10) how many people chose each class, 47 to 63 in all, their names not known; ``p``
+    (10000, 10) cross-validated, by a network. Raises ValueError : other shapes.
+    """
+    names = {"votes": "cifar10h-counts.npy", "p": "cifar10_test_set_pyx.npy"}
+    found = {key: np.load(files[name], allow_pickle=False).astype(float) for key, name in names.items()}
+    y = np.load(files["cifar10_test_set_original_labels.npy"], allow_pickle=False)
+    if shapes := {key: each.shape for key, each in found.items() if each.shape != (len(y), 10)}:
+        raise ValueError(f"cifar10h: {shapes} do not go with {len(y)} labels of 10 classes")
+    return found | {"y": y.astype(np.int8)}
+
+
+def label_errors(files: Files) -> Arrays:
+    """Labels y with probabilities p (n, K) by models that did not see the row, and votes on those in doubt.
+
+    Array ``wrong`` (n,): of the rows that confident learning had listed (five votes each in ``*mturk.json``,
+    id = row) 1 if the label has fewer than three votes, else 0; -1 for the others.
+    """
+    (p,), (y,), (votes,) = (
+        [path for name, path in files.items() if name.endswith(end)]
+        for end in ("pyx.npy", "labels.npy", "mturk.json")
+    )
+    labels = np.load(y).astype(np.int8)
+    wrong = np.full(len(labels), -1, np.int8)
+    for row in json.loads(votes.read_text(encoding="utf-8")):
+        if row["given_original_label"] != labels[row["id"]]:
+            raise ValueError(f"{votes.name}: row {row['id']} has another label than the file of labels")
+        wrong[row["id"]] = row["mturk"]["given"] < 3
+    return {"y": labels, "p": np.load(p), "wrong": wrong}
+
+
+def websearch(files: Files) -> Arrays:
+    """Bike / NotBike: ``X`` of images found by web search, true ``y``; ``y_noisy`` where ``fd`` flags labels.
+
+    Raises ValueError : no matrix x with one row (or column) per label of y, or not two classes.
+    """
+    path = only(files)
+    variables = mat(path)
+    x, labels = (matrix(variables, name, path.name) for name in ("x", "y"))
+    y = _signs(labels, f"{path.name}: y")
+    x = x.T if len(x) != len(y) else x
+    if len(x) != len(y):
+        raise ValueError(f"{path.name}: x {x.T.shape} and y {labels.shape} do not match")
+    arrays = pack(x.astype(float), y)
+    flags = variables.get("fd")
+    if flags is not None and np.size(flags) == len(y):
+        arrays["y_noisy"] = np.where(np.ravel(flags) == 1, -y, y).astype(np.int8)
+    return arrays
+
+
+def _signs(labels: NDArray[Any], where: str) -> NDArray[np.int8]:
+    """The smaller of two values as -1, the larger as +1."""
+    values = np.unique(labels)
+    if len(values) != 2:
+        raise ValueError(f"{where} has {len(values)} values, expected two classes")
+    return np.where(labels.ravel() == values[1], 1, -1).astype(np.int8)
+
+
+def _balanced(rng: np.random.Generator, n: int) -> NDArray[np.int8]:
+    return rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
+
+
+def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
+    """n items with ten labels each by a simulated crowd of 164 (`noise.simulated_crowd`), and d features.
+
+    x | y ~ N(y m, I), |m| = 0.25: the features say as little as the overlap of words (Bayes error 40 %).
+    """
+    seeds = Seeds(0, "stand-in", "rte")
+    rng = seeds.generator(0, "items")
+    y = _balanced(rng, n)
+    X = rng.standard_normal((n, d)) + y[:, None] * 0.25 / np.sqrt(d)
+    crowd = simulate(y, seeds.generator(0, "crowd"))
+    return pack(X, y) | {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
+
+
+def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
+    """n images as d features, half of them bikes; the search found a quarter of the others all the same.
+
+    Bikes lie at +-2 on the first axis and the others at +-2 on the second, in clusters of variance 1:
+    the boundary is a pair of lines that cross (Bayes error 14 %), and the other features are noise.
+    """
+    rng = Seeds(0, "stand-in", "websearch").generator(0, "images")
+    y, X = _balanced(rng, n), rng.standard_normal((n, d))
+    X[np.arange(n), np.where(y > 0, 0, 1)] += np.where(rng.random(n) < 0.5, 2.0, -2.0)
+    found = (y < 0) & (rng.random(n) < 0.25)
+    return pack(X, y) | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
+
+
+NEGATIONS = {"not", "no", "never", "without", "nobody", "nothing", "none", "neither", "nor", "cannot"}
+
+
+def features(text: Sequence[str], hypothesis: Sequence[str]) -> NDArray[np.float64]:
+    """(n, 9) overlap measures of pairs, customary for the first RTE challenge (the paper names none).
+
+    The inverse document frequency, idf, is counted over all texts and hypotheses.
+
+    Shares of the hypothesis' words and bigrams in the text; Jaccard index of the sets of words; tf-idf
+    cosine; ratio of the lengths; longest common subsequence / words of the hypothesis; share of the
+    hypothesis' capitalised words and numbers in the text; numbers of the hypothesis that are not in the text;
+    absolute difference of the counts of negations.
+    """
+    tokens = [(_words(t), _words(h)) for t, h in zip(text, hypothesis, strict=True)]
+    documents = Counter(word for pair in tokens for side in pair for word in {w.lower() for w in side})
+    idf = {word: float(np.log((1 + 2 * len(tokens)) / (1 + count))) + 1 for word, count in documents.items()}
+    return np.array([_measures(t, h, idf) for t, h in tokens])
+
+
+def _words(sentence: str) -> list[str]:
+    return re.findall(r"\d[\d.,]*\d|\w+(?:'t)?", sentence)
+
+
+def _measures(text: list[str], hypothesis: list[str], idf: dict[str, float]) -> list[float]:
+    t, h = ([word.lower() for word in side] for side in (text, hypothesis))
+    names = {word.lower() for word in hypothesis[1:] if word[0].isupper() or word[0].isdigit()}
+    numbers = {word for word in h if word[0].isdigit()}
+    negations = [sum(word in NEGATIONS or word.endswith("n't") for word in side) for side in (t, h)]
+    return [
+        _share(set(h), set(t)),
+        _share(set(pairwise(h)), set(pairwise(t))),
+        len(set(h) & set(t)) / max(len(set(h) | set(t)), 1),
+        _cosine(Counter(t), Counter(h), idf),
+        len(h) / max(len(t), 1),
+        _common_subsequence(t, h) / max(len(h), 1),
+        _share(names, set(t)),
+        float(len(numbers - set(t))),
+        float(abs(negations[0] - negations[1])),
+    ]
+
+
+def _share(part: set[T], whole: set[T]) -> float:
+    return len(part & whole) / len(part) if part else 1.0
+
+
+def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:
+    # added from left to right: `sum` keeps the rounding errors of floats from Python 3.12 on
+    dot = reduce(add, (a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys())), 0.0)
+    norms = [reduce(add, ((n * idf[w]) ** 2 for w, n in sorted(c.items())), 0.0) ** 0.5 for c in (a, b)]
+    return dot / (norms[0] * norms[1]) if all(norms) else 0.0
+
+
+def _common_subsequence(a: list[str], b: list[str]) -> int:
+    """Length of the longest common subsequence, O(len(a) len(b))."""
+    previous = [0] * (len(b) + 1)
+    for x in a:
+        row = [0]
+        for j, y in enumerate(b):
+            row.append(previous[j] + 1 if x == y else max(row[-1], previous[j + 1]))
+        previous = row
+    return previous[-1]

@@ -1,0 +1,388 @@
+"""What an artifact claims and publishes: claims with their checks, published values with their margins.
+
+The models refuse what cannot be judged before any row is read: two bounds, a bound that every number meets,
+a selector that names a column twice. The published values themselves are in ``<artifact>.published.csv``:
+columns ``id``, some of `SELECTOR`, ``value``, ``se`` or ``sd``, ``n``. An empty cell is an absent key; labels
+joined by ``|`` are averaged.
+"""
+
+import csv
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from annotated_types import Len
+from pydantic import (
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
+
+from reproduction.run.results import COLUMNS
+from reproduction.spec.strict_yaml import Content, Model, check
+
+# Words
+
+INDEX = [column for column in COLUMNS if column != "value"]
+SELECTOR = [column for column in INDEX if column != "repetition"]
+ENDS = ("last", "first")
+RATIO_OF_DIFFERENCES = "ratio_of_differences"
+PAIRED = ("difference", "ratio", RATIO_OF_DIFFERENCES, "log_ratio")
+CELL = ("inside", "undecided", "outside")
+"""States of a published value: shown to lie within the margin, neither, shown to lie beyond it."""
+CLAIM = ("holds", "undecided", "contradicted")
+LEANING = {"inside": "leaning for", "below": "leaning against", "above": "leaning against"}
+"""An undecided claim by the side of its bound on which its estimate lies; without an estimate: undecided."""
+VERIFIED = "verified"
+"""Instead of ``holds`` where the claim is a theorem or an identity."""
+NOT_COMPARABLE = "not comparable"
+NOT_JUDGED = "not judged"
+"""What a claim asks is in no row of a part of an experiment, or changed after the run that is kept."""
+JUDGED = ("full", "part")
+"""Scales that are judged."""
+TONES = ("good", "open", "bad")
+VERDICTS = dict(zip(CELL, TONES, strict=True)) | {VERIFIED: "good"} | dict(zip(CLAIM, TONES, strict=True))
+VERDICTS |= dict.fromkeys(LEANING.values(), "open")
+VERDICTS |= dict.fromkeys((NOT_COMPARABLE, "ran", NOT_JUDGED), "none")
+"""Every verdict in the order of a summary, and its tone; where a tone is a colour, the word is shown too."""
+
+
+class VerdictError(ValueError):
+    """A published value or claim that cannot be judged as it is written."""
+
+
+class MissingRows(VerdictError):
+    """The table lacks rows that a selector asks for (at a reduced scale they may have been left out)."""
+
+
+class NeverTogether(MissingRows):
+    """Labels that the table has, but in no row together: no scale will have such a row."""
+
+
+# Claims
+
+Text = Annotated[str, Field(min_length=1)]
+Positive = Annotated[float, Field(gt=0)]
+Labels = str | Annotated[list[str], Len(1)]
+Numbers = float | Annotated[list[float], Len(1)]
+Column = Literal["dataset", "source", "noise", "setting", "method", "metric", "x"]
+Bound = Literal["below", "above", "within", "increasing", "decreasing"]
+
+BOUNDS: tuple[Bound, ...] = ("below", "above", "within", "increasing", "decreasing")
+TRENDS = BOUNDS[3:]
+Asked = Mapping[str, Any]
+"""A `Check` or `Selector` as its file has it: tables and digests keep it to the letter."""
+
+
+def trend_of(asked: Asked) -> str | None:
+    """``increasing`` or ``decreasing``, if the check asks for a trend."""
+    return next((key for key in TRENDS if key in asked), None)
+
+
+def listed(value: Any) -> list[Any]:
+    """The wanted values of a selector entry as a list."""
+    return value if isinstance(value, list) else [value]
+
+
+class Selector(Model):
+    """Which rows of the table: column -> a label, several, or for ``x`` a number, ``first`` or ``last``."""
+
+    dataset: Labels | None = None
+    source: Labels | None = None
+    noise: Labels | None = None
+    setting: Labels | None = None
+    method: Labels | None = None
+    metric: Labels | None = None
+    repetition: NonNegativeInt | Annotated[list[NonNegativeInt], Len(1)] | None = None
+    x: Literal["last", "first"] | Numbers | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.columns:
+            raise ValueError(f"name at least one of the columns {', '.join(type(self).model_fields)}")
+        for column, wanted in self.columns.items():
+            if isinstance(wanted, list) and len(set(wanted)) < len(wanted):
+                raise ValueError(f"{column}: names a value twice: {wanted}")
+        return self
+
+    @property
+    def columns(self) -> Content:
+        """The named columns only."""
+        return self.model_dump(exclude_unset=True)
+
+
+class Check(Model):
+    """One statistic of the table and one bound for it."""
+
+    statistic: Literal["value", "difference", "ratio", "ratio_of_differences", "log_ratio", "relative_se"]
+    of: Literal["value", "deviation"] = Field(
+        default="value", description="deviation: |value - median over the repetitions|"
+    )
+    a: Selector | None = Field(default=None, description="the rows, or those of the first side")
+    b: Selector | Literal["x"] | None = Field(default=None, description="the other side; x: the row's own x")
+    base: Selector | None = Field(default=None, description="what both differ from: (a - base) / (b - base)")
+    where: Selector | None = Field(default=None, description="merged into a, b and base")
+    below: float | None = None
+    above: float | None = None
+    within: Annotated[list[float], Len(2, 2)] | None = Field(default=None, description="[low, high]")
+    increasing: dict[Column, list[str | float]] | None = Field(
+        default=None, description="one column and its values in order"
+    )
+    decreasing: dict[Column, list[str | float]] | None = None
+    for_each: Annotated[list[Column], Len(1)] | None = Field(default=None, description="a group for each")
+    at_least: PositiveInt | None = Field(default=None, description="so many of the groups; all without it")
+    rows: Literal["mean", "every"] = Field(default="mean", description="every: each row must meet the bound")
+
+    @property
+    def bound(self) -> Bound:
+        """The one bound that is given."""
+        return next(key for key in BOUNDS if getattr(self, key) is not None)
+
+    @property
+    def trend(self) -> tuple[str, list[str | float]] | None:
+        """(column, its values in order) of ``increasing`` or ``decreasing``."""
+        order = self.increasing or self.decreasing
+        return next(iter(order.items())) if order else None
+
+    @field_validator("below", "above", "within")
+    @classmethod
+    def _finite(cls, value: Any) -> Any:
+        ends = listed(value)
+        if not all(map(math.isfinite, ends)):
+            raise ValueError("give a finite number")
+        if ends[0] > ends[-1]:
+            raise ValueError("give [low, high] with low <= high")
+        return value
+
+    @model_validator(mode="after")
+    def _judgeable(self) -> Self:
+        given = [key for key in BOUNDS if getattr(self, key) is not None]
+        paired, ratio = self.statistic in PAIRED, self.statistic == RATIO_OF_DIFFERENCES
+        rule = ""
+        if len(given) != 1:
+            rule = f"needs exactly one of {', '.join(BOUNDS)} (two bounds: within), got "
+            rule += ", ".join(given) or "none"
+        elif paired and not (self.a and self.b):
+            rule = f"{self.statistic} compares the selectors a and b; give both"
+        elif not paired and self.b:
+            rule = f"b: {self.statistic} has no b; use one of {', '.join(PAIRED)}"
+        elif ratio != (self.base is not None):
+            rule = f"base and {RATIO_OF_DIFFERENCES} go together: (a - base) / (b - base)"
+        elif ratio and (self.trend or self.rows == "every" or self.b == "x"):
+            rule = f"{RATIO_OF_DIFFERENCES} takes a selector b and below, above or within"
+        elif self.at_least and not self.for_each:
+            rule = "at_least counts groups; say which with for_each"
+        if rule := rule or self._unordered() or self._ungrouped():
+            raise ValueError(rule)
+        return self
+
+    def _unordered(self) -> str:
+        """What is wrong with a trend: it is along one column that nothing else fixes."""
+        if self.trend is None:
+            return ""
+        column, values = self.trend
+        kind = int | float if column == "x" else str
+        fits = all(isinstance(value, kind) for value in values)
+        if self.statistic == "relative_se":
+            return f"relative_se cannot be {self.bound}; give it a bound"
+        if len(getattr(self, self.bound)) != 1 or len(set(values)) < max(2, len(values)) or not fits:
+            return f"{self.bound}: names one column and at least two of its values in order"
+        for key in ("a", "b", "where"):
+            side = getattr(self, key)
+            if isinstance(side, Selector) and column in side.columns:
+                return f"{self.bound}: {column} is also fixed by {key}; name it once"
+        return f"{self.bound}: {column} is also in for_each; name it once" * (column in (self.for_each or ()))
+
+    def _ungrouped(self) -> str:
+        """Which column of ``for_each`` has one value only."""
+        sides = [side.columns for side in (self.a, self.b) if isinstance(side, Selector)]
+        for column in self.for_each or ():
+            given = [side[column] for side in sides if column in side]
+            if given and not any(isinstance(value, list) for value in given):
+                return f"for_each: {column} is fixed by a and b; list its values on one side"
+        return ""
+
+
+class Claim(Model):
+    """A sentence of the paper, or of ours, and the checks that decide it."""
+
+    id: Text
+    statement: Text = Field(description="what the paper says")
+    expected: str = Field(default="", description="when it holds, in words")
+    checks: Annotated[list[Check], Len(1)]
+    theorem: Literal[True] | None = Field(
+        default=None,
+        description="a theorem or an identity, verified instead of holds: every check has rows: every",
+    )
+    not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
+    origin: Literal["paper", "ours"] = Field(default="paper", description="whose statement it is")
+    form_of: Text | None = Field(
+        default=None,
+        description="id of the claim that decides this statement; this is a looser or other form",
+    )
+    found_after: Text | None = Field(
+        default=None, description="what had been seen when it was written, if it was chosen after looking"
+    )
+
+    @model_validator(mode="after")
+    def _every_row(self) -> Self:
+        """A theorem is not tested: a single row that violates it would contradict it."""
+        tested = [i for i, each in enumerate(self.checks, start=1) if each.rows != "every"]
+        if self.theorem and tested:
+            reason = f"check {tested[0]} is a test; a theorem holds in every row: give it rows: every"
+            raise ValueError(f"theorem: {reason}")
+        return self
+
+
+# Published values
+
+
+class PublishedValue(Model):
+    """A value of the paper with its margin: a row of the CSV file under the rule of the artifact."""
+
+    id: Text
+    value: float
+    se: float | None = Field(default=None, ge=0)
+    sd: float | None = Field(default=None, ge=0)
+    n: Annotated[int, Field(ge=2)] | None = None
+    where: Selector
+    margin: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    reason: Text
+    not_comparable: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_error(self) -> Self:
+        if self.sd is not None and (self.se is not None or self.n is None):
+            raise ValueError("sd goes with n and without se")
+        return self
+
+
+class Share(Model):
+    """A margin as a share of the published value."""
+
+    share: Positive = Field(description="of the published value, rounded to its places")
+    at_least: Positive | None = None
+
+
+class MarginException(Model):
+    """Published values with another margin, reason or no comparison."""
+
+    where: Annotated[dict[str, str | float], Len(1)] = Field(description="column of the CSV file: its cell")
+    margin: Positive | Share | None = None
+    reason: Text | None = None
+    not_comparable: Text | None = None
+
+    @model_validator(mode="after")
+    def _different(self) -> Self:
+        if self.model_fields_set == {"where"}:
+            raise ValueError("give the margin, reason or not_comparable that these rows have")
+        return self
+
+
+PRINTED = {"value": (0, 1), "100 - value": (100, -1), "1 - value": (1, -1)}
+PRINTED |= {"100 * value": (0, 100), "100 - 100 * value": (100, -100)}
+"""What a printed number stands for -> offset and factor that make it the metric of the table."""
+
+
+class PublishedRule(Model):
+    """The rule for the values in ``<artifact>.published.csv``."""
+
+    printed: Literal["value", "100 - value", "1 - value", "100 * value", "100 - 100 * value"] = Field(
+        default="value",
+        alias="as",
+        description="what of the printed value is compared: of an accuracy in % it is `100 - value`",
+    )
+    margin: Positive | Share = Field(description="largest difference that counts as inside")
+    reason: Text = Field(description="why this margin")
+    not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
+    exceptions: Annotated[list[MarginException], Len(1)] | None = None
+
+
+def read_published(artifact: Path, rule: Asked) -> list[Content]:
+    """The published values of an artifact file, each with its margin and reason: what `judge` takes.
+
+    rule : the artifact's key ``published``, see `PublishedRule`; later exceptions go before earlier ones.
+    Raises ValueError: no file, a wrong column or cell (with its line), an id twice, an exception for no row.
+    """
+    file = artifact.with_suffix(".published.csv")
+    if not file.is_file():
+        raise ValueError(f"{artifact}: published: the values belong in {file}, which does not exist")
+    rows = _rows(file)
+    for exception in rule.get("exceptions", []):
+        if not any(_meets(row, exception) for row in rows.values()):
+            raise ValueError(f"{artifact}: published.exceptions: no published value has {exception['where']}")
+    return [_entry(place, row, rule) for place, row in rows.items()]
+
+
+def _rows(file: Path) -> dict[str, dict[str, str]]:
+    """``<file>, line <number>`` -> row."""
+    allowed, rows, ids = ("id", *SELECTOR, "value", "se", "sd", "n"), {}, dict[str, str]()
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines)
+            columns = list(reader.fieldnames or [])
+            if wrong := [c for c in columns if c not in allowed or columns.count(c) > 1]:
+                rule = f"the columns are {', '.join(allowed)}, each at most once"
+                raise ValueError(f"{file}: column {wrong[0]!r}; {rule}")
+            if missing := [column for column in ("id", "value") if column not in columns]:
+                raise ValueError(f"{file}: the column {missing[0]!r} is missing")
+            for row in reader:
+                place = f"{file}, line {reader.line_num}"
+                if None in row or None in row.values():
+                    raise ValueError(f"{place}: not as many cells as columns")
+                if not row["id"] or row["id"] in ids:
+                    other = ids.get(row["id"], "no value")
+                    raise ValueError(f"{place}: id {row['id']!r} is empty, or that of {other}")
+                ids[row["id"]], rows[place] = place, row
+    except UnicodeDecodeError:
+        raise ValueError(f"{file}: not UTF-8; save the file in this encoding") from None
+    except csv.Error as error:
+        raise ValueError(f"{file}: not valid CSV: {error}") from None
+    return rows
+
+
+def _meets(row: Mapping[str, str], exception: Asked) -> bool:
+    return all(row.get(column) == str(cell) for column, cell in exception["where"].items())
+
+
+def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
+    given: Content = {}
+    for each in (rule, *(each for each in rule.get("exceptions", []) if _meets(row, each))):
+        given |= {key: each[key] for key in ("margin", "reason", "not_comparable") if key in each}
+    numbers = {key: _number(place, key, row[key]) for key in ("value", "se", "sd", "n") if row.get(key)}
+    where = {key: _label(place, key, cell) for key, cell in row.items() if key in SELECTOR and cell}
+    if "value" in numbers:
+        given["margin"] = _margin(row["value"], given["margin"])
+    if (printed := rule.get("as", "value")) != "value":
+        offset, factor = PRINTED[printed]
+        digits = len(row["value"].partition(".")[2]) + 2
+        numbers["value"] = round(offset + factor * numbers["value"], digits)
+        numbers |= {key: abs(factor) * numbers[key] for key in ("se", "sd") if key in numbers}
+        given["reason"] += f"; printed is {row['value']}, compared is {printed}"
+    entry = {"id": row["id"], **numbers, "where": where, **given}
+    check(PublishedValue, entry, place)
+    return entry
+
+
+def _number(place: str, key: str, cell: str) -> float | int:
+    try:
+        return int(cell) if key == "n" else float(cell)
+    except ValueError:
+        raise ValueError(f"{place}: {key}: {cell!r} is not a number") from None
+
+
+def _label(place: str, column: str, cell: str) -> Any:
+    number = column == "x"
+    labels = [_number(place, "x", x) if number and x not in ENDS else x for x in cell.split("|")]
+    return labels if len(labels) > 1 else labels[0]
+
+
+def _margin(value: str, margin: Any) -> float:
+    """A margin as a number; a share of the value is rounded to its decimals."""
+    if not isinstance(margin, Mapping):
+        return float(margin)
+    share: float = round(margin["share"] * abs(float(value)), len(value.partition(".")[2]))
+    return max(float(margin.get("at_least", 0.0)), share)

@@ -1,0 +1,493 @@
+"""From configuration and artifacts to files and job descriptions: everything the rules ask for by a name.
+
+An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files; its repetition with another
+root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and neither figure nor page.
+"""
+
+import difflib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reproduction.data import registry
+from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
+from reproduction.data.transport import MIRROR
+from reproduction.plan import code_digest, costs
+from reproduction.show import names as names_of
+from reproduction.show import rendering
+from reproduction.spec import configuration, user_modules
+from reproduction.spec.artifact import NAME, Artifact, load_all, merge
+from reproduction.spec.protocol import find_protocol, protocol_module
+from reproduction.spec.settings import DISPLAY, method_module
+from reproduction.spec.strict_yaml import Content, near, read
+
+# The project of the repository's own: papers that were added by the recipe, run by ``project``.
+ADDED = "examples/papers"
+TABLE_SUFFIXES = ("html", "csv", "md", "tex")
+# What `./run` does beside making targets.
+COMMANDS = ["audit", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
+COMMANDS += ["reference", "site", "test", "try"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One configuration, its artifacts at its scale, where their data come from, and what jobs cost."""
+
+    config: Mapping[str, Any]
+    artifacts: dict[str, Artifact]
+    entries: Registry
+    measured: costs.Measured = field(default_factory=dict)
+
+    # Artifacts
+
+    @property
+    def results(self) -> str:
+        """Folder of the result tables and verdicts of the scale."""
+        return f"results/{self.config['scale']}"
+
+    @property
+    def figures(self) -> str:
+        """Folder of the figures and tables of the scale."""
+        return f"figures/{self.config['scale']}"
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
+        lacking = {name: self._lack(artifact) for name, artifact in self.artifacts.items()}
+        for name, artifact in self.artifacts.items():
+            for used in filter(lacking.get, self._sources(artifact)):
+                lacking[name] = lacking[name] or f"it draws {used}: {lacking[used]}"
+        return {name: why for name, why in lacking.items() if why}
+
+    def _lack(self, artifact: Artifact) -> str:
+        kept = (self.config.get("only") or {}).get("datasets")
+        if kept and artifact.protocol and not set(kept) & {*artifact.settings.get("datasets", [])}:
+            return "its settings have none of the data sets in `only`"
+        for dataset in artifact.data_sets(artifact.settings):
+            try:
+                if why := self.lack(dataset):
+                    return why
+            except ValueError as error:
+                raise ValueError(f"{artifact.file}: datasets: {error}") from None
+        for label, method in _methods(artifact.settings).items():
+            module, _, user = method.partition(":")
+            if user and user_modules.module_file(module):
+                code_digest.digest([module])  # names a line that cannot be read
+            elif user:
+                why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
+                if module.partition(".")[0] != paper.name:
+                    return f"{why}; is its folder on PYTHONPATH?"
+                there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
+                raise ValueError(f"{artifact.file}: settings.{why}{there}")
+        return ""
+
+    @cached_property
+    def shown(self) -> dict[str, Artifact]:
+        """The artifacts that are not left out."""
+        return {name: artifact for name, artifact in self.artifacts.items() if name not in self.left_out}
+
+    def below(self, scope: str) -> dict[str, Artifact]:
+        """Those shown below a scope: "" is all, "ors/" a paper, "ors/fig2/" one artifact."""
+        return {name: artifact for name, artifact in self.shown.items() if f"{name}/".startswith(scope)}
+
+    def artifact(self, name: str) -> Artifact:
+        """The artifact of a name, with a seed or without.
+
+        Raises ValueError: none of that name, or one that is left out.
+        """
+        name = name.partition("@")[0]
+        if name in self.left_out:
+            raise ValueError(f"{name} cannot run: {self.left_out[name]}")
+        if name not in self.artifacts:
+            raise ValueError(f"there is no artifact {name}")
+        return self.artifacts[name]
+
+    def data_sets(self) -> list[str]:
+        """Data sets that the shown artifacts use, pinned."""
+        named = (name for a in self.shown.values() for name in a.data_sets(a.settings))
+        return sorted(set(map(self.pinned, named)))
+
+    def check_custom(self, scopes: Iterable[str]) -> None:
+        """Import the user's classes and loaders. Raises ValueError: one cannot be used; why."""
+        for artifact in (a for scope in scopes for a in self.below(scope).values() if a.protocol):
+            for name in artifact.data_sets(artifact.settings):
+                if (entry := self.entry(name)).file != registry.REGISTRY:
+                    configuration.examine_loaders(name, entry)
+            try:
+                find_protocol(artifact.protocol).settings.model_validate(artifact.settings).check_custom()
+            except ValueError as error:
+                raise ValueError(f"{artifact.file}: {error}") from None
+
+    # Data sets, named as in artifacts: ``heart``, ``heart.package``
+
+    def pinned(self, name: str) -> str:
+        """The name with the kind of source that the configuration asks for: ``heart.packaged``.
+
+        Raises ValueError: not in the registry.
+        """
+        dataset = registry.with_source(name, self.config["data"]["source"])
+        registry.find(self.entries, dataset)
+        return dataset
+
+    def lack(self, name: str) -> str:
+        """Why no source of that kind has the data set, in one line; "" if one has it.
+
+        Raises ValueError: not in the registry, or the name itself pins a source that does not exist.
+        """
+        dataset = self.pinned(name)
+        stem, pin, entry = registry.find(self.entries, dataset)
+        if self._users(stem):
+            return ""
+        try:
+            found = registry.sources(stem, entry, pin)
+        except ValueError as error:
+            if dataset == name and pin not in ("", LOCAL):
+                raise
+            return str(error)
+        mirror = self.config["data"]["mirror"] or os.environ.get(MIRROR)
+        if mirror or any(source.name != "mirror" for source in found) or Path(f"data/raw/{dataset}").exists():
+            return ""
+        return f"{stem} comes from a mirror only, and none is set: data.mirror, or the variable {MIRROR}"
+
+    def prepared(self, names: Iterable[str]) -> list[str]:
+        """The prepared files of data sets."""
+        return [f"data/prepared/{self.pinned(name)}.npz" for name in names]
+
+    def entry(self, dataset: str) -> Entry:
+        """What the registry says of a data set, with a pin or without."""
+        return registry.find(self.entries, dataset)[2]
+
+    def reading_code(self, dataset: str) -> str:
+        """The code that turns the raw files of a data set, from any of its sources, into arrays."""
+        modules = map(registry.loader_module, registry.loaders(self.entry(dataset)))
+        return code_digest.stamped("scripts/prepare.py", *modules)
+
+    def _users(self, dataset: str) -> UserFile | None:
+        spec: UserFile | None = self.config["data"]["local"].get(dataset.partition(".")[0])
+        return spec
+
+    def local(self, dataset: str) -> list[str]:
+        """The user's own file in place of a data set, if there is one."""
+        return [str(registry.users_file(spec))] if (spec := self._users(dataset)) else []
+
+    def fetch_options(self, dataset: str) -> list[str]:
+        """What the configuration says about sources, as options of the script ``fetch.py``."""
+        data, spec = self.config["data"], self._users(dataset)
+        options = [f"--mirror={data['mirror']}"] if data["mirror"] else []
+        options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)] if spec else []
+        return options + ["--offline"] * bool(data["offline"])
+
+    # Jobs
+
+    def experiments(self, single: bool) -> str:
+        """A regular expression for the experiments of one cell and one block, or for the others."""
+        computed = ((name, a) for name, a in self.artifacts.items() if a.protocol)
+        names = (re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single)
+        return f"(?:{'|'.join(names) or '(?!)'})(?:@[0-9]+)?"
+
+    def cell(self, name: str, cell: str = "") -> Content:
+        """Settings of a cell of the artifact; without a name those of all."""
+        artifact = self.artifact(name)
+        return artifact.cells[cell] if cell else artifact.settings
+
+    def data(self, name: str, cell: str = "") -> list[str]:
+        """Prepared data files of a cell, or of all."""
+        return self.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
+
+    def code(self, name: str, cell: str = "") -> str:
+        """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
+        return code_digest.stamped("scripts/job.py", *self._computing(name, cell))
+
+    def computing_code(self, name: str) -> str:
+        """Digest of the code that can change numbers of the artifact: its protocol, its methods."""
+        return code_digest.digest(self._computing(name))
+
+    def _computing(self, name: str, cell: str = "") -> list[str]:
+        own = protocol_module(self.artifact(name).protocol)
+        return [own, *map(method_module, _methods(self.cell(name, cell)).values())]
+
+    def job(self, name: str, cell: str = "") -> str:
+        """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
+        artifact, settings = self.artifact(name), dict(self.cell(name, cell))
+        for label in _methods(settings):
+            read = {key: said for key, said in settings["methods"][label].items() if key not in DISPLAY}
+            settings["methods"] = settings["methods"] | {label: read}
+        experiment = artifact.settings.get("experiment", name.partition("@")[0])
+        what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
+        return json.dumps(what | {"settings": settings})
+
+    def words(self, name: str) -> list[str]:
+        """The words of the one job of a small experiment, for ``job.py``."""
+        folder = f"{self.results}/{name}"
+        options = {"--code": self.code(name), "--job": self.job(name), "--about": self.about(name)}
+        options |= {"--cell": "".join(self.artifact(name).cells), "--repetitions": self.repetitions(name)}
+        options |= {"--table": f"{folder}/table.csv", "--points": f"{folder}/points.npz"}
+        named = [word for pair in options.items() for word in pair]
+        return ["experiment", *named, "--provenance", f"{folder}/provenance.json", "--data", *self.data(name)]
+
+    def repetitions(self, name: str, block: int = 0) -> str:
+        """Half-open range of the repetitions of a block, ``0:5``."""
+        start, stop = self.artifact(name).blocks[block]
+        return f"{start}:{stop}"
+
+    def seed(self, name: str) -> int:
+        """Root of the random numbers of an artifact: the one in its name, else that of the configuration."""
+        return int(name.partition("@")[2] or self.config["seed"])
+
+    def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
+        """``mem_mb`` and ``runtime`` (minutes): declared, else measured with a margin, else `costs.DEFAULT`.
+
+        A cell that was not measured, or an experiment in one job, which the full scale may cut in several, is
+        like the dearest other cell of its artifact. The second attempt asks for twice as much.
+        """
+        name, declared = name.partition("@")[0], self.artifact(name).resources
+        like = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
+        asked = costs.asked(self.measured.get((name, cell, job)) or max(like, default=None))
+        asked |= declared.model_dump(exclude_unset=True) if declared else {}
+        return {resource: value * attempt for resource, value in asked.items()}
+
+    def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
+        """How long a job is expected to take: as it last took here, else as recorded of the full scale."""
+        scale, artifact, cell = self.config["scale"], wildcards.get("artifact", ""), wildcards.get("cell", "")
+        job = ".".join(filter(None, (cell, wildcards.get("block", rule))))
+        log, key = Path(f"logs/{scale}/{artifact}/{job}.time.tsv"), (artifact.partition("@")[0], cell, rule)
+        if log.is_file() and log.stat().st_size:
+            return costs.times(log)[0]
+        if scale == "full" and key in self.measured:
+            return self.measured[key][0]
+        return costs.TYPICAL.get(rule.partition("_")[0], 3.0)
+
+    def lead(self, name: str) -> int:
+        """How early the first experiment of a paper starts: 1000, more in a larger paper; of others 0.
+
+        Two that start side by side would compile the same kernels.
+        """
+        paper = [each for each in self.below(f"{name.partition('/')[0]}/") if self.artifacts[each].protocol]
+        return (1000 + len(paper)) * (name == paper[0])
+
+    # Results
+
+    def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
+        """Files of tuned parameters of some cells, by default all; none if the protocol does not tune."""
+        artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
+        tunes = find_protocol(artifact.protocol).tune is not None
+        return [f"{folder}/{cell}/tuned.json" for cell in cells or artifact.cells] if tunes else []
+
+    def parts(self, name: str, suffix: str = "csv") -> list[str]:
+        """Tables of all blocks of all cells, in order; with the suffix ``points.npz`` what they tested."""
+        artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
+        blocks = range(len(artifact.blocks))
+        return [f"{folder}/{cell}/{block}.{suffix}" for cell in artifact.cells for block in blocks]
+
+    def about(self, name: str) -> str:
+        """What provenance says of a result, as JSON."""
+        artifact = self.artifact(name)
+        what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
+        what |= {"seed": self.seed(name), "code": self.computing_code(name)}
+        return json.dumps(what | {"settings": artifact.settings})
+
+    # Figures and tables
+
+    def _sources(self, artifact: Artifact) -> list[str]:
+        own = [artifact.name] if artifact.protocol else []
+        return [f"{artifact.paper}/{name}" for name in own + artifact.uses]
+
+    def drawn(self, name: str) -> dict[str, str]:
+        """Artifacts (without the paper) whose tables are drawn, with these: its own, then those it uses."""
+        sources = self._sources(self.artifact(name))
+        return {source.partition("/")[2]: f"{self.results}/{source}/table.csv" for source in sources}
+
+    def drawing_code(self, names: Iterable[str]) -> str:
+        """The code that draws some artifacts: it knows the models of the settings that are shown."""
+        drawn = [self.artifact(name) for name in names]
+        modules = [rendering.module_of(artifact.render) for artifact in drawn]
+        used = (self.artifacts[source].protocol for a in drawn for source in self._sources(a))
+        modules += [protocol_module(protocol) for protocol in used]
+        return code_digest.stamped("scripts/draw.py", *modules)
+
+    def settings_shown(self, name: str) -> dict[str, Content]:
+        """Settings of every artifact that is shown; a table is given the printed values too."""
+        artifact = self.artifact(name)
+        shown = dict.fromkeys([artifact.name, *self.drawn(name)])
+        printed = artifact.kind == "table"
+        return {each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown}
+
+    def shown_digest(self, names: Iterable[str]) -> str:
+        """Digest of what some artifacts show beside their tables: a change of it draws them again."""
+        drawn = {name: self.artifact(name) for name in names}
+        called = [names_of.own(folder) for folder in {a.file.parent: 0 for a in drawn.values()}]
+        return _digest([called, *([name, a.render, self.settings_shown(name)] for name, a in drawn.items())])
+
+    def texts_digest(self) -> str:
+        """Digest of all artifacts, captions included: a change of it writes the pages again."""
+        return _digest([[a.content, names_of.own(a.file.parent)] for a in self.artifacts.values()])
+
+    def drawings(self, name: str) -> list[str]:
+        """The files of the figure or table, one for each format; the first is the one that pages show."""
+        figure = sorted(self.config["formats"], key=lambda suffix: suffix != "png")
+        suffixes = figure if self.artifacts[name].kind == "figure" else TABLE_SUFFIXES
+        return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
+
+    def outputs(self, name: str) -> list[str]:
+        """Figure or table, and provenance, of an artifact."""
+        computed = bool(self.artifact(name).protocol)
+        return self.drawings(name) + [f"{self.results}/{name}/provenance.json"] * computed
+
+    # Verdicts
+
+    def judged(self, scope: str) -> dict[str, Artifact]:
+        """Artifacts below a scope (see `below`) that have claims or published values.
+
+        Those with measured times are judged by themselves only: what they say differs from run to run.
+        """
+        judged = ((name, a) for name, a in self.below(scope).items() if a.claims or a.published)
+        return {name: artifact for name, artifact in judged if not artifact.measured or scope == f"{name}/"}
+
+    def judged_files(self, scope: str, file: str) -> list[str]:
+        """Their files of that name, in the same order."""
+        return [f"{self.results}/{name}/{file}" for name in self.judged(scope)]
+
+    def pages(self, scope: str) -> list[str]:
+        """Scopes that are judged apart: this one, and every artifact below it with measured times."""
+        measured = [f"{name}/" for name, a in self.below(scope).items() if a.measured]
+        return [page for page in dict.fromkeys([scope, *measured]) if self.judged(page)]
+
+    def expectations(self, scope: str) -> str:
+        """Digest of what they are judged by: a change of it judges again, a change of a caption does not."""
+        contents = [artifact.content for artifact in self.judged(scope).values()]
+        return _digest([[content.get(key) for key in ("published", "claims")] for content in contents])
+
+    def published_data(self, scope: str) -> list[str]:
+        """Prepared data of those with published values: a constant classifier is scored as a baseline."""
+        published = [name for name, artifact in self.judged(scope).items() if artifact.published]
+        return sorted({file for name in published for file in self.data(name)})
+
+    def promised(self, scope: str) -> list[str]:
+        """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
+        files = [file for name in self.below(scope) for file in self.outputs(name)]
+        repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
+        files += [f"{self.results}/{name}/seeds.html" for name in repeated]
+        return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
+
+    def replicas(self, name: str) -> list[str]:
+        """An experiment, and its repetitions with the other ``seeds`` unless its times are measured."""
+        artifact = self.artifact(name)
+        seeds = self.config.get("seeds", []) if artifact.protocol and not artifact.measured else []
+        return [name, *(f"{name}@{seed}" for seed in seeds if seed != self.config["seed"])]
+
+    # Targets: each paper, and each artifact as <paper>_<artifact>
+
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """Target -> the scope (see `below`) of the files that it asks for."""
+        papers = {artifact.paper: f"{artifact.paper}/" for artifact in self.artifacts.values()}
+        return papers | {name.replace("/", "_"): f"{name}/" for name in self.shown}
+
+    def refusals(self, folder: Path) -> dict[str, str]:
+        """Target -> why it cannot be made: it lacks a data set, or ``papers`` does not list its paper.
+
+        folder: of the experiments; the files of papers that are not listed are not read.
+        """
+        found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
+        known = {artifact.paper for artifact in self.artifacts.values()}
+        for file in sorted([*folder.glob("*/*.yaml"), *folder.parents[1].glob(f"{ADDED}/*/*.yaml")]):
+            paper, name = file.parent.name, f"{file.parent.name}_{file.stem}"
+            once = f"--config 'papers=[{','.join([*self.config['papers'], paper])}]'"
+            why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
+            if file.parents[1] != folder:
+                why = f"{paper} is one of the papers in {ADDED}; add --config project={ADDED}"
+            if paper not in known:
+                found |= {target: why for target in (paper, name) if NAME.fullmatch(target)}
+        return found
+
+    def asked(self, words: Iterable[str]) -> list[str]:
+        """The scopes of some targets; of none, or of ``all``, the one of everything. Files have none."""
+        given = list(words)
+        if not given or "all" in given:
+            return [""]
+        return [self.targets[word] for word in given if word in self.targets]
+
+    def drawn_together(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Scope -> the artifacts that one job draws: all of a paper, or one that is asked for alone.
+
+        words : of the command line. Whatever they are, every artifact is drawn by one job.
+        """
+        asked = {self.targets[word].strip("/") for word in words if word in self.targets}
+        together: dict[str, list[str]] = {}
+        for name in self.shown:
+            paper = name.partition("/")[0]
+            alone = name in asked and paper not in asked
+            together.setdefault(name if alone else paper, []).append(name)
+        return together
+
+
+def _methods(settings: Content) -> dict[str, str]:
+    """Label -> name of the method; a model of one's own may call something else ``methods``."""
+    found = settings.get("methods")
+    named = found.items() if isinstance(found, dict) else ()
+    return {label: spec["method"] for label, spec in named if isinstance(spec, dict) and "method" in spec}
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def unknown_target(name: str, known: Iterable[str]) -> str:
+    """The message for a name that is not a target, with the nearest ones."""
+    commands = [f"the command ./run {each}" for each in difflib.get_close_matches(name, COMMANDS, n=1)]
+    close = commands + difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "it would be a paper, or <paper>_<artifact>"
+    return f"there is no target {name}; {hint}"
+
+
+def configured(root: Path, scale: str) -> Content:
+    """``config/config.yaml`` with the overlay of the scale laid over it."""
+    overlay = root / f"config/{scale}.yaml"
+    laid_over = read(overlay) if overlay.is_file() else {"scale": scale}
+    return merge(read(root / "config/config.yaml"), laid_over)
+
+
+def planned(root: Path, config: Mapping[str, Any], added: bool = False, run: bool = False) -> Plan:
+    """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line.
+
+    added : with the papers in `ADDED`, whatever the configuration says of them.
+    run : check the files of the user's that take the place of data sets, too.
+    """
+    projects = [config.get("project", ""), *[str(root / ADDED)] * (added and bool(added_papers(root)))]
+    folder, only = root / "config/experiments", config.get("only")
+    loaded = load_all(folder, config["papers"], config["scale"], *projects, only=only)
+    papers = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
+    known = registry.of_papers(registry.load_registry(root / "config/datasets.yaml"), papers)
+    if run:
+        folders = dict.fromkeys([folder, *(paper.parent for paper in papers)])
+        configuration.examine_local(config["data"]["local"], known, *folders)
+    entries = registry.with_users(known, config["data"]["local"])
+    measured = costs.read(root / "workflow/recorded/jobs.csv")
+    return Plan(config, loaded, entries, measured)
+
+
+def added_papers(root: Path) -> list[str]:
+    """Papers in `ADDED`."""
+    return sorted(file.parent.name for file in root.glob(f"{ADDED}/*/TITLE"))
+
+
+def passed_over(made: Plan, checkout: Path, root: Path) -> str:
+    """One line that names papers with results below ``root`` that no page shows; "" without any."""
+    known = {artifact.paper for artifact in made.artifacts.values()} | set(added_papers(checkout))
+    found = {file.parents[1].name for file in (root / made.results).glob("*/*/table.csv")} - known
+    why = "its folder is neither in `papers` nor in `project`; ./run site --project FOLDER shows it"
+    return f"not shown on the pages: {', '.join(sorted(found))} ({why})" if found else ""
+
+
+def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:
+    """`planned` of a run, every file of its configuration and the user's own data checked."""
+    configuration.examine(config, files)
+    made = planned(root, {**config, "scale": "part"} if config.get("only") else config, run=True)
+    _ = made.left_out  # names a data set that is not in the registry
+    return made

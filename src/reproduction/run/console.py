@@ -1,0 +1,195 @@
+"""What `./run` shows: on a terminal one line of progress, elsewhere a line every ten seconds; a summary.
+
+A logger plugin of Snakemake, whose own messages stay in the file `.snakemake/log/<time>.snakemake.log`.
+"""
+
+import csv
+import logging
+import os
+import re
+import shutil
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from reproduction.judge.claims import VERDICTS
+from reproduction.paths import CHECKOUT
+from reproduction.plan.plan import Plan, passed_over
+
+SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
+AHEAD: dict[Path, int] = {}  # file, there while what was computed for a job waits -> number of the job
+OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
+TELL = {"told": True}  # ``extra`` of a message that a person is to read
+KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
+LOCKED = "another run in this checkout works on the same files; wait until it has ended"
+# Errors that repeat, once jobs run, what has been said of the job that failed.
+OF_JOBS = ("RuleException", "WorkflowError")
+# The last line of the log of a failed job, and what of it is shown.
+CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
+REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
+
+
+class Progress:
+    """What is done, what runs, and how long the rest will take.
+
+    rest = (expected seconds of what is left) / cores x (time so far) / (time expected so far)
+    """
+
+    def __init__(self, cores: int, seconds: Mapping[int, float]) -> None:
+        self.cores, self.seconds = max(cores, 1), seconds
+        self.running: dict[int, str] = {}
+        self.done = self.total = 0
+        self.passed = 0.0
+        self.began = time.monotonic()
+
+    def finished(self, job: int) -> None:
+        """Count a job as done."""
+        self.running.pop(job, None)
+        self.passed += self.seconds.get(job, 0.0)
+        self.done += 1
+
+    def line(self) -> str:
+        """``[37/212] 0:42 of about 2:10  ors/fig5; pnorm/room``."""
+        elapsed = time.monotonic() - self.began
+        expected = self.expected(elapsed)
+        of = f" of about {clock(expected)}" if expected else ""
+        total = f"/{self.total}" if self.total else ""
+        return f"[{self.done}{total}] {clock(elapsed)}{of}  {'; '.join(self.running.values())}"
+
+    def expected(self, elapsed: float) -> float:
+        """Seconds from the first to the last job; 0 where nothing is known of them."""
+        whole = sum(self.seconds.values())
+        passed = self.passed + sum(self.seconds.get(job, 0.0) for file, job in AHEAD.items() if file.exists())
+        if passed > 0.05 * whole:  # enough to tell how fast this machine is
+            return elapsed * whole / passed
+        return max(whole / self.cores, elapsed) if whole else 0.0
+
+
+class LogHandler(LogHandlerBase):
+    """The handler that Snakemake makes when it is told ``--logger console``."""
+
+    writes_to_stream = has_filter = has_formatter = True
+    writes_to_file = needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.coloured = self.live and "NO_COLOR" not in os.environ
+        self.progress: Progress | None = None
+        self.jobs = False
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take in what Snakemake says; show what a person needs."""
+        said = record.__dict__
+        event, job = said.get("event"), said.get("jobid", -1)
+        if event == LogEvent.RESOURCES_INFO and said.get("cores"):
+            self.progress = Progress(int(said["cores"]), SECONDS)
+        elif event == LogEvent.RUN_INFO and self.progress:
+            self.progress.total = int(said.get("stats", {}).get("total", 0))
+        elif event == LogEvent.JOB_INFO and self.progress:
+            self.jobs = True
+            self.progress.running[job] = _short(said)
+        elif event == LogEvent.JOB_FINISHED and self.progress:
+            self.progress.finished(said["job_id"])
+        elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
+            what, log = _short(said), next(iter(said.get("log") or []), "")
+            if self.progress:
+                what = self.progress.running.pop(job, what)
+            red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
+            self._print(f"{red}failed{plain}: {what}{f' ({log})' if log else ''}")  # `causes` says why
+        elif said.get("exception") == "LockException":
+            self._print(LOCKED)
+        else:
+            text = record.getMessage().strip()
+            repeated = self.jobs and said.get("exception", "WorkflowError") in OF_JOBS
+            warns = record.levelno >= logging.WARNING and not repeated
+            if said.get("told") or text.startswith(KNOWN) or warns:
+                self._print(text)
+
+    def _print(self, text: str, end: str = "\n") -> None:
+        print("\r\x1b[K" * self.live + text, end=end, file=sys.stderr, flush=True)
+
+    def _tick(self) -> None:
+        while True:
+            time.sleep(1.0 if self.live else 10.0)
+            with self.lock or threading.Lock():
+                if self.progress and self.progress.running:
+                    line, width = self.progress.line(), shutil.get_terminal_size().columns - 1
+                    if self.live and len(line) > width:
+                        line = line[: width - 3] + "..."
+                    self._print(line, end="" if self.live else "\n")
+
+
+def clock(seconds: float) -> str:
+    """``0:42``, ``2:05:00``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _short(said: Mapping[str, Any]) -> str:
+    """``ors/fig2``, ``Draw ors``: the message of the rule without its details, else the rule's name."""
+    words = str(said.get("rule_msg") or said.get("rule_name", ""))
+    return re.split(r",| \(| against| apart", words)[0].removeprefix("Run ").strip()
+
+
+def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: bool = False) -> str:
+    """A few lines about the files that the targets promise (none: everything).
+
+    failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
+    """
+    if not (scopes := plan.asked(words)):
+        return ""
+    names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
+    made = [name for name in names if all(_is_there(file) for file in plan.outputs(name))]
+    kinds = Counter(plan.artifacts[name].kind for name in made)
+    counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
+    lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {plan.figures}"]
+    pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
+    lines += [line for page in pages for line in _verdicts(plan, page)]
+    missing = [name for name in names if name not in made]
+    if stopped:
+        lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
+    elif failed:
+        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
+    lines.append(passed_over(plan, CHECKOUT, Path()) if "" in scopes else "")
+    out = (item for item in plan.left_out.items() if f"{item[0]}/".startswith(tuple(scopes)))
+    return "\n".join([*filter(None, lines), *(f"left out: {name}: {why}" for name, why in out)])
+
+
+def _is_there(file: str) -> bool:
+    return Path(file).is_file() and Path(file).stat().st_mtime_ns != OLD.get(file)
+
+
+def causes(logs: Path, since: float) -> list[str]:
+    """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
+    found: dict[str, Path] = {}
+    for file in sorted(each for each in logs.rglob("*.log") if each.stat().st_mtime >= since):
+        last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        said = CAUSE.match(last)
+        if why := said[1] if said else last * (file.stem in REFUSING):
+            found.setdefault(why, file)
+    return [f"why: {why} ({file})" for why, file in found.items()][:5]  # the logs have all
+
+
+def _verdicts(plan: Plan, scope: str) -> list[str]:
+    file, judged = f"{plan.results}/{scope}verdicts.csv", plan.judged(scope)
+    if not judged or not _is_there(file):
+        return []
+    with open(file, encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    found = Counter(row["verdict"] for row in rows)
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (a reduced scale judges nothing)")
+    units = (
+        artifact.other_unit(row for row in rows if f"{row['paper']}/{row['artifact']}" == name)
+        for name, artifact in judged.items()
+    )
+    return [f"verdicts: {counts}{what}; see {file}", *filter(None, units)]

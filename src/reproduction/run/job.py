@@ -1,0 +1,85 @@
+"""A job of the workflow: one protocol with its settings, seeds and data, tuned or run."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noisylabels.seeding import Seeds
+from reproduction.run.points import KEY, Points
+from reproduction.run.protocol_loop import Walk
+from reproduction.run.results import COLUMNS
+from reproduction.run.results import Row as Row
+from reproduction.spec.protocol import Protocol, find_protocol
+from reproduction.spec.settings import Settings
+from reproduction.spec.strict_yaml import near, texts
+from reproduction.spec.user_modules import raised
+
+if TYPE_CHECKING:
+    from reproduction.data.prepared import Dataset
+
+
+@dataclass(frozen=True)
+class Job:
+    """Protocol, narrowed settings, seeds and prepared data of one job of the workflow."""
+
+    protocol: Protocol
+    settings: Settings
+    seeds: Seeds
+    data: dict[str, Dataset]
+    words: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, text: str, data_files: Sequence[str | Path]) -> Job:
+        """From JSON with protocol, experiment, seed, settings (`Plan.job`), and the prepared data files."""
+        given = json.loads(text)
+        data = {}
+        if data_files:
+            from reproduction.data.prepared import load_prepared
+
+            data = {dataset.id: dataset for dataset in map(load_prepared, data_files)}
+        found = find_protocol(given["protocol"])
+        settings = found.settings.model_validate(given["settings"])
+        settings.check_custom()
+        return cls(
+            found, settings, Seeds(given["seed"], given["experiment"]), data, [*texts(given["settings"])]
+        )
+
+    def tune(self) -> dict[str, Any]:
+        """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
+        tune = self.protocol.tune
+        tuned = tune(self.settings, Walk(self.data, self.seeds)) if tune else {}
+        return dict(json.loads(json.dumps(tuned, sort_keys=True)))
+
+    def run(self, repetitions: str, tuned: Mapping[str, Any]) -> tuple[list[Row], Points]:
+        """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
+        points = Points()
+        handed = Walk(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
+        rows = self.protocol.run(self.settings, handed)
+        return points.take(self._checked(rows) if ":" in self.protocol.name else rows), points
+
+    def _checked(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Rows of one's own protocol, the first mistake named at once. Raises ValueError."""
+        place, seen = self.protocol.name, set[object]()
+        declared = [*self.protocol.labels, *self.words]
+        try:
+            for number, row in enumerate(rows):
+                if unknown := sorted(set(row) - {*COLUMNS, KEY}):
+                    said = f"row {number} has the columns {unknown}; a row has {', '.join(COLUMNS)}"
+                    raise ValueError(f"protocol {place}: {said}")
+                if (metric := row.get("metric")) not in seen:
+                    seen.add(metric)
+                    if not any(fnmatchcase(str(metric), each) for each in declared):
+                        said = f"row {number} has the metric {metric!r}{near(metric, self.protocol.labels)}"
+                        raise ValueError(f"protocol {place}: {said}; declare it: @protocol(..., labels=...)")
+                yield row
+        except Exception as error:
+            if str(error).startswith(f"protocol {place}: "):
+                raise
+            traceback.print_exc()
+            raise ValueError(f"protocol {place}: {raised(error)}") from None

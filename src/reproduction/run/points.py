@@ -1,0 +1,143 @@
+"""Which points of a pool were tested and which got a wrong label, summed over the splits of each curve.
+
+A curve is what a row of the result table belongs to but for its repetition: data set, source, noise, setting,
+method, metric, x. For every point i of its pool two counts are kept: tests m_i and errors e_i. From them the
+verdicts infer to new points (`noisylabels.statistics.for_new_points`).
+
+The file is an .npz without compression and in the narrowest whole numbers: equal counts give equal bytes on
+every machine, and of curves that were tested alike the m_i stand there once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.data.prepared import read_npz, write_npz
+from reproduction.run.results import COLUMNS, DEFAULTS, Row
+
+CURVE = [column for column in COLUMNS if column not in ("repetition", "value")]
+KEY = "points"
+"""Under this key a row of a protocol carries what it `Scored`; it never reaches the table."""
+
+Counts = NDArray[np.integer[Any]]
+"""In the narrowest type that holds them, a byte a point as a rule; widen them before reckoning."""
+
+
+class Scored(NamedTuple):
+    """Numbers of the test rows (m,), which of them got a wrong label (m,), and how many rows the pool has.
+
+    A number stands there as often as its point was tested.
+    """
+
+    rows: NDArray[np.integer[Any]]
+    wrong: NDArray[np.bool_]
+    pool: int
+
+    def row(self, metric: str) -> Row:
+        """What it adds to a result row: the metric, the share of wrong labels in %, and itself."""
+        return {"metric": metric, "value": 100.0 * float(np.mean(self.wrong)), KEY: self}
+
+
+class Curve(NamedTuple):
+    """m_i and e_i of the points of a pool, (n,) each, and how many rows the pool has."""
+
+    tests: Counts
+    errors: Counts
+    pool: int
+
+    def plus(self, other: Curve) -> Curve:
+        """Both together. Raises ValueError : pools of different sizes."""
+        if self.pool != other.pool:
+            raise ValueError(f"points of a pool of {self.pool} rows, and of one of {other.pool}")
+        return Curve(_sum(self.tests, other.tests), _sum(self.errors, other.errors), self.pool)
+
+
+class Points:
+    """Curves by name, the columns `CURVE` as JSON; adding is commutative."""
+
+    def __init__(self) -> None:
+        self.curves: dict[str, Curve] = {}
+
+    def add(self, name: str, curve: Curve) -> None:
+        """Add counts to those of a curve. Raises ValueError : pools of different sizes."""
+        try:
+            self.curves[name] = self.curves[name].plus(curve) if name in self.curves else curve
+        except ValueError as error:
+            raise ValueError(f"curve {name}: {error}") from None
+
+    def take(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows of a protocol without what they tested, which is added here."""
+        plain = []
+        for row in rows:
+            if KEY in row:
+                found: Scored = row[KEY]
+                tests, errors = np.bincount(found.rows), np.bincount(found.rows, weights=found.wrong)
+                self.add(_name(row), Curve(_narrow(tests), _narrow(errors), found.pool))
+            plain.append({key: value for key, value in row.items() if key != KEY})
+        return plain
+
+    @staticmethod
+    def columns(name: str) -> list[Any]:
+        """The values of the columns `CURVE` in the name of a curve."""
+        found: list[Any] = json.loads(name)
+        return found
+
+    def write(self, path: Path) -> None:
+        """Write the curves, sorted by name."""
+        arrays: dict[str, NDArray[Any]] = {}
+        tests: dict[tuple[str, bytes], str] = {}
+        curves = []
+        for number, (name, curve) in enumerate(sorted(self.curves.items())):
+            content = (curve.tests.dtype.str, curve.tests.tobytes())
+            shared = tests.setdefault(content, f"tests{len(tests)}")
+            arrays |= {shared: curve.tests, f"errors{number}": curve.errors}
+            curves.append([*self.columns(name), curve.pool, shared])
+        write_npz(path, {"columns": [*CURVE, "pool", "tests"], "curves": curves}, arrays)
+
+    @classmethod
+    def read(cls, path: Path | IO[bytes]) -> Points:
+        """Curves as `write` left them. Raises ValueError : no file, or one that is cut off or damaged."""
+        points = cls()
+        try:
+            meta, arrays = read_npz(path)
+            for number, (*index, pool, tests) in enumerate(meta["curves"]):
+                errors = _narrow(arrays[f"errors{number}"])
+                points.add(json.dumps(index), Curve(_narrow(arrays[tests]), errors, int(pool)))
+        except Exception as error:
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ValueError(f"{path} is no whole file of points ({why}); delete it and run again") from None
+        return points
+
+
+def collect(parts: Iterable[Path], path: Path) -> None:
+    """Add up the files ``parts`` into one. Raises ValueError : as `Points.read`, `Points.add`."""
+    whole = Points()
+    for part in parts:
+        for name, curve in Points.read(part).curves.items():
+            whole.add(name, curve)
+    whole.write(path)
+
+
+def _name(row: Row) -> str:
+    """The curve of a row; a missing x is null."""
+    full: Row = DEFAULTS | row
+    x = float(full["x"])
+    return json.dumps([str(full[column]) for column in CURVE[:-1]] + [None if np.isnan(x) else x])
+
+
+def _sum(a: Counts, b: Counts) -> Counts:
+    """a + b, the shorter one followed by zeros."""
+    total = np.zeros(max(len(a), len(b)), dtype=np.int64)
+    total[: len(a)] += a
+    total[: len(b)] += b
+    return _narrow(total)
+
+
+def _narrow(counts: NDArray[Any]) -> Counts:
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))), copy=False)

@@ -1,0 +1,117 @@
+"""Training and test rows of a data set: drawn, standardised, and cut into folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.run.points import Scored
+from reproduction.run.results import Row as Row
+
+if TYPE_CHECKING:
+    pass
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One split of a data set, standardised; labels are 0 and 1.
+
+    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
+    train (n,), test (m,) : numbers of the rows in the data set.
+    """
+
+    X: Floats
+    X_test: Floats
+    clean: Labels
+    truth: Labels
+    train: Indices
+    test: Indices
+
+    def scored(self, found: NDArray[Any]) -> Scored:
+        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true.
+
+        Raises ValueError : what was found is no label of the training rows, as NaN is not, or -1 of 0 and 1.
+        """
+        if not (known := np.isin(found, self.clean)).all():
+            labels = ", ".join(map(str, np.unique(self.clean)))
+            raise ValueError(f"a method predicts {found[~known][0]}; the labels are {labels}")
+        return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], train: Indices, test: Indices) -> Split:
+        """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,)."""
+        y = zero_one(arrays["y"])
+        return cls(*standardised(arrays["X"][train], arrays["X"][test]), y[train], y[test], train, test)
+
+
+def zero_one(signs: NDArray[Any]) -> Labels:
+    """1 where positive, else 0."""
+    return (signs > 0).astype(np.int8)
+
+
+def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
+    """(x - mean) / std per feature, both of the training rows, std of a population; constant features: 0."""
+    mean, std = train.mean(axis=0), train.std(axis=0)
+    varies = train.max(axis=0) > train.min(axis=0)  # the std of a constant feature may be rounded above 0
+    factor = np.divide(1.0, std, out=np.zeros_like(std), where=varies)
+    return (train - mean) * factor, (test - mean) * factor
+
+
+def random_split(
+    y: NDArray[Any], test: float, stratified: bool, rng: np.random.Generator
+) -> tuple[Indices, Indices]:
+    """Rows (training, test), each ascending; round(test n) of them are for the test, at least one.
+
+    stratified : the same share of every class.
+    Raises ValueError : no row, or none of a class, would be left on one of the sides.
+    """
+    held = stratified_mask(y if stratified else np.zeros(len(y)), test, rng)
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Mask of round(share n_c) members (at least one) of every class c; everything if share >= 1.
+
+    Raises ValueError : a class would be empty on one of the sides.
+    """
+    mask = np.full(len(y), share >= 1)
+    for label in np.unique(y) if share < 1 else ():
+        members = rng.permutation(np.flatnonzero(y == label))
+        count = max(1, round(share * len(members)))
+        if count == len(members):
+            raise ValueError(f"class {label} has {count} rows only: none would be left for the other part")
+        mask[members[:count]] = True
+    return mask
+
+
+def random_folds(n: int, count: int, rng: np.random.Generator) -> Indices:
+    """The fold of each of n rows, at random, sizes differing by at most one.
+
+    Raises ValueError : fewer rows than folds.
+    """
+    if n < count:
+        raise ValueError(f"{n} rows cannot make {count} folds; lower the setting folds")
+    return stratified_folds(np.zeros(n), count, rng)
+
+
+def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> Indices:
+    """The fold of each row, at random within the classes of y (n,): every fold has its share of each.
+
+    Raises ValueError : a class with fewer rows than folds.
+    """
+    fold = np.empty(len(y), dtype=np.int64)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        if len(members) < count:
+            few = f"class {label} has {len(members)} rows, fewer than the {count} folds"
+            raise ValueError(f"{few}; lower the setting folds")
+        fold[members] = np.arange(len(members)) % count
+    return fold

@@ -1,0 +1,199 @@
+"""What readers see in the place of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
+
+A paper of one's own has its names in ``names.yaml`` of its folder (see `of`). Which methods a figure shows,
+in which order and as what is up to the artifact. Keys of a method there:
+    shown : the only panel or table that shows it (a word that the figure knows); without it, all do.
+    role : control, which sees what no other method can; reference, with which the others are compared.
+    label : its name in running text.   note : a sentence below the tables that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, field_validator
+
+from reproduction.spec.strict_yaml import Content, Model, check, near, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILE = Path(__file__).with_name("names.yaml")
+OURS = FILE.parents[3] / "config/experiments"
+"""The folder of the papers that `FILE` is about."""
+MARKERS = "osD^vX*<>Phpd8"
+KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
+"""Name of a flip law -> what the slides of Kabán and Bootkrajang call it."""
+
+Methods = Mapping[str, Any]
+"""The methods in the settings of an artifact, by their labels in the result table."""
+
+
+class _Method(Model):
+    name: str | None = None
+    look: str | None = None
+    role: str | None = None
+
+    @field_validator("look")
+    @classmethod
+    def _drawable(cls, look: str) -> str:
+        parts = look.split()
+        known = (_ours()["colours"], _ours()["dashes"], MARKERS)
+        if len(parts) != 3:
+            raise ValueError(f"{look!r}: a colour, a dash and a marker are expected, such as `blue dash o`")
+        for word, words in zip(parts, known, strict=True):
+            if word not in [*words]:
+                raise ValueError(f"{word!r} is unknown{near(word, words, 3)}")
+        return look
+
+
+class _Axes(Model):
+    x: str | None = None
+    x_of: dict[str, str] = Field(default={})
+    opens: str | None = None
+    metrics: dict[str, str] = Field(default={})
+
+
+class _Names(Model):
+    """The file of a paper of one's own."""
+
+    methods: dict[str, _Method] = Field(default={})
+    noise: dict[str, str] = Field(default={})
+    settings: dict[str, str] = Field(default={})
+    metrics: dict[str, str] = Field(default={})
+    protocols: dict[str, _Axes] = Field(default={})
+    opens: dict[str, str] = Field(default={})
+
+
+_paper: ContextVar[Content | None] = ContextVar("paper", default=None)
+"""The names of the paper of one's own that is drawn or shown; None of a paper of ours."""
+
+
+@cache
+def _ours() -> Content:
+    return read(FILE)
+
+
+@cache
+def own(paper: Path) -> Content:
+    """What ``names.yaml`` in the folder of a paper says; {} without it.
+
+    Raises ArtifactError : one line with the file and the key.
+    """
+    file = paper / FILE.name
+    return check(_Names, read(file), file).model_dump(exclude_unset=True) if file.is_file() else {}
+
+
+@contextmanager
+def of(paper: Path) -> Iterator[None]:
+    """Names of a paper, by its folder, for everything inside the ``with`` block.
+
+    Of a paper of one's own no label takes a name that `FILE` has for a method, a setting or a metric of ours.
+    """
+    token = _paper.set(None if paper.parent == OURS else own(paper))
+    try:
+        yield
+    finally:
+        _paper.reset(token)
+
+
+def listed(section: str, ours: bool = True) -> Mapping[str, Any]:
+    """A section of ``names.yaml``: of a paper of one's own its section, behind it ours where that applies."""
+    found, paper = _ours()[section], _paper.get()
+    inherited = paper is None or (ours and section not in ("methods", "settings", "tasks"))
+    return (found if inherited else {}) | (paper or {}).get(section, {})
+
+
+def method(key: str) -> str:
+    """The name of a method; of ``loss way``, both names; the key itself where none is listed."""
+    found, (loss, _, way) = listed("methods"), key.partition(" ")
+    if key not in found and loss in found and way in listed("ways"):
+        return f"{method(loss)} ({listed('ways')[way]})".replace(") (", ", ")
+    return str(found.get(key, {}).get("name", key))
+
+
+def data_set(key: str) -> str:
+    """``ida_flare_solar`` -> ``flare solar``: without the collection that it comes from."""
+    return key.removeprefix("ida_").replace("_", " ")
+
+
+def flips(noise: str) -> str:
+    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed."""
+    law, *rates = noise.split() or [""]
+    if law == "class_conditional":
+        positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
+        return f"{positive} of class +, {negative} of class −"
+    if law not in KINDS:
+        return str({**listed("tasks"), **listed("noise")}.get(noise, noise))
+    return f"{100 * float(rates[0]):g} % {KINDS[law]}" if float(rates[0]) else "clean labels"
+
+
+noise = flips
+"""The name of any kind of noise."""
+
+
+def setting(key: str) -> str:
+    """The name of a setting."""
+    return str(listed("settings").get(key, key))
+
+
+def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str]) -> pd.DataFrame:
+    """The table with names for keys of methods and of kinds of noise: in header, sections and cells."""
+    found = {key: method(key) for key in methods}
+    found |= {f"{key}, printed": f"{name}, printed" for key, name in found.items()}
+    found |= {key: noise(key) for key in noises if key}
+    named = frame.replace(found).rename(columns=found, index=found)
+    named.attrs = dict(frame.attrs)
+    return named
+
+
+def metric(key: str, protocol: str = "") -> str:
+    """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
+    own = listed("protocols").get(protocol, {}).get("metrics", {})
+    return str(({**listed("metrics", ":" not in protocol)} | own).get(key, key.replace("_", " ")))
+
+
+def x_axis(key: str, protocol: str) -> str:
+    """What a metric of a protocol is drawn against; "x" where it is not listed."""
+    entry = listed("protocols").get(protocol, {})
+    return str(entry.get("x_of", {}).get(key, entry.get("x", "x")))
+
+
+def first_metric(protocol: str, render: str = "") -> str:
+    """The metric to show first, of a drawing function or else of a protocol; "" where none is listed."""
+    return str(listed("opens").get(render, listed("protocols").get(protocol, {}).get("opens", "")))
+
+
+def _entry(spec: Any, key: str, default: str = "") -> str:
+    """A key of a method, of typed settings or of a mapping."""
+    return str((spec.get(key) if isinstance(spec, Mapping) else getattr(spec, key, None)) or default)
+
+
+def shown_in(methods: Methods, place: str) -> list[str]:
+    """The methods that the panel or table shows, in the artifact's order."""
+    return [key for key, spec in methods.items() if _entry(spec, "shown", place) == place]
+
+
+def with_role(methods: Methods, role: str) -> list[str]:
+    """The methods of that role, in the artifact's order."""
+    return [key for key, spec in methods.items() if _entry(spec, "role") == role]
+
+
+def reference(methods: Methods) -> str:
+    """The method with the role `reference`, else the first one."""
+    return [*with_role(methods, "reference"), *methods][0]
+
+
+def label(methods: Methods, key: str) -> str:
+    """The name of a method in running text."""
+    return _entry(methods[key], "label", method(key))
+
+
+def notes(methods: Methods) -> list[str]:
+    """The sentences that belong below a table of these methods."""
+    return [note for spec in methods.values() if (note := _entry(spec, "note"))]

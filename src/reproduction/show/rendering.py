@@ -1,0 +1,125 @@
+"""From a render name, "module:function" below `reproduction.figures`, to what it draws."""
+
+import difflib
+import importlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from reproduction.run.records import verify
+from reproduction.run.results import read_table
+from reproduction.show import names, style
+from reproduction.show import tables as writer
+from reproduction.show.panels import RenderError, Results, add_room
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.strict_yaml import near
+from reproduction.spec.user_modules import check_declared, imported, module_file
+
+PACKAGE = "reproduction.figures"
+STOCK = "reproduction.show.stock"
+"""Figures and tables of any result table."""
+
+
+def module_of(name: str) -> str:
+    """The module of a render name: of this package, or with a dot in its name one of one's own."""
+    module = name.partition(":")[0]
+    if module == "stock":
+        return STOCK
+    return module if "." in module else f"{PACKAGE}.{module}"
+
+
+def find(name: str) -> Callable[[Results[Any]], Any]:
+    """The function that a render name stands for: one with ``@figure`` or ``@table``.
+
+    Raises RenderError : not of the form module:function, no such module or function (with close names).
+    """
+    module_name, colon, function = name.partition(":")
+    if not (colon and re.fullmatch(r"[a-z_0-9]+(\.[a-z_0-9]+)*", module_name) and function.isidentifier()):
+        raise RenderError(f"render: {name!r} is not of the form module:function")
+    place = module_of(name)
+    if module_file(place) is None:
+        if "." in module_name:
+            remedy = "is its folder in `project`, or on PYTHONPATH?"
+            raise RenderError(f"render: {name!r}: no module {module_name!r}; {remedy}")
+        modules = ["stock", *(each.name for each in iter_modules(importlib.import_module(PACKAGE).__path__))]
+        nearest = near(module_name, modules)
+        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
+    try:
+        check_declared(place, function, ("panels.figure", "panels.table"))
+        module = imported(place)
+    except ValueError as error:
+        raise RenderError(f"render: {error}") from error
+    offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}
+    if function not in offered:
+        close = difflib.get_close_matches(function, offered) or sorted(offered)
+        there = f"close names: {', '.join(close)}" if close else "put @panels.figure above it"
+        raise RenderError(f"render: {name!r}: no function {function!r}; {there}")
+    return offered[function]
+
+
+def render(
+    name: str, artifact: str, tables: Mapping[str, str | Path], settings: Mapping[str, Mapping[str, Any]]
+) -> Any:
+    """What the function of a render name makes of the tables of an artifact, with a note on stand-in data.
+
+    name : "module:function".   artifact : for messages.
+    tables : artifact -> path of its result table, the artifact's own first.
+    settings : artifact -> its settings at the scale of the tables with the keys ``protocol`` and, for a
+    table, ``published`` (see `Artifact.shown`).
+    Returns a matplotlib Figure or a pandas DataFrame. Draw inside ``with style.context():``.
+    Raises RenderError : see `find`; a table that is not of its provenance, or has no rows; missing rows.
+    """
+    function, frames = find(name), {}
+    for table, path in tables.items():
+        try:
+            verify(path)
+        except ValueError as error:
+            raise RenderError(f"{artifact}: {error}") from None
+        frames[table] = read_table(path)
+        if frames[table].empty:
+            raise RenderError(f"{artifact}: the result table of {table} ({path}) has no rows; run it again")
+    published = {key: shown.get("published", []) for key, shown in settings.items()}
+    protocol = settings.get(next(iter(frames), ""), {}).get("protocol", "")
+    typed = {key: _typed(shown) for key, shown in settings.items()}
+    result = function(Results(frames, typed, published, protocol))
+    stand_ins = {
+        str(dataset)
+        for frame in frames.values()
+        for dataset in frame.loc[frame["source"].str.contains("stand-in", regex=False), "dataset"].unique()
+    }
+    note = f"stand-in data, not comparable: {', '.join(map(names.data_set, sorted(stand_ins)))}"
+    if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
+        used = ({each for frame in frames.values() for each in frame[key]} for key in ("method", "noise"))
+        result = names.of_table(result, *used)
+        if stand_ins:
+            result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
+    elif stand_ins:
+        add_room(result, above=0.16)
+        result.text(0.995, 0.995, note, ha="right", va="top", fontsize=8, style="italic")
+    return result
+
+
+def _typed(shown: Mapping[str, Any]) -> Any:
+    """The settings of an artifact, as the model of its protocol."""
+    if "protocol" not in shown:
+        return shown
+
+    raw = {key: value for key, value in shown.items() if key not in ("protocol", "published")}
+    return find_protocol(shown["protocol"]).settings.model_validate(raw)
+
+
+def draw(
+    name: str,
+    artifact: str,
+    tables: Mapping[str, str | Path],
+    settings: Mapping[str, Mapping[str, Any]],
+    paths: Iterable[str | Path],
+) -> None:
+    """`render`, written once per path."""
+    if find(name).draws == "table":  # type: ignore[attr-defined]
+        writer.save(render(name, artifact, tables, settings), paths)
+    else:
+        with style.context():
+            style.save(render(name, artifact, tables, settings), paths)

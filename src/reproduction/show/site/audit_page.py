@@ -1,0 +1,70 @@
+"""The page of an audit: a folder that needs no server and no other file."""
+
+import shutil
+from pathlib import Path
+
+from noisylabels.auditing import audit
+from noisylabels.auditing.audit import Audit, NumericAudit
+from noisylabels.auditing.review import Review
+from noisylabels.safe_text import make_harmless_table, make_visible
+from reproduction.show.site.build import TEMPLATES, templates
+
+MOST_SHOWN = 50
+"""Suspicious labels on the page; the file has all of them."""
+MOST_COLUMNS = 12
+"""Columns of the table beside them."""
+AUDIT_TABLES = ("suspicious", "conflicts", "flip_rates", "accuracies")
+REPORT = "audit.txt"
+"""The findings as text."""
+
+
+def write_audit(
+    found: Audit | NumericAudit,
+    out: Path,
+    title: str,
+    command: str,
+    reviewed: Review | None = None,
+    remark: str = "",
+) -> None:
+    """``index.html`` in the folder ``out``, with its style, and the tables of the audit as CSV beside it.
+
+    title : what was audited.   command : what makes it again.   reviewed : adds its findings, the repaired
+    table, and a page to go through the rows.   remark : a sentence more.
+    """
+    (out / "assets").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(TEMPLATES / "style.css", out / "assets/style.css")
+    numeric_ = isinstance(found, NumericAudit)
+    for name in AUDIT_TABLES[: 1 if numeric_ else None]:
+        table = make_harmless_table(getattr(found, name))
+        table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
+    off = [] if isinstance(found, NumericAudit) else audit.off_diagonal(found)
+    rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")] or [0.0]
+    what: dict[str, object] = {"found": found, "title": title, "command": command, "most": MOST_SHOWN}
+    what |= {"report": audit}
+    what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
+    said = reviewed.text if reviewed else remark
+    what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _suspicious(found)}
+    page = templates().get_template("audit.html").render(what)
+    (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
+    text = f"noisylabels audit of {title}\n\n{found.text}\n" + f"\n{said}\n" * bool(said)
+    (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
+    for name in ("repaired.csv", "listed.csv", "review.html"):  # of an earlier call
+        (out / name).unlink(missing_ok=True)
+    if reviewed is None:
+        return
+    sheet = make_harmless_table(reviewed.sheet.astype(str))
+    cells = sheet.to_numpy().tolist()
+    classes = [] if isinstance(found, NumericAudit) else [str(value) for value in found.classes]
+    rows = {"header": list(sheet.columns), "classes": classes, "rows": cells}
+    page = templates().get_template("review.html").render(title=title, data=rows)
+    (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
+    for name, table in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
+        if reviewed.reviewed + reviewed.picked and table is not None:
+            make_harmless_table(table).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
+
+
+def _suspicious(found: Audit | NumericAudit) -> list[list[str]]:
+    """What the rows of the suspicious labels on the page say."""
+    names = [name for name in found.table.contents if name != found.table.label][:MOST_COLUMNS]
+    rows = found.suspicious["row"].head(MOST_SHOWN).to_list()
+    return [[make_visible(found.table.contents[name][row]) for name in names] for row in rows]

@@ -1,0 +1,462 @@
+"""What the pages say: an artifact with its runs, verdicts, data and words; a paper with its findings."""
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from reproduction.data.registry import Entry
+from reproduction.judge import archived_run as runs
+from reproduction.judge.archived_run import Row, Run
+from reproduction.judge.claims import JUDGED, VERDICTS, listed
+from reproduction.judge.estimates import value
+from reproduction.judge.sentences import NO_ROWS, Sentences, metric_of, statements, with_control
+from reproduction.paths import CHECKOUT
+from reproduction.plan.plan import Plan
+from reproduction.show import names
+from reproduction.spec.artifact import Artifact
+from reproduction.spec.strict_yaml import Content
+from reproduction.spec.strict_yaml import read as read_yaml
+
+
+def plain(text: str) -> Markup:
+    """A sentence of a claim, a deviation or a note: ``words`` between backticks are code, nothing else is."""
+    return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", escape(str(text))))
+
+
+def unmarked(text: str) -> str:
+    """A caption without its markup: for the search and for what a screen reader says of a figure."""
+    return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text)
+
+
+class State(NamedTuple):
+    """How one verdict looks: ``tone`` is a class of the style sheet, ``mark`` is read without colour."""
+
+    tone: str
+    mark: str
+
+
+TONES = {"good": "agree", "open": "undecided", "bad": "contradicted", "none": "not judged"}
+"""What the tones mean, in the order of the bars."""
+MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–", "verified": "✓", "ran": "○"}
+"""By verdict, else by tone."""
+ORDER = sorted(VERDICTS, key=lambda verdict: list(TONES).index(VERDICTS[verdict]))
+"""Every verdict in the order of bars and summaries."""
+
+
+def look(verdict: str) -> State:
+    """How a verdict looks; an unknown one looks like one that says nothing."""
+    tone = VERDICTS.get(verdict, "")
+    return State(tone or "none", MARKS.get(verdict, MARKS.get(tone, "·")))
+
+
+def judges(row: Mapping[str, str]) -> bool:
+    """Is the verdict one? A reduced run has none."""
+    return row["verdict"] not in ("ran", NO_ROWS)
+
+
+def counted(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
+    """Verdict -> how many rows have it, in the order of `ORDER`; a looser form of a claim does not count."""
+    found = Counter(row["verdict"] for row in rows if not row.get("form_of"))
+    return {word: found[word] for word in [*ORDER, *sorted(found.keys() - VERDICTS.keys())] if found[word]}
+
+
+def toned(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
+    """Tone -> how many rows have it, in the order of `TONES`; a looser form of a claim does not count."""
+    found = Counter(look(row["verdict"]).tone for row in rows if not row.get("form_of"))
+    return {tone: found[tone] for tone in TONES if found[tone]}
+
+
+NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_set}
+"""Columns whose labels have names for readers, but for methods and metrics."""
+
+
+class Keys:
+    """What the keys of an artifact are called.
+
+    methods : key -> label.   protocol : whose metrics are meant.
+    """
+
+    def __init__(self, methods: Mapping[str, str], protocol: str) -> None:
+        self.methods, self.protocol = methods, protocol
+
+    def _sentences(self, row: Mapping[str, Any]) -> Sentences:
+        return Sentences(self._named, Markup(), names.x_axis(metric_of(row), self.protocol))
+
+    def _named(self, column: str, key: str) -> str:
+        """The key as HTML: its name with the key behind it, or the key."""
+        own = {
+            "method": self.methods.get(key) or names.method(key),
+            "metric": names.metric(key, self.protocol),
+        }
+        name = own[column] if column in own else NAMES.get(column, str)(key)
+        if name in ("", key):
+            return Markup(escape(key))
+        return Markup(f'<span class="named" title="{escape(key)}">{escape(name)}</span>')
+
+    def evidence(self, row: Mapping[str, Any]) -> str:
+        """The sentence behind a verdict, with names for keys."""
+        if row["missing"] and not judges(row):
+            return "its data sets or settings are not part of this scale"
+        return self._sentences(row).evidence(row)
+
+    def told(self, row: Mapping[str, Any]) -> str:
+        """The effect that decides a claim, if it can be told in a sentence."""
+        return self._sentences(row).told(row) if row["check"] and judges(row) else ""
+
+    def where(self, row: Mapping[str, Any]) -> str:
+        """The selector of a published value, with names for keys."""
+        return self._sentences(row).words(value(row["where"]))
+
+    def explained(self, sentence: str) -> Markup:
+        """A sentence of a claim, in which keys that are not words have their names as tooltips."""
+        keys = sorted((key for key in self.methods if "_" in key), key=len, reverse=True)
+        if not keys:
+            return plain(sentence)
+        pattern = rf"(?<!\w)({'|'.join(map(re.escape, keys))})(?!\w)"
+        said = {key: f'<abbr title="{escape(self.methods[key])}">{key}</abbr>' for key in keys}
+        return Markup(re.sub(pattern, lambda found: said[found[1]], str(plain(sentence))))
+
+
+class DataSet(NamedTuple):
+    """``about`` : what the registry says of it.   source : where it came from, as its preparation noted."""
+
+    id: str
+    about: Entry
+    source: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One artifact: ``own`` is the run at the plan's scale below ``root``, ``reference`` the repository's."""
+
+    plan: Plan
+    name: str
+    own: Run
+    reference: Run
+    root: Path
+
+    @cached_property
+    def artifact(self) -> Artifact:
+        """Its file, also of one that is left out."""
+        return self.plan.artifacts[self.name]
+
+    @property
+    def content(self) -> Content:
+        """The keys of its file."""
+        return self.artifact.content
+
+    @property
+    def key(self) -> str:
+        """``ors_fig2``: the target of the workflow and the name of the page."""
+        return self.name.replace("/", "_")
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """What there is to show, first what counts: a reduced run comes after the reference."""
+        full = self.plan.config["scale"] == "full"
+        there = [self.own, self.reference] if full else [self.reference, self.own]
+        return [run for run in there if run][: 1 if full else 2]
+
+    @property
+    def first(self) -> Run:
+        """The run whose verdicts count."""
+        return (self.runs or [Run(self.plan.config["scale"])])[0]
+
+    @cached_property
+    def beside(self) -> dict[str, Row]:
+        """Id -> verdict row of the reduced run beside the reference."""
+        return {row["id"]: row for run in self.runs[1:] for row in run.verdicts}
+
+    @property
+    def is_kept(self) -> bool:
+        """Is what counts here the repository's reference?"""
+        return self.first is self.reference
+
+    def kind(self, run: Run) -> str:
+        """``reference``, ``full`` or ``reduced``."""
+        if run is self.reference:
+            return "reference"
+        return run.scale if run.scale in JUDGED else "reduced"
+
+    @cached_property
+    def part(self) -> Content:
+        """The keys of ``only`` by which a part was run here; {} of everything else."""
+        run, full = self.own.provenance.get("settings", {}), self.artifact.full_settings
+        keys = ("datasets", "repetitions") if self.own.scale == "part" else ()
+        return {key: run[key] for key in keys if key in run and run[key] != full[key]}
+
+    @property
+    def judged(self) -> list[Row]:
+        """The verdicts that count: neither of a reduced run nor of a part."""
+        return [row for row in self.first.verdicts if judges(row)] if self.first.scale == "full" else []
+
+    def label(self, run: Run) -> str:
+        """What a reader must know before looking at the run."""
+        counts = [each.settings.get("repetitions", 0) for each in self.drawn]
+        most, plural = max(counts), "s" if max(counts) > 1 else ""
+        part = "; ".join(f"{key}: {', '.join(map(str, listed(kept)))}" for key, kept in self.part.items())
+        shortened = f" to {most} repetition{plural} (the caption is about the full protocol)" if most else ""
+        return {
+            "reference": "Reference: the full protocol, as the repository keeps it",
+            "full": "Full protocol, run here",
+            "part": f"Part of the full protocol, run here and judged as such: {part}",
+            "reduced": f"This run, scale {run.scale}: reduced{shortened}, read no numbers from it",
+        }[self.kind(run)]
+
+    @cached_property
+    def aged(self) -> str:
+        """Of which run the reference's numbers are, where settings or code have changed since."""
+        kept, commit = self.reference.provenance.get("made_from"), runs.commit_of(self.reference.provenance)
+        if self.reference not in self.runs or not kept or self.name in self.plan.left_out:
+            return ""
+        if self.plan.config["scale"] == "full" and runs.other_settings(self.plan, self.name, kept):
+            return f"Out of date: the run at commit {commit} had other settings."
+        edited = "the settings are the same, code that computes them was edited since"
+        other = runs.other_code(self.plan, self.name, kept)
+        return f"Numbers of the run at commit {commit}; {edited}." if other else ""
+
+    @property
+    def left_out(self) -> str:
+        """Why the artifact cannot run here, if it cannot and did not."""
+        return "" if self.own else self.plan.left_out.get(self.name, "")
+
+    @property
+    def command(self) -> str:
+        """What to type to have it made; FILE for a user's own table that the configuration does not name."""
+        scale, local = self.plan.config["scale"], self.plan.config["data"].get("local", {})
+        read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
+        own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
+        words = [] if scale in JUDGED else [f"--configfile config/{scale}.yaml"]
+        values = [f"project={self.project}"] * bool(self.project)
+        values += [f"only={json.dumps(self.part)}"] * bool(self.part)
+        values += [f"data={json.dumps({'local': own})}"] * bool(own)
+        words += [f"--config {' '.join(map(shlex.quote, values))}"] * bool(values)
+        return " ".join(["./run", *words, "--cores 2 --", self.key])
+
+    @property
+    def project(self) -> str:
+        """The project that its paper is in; "" of ours."""
+        project = self.artifact.file.parents[1]
+        shown = str(project.relative_to(CHECKOUT) if project.is_relative_to(CHECKOUT) else project)
+        return "" if shown == "config/experiments" else shown
+
+    @property
+    def added(self) -> str:
+        """The project that its paper is in, if it was added by the recipe."""
+        return "" if self.artifact.paper in self.plan.config["papers"] else self.project
+
+    @cached_property
+    def drawn(self) -> list[Artifact]:
+        """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
+        uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.artifact.uses]
+        return [self.artifact, *uses]
+
+    @property
+    def protocol(self) -> str:
+        """Protocol that made the table that is drawn first."""
+        return next((each.content["protocol"] for each in self.drawn if "protocol" in each.content), "")
+
+    @cached_property
+    def keys(self) -> Keys:
+        """What keys in its claims are called."""
+        with names.of(self.artifact.file.parent):
+            return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
+
+    @cached_property
+    def methods(self) -> names.Methods:
+        """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
+        given = (each.settings.get("methods") for each in self.drawn)
+        found: Any = next(filter(None, given), {})
+        named = found.items() if isinstance(found, dict) else ()
+        return {label: spec for label, spec in named if isinstance(spec, dict)}
+
+    @cached_property
+    def data(self) -> list[DataSet]:
+        """Every data set of the runs that are shown."""
+        kept = self.reference.provenance.get("data", {}) if self.is_kept else {}
+        sets = [
+            name
+            for each in self.drawn
+            for name in each.content.get("datasets", [])
+            if name.partition(".")[0] in kept or name in each.data_sets(each.settings)
+        ]
+        return [self._data_set(name) for name in dict.fromkeys(sets)]
+
+    def _data_set(self, name: str) -> DataSet:
+        pinned, id = self.plan.pinned(name), name.partition(".")[0]
+        here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
+        kept = self.reference.provenance.get("data", {}).get(id, {})
+        return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
+
+    def rows(self, kind: str) -> list[Row]:
+        """Verdicts of a kind, in the first run."""
+        return [row for row in self.first.verdicts if row["kind"] == kind]
+
+    @property
+    def seeds(self) -> Markup:
+        """The tables of what differs between root seeds, if the run here was repeated with others."""
+        file = self.root / self.plan.results / self.name / "seeds.html"
+        repeated = self.name not in self.plan.left_out and len(self.plan.replicas(self.name)) > 1
+        return Markup(file.read_text(encoding="utf-8") if repeated and file.is_file() else "")
+
+    @property
+    def searched(self) -> str:
+        """Everything that the search looks at, in lower case."""
+        words = [self.key, self.content["title"], self.content["source"], unmarked(self.content["caption"])]
+        words += [*self.methods, *(str(spec.get("method", "")) for spec in self.methods.values())]
+        words += [*self.keys.methods.values(), *(f"{each.id} {each.about.title}" for each in self.data)]
+        words += [claim["statement"] for claim in self.content.get("claims", [])]
+        return searched(" ".join(words))
+
+    @property
+    def data_status(self) -> str:
+        """``as published``, ``generated``, ``stand-in``, or the variants of the sets."""
+        found = {str(each.source.get("variant", "")) for each in self.data}
+        substituted = {variant for variant in found if "stand-in" in variant}
+        if substituted:
+            return "stand-in" if substituted == found else "partly stand-ins"
+        named = ", ".join(sorted(found - {"", "canonical"})) or "as published"
+        return named if found else "generated by the protocol"
+
+
+ILLUSTRATES = "An illustration or a look of our own: no claim and no printed value rests on it."
+
+
+def elsewhere(page: Page, by_key: Mapping[str, Page]) -> list[Page]:
+    """Where claims and printed values are judged that rest on the tables which a page draws."""
+    keys = [f"{each.paper}_{each.name}" for each in page.drawn[1:]]
+    return [by_key[key] for key in keys if key in by_key and by_key[key].first.verdicts]
+
+
+def searched(text: str) -> str:
+    """The words of a text, each once, as the search compares them."""
+    return " ".join(dict.fromkeys(text.lower().replace("_", " ").split()))
+
+
+def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
+    """A page of every artifact of which there is something to show, or that says why there is nothing.
+
+    home : where the reference is.   root : where the run is.
+    """
+    pages = []
+    for name, artifact in plan.artifacts.items():
+        uses = artifact.content.get("uses", [])
+        source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
+        here, kept = runs.own(plan, name, root, source), runs.kept(name, home, source)
+        pages.append(Page(plan, name, without_rows(here), kept, root))
+    return [page for page in pages if page.runs or page.left_out]
+
+
+def without_rows(run: Run) -> Run:
+    """The run with another word where it had no rows for a claim or a published value."""
+    other = {"verdict": NO_ROWS}
+    rows = [row | other if row["verdict"] == "ran" and row["missing"] else row for row in run.verdicts]
+    return replace(run, verdicts=rows)
+
+
+FINDINGS = CHECKOUT / "docs/papers/findings.yaml"
+LINES = {
+    "asks": "The question",
+    "reproduces": "What reproduces",
+    "does_not": "What does not",
+    "not_shown": "What is not shown",
+    "found": "What we found",
+    "open": "What stays open",
+}
+"""The six lines of a paper; every sentence of a result cites the claims that it rests on, as ``[ORS-1]``."""
+CITED = re.compile(r"\[([A-Z][\w+-]*(?:, [A-Z][\w+-]*)*)\]")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its title, what `findings.yaml` says of it, and the pages of its artifacts."""
+
+    name: str
+    title: str
+    findings: Mapping[str, str]
+    pages: list[Page]
+
+    @property
+    def added(self) -> bool:
+        """Was it added by the recipe? Its verdicts are not among the totals."""
+        return bool(self.pages[0].added)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The verdicts that count: printed values, and a row for each statement, the paper's before ours."""
+        rows = [row for page in self.pages if page.first.scale != "part" for row in page.first.verdicts]
+        printed = [row for row in rows if row["kind"] == "published" and row.get("origin") != "ours"]
+        return [*printed, *statements(rows, "paper"), *statements(rows, "ours")]
+
+    @property
+    def groups(self) -> dict[str, list[Row]]:
+        """The same apart."""
+        names = {("published", "paper"): "printed values", ("claim", "paper"): "its statements"}
+        names |= {("claim", "ours"): "statements of ours"}
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(names[row["kind"], row.get("origin", "paper")], []).append(row)
+        return found
+
+    @property
+    def control(self) -> dict[str, str]:
+        """Whose values -> inside / undecided / outside: ours, and a control, for the same cells."""
+        shown = [page for page in self.pages if page.content.get("origin") == "paper"]
+        rows = [row for page in shown for row in page.first.agreement]
+        found = with_control(row for row in rows if row["status"] == "judged")
+        return {who: " / ".join(map(str, counts)) for who, counts in found.items() if sum(counts)}
+
+    @property
+    def minutes(self) -> float:
+        """Of all jobs together, of the runs that count."""
+        return sum(page.first.cost.get("minutes", 0.0) for page in self.pages)
+
+    @cached_property
+    def claims(self) -> list[tuple[Page, Row]]:
+        """Every claim with its page."""
+        return [(page, row) for page in self.pages for row in page.rows("claim")]
+
+    @property
+    def lines(self) -> dict[str, Markup]:
+        """The `LINES` as HTML, in which each cited claim is a link with the mark of its verdict."""
+        pages = {row["id"]: (page, row["verdict"]) for page, row in self.claims}
+
+        def link(claim: str) -> str:
+            if claim not in pages:
+                return f'<span class="cite none" title="not run">{claim}</span>'
+            page, verdict = pages[claim]
+            tone, mark = look(verdict)
+            place = f'href="{page.key}.html#{claim}" title="{verdict}"'
+            return f'<a class="cite {tone}" {place}>{mark} {claim}</a>'
+
+        def linked(sentence: str) -> Markup:
+            return Markup(CITED.sub(lambda found: " ".join(map(link, found[1].split(", "))), plain(sentence)))
+
+        return {key: linked(self.findings[key]) for key in LINES if self.findings.get(key)}
+
+
+def findings() -> dict[str, dict[str, str]]:
+    """Paper -> its `LINES`; a user's own paper has none."""
+    return read_yaml(FINDINGS) if FINDINGS.is_file() else {}
+
+
+def by_paper(pages: Iterable[Page]) -> list[Paper]:
+    """The pages paper by paper, in the order of the configuration."""
+    found: dict[str, Paper] = {}
+    known = findings()
+    for page in pages:
+        name, folder = page.artifact.paper, page.artifact.file.parent
+        if name not in found:
+            title = (folder / "TITLE").read_text(encoding="utf-8").strip()
+            found[name] = Paper(name, title, known.get(name, {}), [])
+        found[name].pages.append(page)
+    return list(found.values())

@@ -1,0 +1,1 @@
+"""What may be written: artifacts, configurations, settings and protocols."""

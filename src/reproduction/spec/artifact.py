@@ -1,0 +1,627 @@
+"""Artifacts: one YAML file is one figure or table of one paper.
+
+It says what to compute (protocol, data sets, settings), how to cut that into jobs (shards), how to draw it
+(render), and what was published or claimed. `load` reads a file, and says in one line what is wrong with it.
+"""
+
+import copy
+import hashlib
+import itertools
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PositiveInt, PrivateAttr, field_validator, model_validator
+
+from reproduction.data import registry
+from reproduction.judge.claims import (
+    NOT_COMPARABLE,
+    PRINTED,
+    Claim,
+    PublishedRule,
+    Selector,
+    Text,
+    listed,
+    read_published,
+)
+from reproduction.show import names, rendering
+from reproduction.spec.captions import check_caption
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.settings import Distinct, Settings
+from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
+
+# ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
+SCALES = ("smoke", "quick", "part", "full")
+# Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored.
+NAMED = ("methods", "tasks", "grids")
+# Keys of artifacts that compute a table, which are those with a protocol.
+COMPUTED = {"full_shards", "resources", "reductions", "datasets", "measured", "claims", "published"}
+# Settings that precede the data sets: the order of the keys is part of the digest of a job.
+FIRST = ("experiment", "first_split", "repetitions", "splits")
+# Columns of a result table whose entries are labels of the settings or of the protocol.
+LABELS = ("noise", "setting", "method", "metric")
+MOST = 100_000  # jobs of an artifact
+# Files of a paper of one's own that are no artifacts: its names and its data sets.
+BESIDE = (names.FILE.name, registry.REGISTRY.name)
+RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
+RULES |= {"collect", "seeds", "site", "unknown", "verdicts"}
+NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
+LONGEST = 100  # bytes of a name; with an ending such as ``.12.time.tsv`` far below the 255 of file systems
+
+
+class Shards(Model):
+    """How the work is cut into jobs."""
+
+    by: Distinct[str] | Annotated[list[str], Field(max_length=0)] = Field(default=[])
+    repetitions: PositiveInt | None = None
+
+
+class Resources(Model):
+    """What one job needs, for cluster schedulers."""
+
+    mem_mb: Annotated[PositiveInt, Field(le=10_000_000)] | None = None
+    runtime: Annotated[PositiveInt, Field(le=525_600)] | None = None
+
+
+class Reduction(Model):
+    """What a smaller scale lays over the full settings and shards."""
+
+    settings: Content = Field(default={})
+    shards: Shards = Shards()
+
+
+class Reductions(Model):
+    """The smaller scales."""
+
+    smoke: Reduction = Reduction()
+    quick: Reduction = Reduction()
+
+
+class Artifact(Model):
+    """The file ``config/experiments/<paper>/<artifact>.yaml`` at one scale."""
+
+    title: Annotated[Text, Field(max_length=300)] = Field(description="what it shows, in a line")
+    source: str = Field(description="paper and number of the figure or table")
+    origin: Literal["paper", "ours"] = Field(description="whose figure or table it is")
+    kind: Literal["figure", "table"] = Field(description="`table`: csv, md, tex, html")
+    caption: str = Field(description="reStructuredText, shown on its page")
+    protocol: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_.]+(:[a-z0-9_]+)?$",
+        description="`<module>.<function>` below `src/reproduction/protocols/` that computes the rows; "
+        "your own: `<package>.<module>:<function>`",
+    )
+    datasets: Distinct[str] = Field(
+        default=[],
+        description="ids or groups of `datasets.yaml`; `id.source` or `id.variant` pins one. "
+        "`settings.datasets` is the same list if it is not given",
+    )
+    full_settings: Content = Field(
+        default={},
+        alias="settings",
+        description="input of the protocol; `settings.methods` maps a label to a method and its parameters",
+    )
+    resources: Resources | None = Field(
+        default=None,
+        description="`mem_mb` and `runtime` (minutes) of one of its jobs, for cluster schedulers; without it "
+        "what was measured, with a margin ([docs/cluster.md](../docs/cluster.md)), or else 1000 and 60",
+    )
+    full_shards: Shards = Field(
+        default=Shards(),
+        alias="shards",
+        description="how the work is cut into jobs: `by` names lists or mappings of the settings, each entry "
+        "becomes a cell; `repetitions` is the number per job",
+    )
+    measured: Literal[True] | None = Field(
+        default=None,
+        description="the table holds measured times: its jobs run alone, its bytes differ from run to run",
+    )
+    uses: Distinct[str] = Field(default=[], description="other artifacts of the paper whose tables are drawn")
+    render: str = Field(
+        pattern="^[a-z_0-9.]+:[a-z_0-9]+$",
+        description="`<module>:<function>` below `src/reproduction/figures/`, or your own "
+        "`<package>.<module>:<function>`, that draws it; "
+        "`stock:curves` and `stock:last_values` draw any result table",
+    )
+    published: PublishedRule | None = Field(
+        default=None,
+        description="margin of the published values, with its reason; "
+        "the values are in `<artifact>.published.csv`, see below",
+    )
+    calibrated: Literal[True] | None = Field(
+        default=None, description="something was chosen by its closeness to the published values"
+    )
+    claims: list[Claim] = Field(
+        default=[], description="what was said, and how it is checked: `docs/verdicts.md`"
+    )
+    deviations: list[str] = Field(default=[], description="where and why we differ")
+    notes: list[str] = Field(default=[], description="what a reader should know beside that")
+    reductions: Reductions = Field(
+        default=Reductions(),
+        description="settings and shards of `smoke` and `quick`, laid over the full ones: mappings merge, "
+        "lists are replaced. What they say of methods, tasks, grids and data sets that the settings do not "
+        "have is ignored, so that a copy that removes some works at every scale",
+    )
+
+    _file: Path = PrivateAttr(default=Path())
+    _scale: str = PrivateAttr(default="full")
+    _content: Content = PrivateAttr(default={})
+    _only: Content = PrivateAttr(default={})
+
+    @field_validator("caption")
+    @classmethod
+    def _plain_markup(cls, caption: str) -> str:
+        check_caption(caption)
+        return caption
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
+        if given and not self.protocol:
+            raise ValueError(f"{given[0]}: goes with a protocol, which is not given")
+        if not self.protocol and (extra := set(self.full_settings) - {"drawn"}):
+            raise ValueError(f"settings: there is no key {min(extra)!r} without a protocol; known: drawn")
+        ids = [claim.id for claim in self.claims]
+        for number, name in enumerate(ids):
+            if (first := ids.index(name)) < number:
+                raise ValueError(f"claims.{number}.id: {name!r} is also claims.{first}.id; ids are unique")
+            other = self.claims[number].form_of
+            if other is not None and (other == name or other not in ids):
+                reason = f"{other!r} is no other claim of this file{near(other, ids)}"
+                raise ValueError(f"claims.{number}.form_of: {reason}")
+        return self
+
+    @property
+    def file(self) -> Path:
+        """Where it was read from."""
+        return self._file
+
+    @property
+    def paper(self) -> str:
+        """The folder of its file."""
+        return self._file.parent.name
+
+    @property
+    def name(self) -> str:
+        """The stem of its file."""
+        return self._file.stem
+
+    @property
+    def content(self) -> Content:
+        """The file as a mapping; ``published`` is the list of the published values."""
+        return self._content
+
+    @cached_property
+    def values(self) -> list[Content]:
+        """The published values, each with its margin and reason."""
+        return read_published(self._file, self._content["published"]) if self.published else []
+
+    def other_unit(self, rows: Iterable[Mapping[str, str]]) -> str:
+        """The line that most printed values are not typed in the metric's unit; "" if they seem to be.
+
+        A value seems not to be if it is outside its margin, and three times as far from ours as under the
+        ``as`` that brings all of them nearest.   rows : verdicts.
+        """
+        values = [
+            [float(row[key]) for key in ("published", "estimate", "margin")]
+            for row in rows
+            if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]
+        ]
+        offset, factor = PRINTED[self.published.printed if self.published else "value"]
+        gaps = {  # `as` -> how far the values, so read, are from ours
+            printed: [abs(a + b * (value - offset) / factor - ours) for value, ours, _ in values]
+            for printed, (a, b) in PRINTED.items()
+        }
+        best = min(gaps, key=lambda printed: sum(gaps[printed]))
+        pairs = zip(gaps[best], values, strict=True)
+        found = sum(max(margin, 3 * gap) < abs(value - ours) for gap, (value, ours, margin) in pairs)
+        if 2 * found <= len(values):
+            return ""
+        where = f"{self.paper}/{self.name}.yaml: published: {found} of {len(values)} printed values"
+        return f"{where} are much nearer to ours with `as: {best}`; are they typed in another unit?"
+
+    @property
+    def _reduction(self) -> Reduction:
+        return getattr(self.reductions, self._scale, Reduction(settings=self._only))
+
+    @cached_property
+    def settings(self) -> Content:
+        """Settings of the scale: the full ones with the reduction of the scale laid over them."""
+        return merge(self.full_settings, _fitting(self.full_settings, self._reduction.settings))
+
+    @cached_property
+    def shards(self) -> Shards:
+        """How the scale is cut into jobs."""
+        reduced = self._reduction.shards
+        return self.full_shards.model_copy(update=reduced.model_dump(exclude_unset=True))
+
+    @cached_property
+    def cells(self) -> dict[str, Content]:
+        """Cell name -> settings in which every key of ``shards.by`` keeps one of its entries."""
+        options = [_entries(key, self.settings[key]).items() for key in self.shards.by]
+        cells = {}
+        for choice in itertools.product(*options):
+            chosen = dict(zip(self.shards.by, choice, strict=True))
+            name = "~".join(f"{key}={word}" for key, (word, _) in chosen.items()) or "all"
+            cells[_shortened(name)] = self.settings | {key: kept for key, (_, kept) in chosen.items()}
+        return cells
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Half-open ranges of repetitions, ``shards.repetitions`` long (one block without it)."""
+        total = self.settings.get("repetitions", 1)
+        size = self.shards.repetitions or total
+        return [(start, min(start + size, total)) for start in range(0, total, size)]
+
+    @property
+    def stems(self) -> list[str]:
+        """Ids of its data sets, without sources and variants."""
+        return [name.partition(".")[0] for name in self.datasets]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Patterns of the labels in its rows: words of the settings, and what the protocol declares."""
+        words = (word.replace("[", "[[]") for word in texts([self.full_settings, self.settings]))
+        return ["", *dict.fromkeys([*words, *find_protocol(self.protocol).labels])]
+
+    def shown(self, printed: bool) -> Content:
+        """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
+        shown = self.settings | ({"protocol": self.protocol} if self.protocol else {})
+        return shown | ({"published": self.values} if printed else {})
+
+    def data_sets(self, settings: Mapping[str, Any]) -> list[str]:
+        """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""
+        wanted = settings.get("datasets")
+        return [name for name in self.datasets if wanted is None or name.partition(".")[0] in wanted]
+
+
+def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
+    """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
+
+    only : what the scale ``part`` keeps of ``datasets`` and ``repetitions``.
+
+    Raises ArtifactError: one line with the file, the key, what is wrong with it, what is possible.
+    """
+    if scale not in SCALES:
+        raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
+    content = expanded(path)
+    artifact = check(Artifact, content, path)
+    artifact._file, artifact._scale, artifact._content = path, scale, content
+    if only and scale == "part":
+        artifact._only = {key: value for key, value in only.items() if key in artifact.full_settings}
+        if most := artifact.full_settings.get("repetitions"):
+            artifact._only["repetitions"] = min(most, only.get("repetitions") or most)
+    check_name("paper", artifact.paper, path)
+    check_name("artifact", artifact.name, path)
+    for name in artifact.datasets:
+        check_name("data set", name, path)
+    with _located(f"{path}: datasets: "):
+        for name in artifact.datasets:
+            registry.find({**registry.listed()["datasets"], **registry.own(path.parent).datasets}, name)
+    with _located(f"{path}: "):
+        rendering.find(artifact.render)
+    with _located():
+        content |= {"published": artifact.values} if artifact.published else {}
+    if not artifact.protocol:
+        return artifact
+    with _located(f"{path}: "):
+        model = find_protocol(artifact.protocol).settings
+    settings = whole = check(model, artifact.full_settings, f"{path}: settings")
+    where = f"{path} at scale {scale}: "
+    if artifact.settings != artifact.full_settings:
+        settings = check(model, artifact.settings, f"{where}settings")
+    with _located(f"{where}settings."):
+        _check_data_sets(artifact, settings)
+    with _located(f"{path.with_suffix('.published.csv')}: "):
+        _check_published(artifact)
+    with _located(f"{path}: "):
+        _check_claims(artifact, whole)
+    with _located(f"{where}shards"):
+        _check_shards(artifact)
+    return artifact
+
+
+@contextmanager
+def _located(where: str = "") -> Iterator[None]:
+    """Say where a mistake is, in front of what it is."""
+    try:
+        yield
+    except ValueError as error:
+        raise ArtifactError(f"{where}{error}") from None
+
+
+def expanded(path: Path) -> Content:
+    """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
+    content: Content = _without_groups(read(path), registry.groups(path.parent))
+    settings, listed = content.get("settings"), content.get("datasets")
+    if isinstance(settings, dict) and "datasets" not in settings and listed and isinstance(listed, list):
+        with suppress(ValueError):  # a protocol that does not exist is refused later
+            if "datasets" in find_protocol(str(content.get("protocol", ""))).settings.model_fields:
+                stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
+                first = {key: settings[key] for key in settings if key in FIRST}
+                content["settings"] = first | {"datasets": stems} | settings
+    return content
+
+
+def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -> Any:
+    """The value with the members of groups in all lists of data sets; ``-name`` takes out what is before."""
+    if isinstance(value, dict):
+        return {name: _without_groups(entry, groups, name) for name, entry in value.items()}
+    if isinstance(value, str) and key in ("dataset", "datasets"):
+        return groups.get(value, value)
+    if isinstance(value, list) and key not in ("dataset", "datasets"):
+        return [_without_groups(entry, groups) for entry in value]
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        return value
+    listed: list[str] = []
+    for name in value:
+        without = set(groups.get(name[1:], [name[1:]])) if name.startswith("-") else set()
+        if without & set(listed):
+            listed = [each for each in listed if each not in without]
+        else:
+            listed += groups.get(name, [name])
+    return listed
+
+
+def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
+    """The settings name data sets of the artifact, and data sets that they can be used with."""
+    for name in artifact.settings.get("datasets", []):
+        if name not in artifact.stems:
+            there = near(name, artifact.stems)
+            raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{there}")
+    settings.check_data(artifact.stems)
+
+
+def _check_claims(artifact: Artifact, settings: Settings) -> None:
+    """Claims choose rows by what the table can have."""
+    several = _several(artifact)
+    checks = ((n, i, each) for n, claim in enumerate(artifact.claims) for i, each in enumerate(claim.checks))
+    for number, index, each in checks:
+        above = f"claims.{number}.checks.{index}"
+        if each.trend:
+            _check_labels(artifact, f"{above}.{each.bound}", dict([each.trend]))
+        for key in ("a", "b", "base", "where"):
+            if not isinstance(side := getattr(each, key), Selector):
+                continue
+            place = f"{above}.{key}"
+            _check_labels(artifact, place, side.columns)
+            columns = each.where.columns | side.columns if each.where else side.columns
+            named = [*columns, *(each.for_each or ()), *([each.trend[0]] if each.trend else [])]
+            whole = each.rows == "every" or side is each.where
+            if "dataset" in several and "dataset" not in named and not whole:
+                rule = "names no dataset, in which rows differ; name it in where or for_each"
+                raise ValueError(f"{place} {rule}")
+            if {"method", "setting"} <= columns.keys():
+                wanted = [settings.setting_of(label) for label in listed(columns["method"])]
+                if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
+                    said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
+                    raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
+
+
+def _check_published(artifact: Artifact) -> None:
+    """Published values choose rows by what the table can have, and rows of one kind."""
+    for entry in artifact.values:
+        if entry.get("not_comparable"):
+            continue
+        _check_labels(artifact, entry["id"], entry["where"])
+        for column in ("metric", *_several(artifact)):
+            if column not in entry["where"]:
+                why = f"its line gives it no {column}, in which rows differ; fill the column"
+                raise ValueError(f"{entry['id']}: {why}")
+
+
+def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) -> None:
+    sets = {*artifact.stems, "synthetic"}
+    last = artifact.full_settings.get("repetitions", 1) - 1
+    for column, label in ((key, label) for key, labels in columns.items() for label in listed(labels)):
+        if column == "repetition" and label > last:
+            raise ValueError(f"{place}.{column}: {label}, but the last one is {last}")
+        if column == "dataset" and artifact.datasets and label not in sets:
+            why = f"it is not in `datasets`{near(label, sets)}"
+            raise ValueError(f"{place}.{column}: no row will be of {label!r}: {why}")
+        if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
+            reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
+            raise ValueError(f"{place}.{column}: {reason}{near(label, artifact.labels, 3)}")
+
+
+def _several(artifact: Artifact) -> list[str]:
+    """Columns in which rows of the artifact differ."""
+    full = artifact.full_settings
+    given = {"dataset": full.get("datasets"), "noise": full.get("noise"), "method": full.get("methods")}
+    return [key for key, each in given.items() if isinstance(each, list | dict) and len(each) > 1]
+
+
+def _check_shards(artifact: Artifact) -> None:
+    settings, size = artifact.settings, artifact.shards.repetitions
+    for key in artifact.shards.by:
+        if not isinstance(settings.get(key), list | dict) or not settings[key]:
+            known = [name for name, value in settings.items() if isinstance(value, list | dict)]
+            rule = "must be a non-empty list or mapping of the settings"
+            raise ValueError(f".by: {key!r} {rule}{near(key, known)}")
+    repetitions = settings.get("repetitions", 1)
+    jobs = math.prod(len(settings[key]) for key in artifact.shards.by)
+    jobs *= math.ceil(repetitions / (size or repetitions))
+    if jobs > MOST:
+        raise ValueError(f": {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
+    with _located(".by: "):
+        _ = artifact.cells
+
+
+def own_papers(project: str) -> dict[str, Path]:
+    """Paper -> its folder, for all folders with a ``TITLE`` in the user's project, which is importable then.
+
+    Raises ArtifactError: the project is no folder, or has no paper.
+    """
+    if not project:
+        return {}
+    home = Path(project).expanduser().absolute()
+    if found := {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))}:
+        sys.path += [str(home)] * (str(home) not in sys.path)
+        return found
+    made = f"; ./run new-paper {home}/NAME makes one"
+    if not home.exists():
+        why = f"does not exist{made}"
+    elif not home.is_dir():
+        why = "is not a folder; name the folder that your papers are in"
+    elif (home / "TITLE").is_file():
+        why = f"is itself a paper; name the folder that it is in: {home.parent}"
+    elif untitled := sorted(file.parent.name for file in home.glob("*/*.yaml")):
+        why = f"has no TITLE in {untitled[0]}, a line with its title{made}"
+    else:
+        why = f"has no folder with a TITLE{made}"
+    raise ArtifactError(f"project: {home} {why}")
+
+
+def load_all(
+    folder: Path, papers: Iterable[str], scale: str, *projects: str, only: Content | None = None
+) -> dict[str, Artifact]:
+    """All artifacts of the papers, and of those in users' projects, by their names ``<paper>/<artifact>``.
+
+    Of two projects with a paper of one name, the first has it.   only : see `load`.
+
+    Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
+    names of one target of the workflow.
+    """
+    found: dict[str, Artifact] = {}
+    own: dict[str, Path] = {}
+    for project in projects:
+        own = own_papers(project) | own
+    if twice := sorted(name for name in own if (folder / name).is_dir()):
+        said = "the repository has a paper of this name; rename the folder"
+        raise ArtifactError(f"project: {own[twice[0]]}: {said}")
+    papers, only = list(dict.fromkeys([*papers, *own])), _without_groups(only, registry.groups())
+    for paper in papers:
+        check_name("paper", paper, "papers")
+        place = own.get(paper, folder / paper)
+        loaded = {file.stem: load(file, scale, only) for file in artifact_files(place.parent, paper)}
+        for name, artifact in loaded.items():
+            found[f"{paper}/{name}"] = artifact
+            with _located(f"{artifact.file}: "):
+                _check_uses(artifact, loaded)
+        called = names.own(place)
+        with _located(f"{place / names.FILE.name}: "):
+            _check_names(called, loaded.values())
+        with _located(f"{place / 'TITLE'}: "):
+            _check_title(place / "TITLE")
+    listed = {stem for artifact in found.values() for stem in artifact.stems}
+    for name in (only or {}).get("datasets", []):
+        if name not in listed:
+            raise ArtifactError(f"only.datasets: no artifact has the data set {name!r}{near(name, listed)}")
+    targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}
+    for name in (*papers, *found):
+        target = name.replace("/", "_")
+        if other := targets.get(target):
+            raise ArtifactError(f"{folder}: {name} and {other} have one name, {target}; rename {name}")
+        targets[target] = name
+    return found
+
+
+def artifact_files(folder: Path, paper: str) -> list[Path]:
+    """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
+    place = folder / paper
+    if files := sorted(file for file in place.glob("*.yaml") if file.name not in BESIDE):
+        return files
+    if (place / "TITLE").is_file():
+        made = f"./run new-artifact {place}/table1 makes one"
+        raise ArtifactError(f"{place}: has a TITLE and no artifact; {made}")
+    known = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    raise ArtifactError(f"papers: {paper!r} has no artifacts in {place}{near(paper, known)}")
+
+
+def _check_title(file: Path) -> None:
+    if not file.exists():
+        raise ValueError("is missing; it holds one line, the title of the paper")
+    try:
+        title = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot be read: {error}") from None
+    if not title:
+        raise ValueError("is empty; it holds the title of the paper")
+
+
+def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
+    """What is drawn with an artifact are tables of others, and what it selects is in their settings."""
+    for used in artifact.uses:
+        if used not in known:
+            raise ValueError(f"uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
+        if used == artifact.name:
+            raise ValueError(f"uses: {used!r} is this one")
+        if not known[used].protocol:
+            raise ValueError(f"uses: {used!r} has no protocol, so no table")
+    for key, wanted in ({} if artifact.protocol else artifact.settings.get("drawn", {})).items():
+        there = [name for used in artifact.uses for name in known[used].settings.get(key, [])]
+        for name in wanted:
+            if name not in there:
+                raise ValueError(f"settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
+
+
+def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
+    """What a paper of one's own has names for is in one of its artifacts."""
+    known: dict[str, list[str]] = {}
+    for artifact in artifacts:
+        labels = artifact.labels if artifact.protocol else []
+        for section in ("methods", "noise", "settings", "metrics"):
+            known.setdefault(section, []).extend(labels)
+        known.setdefault("protocols", []).append(artifact.protocol)
+        known.setdefault("opens", []).append(artifact.render)
+    for section, entries in own.items():
+        for label in entries:
+            if not any(fnmatchcase(label, each) for each in known[section]):
+                there = near(label, filter(None, known[section]), 3)
+                raise ValueError(f"{section}: no artifact has {label!r}{there}; correct or drop it")
+
+
+def _fitting(full: Content, reduction: Content) -> Content:
+    """A reduction without the methods, tasks, grids and data sets that the settings do not have.
+
+    A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
+    """
+    kept = dict(reduction)
+    for key in (key for key in NAMED if isinstance(kept.get(key), dict)):
+        kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
+    listed = [name for name in kept.pop("datasets", []) if name in full.get("datasets", [])]
+    return kept | ({"datasets": listed} if listed else {})
+
+
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
+    """Overlay on base: mappings are merged, everything else is replaced; neither argument is changed."""
+    merged = copy.deepcopy(dict(base))
+    for key, value in overlay.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else copy.deepcopy(value)
+    return merged
+
+
+def _entries(key: str, value: list[Any] | Content) -> Content:
+    """Word for paths -> what a cell keeps of a list or mapping, for every entry of it."""
+    found: Content = {}
+    for entry in value:
+        text = entry if isinstance(entry, str) else json.dumps(entry, separators=(",", ":"))
+        word = "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
+        if word in found:
+            both = f"{key}: the entries {next(iter(found[word]))!r} and {entry!r}"
+            raise ValueError(f"{both} would share the name {word!r} in paths; change one")
+        found[word] = {entry: value[entry]} if isinstance(value, dict) else [entry]
+    return found
+
+
+def _shortened(name: str) -> str:
+    """The name; of one longer than `LONGEST` bytes, its beginning and a digest of the whole."""
+    encoded = name.encode()
+    if len(encoded) <= LONGEST:
+        return name
+    return f"{encoded[: LONGEST - 13].decode(errors='ignore')}-{hashlib.sha256(encoded).hexdigest()[:12]}"
+
+
+def check_name(what: str, name: str, where: object) -> None:
+    """Raise ArtifactError if the name of ``what`` (a paper, a data set) cannot be part of a path."""
+    if len(name) > LONGEST or not NAME.fullmatch(name):
+        rule = f"letters (a-z, A-Z), digits and . _ - +, no dot or dash first, at most {LONGEST} characters"
+        raise ArtifactError(f"{where}: {what} {name!r} cannot be a name: use {rule}")

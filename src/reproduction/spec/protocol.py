@@ -1,0 +1,79 @@
+"""What a protocol is, how a function is declared one, and how an artifact finds it by its name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reproduction.run.protocol_loop import Walk
+from reproduction.run.results import Row as Row
+from reproduction.spec.settings import Settings
+from reproduction.spec.user_modules import check_declared, imported
+
+if TYPE_CHECKING:
+    pass
+
+S = TypeVar("S", bound=Settings)
+Run = Callable[[S, "Walk"], Iterable[Row]]
+Tune = Callable[[S, "Walk"], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol by its name ``module.function``: its settings model, how it runs and how it tunes, if so.
+
+    labels : patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
+    """
+
+    name: str
+    settings: type[Settings]
+    run: Run[Any]
+    tune: Tune[Any] | None = None
+    labels: tuple[str, ...] = ()
+
+
+def protocol(
+    settings: type[S], tune: Tune[S] | None = None, labels: tuple[str, ...] = ()
+) -> Callable[[Run[S]], Run[S]]:
+    """Declare a function a protocol; ``tune`` finds its parameters, on data kept apart, in an earlier job."""
+
+    def declared(run: Run[S]) -> Run[S]:
+        module = run.__globals__.get("FAMILY", run.__module__.removeprefix("reproduction.protocols."))
+        ours = run.__module__.startswith("reproduction.")
+        name = f"{module}{'.' if ours else ':'}{run.__name__}"
+        run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
+        return run
+
+    return declared
+
+
+def protocol_module(name: str) -> str:
+    """The module of a protocol ``module.function`` of this project or ``package.module:function``."""
+    return name.partition(":")[0] if ":" in name else f"reproduction.protocols.{name.rpartition('.')[0]}"
+
+
+def find_protocol(name: str) -> Protocol:
+    """The protocol ``module.function``, or ``package.module:function`` of one's own.
+
+    Raises ValueError : no such module, or no protocol of that name in it; with the nearest names.
+    """
+    module_name, _, function = name.rpartition(":" if ":" in name else ".")
+    place = protocol_module(name)
+    try:
+        check_declared(place, function, ("protocol",))
+        module = imported(place)
+    except ModuleNotFoundError as error:
+        if not place.startswith(error.name or "-"):
+            raise
+        raise ValueError(f"protocol: no protocol {name!r}: no module {module_name!r}") from None
+    except ValueError as error:
+        raise ValueError(f"protocol: {error}") from error
+    known = {key: member.protocol for key, member in vars(module).items() if hasattr(member, "protocol")}
+    if function not in known:
+        close = difflib.get_close_matches(function, known) or sorted(known)
+        there = f"has {', '.join(close)}" if close else "has none; put @protocol(Settings) above its function"
+        raise ValueError(f"protocol: no protocol {name!r}; module {module_name} {there}")
+    found: Protocol = known[function]
+    return found

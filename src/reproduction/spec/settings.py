@@ -1,0 +1,376 @@
+"""Settings of protocols as types: parsed once, checked before the first job, with one line for a mistake.
+
+A protocol's model derives from `Settings`, those of its methods from `Method`. Keys that a model does not
+declare are errors. The classes of library methods are imported when settings are validated; a user's own
+``package.module:Class`` is imported only by `Settings.check_custom`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+import pydantic
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import CoreSchema, core_schema
+
+from noisylabels import METHODS
+from noisylabels.noise import flip_models
+from reproduction.spec.strict_yaml import Model as Model
+from reproduction.spec.strict_yaml import explained, near
+from reproduction.spec.user_modules import imported
+
+T = TypeVar("T")
+
+
+def among(place: str, names: Iterable[object], known: Iterable[object]) -> None:
+    """Raise ValueError for the first of ``names`` that is not among the ``known`` ones."""
+    words = [str(word) for word in known]
+    for name in map(str, names):
+        if name not in words:
+            raise ValueError(f"{place}: {name!r} is unknown here{near(name, words)}")
+
+
+def _distinct(values: list[T]) -> list[T]:
+    repeated = [value for number, value in enumerate(values) if value in values[:number]]
+    if repeated:
+        raise ValueError(f"{repeated[0]} is listed twice; keep one")
+    return values
+
+
+def _plain(label: str) -> str:
+    if not label or label != label.strip() or set(label) & set(',"\r\n'):
+        raise ValueError(f"{label!r} is empty or has a comma, a quote or a space at an end")
+    return label
+
+
+Some = Annotated[list[T], Field(min_length=1)]
+"""A list with an entry."""
+Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
+"""A list with an entry and without repetition."""
+Label = Annotated[str, AfterValidator(_plain)]
+"""A name that can be written to a result table."""
+Repetitions = Annotated[int, Field(ge=1, le=1_000_000)]
+Folds = Annotated[int, Field(ge=2, description="of the cross-validation")]
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Grid = Annotated[dict[str, Some[int | float | bool | str]], Field(min_length=1)]
+"""Values of several parameters; every combination is tried."""
+Exponents = Annotated[Distinct[float], Field(description="exponents of 2")]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Flips of labels as settings name them, such as ``independent 0.3``, parsed.
+
+    label : as written, the word in tables and names of streams.
+    model : key of `noisylabels.noise.flip_models.MODELS`.
+    """
+
+    label: str
+    model: str
+    parameters: Mapping[str, float] = field(hash=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.label
+
+    @classmethod
+    def parse(cls, label: object) -> Self:
+        """The noise of a label. Raises ValueError : an unknown model, numbers that flip nothing sensible."""
+        if isinstance(label, cls):
+            return label
+        if not isinstance(label, str):
+            raise ValueError(f"{label!r}: a label such as `independent 0.3` is expected")
+        if reason := _impossible(label):
+            raise ValueError(reason)
+        return cls(label, *flip_models.parse(label))
+
+    def corrupt(
+        self, y: NDArray[np.int8], rng: np.random.Generator, f: NDArray[np.float64] | None = None
+    ) -> NDArray[np.int8]:
+        """Labels y (n,) of -1 and +1 after the flips; f (n,): decision values, for ``far_outliers``."""
+        more = {} if f is None else {"f": f}
+        return flip_models.MODELS[self.model](y, rng, **self.parameters, **more)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse,
+            json_schema_input_schema=core_schema.str_schema(),
+            serialization=core_schema.to_string_ser_schema(),
+        )
+
+
+def labels(noise: Iterable[Noise]) -> list[str]:
+    """The labels, as written."""
+    return [each.label for each in noise]
+
+
+Flips = Annotated[
+    Distinct[Noise], Field(description="such as `independent 0.2`; see noisylabels.noise.flip_models")
+]
+COINS = ("independent", "negative_only", "positive_only")
+"""Models that flip each label by its own coin."""
+
+
+def only(*models: str) -> AfterValidator:
+    """Annotation of `Flips` that must be of these models."""
+
+    def check(flips: list[Noise]) -> list[Noise]:
+        for number, noise in enumerate(flips):
+            if noise.model not in models:
+                raise ValueError(f"{number}: noise {noise.label!r}: use {' or '.join(models)} here")
+        return flips
+
+    return AfterValidator(check)
+
+
+@cache
+def _impossible(label: str) -> str:
+    """Why no labels can be flipped like this, or "": it is tried on ten thousand."""
+    try:
+        y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
+        f = np.zeros(len(y)) if flip_models.parse(label)[0] == "far_outliers" else None
+        if label.split() != label.split(" "):
+            return f"noise {label!r}: separate words by one space"
+        flip_models.corrupt(y, label, np.random.default_rng(0), f)
+    except ValueError as error:
+        return str(error) if label in str(error) else f"noise {label!r}: {error}"
+    return ""
+
+
+DISPLAY = ("label", "role", "shown", "note")
+"""Keys of a method in an artifact that say how figures and tables show it; no experiment reads them."""
+
+SIGNATURES = {
+    "fit_many": "fit_many(gram, labels, grid) -> Fits",
+    "fit_distances": "fit_distances(D, D_out, labels, widths, parametrisation) -> Fits",
+    "fit_bank": "fit_bank(bank, D, D_out, labels, **parameters) -> Fits",
+    "fit_epochs": "fit_epochs(X, y) -> Iterator[Any]",
+    "fit_grid": "fit_grid(X, y, train, candidates, rng, epochs) -> Array",
+    "objective": "objective(X, y) -> float",
+    "losses": "losses(filters, data, windows) -> Array",
+    "FLIP_RATE": "the class attribute FLIP_RATE",
+}
+"""Member that experiments ask for -> what a class implements.
+
+fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,), on the
+    kernel of a `noisylabels.kernels.gaussian.Gram`; a class with GRID needs no grid in the settings; with a
+    keyword ``wanted`` (L, G) it may leave out the others, which can no longer be chosen.
+fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose among kernels
+    of widths (S,) themselves.   fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
+fit_epochs : `fit` that yields the estimator after each epoch, ready to predict.
+fit_grid : weights (d + 1, M), the bias last, of linear models for M candidates with loss, lam and multiplier.
+objective : what the estimator minimises, at its fitted weights.
+losses : mean squared clean error per filter and window, (len(filters), windows); filters have it.
+FLIP_RATE : name of the parameter that takes the known flip rate: one number, or one per label column.
+"""
+
+
+def method_module(name: str) -> str:
+    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
+    return (name if ":" in name else f"noisylabels.{METHODS[name]}").partition(":")[0]
+
+
+def method_class(name: str) -> Any:
+    """The class of a method, a key of `noisylabels.METHODS` or ``package.module:Class``.
+
+    Raises ValueError : a name that no method has, a missing module or class; with the nearest ones.
+    """
+    where = name if ":" in name else f"noisylabels.{METHODS.get(name, '')}"
+    module_name, _, class_name = where.partition(":")
+    if not class_name:
+        hint = near(name, METHODS, 3)
+        raise ValueError(f"method: {name!r} is unknown{hint} (your own: 'package.module:Class')")
+    try:
+        module = imported(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise  # the module is there, something that it imports is not
+        raise ValueError(f"method: no module {module_name!r} for {name!r}; is it on PYTHONPATH?") from error
+    if not inspect.isclass(found := getattr(module, class_name, None)):
+        close = near(class_name, dir(module), 3)
+        raise ValueError(f"method: module {module_name!r} has no class {class_name!r}{close}")
+    return found
+
+
+class Method(Model):
+    """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
+
+    kind: ClassVar[str] = "classifiers"
+    """The package of the library that the method is from."""
+
+    method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
+    parameters: dict[str, Any] = Field({}, description="keyword arguments")
+    label: str | None = Field(None, description="name in running text, such as the label of an axis")
+    role: Literal["control", "reference"] | None = Field(
+        None, description="control: knows more than the others; reference: baseline"
+    )
+    shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
+    note: str | None = Field(None, description="a sentence below the tables that show it")
+
+    @property
+    def custom(self) -> bool:
+        """Is it a user's class, ``package.module:Class``?"""
+        return ":" in self.method
+
+    @property
+    def cls(self) -> Any:
+        """The class, imported when asked for. Raises ValueError : a user's module or class is missing."""
+        return method_class(self.method)
+
+    def build(self, **chosen: Any) -> Any:
+        """An instance with the fixed parameters and the chosen ones, which win."""
+        return self.cls(**(self.parameters | chosen))
+
+    def check(self) -> None:
+        """Check what needs the class: contracts and parameters. Override for more than its constructor.
+
+        Raises ValueError : what is wrong, and what is possible.
+        """
+        check_keywords(self.cls, self.parameters)
+
+    def require(self, member: str, user: str, otherwise: str = "") -> None:
+        """Raise ValueError unless the class has the member, see `SIGNATURES`, that ``user`` needs.
+
+        otherwise : another way out than to implement it.
+        """
+        if not hasattr(self.cls, member):
+            remedy = f"implement {SIGNATURES[member]}" + (f", or {otherwise}" if otherwise else "")
+            missing = f"{self.cls.__name__} has no {member}, which {user} needs"
+            raise ValueError(f"method {self.method}: {missing}; {remedy}")
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.custom:
+            if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
+                raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
+            if self.method.startswith("noisylabels."):  # anybody else's is imported by its job
+                self.check()
+            return self
+        known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
+        if self.method not in known:
+            _ = self.cls  # names what is near if no method is called this
+            raise ValueError(f"method: {self.method!r} is not one of the {self.kind}: {', '.join(known)}")
+        self.check()
+        return self
+
+
+M = TypeVar("M", bound=Method)
+Methods = Annotated[dict[Label, M], Field(min_length=1)]
+"""Label -> method."""
+PLAIN = (int, float, str, bool, type(None))
+
+
+def check_keywords(
+    function: Callable[..., Any], given: Mapping[str, Any], more: Iterable[str] = (), also: Iterable[str] = ()
+) -> None:
+    """Check keyword arguments against a signature: names, plain types, words of a ``Literal``.
+
+    more : names that are given elsewhere.   also : names that are known beside those of the function.
+    Raises ValueError : the name or value, and what is possible.
+    """
+    keywords = inspect.signature(function).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in keywords.values()):
+        return
+    options = [*(key for key, each in keywords.items() if each.default is not each.empty), *also]
+    for name in (*given, *more):
+        if name not in keywords and name not in also:
+            raise ValueError(f"no parameter {name!r}{near(name, options)}")
+    for name, value in given.items():
+        if isinstance(value, list) and (strange := [each for each in value if isinstance(each, Mapping)]):
+            raise ValueError(f"parameter {name}: {strange[0]!r} in a list; numbers or words are expected")
+        hint: Any = _hint(function, keywords[name]) if name in keywords else Any
+        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        if all(part in PLAIN or get_origin(part) is Literal for part in parts):
+            try:
+                checker = pydantic.TypeAdapter(hint, config=pydantic.ConfigDict(strict=True))
+                checker.validate_python(value)
+            except pydantic.ValidationError as error:
+                raise ValueError(f"parameter {name}: {explained(error, value)}") from None
+
+
+def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """Its annotation; without one, that of a number if its default is one, else Any."""
+    if parameter.annotation is parameter.empty:
+        return int | float | None if type(parameter.default) in (int, float) else Any
+    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    scope = getattr(getattr(code, "__func__", code), "__globals__", {})
+    try:
+        text = parameter.annotation
+        return eval(text, scope) if isinstance(text, str) else text
+    except NameError:  # imported for type checkers alone
+        return Any
+
+
+class Settings(Model):
+    """Base of the settings of every protocol."""
+
+    def check_data(self, listed: Iterable[str]) -> None:
+        """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
+
+    def setting_of(self, method: str) -> str | None:
+        """The one entry of the column setting in rows of a method; None where it may have others."""
+
+    def check_custom(self) -> None:
+        """Import the user's classes that the settings name, and check them as those of the library are.
+
+        Raises ValueError : a class or parameter that does not exist, a contract that is not kept.
+        """
+        for label, method in getattr(self, "methods", {}).items():
+            if isinstance(method, Method) and method.custom:
+                try:
+                    method.check()
+                except ValueError as error:
+                    raise ValueError(f"settings.methods.{label}: {error}") from None
+
+
+class Trials(Settings):
+    """Settings of an experiment that is repeated."""
+
+    repetitions: Repetitions
+
+
+class Repeated(Trials):
+    """Settings of an experiment that is repeated, its random numbers drawn under a name."""
+
+    experiment: str = Field(min_length=1, description="name under which random numbers are drawn")
+
+
+class OnDataSets(Repeated):
+    """Settings of an experiment on data sets."""
+
+    datasets: Distinct[str]
+
+
+class PartSettings(OnDataSets):
+    """Settings of an experiment on random parts of data sets."""
+
+    train: Share = Field(description="share of the rows that are for training")
+
+
+class Drawn(Model):
+    """How to split a data set that has no official splits."""
+
+    test: Share = Field(description="share of the rows for the test")
+    stratified: bool = Field(description="the same share of every class")
+
+
+class SplitSettings(OnDataSets):
+    """Settings of an experiment on splits of data sets, with flipped labels of the training rows."""
+
+    repetitions: Repetitions = Field(description="the first splits of each data set, at most all it has")
+    first_split: pydantic.NonNegativeInt = Field(
+        0, description="number of the first split, at most half of a set's"
+    )
+    splits: Drawn | None = Field(None, description="how to split the data sets that have no official splits")
+    noise: Annotated[Flips, only(*COINS, "symmetric", "uniform", "class_conditional")]

@@ -1,0 +1,275 @@
+"""Claims hold, are contradicted by swapped curves, or lean to one side."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic_tables import curve, noisy_mean, table
+from verdict_inputs import around, below, claim, one_verdict, two_methods
+
+from noisylabels.statistics import holm, holm_factor
+from reproduction.judge.sentences import Sentences
+from reproduction.judge.verdicts import judge
+
+SAY = Sentences().evidence
+
+
+def test_pairing_finds_a_small_difference_under_large_common_noise():
+    frame = two_methods(np.random.default_rng(3), 0.3)
+    row = one_verdict(claim(below()), frame)
+    assert row["verdict"] == "holds"
+    assert row["ci_high"] - row["ci_low"] < 0.3
+    shuffled = frame.copy()
+    theirs = shuffled["method"] == "theirs"
+    shuffled.loc[theirs, "repetition"] = np.roll(shuffled.loc[theirs, "repetition"], 3)
+    assert one_verdict(claim(below()), shuffled)["verdict"] == "leaning for"
+
+
+def test_swapped_methods_are_contradicted():
+    frame = two_methods(np.random.default_rng(3), 1)
+    swapped = frame.assign(method=frame["method"].map({"ours": "theirs", "theirs": "ours"}))
+    assert one_verdict(claim(below()), frame)["verdict"] == "holds"
+    row = one_verdict(claim(below()), swapped)
+    assert row["verdict"] == "contradicted"
+    assert row["estimate"] == pytest.approx(1, abs=0.2)
+
+
+def test_a_ratio_off_by_five_percent_contradicts_the_claim_of_two_percent():
+    frame = two_methods(np.random.default_rng(3), 0).assign(value=lambda rows: 10 + 0.001 * rows["value"])
+    check = below(statistic="ratio", within=[0.98, 1.02], below=None, for_each=["metric"])
+    assert one_verdict(claim(check), frame)["verdict"] == "holds"
+    frame.loc[frame["method"] == "ours", "value"] *= 1.05
+    assert one_verdict(claim(check), frame)["verdict"] == "contradicted"
+
+
+def test_large_error_bars_contradict_the_claim_that_they_are_tiny():
+    check = {"statistic": "relative_se", "where": {"method": "ours"}, "below": 0.08}
+    row = one_verdict(claim(check), table(curve(around(1, sd=0.5))))
+    assert (row["verdict"], row["estimate"]) == ("contradicted", pytest.approx(0.5 / np.sqrt(30)))
+    assert one_verdict(claim(check), table(curve(around(1, sd=0.2))))["verdict"] == "holds"
+    assert one_verdict(claim(check), table(curve([1.0])))["verdict"] == "undecided"
+
+
+def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
+    ratios = np.linspace(0.1, 0.9, 20)
+    check = {
+        "statistic": "value",
+        "where": {"metric": "loss_over_bound"},
+        "rows": "every",
+        "below": 1.000000001,
+    }
+    frame = table(*(curve(ratios, metric="loss_over_bound", method=m) for m in ("lms", "p_norm")))
+    assert one_verdict(claim(check), frame)["verdict"] == "holds"
+    frame.loc[27, "value"] = 1.01
+    row = one_verdict(claim(check), frame)
+    assert (row["verdict"], row["estimate"]) == ("contradicted", 1.01)
+    assert (row["violating"], row["rows"], row["side"]) == (1, 40, "above")
+    assert json.loads(row["worst"]) == {"method": "p_norm", "repetition": 7}
+    assert "1 of 40 rows violate it, worst at method p_norm, repetition 7" in SAY(row)
+
+
+def test_one_realisation_shows_nothing_but_its_sign():
+    for theirs, sign, leaning in ((12, "agrees", "for"), (8, "disagrees", "against")):
+        row = one_verdict(claim(below()), table(curve([10]), curve([theirs], method="theirs")))
+        assert row["verdict"] == f"leaning {leaning}"
+        assert f"one realisation, no test; it {sign}" in SAY(row)
+
+
+def test_methods_that_are_equal_do_not_differ():
+    values = around(10)
+    for theirs in (values, values * (1 + 1e-11)):
+        row = one_verdict(claim(below()), table(curve(values), curve(theirs, method="theirs")))
+        assert (row["verdict"], row["estimate"]) == ("leaning against", 0)
+
+
+def test_a_trend_needs_every_step():
+    rng = np.random.default_rng(5)
+    sizes = ("n=16", "n=64", "n=256")
+
+    def frame(ratios):
+        return table(
+            *(curve(noisy_mean(rng, r), method="lms", setting=s) for r, s in zip(ratios, sizes, strict=True)),
+            *(curve(noisy_mean(rng, 1), method="p_norm", setting=s) for s in sizes),
+        )
+
+    check = below(statistic="log_ratio", a={"method": "lms"}, b={"method": "p_norm"}, below=None)
+    grows = claim(check | {"increasing": {"setting": list(sizes)}})
+    falls = claim(check | {"decreasing": {"setting": list(sizes)}})
+    assert one_verdict(grows, frame((2.5, 6.6, 17.6)))["verdict"] == "holds"
+    assert one_verdict(falls, frame((17.6, 6.6, 2.5)))["verdict"] == "holds"
+    assert one_verdict(grows, frame((2.5, 6.6, 6.6)))["verdict"].startswith("leaning")
+    row = one_verdict(grows, frame((2.5, 17.6, 6.6)))
+    assert row["verdict"] == "contradicted"
+    assert json.loads(row["at"]) == {"setting": ["n=64", "n=256"]}
+    assert "setting n=64 → n=256" in SAY(row)
+
+
+def test_a_trend_along_numbers():
+    rng = np.random.default_rng(5)
+    frame = table(*(curve(noisy_mean(rng, 1 / k), x=k) for k in (4, 8.0, 16)))
+    check = {"statistic": "value", "where": {"method": "ours"}, "decreasing": {"x": [4, 8, 16]}}
+    assert one_verdict(claim(check), frame)["verdict"] == "holds"
+
+
+def test_deviation_compares_spreads():
+    frame = table(curve(around(10, sd=0.1, n=20)), curve(around(10, sd=2, n=20, seed=1), method="theirs"))
+    assert one_verdict(claim(below()), frame)["verdict"].startswith("leaning")
+    assert one_verdict(claim(below(of="deviation")), frame)["verdict"] == "holds"
+
+
+def test_last_is_the_end_of_each_curve():
+    rng = np.random.default_rng(0)
+    frame = table(
+        *(curve(noisy_mean(rng, 5), x=x) for x in (1, 10)),
+        curve(noisy_mean(rng, 1), x=100),
+        curve(noisy_mean(rng, 2), method="theirs", x=70),
+        curve(noisy_mean(rng, 0.1), method="theirs", x=1),
+    )
+    assert one_verdict(claim(below(where={"x": "last"})), frame)["verdict"] == "holds"
+    assert one_verdict(claim(below(where={"x": "first"})), frame)["verdict"] == "contradicted"
+
+
+def test_the_most_of_the_groups():
+    rng = np.random.default_rng(2)
+    gaps = {"a": 1, "b": 1, "c": 1, "d": -1}
+    frame = pd.concat(two_methods(rng, gap).assign(dataset=name) for name, gap in gaps.items())
+    verdicts = [
+        one_verdict(claim(below(for_each=["dataset"], at_least=k)), frame)["verdict"] for k in (2, 3, 4)
+    ]
+    assert verdicts == ["holds", "holds", "contradicted"]
+    assert one_verdict(claim(below(for_each=["dataset"])), frame)["verdict"] == "contradicted"
+
+
+def test_all_checks_must_hold():
+    frame = two_methods(np.random.default_rng(3), 1)
+    assert one_verdict(claim(below(), below(below=-0.5)), frame)["verdict"] == "holds"
+    row = one_verdict(claim(below(), below(below=-2)), frame)
+    assert row["verdict"] == "contradicted"
+    assert (row["number"], row["checks"]) == (2, 2)
+    assert "check 2 of 2" in SAY(row)
+
+
+def three_levels(rng, gains, n=30):
+    """Clean errors 10 with a common part, and two kinds of noise that raise them by ``gains``."""
+    common = rng.standard_normal(n)
+    levels = {"clean": 0.0, "one": gains[0], "other": gains[1]}
+    return table(
+        *(curve(10 + gain + common + 0.1 * rng.standard_normal(n), noise=k) for k, gain in levels.items())
+    )
+
+
+INCREASES = {
+    "statistic": "ratio_of_differences",
+    "a": {"noise": "one"},
+    "b": {"noise": "other"},
+    "base": {"noise": "clean"},
+    "within": [0.5, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [
+        ((3, 2.5), "holds"),
+        ((3, 1.5), "leaning for"),
+        ((3, 0.5), "contradicted"),
+        ((1, 4), "contradicted"),
+    ],
+)
+def test_a_ratio_of_increases(gains, verdict):
+    row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), gains))
+    assert row["verdict"] == verdict
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    assert row["estimate"] == pytest.approx(gains[0] / gains[1], rel=0.2)
+    assert SAY(row).startswith("(one − clean) / (other − clean) = ")
+
+
+def test_a_ratio_whose_divisor_is_nothing_shows_nothing():
+    row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), (3, 0)))
+    assert row["verdict"].startswith("leaning")
+    assert row["remark"] == "divisor"
+    assert "the divisor is not shown to be above 0" in SAY(row)
+
+
+def test_a_ratio_of_increases_is_grouped_and_counted_like_any_other():
+    rng = np.random.default_rng(5)
+    gains = {"a": (3, 3), "b": (2, 2), "c": (6, 1)}
+    frame = pd.concat(three_levels(rng, g).assign(dataset=name) for name, g in gains.items())
+    two, three = (
+        one_verdict(claim(INCREASES | {"for_each": ["dataset"], "at_least": k}), frame)["verdict"]
+        for k in (2, 3)
+    )
+    assert (two, three) == ("holds", "contradicted")
+
+
+def test_a_theorem_is_verified_and_one_row_contradicts_it():
+    check = {"statistic": "value", "where": {"metric": "error"}, "below": 1, "rows": "every"}
+    frame = table(curve(np.linspace(0, 0.9, 10)))
+    assert one_verdict(claim(check, theorem=True), frame)["verdict"] == "verified"
+    frame.loc[3, "value"] = 1.5
+    row = one_verdict(claim(check, theorem=True), frame)
+    assert row["verdict"] == "contradicted"
+    assert (row["violating"], row["rows"]) == (1, 10)
+
+
+@given(st.lists(st.floats(0, 0.2), min_size=1, max_size=8), st.floats(0, 0.2), st.floats(0.001, 0.2))
+def test_the_factor_of_holm_is_what_the_decision_rests_on(others, p, alpha):
+    every = [p, *others]
+    assert (holm(every)[0] < alpha) == (holm_factor(every, 0, alpha) * p < alpha)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 6), st.integers(0, 3), st.integers(0, 10**6))
+def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, asked, rivals, seed):
+    """The count uses the p-values, and their corrections, that decide."""
+    rng = np.random.default_rng(seed)
+    gaps = enumerate(rng.uniform(0, 0.3, groups))
+    frame = pd.concat(two_methods(rng, gap, n=6).assign(dataset=f"d{i}") for i, gap in gaps)
+    asked = min(asked, groups)
+    claims = [claim(below(for_each=["dataset"], at_least=asked), id="c")]
+    claims += [claim(below(where={"dataset": f"d{i % groups}"}), id=f"r{i}") for i in range(rivals)]
+    row = judge({"claims": claims}, frame, "full").iloc[0]
+    assert (row["passing"] >= asked) == (row["verdict"] == "holds")
+
+
+def test_a_place_names_only_what_a_row_has():
+    assert Sentences().place({"method": "lms", "x": 2.5}) == "method lms, x = 2.5"
+    assert Sentences(x="epoch").place({"x": [2, 5]}) == "epoch 2 → 5"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "error: ours is 2 below theirs (the same in every run); asked: a difference below 0"),
+        ({"statistic": "ratio", "below": 1}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
+        ({"statistic": "log_ratio", "below": -0.2}, "error: ours is 20 % lower than theirs (ratio "),
+        (
+            {"below": None, "within": [-1, 1], "for_each": ["dataset"]},
+            "error: ours is 2 below theirs on synthetic (the",
+        ),
+        ({"statistic": "value", "b": None}, "error: ours is 8 (95 % interval 7.89 to 8.11, n = 30)"),
+        ({"of": "deviation"}, ""),
+        (
+            {
+                "statistic": "value",
+                "a": None,
+                "b": None,
+                "below": None,
+                "decreasing": {"method": ["theirs", "ours"]},
+            },
+            "error falls by 2 from theirs to ours (the same in every run); asked: decreasing along th",
+        ),
+        (
+            {"statistic": "value", "b": None, "below": 8 + 1e-9, "rows": "every"},
+            "ours (error) is 8.542 in the worst of 30 rows (repetition 21); asked: at most 8 in every row; ",
+        ),
+    ],
+)
+def test_the_effect_that_decides_is_told_in_words(changes, says):
+    frame = table(curve(around(8)), curve(around(10), method="theirs"))
+    row = one_verdict(claim(below(where={"metric": "error"}, **changes)), frame)
+    told = Sentences().told(row)
+    assert told.startswith(says) if says else not told

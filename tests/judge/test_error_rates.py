@@ -1,0 +1,123 @@
+"""How often a verdict is wrong, over many simulated artifacts."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_tables import curve, table
+from verdict_inputs import MARGIN, around, below, claim, printed, two_methods
+
+from reproduction.judge.sentences import Sentences
+from reproduction.judge.verdicts import judge
+
+
+def rates(entries, make, runs=200):
+    """Share of simulated artifacts in which each verdict occurs at least once."""
+    rng = np.random.default_rng(11)
+    seen = Counter()
+    for _ in range(runs):
+        seen.update(set(judge(entries, make(rng), "full")["verdict"]))
+    return {verdict: count / runs for verdict, count in seen.items()}
+
+
+def limit(runs):
+    """Largest share of wrong verdicts at a true rate of 5 %, three standard errors up."""
+    return 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+FIVE = {"published": [printed(id=f"v{i}", where={"noise": f"n{i}"}, se=0.1, n=10) for i in range(5)]}
+
+
+def five_values(rng, truth):
+    """Printed value 10 with standard error 0.1; ours from the same truth plus an offset."""
+    shift = truth + 0.1 * rng.standard_normal(5)
+    return table(
+        *(
+            curve(10 + s + 0.1 * np.sqrt(10) * rng.standard_normal(10), noise=f"n{i}")
+            for i, s in enumerate(shift)
+        )
+    )
+
+
+def states(make, runs):
+    """(share of cells in each state, share of artifacts with at least one mark of Holm), over simulations."""
+    rng = np.random.default_rng(11)
+    frames = [judge(FIVE, make(rng), "full") for _ in range(runs)]
+    every = pd.concat(frames)["verdict"].value_counts(normalize=True)
+    return every.to_dict(), float(np.mean([(frame["holm"] != "").any() for frame in frames]))
+
+
+@pytest.mark.nightly
+def test_a_state_is_wrong_in_five_percent_of_the_cells_and_a_mark_of_holm_in_five_percent_of_the_artifacts():
+    """On the border of the margin "inside" and "outside" are both wrong, and no state is wrong more often."""
+    found, marked = states(lambda rng: five_values(rng, MARGIN), 100)
+    assert found["inside"] <= limit(500)
+    assert found["outside"] <= limit(500)
+    assert marked <= 2 * limit(100), "two families, inside and outside, of 5 % each"
+
+
+@pytest.mark.nightly
+def test_equal_truths_are_never_outside_and_mostly_inside():
+    found, marked = states(lambda rng: five_values(rng, 0.0), 40)
+    assert found.get("outside", 0) == 0
+    assert found["inside"] > 0.9
+    assert marked > 0.9
+    assert states(lambda rng: five_values(rng, 3 * MARGIN), 10)[0]["outside"] > 0.9
+
+
+@pytest.mark.nightly
+def test_error_of_claims_between_equal_methods():
+    found = rates({"claims": [claim(below())]}, lambda rng: two_methods(rng, 0))
+    assert found.get("holds", 0) <= limit(200)
+    assert found.get("contradicted", 0) <= limit(200)
+
+
+@pytest.mark.nightly
+def test_at_least_keeps_its_level():
+    """Two of four groups truly differ: "at least three" rarely holds, "at least two" nearly always."""
+
+    def four_groups(rng):
+        parts = [two_methods(rng, gap).assign(noise=f"n{i}") for i, gap in enumerate((1, 1, 0, 0))]
+        return pd.concat(parts)
+
+    three, two = ({"claims": [claim(below(for_each=["noise"], at_least=k))]} for k in (3, 2))
+    assert rates(three, four_groups, 150).get("holds", 0) <= limit(150)
+    assert rates(two, four_groups, 20)["holds"] > 0.9
+
+
+STUCK = {"published": [printed(value=10.0, margin=1.0, se=0.003, n=10, where={"noise": "n0"})]}
+
+
+def one_run_in_ten_gets_stuck(rng, n, curves, mean, sd=0.05, far=10.0):
+    """Runs near a level, and every tenth ``far`` above it, by chance; their expectation is ``mean``."""
+    stuck = far * (rng.random((curves, n)) < 0.1)
+    values = mean - far / 10 + sd * rng.standard_normal((curves, n)) + stuck
+    return table(*(curve(each, noise=f"n{i}") for i, each in enumerate(values)))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("n", "curves", "far"),
+    [(10, 1, 10), (10, 8, 10), (10, 8, 0.4), (10, 8, 0.3), (28, 2, 10), (30, 1, 10), (100, 1, 10)],
+)
+def test_runs_that_get_stuck_are_inside_or_outside_wrongly_in_five_percent(n, curves, far):
+    """On the border the plain t-test says "inside" (or "outside" below it) in 35 % at n = 10."""
+    for border, wrong in ((11.0, "inside"), (9.0, "outside")):
+        rng = np.random.default_rng(11)
+        frames = [one_run_in_ten_gets_stuck(rng, n, curves, border, far=far) for _ in range(300)]
+        words = [judge(STUCK, frame, "full").loc[0, "verdict"] for frame in frames]
+        assert words.count(wrong) / 300 <= limit(300), (n, border)
+
+
+def test_far_runs_leave_few_repetitions_undecided_and_many_are_judged_with_their_skewness():
+    rng = np.random.default_rng(3)
+    few, many = (one_run_in_ten_gets_stuck(rng, n, 1, 10.0, far=1.0) for n in (28, 200))
+    row = judge(STUCK, few, "full").iloc[0]
+    assert (row["verdict"], row["remark"], row["n_needed"]) == ("undecided", "far", 29)
+    assert "a run of this method lies far from the others" in Sentences().evidence(row)
+    assert judge(STUCK, many, "full").loc[0, "verdict"] == "inside"
+    alone = table(curve(around(10, n=10), noise="n0"))
+    row = judge(STUCK, alone, "full").iloc[0]
+    assert (row["verdict"], row["remark"]) == ("undecided", "few")
+    assert "too few runs of this method to see one in ten" in Sentences().evidence(row)

@@ -1,0 +1,53 @@
+"""Verdicts do not depend on the order of rows, on other methods, and move with the shift."""
+
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic_tables import curve, table
+from verdict_inputs import around, below, claim, everything, one_verdict, printed
+
+from reproduction.judge.verdicts import judge
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=15, deadline=None)
+def test_row_order_does_not_matter(random):
+    entries, frame = everything(np.random.default_rng(0))
+    order = list(range(len(frame)))
+    random.shuffle(order)
+    pd.testing.assert_frame_equal(
+        judge(entries, frame, "full"), judge(entries, frame.iloc[order], "full"), check_exact=True
+    )
+
+
+@given(
+    st.floats(-1e6, 1e6), st.text("abcxyz_", min_size=1).filter(lambda name: name not in ("ours", "theirs"))
+)
+@settings(max_examples=15, deadline=None)
+def test_another_method_changes_nothing(value, name):
+    entries, frame = everything(np.random.default_rng(0))
+    more = pd.concat([table(curve([value] * 10, method=name)), frame])
+    pd.testing.assert_frame_equal(
+        judge(entries, frame, "full"), judge(entries, more, "full"), check_exact=True
+    )
+
+
+@given(st.lists(st.floats(0, 4), min_size=2, max_size=6), st.sampled_from([-1, 1]))
+@settings(max_examples=25, deadline=None)
+def test_verdicts_are_monotone_in_the_shift(shifts, sign):
+    rank = {"inside": 0, "undecided": 1, "outside": 2}
+    claim_rank = {"holds": 0, "leaning for": 1, "leaning against": 2, "contradicted": 3}
+    ours = around(10)
+    found = [one_verdict(printed(), table(curve(ours + sign * s)))["verdict"] for s in sorted(shifts)]
+    assert [rank[v] for v in found] == sorted(rank[v] for v in found)
+    theirs = curve(around(11, seed=4), method="theirs")
+    found = [one_verdict(claim(below()), table(curve(ours + s), theirs))["verdict"] for s in sorted(shifts)]
+    assert [claim_rank[v] for v in found] == sorted(claim_rank[v] for v in found)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=9))
+@settings(max_examples=25, deadline=None)
+def test_the_interval_contains_the_estimate(values):
+    row = one_verdict(printed(), table(curve(values)))
+    assert row["ci_low"] <= row["estimate"] <= row["ci_high"]

@@ -1,0 +1,180 @@
+"""Printed values: known distributions in, known verdicts out."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from synthetic_tables import curve, table
+from verdict_inputs import MARGIN, around, below, claim, one_verdict, printed
+
+from reproduction.judge.sentences import Sentences
+from reproduction.judge.verdicts import judge
+
+SAY = Sentences().evidence
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [
+        (10.0, "inside"),
+        (10.1, "inside"),
+        (10.45, "undecided"),
+        (9.5, "undecided"),
+        (11.5, "outside"),
+        (8.5, "outside"),
+    ],
+)
+def test_published_value(ours, verdict):
+    row = one_verdict(printed(), table(curve(around(ours))))
+    assert row["verdict"] == verdict
+    assert (row["estimate"], row["published"], row["margin"], row["n"]) == pytest.approx(
+        (ours, 10, MARGIN, 30)
+    )
+
+
+def test_a_result_three_margins_off_differs():
+    frame = table(curve(around(10.0)))
+    assert one_verdict(printed(), frame)["verdict"] == "inside"
+    assert one_verdict(printed(), frame.assign(value=frame["value"] + 3 * MARGIN))["verdict"] == "outside"
+
+
+def test_p_values_are_those_of_scipy():
+    values = around(10.4, n=32)
+    row = one_verdict(printed(), table(curve(values)))
+    p = max(
+        stats.ttest_1samp(values, 10 - MARGIN, alternative="greater").pvalue,
+        stats.ttest_1samp(values, 10 + MARGIN, alternative="less").pvalue,
+    )
+    assert row["p_adjusted"] == pytest.approx(p)
+    low, high = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
+
+
+def test_the_printed_error_widens_the_comparison():
+    frame = table(curve(around(10.0, sd=0.1)))
+    assert one_verdict(printed(se=0.01, n=10), frame)["verdict"] == "inside"
+    assert one_verdict(printed(se=0.4, n=10), frame)["verdict"] == "undecided"
+    by_sd = one_verdict(printed(sd=0.4 * np.sqrt(10), n=10), frame)
+    assert by_sd["p_adjusted"] == pytest.approx(one_verdict(printed(se=0.4, n=10), frame)["p_adjusted"])
+
+
+def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_beside_it():
+    frame = table(*(curve(around(10.4, seed=i), noise=f"n{i}") for i in range(8)))
+    entries = [printed(id=f"v{i}", where={"method": "ours", "noise": f"n{i}"}) for i in range(8)]
+    alone = one_verdict(entries[0], frame)
+    together = judge({"published": entries}, frame, "full")
+    assert set(together["verdict"]) == {"inside"} == {alone["verdict"]}
+    assert together["p_agree"].to_list() == pytest.approx([alone["p_agree"]] * 8)
+    assert together["p_adjusted"].to_list() == pytest.approx([8 * alone["p_agree"]] * 8)
+    assert (together["holm"] == "").all(), "8 times the p-value is above 5 %"
+    assert (together["bh"] == "inside").all(), "equal p-values stay what they are"
+    assert SAY(together.iloc[0]).endswith("; of 8: survives Benjamini-Hochberg")
+    assert (alone["holm"], alone["bh"]) == ("inside", "inside")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_inside_is_a_90_percent_interval_within_the_margin(seed):
+    ours = around(10.0 + 0.1 * seed, sd=0.5, n=35, seed=seed)
+    row = one_verdict(printed(se=0.1, n=10), table(curve(ours)))
+    low, high = _welch_interval(ours)
+    assert (row["verdict"] == "inside") == (low > -MARGIN and high < MARGIN)
+    assert (row["p_agree"] < 0.05) == (row["verdict"] == "inside")
+
+
+def _welch_interval(ours):
+    """The 90 % interval of the difference by Welch's formula, written out."""
+    parts = np.array([ours.var(ddof=1) / 35, 0.01])
+    df = parts.sum() ** 2 / (parts**2 / [34, 9]).sum()
+    half = stats.t.ppf(0.95, df) * np.sqrt(parts.sum())
+    return ours.mean() - 10 - half, ours.mean() - 10 + half
+
+
+def test_one_realisation_is_compared_but_shows_nothing():
+    near, far = (one_verdict(printed(), table(curve([value]))) for value in (10.2, 12))
+    assert (near["verdict"], far["verdict"]) == ("undecided", "undecided")
+    assert SAY(near).endswith("one realisation, no test; it lies within the margin")
+    assert SAY(far).endswith("one realisation, no test; it lies beyond the margin")
+    assert np.isnan([near["p_adjusted"], near["p_agree"], near["p_contra"]]).all()
+
+
+def test_equal_repetitions_count_as_one_and_are_compared_exactly():
+    near, far = (one_verdict(printed(), table(curve([value] * 5))) for value in (10.2, 12))
+    assert (near["verdict"], far["verdict"]) == ("inside", "outside")
+    assert (near["n"], near["holm"], far["bh"]) == (1, "inside", "outside")
+    assert "all 5 repetitions are equal: they count as one; compared without a test" in SAY(near)
+
+
+def test_equal_repetitions_are_tested_against_a_printed_mean_with_an_error():
+    one, ten = (one_verdict(printed(se=0.2, n=10), table(curve([10.2] * n))) for n in (2, 10))
+    exact = stats.ttest_1samp(
+        around(9.8, sd=0.2 * np.sqrt(10), n=10), 10 - MARGIN, alternative="greater"
+    ).pvalue
+    assert one["p_agree"] == ten["p_agree"] == pytest.approx(exact)
+    assert (one["n"], ten["n"]) == (1, 1)
+
+
+def test_a_listed_selector_is_averaged_within_the_repetition():
+    frame = table(curve(around(9), dataset="a"), curve(around(11), dataset="b"))
+    row = one_verdict(printed(where={"method": "ours", "dataset": ["a", "b"]}), frame)
+    assert (row["estimate"], row["n"]) == (pytest.approx(10), 30)
+
+
+def test_unequal_repetitions_use_the_common_ones_and_say_so():
+    frame = table(curve(around(9), dataset="a"), curve(around(11, n=50), dataset="b"))
+    row = one_verdict(printed(where={"method": "ours", "dataset": ["a", "b"]}), frame)
+    assert row["n"] == 30
+    assert "20 incomplete repetitions left out" in SAY(row)
+
+
+@pytest.mark.parametrize("entry", [printed(), claim(below())])
+def test_stand_in_data_is_not_comparable(entry):
+    frame = table(
+        curve(around(10), source="stand-in (magic)", dataset="susy"),
+        curve(around(12), source="stand-in (magic)", dataset="susy", method="theirs"),
+    )
+    row = one_verdict(entry, frame)
+    assert row["verdict"] == "not comparable"
+    assert "substitute data for susy" in SAY(row)
+    assert SAY(row).endswith(("on these rows: inside", "on these rows: holds"))
+    assert np.isnan(row["p_adjusted"])
+
+
+def test_only_the_selected_rows_count_as_stand_in():
+    frame = table(curve(around(10), dataset="a"), curve(around(10), dataset="b", source="stand-in"))
+    assert one_verdict(printed(where={"method": "ours", "dataset": "a"}), frame)["verdict"] == "inside"
+
+
+def test_declared_not_comparable_needs_no_rows():
+    absent = printed(where={"method": "libsvm"}, not_comparable="the reference program is closed")
+    row = one_verdict(absent, table(curve(around(10))))
+    assert row["verdict"] == "not comparable"
+    assert SAY(row).startswith("the reference program is closed: no rows for it")
+
+
+@pytest.mark.parametrize(
+    "entry", [printed(), claim(below()), printed(value=99), printed(where={"method": "left_out"})]
+)
+def test_reduced_runs_only_ran(entry):
+    row = one_verdict(entry, table(curve(around(10)), curve(around(12), method="theirs")), "quick")
+    assert row["verdict"] == "ran"
+    assert np.isnan(row["p_adjusted"])
+    assert ("no rows for it" in SAY(row)) == np.isnan(row["estimate"])
+
+
+@pytest.mark.parametrize(("dataset", "test_points"), [("ida_heart", 100), ("ida_diabetes", 300)])
+def test_the_printed_boosting_means_are_those_of_ten_runs(dataset, test_points):
+    """A mean of R errors on n points is a multiple of 100 / (R n); those printed have two decimals."""
+    table = pd.read_csv(ROOT / "config/experiments/kernel_boost/boosters.published.csv")
+    means = table.loc[table["dataset"] == dataset, "value"]
+    assert (table.loc[table["dataset"] == dataset, "n"] == 10).all()
+    fit = [
+        runs
+        for runs in range(1, 20)
+        if (
+            (means - (means * runs * test_points / 100).round() * 100 / (runs * test_points)).abs() <= 0.0051
+        ).all()
+    ]
+    assert fit == [10]

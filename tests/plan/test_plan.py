@@ -1,0 +1,194 @@
+"""The plan: which files an artifact promises and needs, and which jobs make them."""
+
+import itertools
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from project import EXPERIMENTS, load_data_sets, load_project
+
+from noisylabels import METHODS
+from reproduction.plan import plan
+from reproduction.run import console
+from reproduction.spec.settings import DISPLAY
+
+PAPERS = ["ors", "robust_sgd", "kernel_boost"]
+
+
+def make(scale="full", **options):
+    data = {"mirror": "", "source": "", "offline": False, "local": {}} | options
+    config = {"scale": scale, "papers": PAPERS, "seed": 1, "formats": ["pdf", "png"], "data": data}
+    every = load_project(scale)
+    by_paper = [[name for name in every if name.startswith(f"{paper}/")] for paper in PAPERS]
+    chosen = {name: every[name] for name in itertools.chain(*by_paper)}
+    return plan.Plan(config, chosen, load_data_sets())
+
+
+@pytest.fixture
+def no_speech(monkeypatch):
+    monkeypatch.setattr(plan.Plan, "lack", lambda _, name: "no speech" if name.startswith("speech") else "")
+    return make()
+
+
+def test_an_experiment_is_one_job_or_several_but_never_both():
+    for here in (make("smoke"), make("full")):
+        single, split = (here.experiments(single=flag) for flag in (True, False))
+        for name, artifact in here.artifacts.items():
+            found = [bool(re.fullmatch(pattern, name)) for pattern in (single, split)]
+            assert sum(found) == bool(artifact.protocol)
+            assert not found[0] or len(here.parts(name)) == 1
+
+
+def test_one_experiment_of_each_paper_starts_before_all_others_that_of_a_large_one_first():
+    here = make("smoke")
+    leads = {name: lead for name, a in here.artifacts.items() if a.protocol and (lead := here.lead(name))}
+    assert [name.partition("/")[0] for name in leads] == PAPERS
+    assert max(leads, key=lambda name: leads[name]).startswith("kernel_boost/")
+
+
+def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters():
+    here, name = make(source="packaged"), "robust_sgd/table1"
+    cell = next(cell for cell in here.artifact(name).cells if "a7a" in cell)
+    assert here.data(name, cell) == ["data/prepared/a7a.packaged.npz"]
+    assert len(here.data(name)) == 2
+    roots = set(here.code(name, cell).split()[1:])
+    assert {"scripts/job.py", f"noisylabels.{METHODS['pegasos'].partition(':')[0]}"} <= roots
+    assert here.tuned(name, [cell]) == [f"results/full/{name}/cells/{cell}/tuned.json"]
+    assert here.tuned("kernel_boost/rivals") == []
+
+
+def test_a_job_is_described_without_its_caption_and_labels():
+    job = json.loads(make("smoke").job("ors/fig2"))
+    assert set(job) == {"protocol", "experiment", "seed", "settings"}
+    assert job["experiment"] == "ors-regression"
+    declared = make("smoke").cell("kernel_boost/rivals")["methods"]
+    described = json.loads(make("smoke").job("kernel_boost/rivals"))["settings"]["methods"]
+    assert any(set(method) & set(DISPLAY) for method in declared.values())
+    assert not any(set(method) & set(DISPLAY) for method in described.values())
+
+
+def test_a_table_shows_the_printed_values_of_what_it_draws():
+    here = make()
+    drawn = {"rivals": "results/full/kernel_boost/rivals/table.csv"}
+    assert here.drawn("kernel_boost/rivals_high") == drawn
+    assert here.settings_shown("kernel_boost/rivals_high")["rivals"]["published"]
+    assert "reproduction.figures.ors" in here.drawing_code(["ors/fig2"]).split()
+    assert here.drawings("ors/fig2") == ["figures/full/ors/fig2.png", "figures/full/ors/fig2.pdf"]
+    assert here.drawings("kernel_boost/rivals")[0] == "figures/full/kernel_boost/rivals.html"
+
+
+def test_a_paper_is_drawn_by_one_job_and_an_artifact_asked_for_alone_by_another():
+    here = make()
+    ors = {name for name in here.shown if name.startswith("ors/")}
+    for words in ([], ["ors"], ["ors", "ors_fig2"], ["-n", "pnorm"]):
+        assert set(here.drawn_together(words)["ors"]) == ors
+    apart = here.drawn_together(["--cores", "2", "ors_fig2"])
+    assert apart["ors/fig2"] == ["ors/fig2"]
+    assert set(apart["ors"]) == ors - {"ors/fig2"}
+
+
+def test_a_scope_promises_figures_provenance_and_one_page_of_verdicts():
+    here = make("smoke")
+    promised = here.promised("ors/fig2/")
+    assert {"figures/smoke/ors/fig2.png", "results/smoke/ors/fig2/provenance.json"} < set(promised)
+    assert promised[-1] == "results/smoke/ors/fig2/verdicts.csv"
+    whole = {*here.promised(""), "results/smoke/ors/verdicts.csv"}
+    assert set(promised[:-1]) < set(here.promised("ors/")) < whole
+    assert set(here.judged("ors/")) == {name for name in here.judged("") if name.startswith("ors/")}
+    assert "ors/fig3" not in here.judged("ors/")
+
+
+def test_measured_times_are_judged_on_a_page_of_their_own():
+    here = make()
+    page = "results/full/kernel_boost/cpu_time/verdicts.csv"
+    assert "kernel_boost/cpu_time" not in here.judged("") | here.judged("kernel_boost/")
+    assert set(here.judged("kernel_boost/cpu_time/")) == {"kernel_boost/cpu_time"}
+    assert here.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]
+    assert page in here.promised("")
+    assert here.promised("kernel_boost/cpu_time/").count(page) == 1
+
+
+def test_what_the_pinned_source_does_not_have_is_left_out_with_its_reason(no_speech):
+    assert no_speech.left_out["ors/fig5"] == "no speech"
+    users = {name for name, a in no_speech.artifacts.items() if "fig5" in a.uses and a.paper == "ors"}
+    assert all(no_speech.left_out[name] == "it draws ors/fig5: no speech" for name in users)
+    assert "figures/full/ors/fig5.png" not in no_speech.promised("")
+    assert "speech" not in no_speech.data_sets()
+    with pytest.raises(ValueError, match="ors/fig5 cannot run: no speech"):
+        no_speech.artifact("ors/fig5")
+    with pytest.raises(ValueError, match="there is no artifact ors/fig99"):
+        no_speech.artifact("ors/fig99")
+    assert no_speech.refusals(EXPERIMENTS)["ors_fig5"] == "ors/fig5 cannot run: no speech"
+    assert "left out: ors/fig5: no speech" in console.summary(no_speech, [])
+    assert "left out" not in console.summary(no_speech, ["robust_sgd"])
+
+
+def test_a_plan_says_what_it_lacks():
+    packaged = "rte has no source or variant 'packaged'; it has: "
+    assert make(source="packaged").lack("rte").startswith(packaged)
+    assert make().lack("rte") == ""
+    assert make(source="packaged", local={"rte": "mine.csv"}).lack("rte") == ""
+    with pytest.raises(ValueError, match="'speach' is not in the registry"):
+        make().lack("speach")
+    with pytest.raises(ValueError, match="rte has no source or variant 'nowhere'"):
+        make().lack("rte.nowhere")
+
+
+def test_a_fetch_gets_the_options_of_the_configuration():
+    options = {"mirror": "/m", "offline": True, "local": {"speech": "talk.wav"}}
+    assert make(**options).fetch_options("speech") == ["--mirror=/m", "--local", "talk.wav", "--offline"]
+    assert make().fetch_options("speech") == []
+    assert make(**options).local("speech.packaged") == ["talk.wav"]
+    assert make().reading_code("heart").split()[1:] == ["reproduction.data.loaders.uci", "scripts/prepare.py"]
+
+
+def test_a_paper_that_is_not_listed_has_targets_that_say_so():
+    reasons = make().refusals(EXPERIMENTS)
+    assert "`papers` in config/config.yaml does not list pnorm" in reasons["pnorm"]
+    assert reasons["pnorm_room"] == reasons["pnorm"]
+    assert "ors_fig2" not in reasons
+
+
+def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_path, monkeypatch):
+    here = make("smoke")
+    monkeypatch.chdir(tmp_path)
+    for file in here.promised("ors/fig2/"):
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).touch()
+    csv = tmp_path / "results/smoke/ors/fig2/verdicts.csv"
+    head = "paper,artifact,kind,published,estimate,margin,verdict"
+    rows = ["claim,,,,holds", "claim,,,,ran", "published,0.18,18.1,1,ran"]
+    csv.write_text("\n".join([head, *(f"ors,fig2,{row}" for row in rows)]))
+    made, judged, unit = console.summary(here, ["ors_fig2"]).splitlines()
+    assert unit.startswith("ors/fig2.yaml: published: 1 of 1 printed values are much nearer to ours with")
+    assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
+    assert judged.startswith("verdicts: 1 holds, 2 ran")
+    assert judged.endswith("see results/smoke/ors/fig2/verdicts.csv")
+    broken = console.summary(here, ["ors_fig2", "ors_fig4"], failed=True)
+    assert "not made: ors/fig4; why: logs/smoke" in broken
+    assert console.summary(here, ["data"]) == ""
+
+
+def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):
+    logs = {
+        "full/ors/fig2/a.log": "Traceback (most recent call last):\nValueError: row 3 diverged\n",
+        "full/ors/fig2/b.log": "ValueError: row 3 diverged",
+        "data/prepare.beans.local.log": "error: beans.csv: no column 'kin'\n",
+        "full/ors/fig4/a.log": "all went well\n",
+        "full/ors/fig6/a.log": "reproduction.data.errors.DataError: x.npz is damaged\n",
+        "full/ors/draw.log": "table.csv is not that of provenance.json\n",
+        "full/ors/fig4/old.log": "ValueError: yesterday",
+    }
+    for name, text in logs.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        os.utime(file, (10, 10) if "old" in name else (100, 100))
+    assert console.causes(tmp_path, 50) == [
+        f"why: beans.csv: no column 'kin' ({tmp_path / 'data/prepare.beans.local.log'})",
+        f"why: table.csv is not that of provenance.json ({tmp_path / 'full/ors/draw.log'})",
+        f"why: ValueError: row 3 diverged ({tmp_path / 'full/ors/fig2/a.log'})",
+        f"why: DataError: x.npz is damaged ({tmp_path / 'full/ors/fig6/a.log'})",
+    ]

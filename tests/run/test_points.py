@@ -1,0 +1,122 @@
+"""Points tested: counts of blocks add up to those of the whole, in any order, with the same bytes."""
+
+from contextlib import suppress
+
+import numpy as np
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproduction.run.points import KEY, Points, Scored, collect
+
+COLUMNS = {"dataset": "toy", "source": "made", "noise": "independent 0.1", "method": "svm"}
+POOL = 12
+FINDINGS = st.lists(st.tuples(st.integers(0, POOL - 1), st.booleans()), min_size=1, max_size=20)
+
+
+def row(found, **columns):
+    rows, wrong = map(np.array, zip(*found, strict=True))
+    return COLUMNS | columns | Scored(rows, wrong, POOL).row("error")
+
+
+def points_of(rows):
+    points = Points()
+    points.take(rows)
+    return points
+
+
+def counts(points):
+    return {name: (c.tests.tolist(), c.errors.tolist(), c.pool) for name, c in points.curves.items()}
+
+
+def test_the_counts_of_a_curve_by_hand_and_its_rows_without_them():
+    points = Points()
+    (plain,) = points.take([row([(3, True), (1, False), (3, True), (0, True)], repetition=4)])
+    assert plain == COLUMNS | {"repetition": 4, "metric": "error", "value": 75.0}
+    name = '["toy", "made", "independent 0.1", "", "svm", "error", null]'
+    assert counts(points) == {name: ([1, 1, 0, 2], [1, 0, 0, 2], POOL)}
+
+
+def test_rows_that_carry_no_points_pass_unchanged():
+    points, rows = Points(), [COLUMNS | {"metric": "width", "value": 2.0}]
+    assert points.take(rows) == rows
+    assert points.curves == {}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["svm", "klr"]), FINDINGS), min_size=1, max_size=5), st.data())
+def test_blocks_in_any_order_and_any_cut_are_the_whole(tmp_path_factory, splits, data):
+    folder = tmp_path_factory.mktemp("points")
+    rows = [row(found, method=method, repetition=r) for r, (method, found) in enumerate(splits)]
+    points_of(rows).write(folder / "whole.npz")
+    cut = data.draw(st.integers(0, len(rows)))
+    blocks = data.draw(st.permutations([rows[:cut], rows[cut:]]))
+    for number, block in enumerate(blocks):
+        points_of(block[::-1]).write(folder / f"{number}.npz")
+    collect([folder / "0.npz", folder / "1.npz"], folder / "sum.npz")
+    assert (folder / "sum.npz").read_bytes() == (folder / "whole.npz").read_bytes()
+    read = Points.read(folder / "whole.npz")
+    for name, curve in points_of(rows).curves.items():
+        np.testing.assert_array_equal(read.curves[name].tests, curve.tests)
+        np.testing.assert_array_equal(read.curves[name].errors, curve.errors)
+
+
+@given(FINDINGS, st.integers(1, 700))
+def test_counts_beyond_a_byte_survive_the_file(tmp_path_factory, found, times):
+    path = tmp_path_factory.mktemp("points") / "p.npz"
+    points = points_of([row(found)] * times)
+    points.write(path)
+    assert counts(Points.read(path)) == counts(points)
+
+
+def test_tests_that_curves_share_stand_in_the_file_once(tmp_path):
+    found = [(i, i % 3 == 0) for i in range(POOL)]
+    rows = [row(found, method=f"m{number}", x=number) for number in range(20)]
+    points_of(rows).write(tmp_path / "p.npz")
+    with np.load(tmp_path / "p.npz") as file:
+        assert sum(name.startswith("tests") for name in file.files) == 1
+
+
+def test_no_points_are_a_file_too(tmp_path):
+    Points().write(tmp_path / "p.npz")
+    assert Points.read(tmp_path / "p.npz").curves == {}
+
+
+def test_pools_of_two_sizes_are_not_added():
+    first = row([(0, True)])
+    other = first | {KEY: first[KEY]._replace(pool=9)}
+    with pytest.raises(ValueError, match=r"curve .*svm.*: points of a pool of 12 rows, and of one of 9"):
+        points_of([first, other])
+
+
+def test_a_damaged_file_is_named_in_one_line(tmp_path):
+    path = tmp_path / "points.npz"
+    points_of([row([(0, True), (5, False)])]).write(path)
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 3] ^= 0xFF
+    for content in (b"", b"PK", whole[:-1], whole[: len(whole) // 2], whole[7:], bytes(flipped)):
+        path.write_bytes(content)
+        with pytest.raises(
+            ValueError, match=r"points\.npz is no whole file of points \(.*delete it"
+        ) as error:
+            Points.read(path)
+        assert "\n" not in str(error.value)
+        assert str(path) not in [file.path for file in psutil.Process().open_files()]
+    path.unlink()
+    with pytest.raises(ValueError, match=r"points\.npz is no whole file of points \(.*No such file"):
+        collect([path], tmp_path / "sum.npz")
+    assert not (tmp_path / "sum.npz").exists()
+
+
+def test_every_changed_byte_is_noticed_or_changes_nothing(tmp_path):
+    path = tmp_path / "points.npz"
+    points = points_of([row([(0, True), (5, False)])])
+    points.write(path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x01
+        path.write_bytes(damaged)
+        with suppress(ValueError):
+            assert counts(Points.read(path)) == counts(points)

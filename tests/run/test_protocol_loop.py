@@ -1,0 +1,158 @@
+"""The walk: splits, folds, points, and protocols by their names."""
+
+from operator import itemgetter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import SETTINGS, dataset
+from running import SGD, here, rows, two_classes
+
+from noisylabels.seeding import Seeds
+from reproduction.run import protocol_loop, splits
+from reproduction.run.points import KEY, Points
+from reproduction.run.protocol_loop import noisy_labels, split_of
+from reproduction.run.splits import random_folds, random_split, stratified_folds
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.settings import Drawn, Noise
+
+BOOSTERS = {
+    "ada": {"method": "adaboost", "parameters": {"rounds": 4}},
+    "learns": {"method": "rboost", "parameters": {"rounds": 4}},
+}
+COMMON = {key: SETTINGS[key] for key in ("repetitions", "datasets", "noise")}
+KERNELS = SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}}
+BOOSTING = COMMON | {"methods": BOOSTERS}
+DRAWN = {"noise": ["independent 0"], "methods": ["ada"]}
+HINGE = {"method": "robust_sgd", "losses": [{"loss": "hinge"}]}
+LINEAR = SGD | {"noise": ["symmetric 0.2"], "methods": {"hinge": HINGE, "svm": {"method": "liblinear"}}}
+
+
+def draw(y, test=0.3, stratified=True, seed=0):
+    return random_split(np.asarray(y), test, stratified, np.random.default_rng(seed))
+
+
+@given(st.lists(st.sampled_from([-1, 1]), min_size=4), st.floats(0.01, 0.99), st.booleans())
+def test_every_row_is_on_one_side_or_the_split_is_refused(y, test, stratified):
+    smallest = min(np.unique(y, return_counts=True)[1]) if stratified else len(y)
+    if max(1, round(test * smallest)) == smallest:
+        with pytest.raises(ValueError, match="none would be left"):
+            draw(y, test, stratified)
+        return
+    train, held = draw(y, test, stratified)
+    assert len(train) > 0
+    assert len(held) > 0
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(len(y)))
+
+
+def test_classes_keep_their_shares_if_stratified_and_only_then():
+    y = np.array([1] * 30 + [-1] * 170)
+    kept, left = ({(y[draw(y, 0.2, s, seed)[1]] > 0).sum() for seed in range(20)} for s in (True, False))
+    assert kept == {6}
+    assert len(left) > 3
+
+
+def test_a_set_is_split_as_the_settings_say_unless_it_has_official_splits():
+    mine, how = two_classes("mine", n=50), Drawn(test=0.4, stratified=True)
+    split = split_of(mine, here(), how)
+    positive = (mine.arrays["y"] > 0).sum()
+    assert (len(split.truth), split.truth.sum()) == (20, round(0.4 * positive))
+    np.testing.assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_array_equal(split.X, split_of(mine, here(), how).X)
+    assert not np.array_equal(split.X, split_of(mine, here(1), how).X)
+    with pytest.raises(ValueError, match=r"mine has no official splits .*settings\.splits, such as"):
+        split_of(mine, here())
+    official = two_classes(n=10, train=4, splits=1)
+    assert len(split_of(official, here(), how).clean) == 4
+    assert split_of(official, here(1), how) is None
+
+
+def test_standardised_features_use_training_rows_only():
+    train, test = splits.standardised(np.array([[0.0, 0.1], [2.0, 0.1]]), np.array([[3.0, 7.0]]))
+    np.testing.assert_array_equal([*train, *test], [[-1, 0], [1, 0], [2, 0]])
+
+
+def test_flipped_labels_are_drawn_without_the_other_conditions():
+    clean = split_of(dataset(), here()).clean
+    noise = [Noise.parse(label) for label in SETTINGS["noise"]]
+    noisy = noisy_labels(clean, noise, here())
+    np.testing.assert_array_equal(noisy[:, 0], clean)
+    np.testing.assert_array_equal(noisy_labels(clean, noise[2:], here())[:, 0], noisy[:, 2])
+    assert (noisy[clean == 1, 2] == 1).all()
+    assert (noisy[clean == 0, 2] == 1).any()
+    assert (noisy_labels(clean, noise, here(1)) != noisy).any()
+
+
+def test_too_few_rows_for_folds_or_parts_are_refused():
+    y, rng = np.array([1, -1, -1, -1]), np.random.default_rng(0)
+    with pytest.raises(ValueError, match="class 1 has 1 rows only"):
+        splits.stratified_mask(y, 0.5, rng)
+    with pytest.raises(ValueError, match="class 1 has 1 rows, fewer than the 2 folds"):
+        stratified_folds(y, 2, rng)
+    with pytest.raises(ValueError, match="3 rows cannot make 5 folds; lower the setting folds"):
+        random_folds(3, 5, rng)
+
+
+def test_data_sets_that_the_artifact_does_not_list_are_refused():
+    handed = protocol_loop.Walk({"other.or_stand_in": dataset("other")}, Seeds(1, "test"))
+    assert [name for name, _, _ in handed.data_sets(["other"])] == ["other"]
+    with pytest.raises(ValueError, match="'toy' is not among the artifact's datasets: other"):
+        list(handed.each(["toy"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kernels.eror", "no protocol 'kernels.eror'; module kernels has errors"),
+        ("kernel.errors", "no module 'kernel'"),
+    ],
+)
+def test_protocols_are_found_by_name(name, message):
+    assert find_protocol("kernels.errors").name == "kernels.errors"
+    with pytest.raises(ValueError, match=message):
+        find_protocol(name)
+
+
+# Points tested
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "metric"),
+    [
+        ("kernels.errors", KERNELS, "error"),
+        ("boosting.errors", BOOSTING, "error"),
+        ("boosting.calibration", BOOSTING | {"trusted": [0, 20]}, "error"),
+        ("boosting.curves", BOOSTING | {"drawn": DRAWN}, "test_error"),
+        ("robust_sgd.errors", LINEAR, "error"),
+    ],
+)
+def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
+    found = rows(protocol, settings, dataset(splits=3), range(3))
+    scored = [row for row in found if KEY in row]
+    assert {row["metric"] for row in scored} == {metric}
+    place = itemgetter("method", "noise", "repetition")
+    assert len({(*place(row), row.get("x")) for row in scored}) == len(scored)
+    assert set(map(place, scored)) == {place(row) for row in found if row["metric"] == metric}
+    assert all(row["value"] == 100 * np.mean(row[KEY].wrong) for row in scored)
+
+
+def test_points_are_the_test_rows_of_the_splits():
+    points, toy = Points(), dataset(splits=3)
+    points.take(rows("kernels.errors", KERNELS, toy, range(3)))
+    assert len(points.curves) == 3  # noise levels of one method
+    for curve in points.curves.values():
+        tests = np.bincount(toy.arrays["test"].ravel(), minlength=120)
+        np.testing.assert_array_equal(curve.tests, tests[: len(curve.tests)])
+        assert tests[len(curve.tests) :].sum() == 0
+        assert (curve.errors <= curve.tests).all()
+        assert curve.pool == 120
+
+
+@pytest.mark.parametrize(("found", "named"), [([0.0, np.nan], "nan"), ([1, -1], "-1"), (["0", "1"], "0")])
+def test_what_a_method_predicts_must_be_labels(found, named):
+    arrays = {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}
+    split = splits.Split.of(arrays, np.arange(2), np.arange(2, 4))
+    with pytest.raises(ValueError, match=f"a method predicts {named}; the labels are 0, 1"):
+        split.scored(np.array(found))
+    assert not split.scored(np.array([False, True])).wrong.any()

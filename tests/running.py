@@ -1,0 +1,75 @@
+"""Protocols run as a job runs them: settings validated, tuned first where the protocol tunes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from noisylabels.seeding import Seeds
+from reproduction.data.prepared import Dataset
+from reproduction.run import protocol_loop
+from reproduction.run.results import COLUMNS, DEFAULTS
+from reproduction.spec.protocol import find_protocol
+
+REPEATED = {"experiment": "test", "repetitions": 2}
+SGD = {
+    "datasets": ["toy"], "epochs": 4, "folds": 3, "rule": "one_se", "lambdas": [1e-4, 1e-2],
+    "multipliers": [0.3, 1.0], "cv_rows": 10_000, "rows": 0, "stand_in_rows": 0, "resample_noise": False,
+    "official": [], "objectives": [], "families": {},
+}  # fmt: skip
+"""Settings of `robust_sgd.errors` without noise and methods."""
+
+
+def typed(protocol, settings):
+    """The settings of a protocol, as its model; name and number of repetitions need not be given."""
+    model = find_protocol(protocol).settings
+    more = {key: value for key, value in REPEATED.items() if key in model.model_fields}
+    checked = model.model_validate(more | settings)
+    checked.check_custom()
+    return checked
+
+
+def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
+    """Rows of a protocol; ``data`` is a data set, a mapping of id -> data set, or nothing."""
+    data = {data.id: data} if isinstance(data, Dataset) else data or {}
+    found, checked = find_protocol(protocol), typed(protocol, settings)
+    handed = protocol_loop.Walk(data, Seeds(seed, "test"), repetitions)
+    if found.tune is not None:
+        tuned = json.loads(json.dumps(found.tune(checked, handed)))
+        handed = protocol_loop.Walk(data, handed.seeds, repetitions, tuned)
+    return list(found.run(checked, handed))
+
+
+def frame(rows):
+    """Rows as a result table."""
+    return pd.DataFrame([DEFAULTS | row for row in rows])[COLUMNS]
+
+
+def table(*arguments, **options):
+    """`rows` as a result table."""
+    return frame(rows(*arguments, **options))
+
+
+def values(frame, **where):
+    """Values of the rows with these entries."""
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame["value"].to_numpy()
+
+
+def here(repetition=0, dataset="toy"):
+    """A place of a walk."""
+    return protocol_loop.At(
+        Seeds(1, "test", dataset), repetition, {"dataset": dataset, "repetition": repetition}
+    )
+
+
+def two_classes(name="toy", n=90, train=0, splits=2, apart=1.0, d=2):
+    """Two Gaussian classes, -1 and +1; with ``train``, official splits with so many training rows."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
+    arrays = {"X": rng.normal(apart * y[:, None], 1.0, (n, d)), "y": y}
+    if train:
+        order = np.array([rng.permutation(n) for _ in range(splits)], dtype=np.int32)
+        arrays |= {"train": order[:, :train], "test": order[:, train:]}
+    return Dataset(id=name, source="test", variant="made", arrays=arrays, digest="")

@@ -1,0 +1,60 @@
+"""What every artifact is drawn from at full scale: tables with few repetitions around the kept means."""
+
+import copy
+from functools import cache
+
+import numpy as np
+from project import ROOT, load_project
+
+from reproduction.judge import archived_run
+from reproduction.run.results import COLUMNS
+from reproduction.show import rendering
+from reproduction.show.panels import Results
+
+SUMMARY = "results/reference/{}/summary.csv"
+
+
+@cache
+def _kept(name):
+    return archived_run.read_summary(ROOT / SUMMARY.format(name))
+
+
+def table(name, few):
+    """``few`` repetitions where 100 are kept, fewer where fewer are; spread as their means are."""
+    kept, rng = _kept(name), np.random.default_rng(0)
+    n = np.ceil(few * kept["n"] / 100).clip(upper=few).astype(int)
+    rows = kept.loc[kept.index.repeat(n)]
+    rows = rows.assign(repetition=rows.groupby(level=0).cumcount().to_numpy())
+    spread = rows["se"].fillna(0) * rng.standard_normal(len(rows))
+    return rows.assign(value=rows["mean"] + spread)[COLUMNS].reset_index(drop=True)
+
+
+class Inputs:
+    """Tables, raw settings and published values of an artifact; change them before `draw`."""
+
+    def __init__(self, name, few=6):
+        every = load_project("full")
+        self.artifact, paper = every[name], name.partition("/")[0]
+        self.names = [self.artifact.name] * bool(self.artifact.protocol) + self.artifact.uses
+        self.tables = {used: table(f"{paper}/{used}", few) for used in self.names}
+        printed = self.artifact.kind == "table"
+        self.settings = {
+            used: copy.deepcopy(every[f"{paper}/{used}"].shown(printed))
+            for used in dict.fromkeys([self.artifact.name, *self.names])
+        }
+        self.published = {used: shown.pop("published", []) for used, shown in self.settings.items()}
+
+    def results(self):
+        typed = {used: rendering._typed(shown) for used, shown in self.settings.items()}
+        return Results(self.tables, typed, self.published)
+
+    def draw(self):
+        """What the workflow would draw."""
+        return rendering.find(self.artifact.render)(self.results())
+
+    def rows(self, **where):
+        """Rows of the first table."""
+        found = self.tables[self.names[0]]
+        for column, value in where.items():
+            found = found[found[column] == value]
+        return found

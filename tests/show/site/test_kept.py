@@ -1,0 +1,102 @@
+"""The reference in the repository: complete in itself, small, and of the present settings and claims."""
+
+import re
+
+import pytest
+from finished_runs import CHECKOUT
+
+from reproduction.judge import archived_run
+from reproduction.judge.sentences import Sentences
+from reproduction.plan import plan as plans
+from reproduction.show.site import charts, pages
+
+FOLDER = CHECKOUT / "results/reference"
+KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/provenance.json"))
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return plans.planned(CHECKOUT, plans.configured(CHECKOUT, "full"), added=True)
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    """Id -> verdict in the reference."""
+    return {row["id"]: row["verdict"] for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts}
+
+
+def test_the_reference_is_of_the_present_settings_and_claims(plan):
+    lines, failed = archived_run.old(plan, KEPT, CHECKOUT)
+    assert not failed, "\n".join(lines)
+
+
+def test_every_kept_result_has_its_artifact_and_its_files(plan):
+    for name in KEPT:
+        assert name in plan.artifacts, f"{name} has no artifact any more: remove results/reference/{name}"
+        kept = archived_run.kept(name, CHECKOUT)
+        assert kept.drawn, name
+        assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
+        assert not plan.artifacts[name].other_unit(kept.verdicts), name
+
+
+def test_the_reference_is_small():
+    folders = [CHECKOUT / "results/reference", CHECKOUT / "figures/reference"]
+    sizes = {file: file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()}
+    assert [file for file, size in sizes.items() if size > 2_000_000] == []
+    assert sum(sizes.values()) <= archived_run.WHOLE
+
+
+def cited(sentence):
+    """Ids of the claims that a sentence rests on."""
+    return [each for group in pages.CITED.findall(sentence) for each in group.split(", ")]
+
+
+def test_findings_cite_claims_that_exist(plan):
+    claims = [claim for artifact in plan.artifacts.values() for claim in artifact.content.get("claims", [])]
+    known = {claim["id"] for claim in claims}
+    for paper, lines in pages.findings().items():
+        assert set(lines) == set(pages.LINES), paper
+        for key, sentence in lines.items():
+            assert set(cited(sentence)) <= known, f"{paper}, {key}"
+            if key not in ("asks", "open") and sentence != "Nothing.":
+                sentences = re.split(r"(?<=[.?])\s+", sentence)
+                assert all(map(cited, sentences)), f"{paper}, {key}: a sentence without a claim"
+
+
+def test_findings_say_what_the_reference_says(verdicts):
+    for paper, lines in pages.findings().items():
+        for line, tone in {"reproduces": "good", "does_not": "bad", "not_shown": "open"}.items():
+            for claim in set(cited(lines[line])) & verdicts.keys():
+                said = f"{paper}, {line}: {claim} is {verdicts[claim]}"
+                assert pages.look(verdicts[claim]).tone == tone, said
+
+
+def test_a_leaning_claim_says_why_its_interval_does_not_decide():
+    rows = [
+        row for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts if row["kind"] == "claim"
+    ]
+    found = {row["id"]: Sentences().evidence(row) for row in rows if row["verdict"].startswith("leaning")}
+    assert "over all tests of the claim p = 0.044 against it, which Holm's correction" in found["KB-B3"]
+    assert "over all tests of the claim p = 0.13 for it" in found["KB-3"]
+    assert "over all tests" not in found["KB-B1"]  # its interval contains the bound
+
+
+def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
+    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+    for page in by_key.values():
+        assert page.first.verdicts or pages.elsewhere(page, by_key) or not page.artifact.uses, page.key
+    page = by_key["kernel_boost_klr_vs_rklr_high"]  # its values are judged with those at 10 and 20 %
+    row, other = "<tr><td>{}</td></tr>".format, "99.99 ± 1.00"
+    table = charts.marks(row("22.44 ± 11.01") + row(other), pages.elsewhere(page, by_key))
+    assert table == '<tr><td class="cell bad" title="outside">22.44 ± 11.01 <i>✕</i></td></tr>' + row(other)
+    without_sd = charts.marks(row("5.71"), [by_key["robust_sgd_table1"]])
+    assert 'title="outside">5.71 <i>' in without_sd
+
+
+def test_a_reference_says_whether_its_code_or_its_settings_have_changed(plan, tmp_path, monkeypatch):
+    page = next(page for page in pages.all_pages(plan, CHECKOUT, tmp_path) if page.key == "ors_fig2")
+    monkeypatch.setattr(archived_run, "other_code", lambda *_: True)
+    assert page.aged.endswith("; the settings are the same, code that computes them was edited since.")
+    monkeypatch.setattr(archived_run, "other_settings", lambda *_: True)
+    del page.__dict__["aged"]
+    assert page.aged.startswith("Out of date: the run at commit ")

@@ -1,0 +1,319 @@
+"""The reference: a true summary, made of finished results only, and it knows when it is old."""
+
+import dataclasses
+import hashlib
+import json
+import lzma
+import re
+
+import numpy as np
+import pytest
+from finished_runs import finish, plan_of
+
+from reproduction.judge import archived_run
+from reproduction.judge import verdicts as judge
+from reproduction.run.results import read_table, write_rows
+
+NAME = "ors/fig2"
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return plan_of("full", ["ors"])
+
+
+@pytest.fixture
+def full(plan, tmp_path):
+    """A finished full run of one artifact, kept as the reference."""
+    finish(tmp_path, plan, [NAME])
+    archived_run.keep(plan, NAME, tmp_path, tmp_path)
+    (tmp_path / "results/reference" / NAME / "table.csv.xz").unlink()  # its claims ask for other rows
+    return tmp_path
+
+
+# The summary
+
+
+def test_a_summary_has_the_moments_of_every_row_key(tmp_path):
+    values = [3.0, 1.0, 2.0, 10.0]
+    one = {"method": "a", "metric": "mse", "x": 5}
+    rows = [one | {"repetition": r, "value": value} for r, value in enumerate(values)]
+    rows.append({"method": "b", "metric": "error", "repetition": 0, "value": 7})
+    write_rows(rows, tmp_path / "table.csv")
+    first, second = archived_run.summarised(read_table(tmp_path / "table.csv")).to_dict("records")
+    assert (first["n"], first["mean"], first["median"]) == (4, 4.0, 2.5)
+    assert first["se"] == pytest.approx(np.std(values, ddof=1) / 2)
+    assert (first["q10"], first["q90"]) == pytest.approx((1.3, 7.9))
+    assert (second["n"], second["mean"]) == (1, 7)
+    assert all(np.isnan(second[key]) for key in ("x", "se", "q10", "median", "q90"))
+
+
+def test_a_written_summary_is_read_as_it_was(tmp_path):
+    one = {"method": "a", "metric": "mse"}
+    rows = (one | {"x": x, "repetition": r, "value": (x + r) / 3} for x in range(4) for r in range(6))
+    write_rows(rows, tmp_path / "table.csv")
+    made = archived_run.read_summary(tmp_path / "table.csv")
+    archived_run.write_summary(made, tmp_path / "summary.csv")
+    again = archived_run.read_summary(tmp_path / "summary.csv")
+    assert (made[archived_run.SELECTOR[:-1]] == again[archived_run.SELECTOR[:-1]]).all().all()
+    np.testing.assert_allclose(again["mean"], made["mean"], rtol=1e-9)
+    rough = ["se", *archived_run.QUANTILES]
+    np.testing.assert_allclose(again[rough], made[rough], rtol=1e-3)
+    archived_run.write_summary(again, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "summary.csv").read_bytes()
+
+
+# Made of finished results
+
+
+def test_what_is_kept_is_what_a_page_needs_and_keeping_again_changes_nothing(full, plan):
+    kept = archived_run.kept(NAME, full)
+    assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "leaning for"]
+    assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
+    assert kept.drawn.name == "fig2.png"
+    assert kept.thumbnail.stat().st_size < 20_000
+    assert set(kept.provenance) >= {"commit", "processor", "seed", "table_sha256", "data", "made_from"}
+    files = [file for file in full.rglob("*") if "reference" in file.parts and file.is_file()]
+    before = {file: file.read_bytes() for file in files}
+    archived_run.keep(plan, NAME, full, full)
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_what_is_not_finished_is_not_kept(plan, tmp_path):
+    with pytest.raises(archived_run.NotFinished, match=r"ors/fig4: not finished; run \./run .* -- ors_fig4"):
+        archived_run.keep(plan, "ors/fig4", tmp_path, tmp_path)
+    assert not (tmp_path / "results/reference").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("provenance.json", '"repetitions": 220', '"repetitions": 3', "other settings"),
+        ("verdicts.csv", "ORS-1", "ORS-9", "its verdicts are not"),
+        ("table.csv", "mse,1,", "mse,2,", "is not the table"),
+    ],
+)
+def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, old, new, message):
+    finish(tmp_path, plan, [NAME])
+    path = tmp_path / "results/full" / NAME / file
+    before = path.read_text()
+    path.write_text(before.replace(old, new, 1))
+    assert path.read_text() != before
+    with pytest.raises(ValueError, match=message):
+        archived_run.keep(plan, NAME, tmp_path, tmp_path)
+
+
+@pytest.fixture
+def tabled(tmp_path):
+    """A kept run whose table, not only its verdicts, is that of its artifact; and what the artifact asks."""
+    plan = plan_of("full", ["ors"])
+    ours = {"a": {"method": "ours"}, "b": {"method": "theirs"}, "where": {"metric": "error"}}
+    claim = {"id": "c", "statement": "s", "checks": [{"statistic": "difference", **ours, "below": 0}]}
+    value = {"id": "v", "value": 10.0, "se": 0.1, "n": 10, "where": {"method": "ours"} | ours["where"]}
+    content = {"published": [value | {"margin": 0.5, "reason": "r"}], "claims": [claim]}
+    finish(tmp_path, plan, [NAME])
+    table = tmp_path / "results/full" / NAME / "table.csv"
+    noise, places = np.random.default_rng(0).normal(0, 0.1, 40), {"ours": 10.1, "theirs": 10.4}.items()
+    common = [{"method": m, "metric": "error", "value": mean} for m, mean in places]
+    write_rows(
+        (
+            row | {"repetition": r, "value": row["value"] + noise[r] + 0.01 * (r % 2)}
+            for row in common
+            for r in range(40)
+        ),
+        table,
+    )
+    file = table.with_name("provenance.json")
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"table_sha256": digest}))
+    found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
+    judge.write(found, table.with_name("verdicts.csv"))
+    plan.artifacts[NAME]._content = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
+    archived_run.keep(plan, NAME, tmp_path, tmp_path)
+    return content, tmp_path / "results/reference" / NAME
+
+
+def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(tabled):
+    content, folder = tabled
+    (value,), (claim,) = content["published"], content["claims"]
+    assert archived_run.moved(content, folder) == ([], [])
+    for changed, verdicts in (
+        ({"published": [value | {"margin": 0.15}]}, ["undecided", "holds"]),
+        ({"published": [value | {"where": {"method": "theirs"}}]}, ["undecided", "holds"]),
+        ({"claims": [claim | {"checks": [claim["checks"][0] | {"below": -9}]}]}, ["inside", "contradicted"]),
+        ({"claims": [claim | {"statement": "in other words"}]}, ["inside", "holds"]),
+    ):
+        assert archived_run.again(content | changed, folder).verdicts["verdict"].tolist() == verdicts
+        assert archived_run.moved(content | changed, folder) == (["v" if "published" in changed else "c"], [])
+
+
+def test_a_large_table_is_kept_in_parts(tabled, monkeypatch):
+    content, folder = tabled
+    monkeypatch.setattr(archived_run, "LARGEST", 500)
+    packed = (folder / "table.csv.xz").read_bytes()
+    (folder / "table.csv.xz").unlink()
+    archived_run.write_parts(folder, "table.csv", packed)
+    assert len(list(folder.glob("table.csv.*.xz"))) > 1
+    assert archived_run.moved(content, folder) == ([], [])
+
+
+def test_a_kept_table_that_was_changed_is_named(tabled):
+    content, folder = tabled
+    file = folder / "table.csv.xz"
+    file.write_bytes(lzma.compress(lzma.decompress(file.read_bytes()).replace(b"theirs", b"others")))
+    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the one that its provenance\.json records"):
+        archived_run.again(content, folder)
+
+
+def test_without_its_table_a_kept_verdict_waits_for_a_run_if_it_is_asked_something_else(tabled):
+    content, folder = tabled
+    (value,), (claim,) = content["published"], content["claims"]
+    (folder / "table.csv.xz").unlink()
+    assert archived_run.moved(content, folder) == ([], [])
+    words = content | {"claims": [claim | {"statement": "in other words"}]}
+    assert archived_run.moved(words, folder) == (["c"], [])
+    other = {"published": [value | {"margin": 0.15}], "claims": [claim | {"theorem": True}]}
+    assert archived_run.moved(other, folder) == (["v", "c"], ["v", "c"])
+
+
+def test_an_unknown_target_is_named_and_a_page_says_that_the_files_differed_from_the_commit(plan):
+    with pytest.raises(ValueError, match="there is no target ors_fig99; did you mean ors_fig"):
+        archived_run.chosen(plan, ["ors_fig99"])
+    assert archived_run.chosen(plan, ["ors_fig2"]) == [NAME]
+    assert archived_run.commit_of({"commit": "0123456789abcdef+"}) == "0123456789ab + changes"
+    assert archived_run.commit_of({"commit": "0123456789abcdef"}) == "0123456789ab"
+
+
+# When it is old
+
+
+def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
+    assert archived_run.old(plan, [NAME], full) == (
+        ["the reference is what the files here would give"],
+        False,
+    )
+    changed = plan_of("full", ["ors"])
+    changed.artifacts[NAME].content["caption"] = "in other words"
+    assert not archived_run.old(changed, [NAME], full)[1]
+    changed.artifacts[NAME].content["settings"] = {"repetitions": 99}
+    for cell in changed.artifacts[NAME].cells.values():
+        cell.update({"repetitions": 99})
+    (line,), failed = archived_run.old(changed, [NAME], full)
+    assert failed
+    assert "other settings" in line
+    assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
+
+
+def test_other_claims_are_named_with_the_command_that_judges_them(full):
+    changed = plan_of("full", ["ors"])
+    changed.artifacts[NAME].content["claims"][0]["statement"] = "in other words"
+    (line,), failed = archived_run.old(changed, [NAME], full)
+    assert failed
+    assert "ORS-1" in line
+    assert "./run reference --judge ors_fig2" in line
+    archived_run.judge_again(changed, [NAME], full)
+    assert not archived_run.old(changed, [NAME], full)[1]
+
+
+@pytest.mark.parametrize("earlier", ["0" * 16, {"src/noisylabels/filters/ors.py": "0" * 12}])
+def test_changed_code_is_reported_and_is_no_failure(full, plan, earlier):
+    file = full / "results/reference" / NAME / "provenance.json"
+    kept = json.loads(file.read_text())
+    assert kept["made_from"]["code"] == plan.computing_code(NAME)
+    kept["made_from"]["code"] = earlier
+    file.write_text(json.dumps(kept))
+    (line,), failed = archived_run.old(plan, [NAME], full)
+    assert not failed
+    assert line.startswith("ors/fig2: made with earlier code (commit ")
+
+
+# Another run beside it
+
+
+@pytest.fixture
+def other(plan, tmp_path_factory):
+    """Another full run, its values shifted by ``offset``."""
+
+    def run(offset, plan=plan):
+        root = tmp_path_factory.mktemp("ours")
+        finish(root, plan, [NAME], offset)
+        return archived_run.own(plan, NAME, root), root
+
+    return run
+
+
+def test_a_drawing_of_an_earlier_kind_or_format_is_not_shown(plan, other):
+    _, root = other(0.0)
+    for suffix in ("html", "svg"):
+        (root / f"figures/full/{NAME}.{suffix}").write_text("of a table, or of a format no longer asked for")
+    only_png = dataclasses.replace(plan, config=plan.config | {"formats": ["png"]})
+    assert archived_run.own(only_png, NAME, root).drawn.suffix == ".png"
+
+
+APART = r"a mean of \w+ differs most, by \S+ of its scale"
+
+
+@pytest.mark.parametrize(
+    ("offset", "state", "detail"),
+    [(0.0, archived_run.EQUAL, ""), (1e-8, archived_run.ROUNDED, APART), (0.1, archived_run.JUDGED, APART)],
+)
+def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail):
+    found = archived_run.compared(other(offset)[0], archived_run.kept(NAME, full))
+    assert found.state == state
+    assert re.fullmatch(detail, found.detail)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "far"),
+    [
+        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.003], 1e-3),  # against itself, where it is large
+        ([2.0, 2.0, 2e-16], [2.0, 2.0, 9e-16], 0.0),  # a difference of equal numbers among others
+        ([1e-16, 2e-16, 3e-16], [3e-16, 1e-16, 2e-16], 0.0),  # a metric that is rounding alone
+        ([2.0, 2.0, 0.0], [2.0, 2.0, 0.02], 1e-2),  # a change of a small value is none of rounding
+        ([1e-3, 1e-3, 1e9], [1e-3, 1.01e-3, 1e9], 1e-2),  # one that diverges does not hide the others
+    ],
+)
+def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, theirs, ours, far):
+    sides = []
+    for number, means in enumerate((ours, theirs)):
+        rows = [
+            {"method": f"m{i}", "repetition": 0, "metric": metric, "value": value}
+            for metric, values in (("loss", means), ("other", [1e12] * 3))
+            for i, value in enumerate(values)
+        ]
+        table = tmp_path / f"{number}.csv"
+        write_rows(rows, table)
+        sides.append(archived_run.Run("full", table=table))
+    apart, metric = archived_run.distance(*sides)
+    assert apart == pytest.approx(far, rel=0.02, abs=archived_run.ROUNDING)
+    assert metric == "loss"
+
+
+def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
+    kept, ours = archived_run.kept(NAME, full), other(0.0)[0]
+    ours.verdicts[0]["verdict"] = "leaning for"
+    assert archived_run.compared(ours, kept) == (archived_run.DIFFERENT, "ORS-1: holds -> leaning for")
+    reduced = other(0.0, plan_of("smoke", ["ors"]))[0]
+    assert archived_run.compared(reduced, kept).state == archived_run.OTHER
+    found = archived_run.compared(other(3.0)[0], kept, timed=True)
+    assert found == (archived_run.JUDGED, "measured times differ from run to run")
+
+
+def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
+    root = other(0.0)[1]
+    lines, differs = archived_run.report(plan, root, full)
+    assert not differs
+    assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]
+    assert "made in the same place with the same versions" in lines
+    file = root / "results/full" / NAME / "provenance.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"processor": "Another", "seed": 1}))
+    lines, _ = archived_run.report(plan, root, full)
+    causes = [line.split() for line in lines if line.startswith("  ")]
+    assert [cause[0] for cause in causes] == ["seed:", "processor:"]
+    assert causes[1][-5:] == ["->", "Another", "(in", "1", "results)"]
+    table = file.with_name("table.csv")
+    table.write_text(table.read_text() + "by hand\n")
+    lines, differs = archived_run.report(plan, root, full)
+    assert differs
+    assert [part for part in ("different", str(table), "run again") if part not in lines[0]] == []

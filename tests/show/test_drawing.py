@@ -1,0 +1,322 @@
+"""Panels, looks, formats: what the figures and tables of all papers share."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from made_tables import Inputs
+from project import archived_names, load_project
+
+from noisylabels import statistics
+from reproduction.run.results import COLUMNS, DEFAULTS
+from reproduction.show import names, panels, stock, style, tables
+from reproduction.show.panels import RenderError, Results
+from reproduction.show.rendering import draw, find, render
+
+
+@pytest.fixture(scope="module")
+def fig2():
+    return Inputs("ors/fig2", few=3).tables["fig2"]
+
+
+def written(table, path):
+    table.to_csv(path, index=False)
+    return path
+
+
+# Rows and intervals
+
+
+@pytest.mark.parametrize(("rows", "found"), [(None, "found: clean"), (0, "the table is empty")])
+def test_select_names_the_artifact_the_missing_value_and_what_there_is(fig2, rows, found):
+    message = rf"fig2: the results hold no rows with (method nobody|metric mse); .*{found}"
+    with pytest.raises(RenderError, match=message):
+        panels.select(fig2.iloc[:rows], "fig2", metric="mse", method=["noisy", "nobody"])
+
+
+def test_interval_is_the_t_interval_of_the_statistics(fig2):
+    few = panels.select(fig2, "fig2", metric="mse", setting="shared_r", method=["noisy"])
+    rows = pd.concat([few, few.assign(repetition=few["repetition"] + 3, value=few["value"] * 1.1)])
+    shown = panels.mean_interval(rows, ["method", "x"]).loc["noisy"]
+    for x, values in rows.groupby("x")["value"]:
+        mean, half_width, n = shown.loc[x]
+        assert (mean - half_width, mean + half_width) == pytest.approx(
+            statistics.t_interval(statistics.mean_se(values))
+        )
+        assert n == len(values) >= panels.FEW
+
+
+def test_few_repetitions_have_no_interval_and_are_drawn_themselves():
+    repetitions, steps = np.divmod(np.arange(6), 2)
+    rows = pd.DataFrame({"method": "a", "x": steps, "repetition": repetitions, "value": np.arange(6.0)})
+    assert (panels.mean_interval(rows, ["method", "x"])["half_width"] == 0).all()
+    _figure, axes = panels.grid_of_panels([""], [""], x_label="", y_label="")
+    panels.learning_curves(axes[0, 0], rows)
+    assert [list(line.get_ydata()) for line in axes[0, 0].lines] == [[0, 1], [2, 3], [4, 5], [2, 3]]
+    assert not axes[0, 0].collections  # no band
+
+
+# Panels
+
+
+@pytest.mark.parametrize(("values", "expected"), [([0.03, 0.05], "0.05"), ([0.001, 10], "0.01")])
+def test_log_axes_show_plain_numbers(values, expected):
+    figure, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
+    axes[0, 0].plot([0, 1], values)
+    panels.log_axis(axes[0, 0].yaxis)
+    figure.draw_without_rendering()
+    assert expected in [label.get_text() for label in axes[0, 0].get_yticklabels()]
+
+
+def test_bands_cover_the_interval():
+    _, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
+    panels.curve(axes[0, 0], [1, 2], [1.0, 2.0], [0.5, 0.25], "noisy")
+    y = axes[0, 0].collections[0].get_paths()[0].vertices[:, 1]
+    assert np.isclose([y.min(), y.max()], [0.5, 2.25]).all()
+
+
+@pytest.mark.parametrize("count", [1, 7, 20])
+def test_the_legend_fits_into_the_figure_and_the_panels_keep_their_size(count):
+    figure, axes = panels.grid_of_panels(["a", "b"], ["c"], x_label="x", y_label="y", width=7.2)
+    before = figure.get_size_inches()[1] * axes[0, 0].get_position().height
+    panels.shared_legend(figure, panels.handles([f"method number {i}" for i in range(count)]))
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+    assert box.y1 <= axes[1, 0].get_window_extent().y0
+    assert figure.get_size_inches()[1] * axes[0, 0].get_position().height == pytest.approx(before)
+
+
+# From a name to a file
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("regression_curves", "not of the form module:function"),
+        ("nobody:curves", "has no module 'nobody'"),
+        ("ors:regresion_curves", "no function 'regresion_curves'; close names: regression_curves"),
+        ("ors:_curves", "no function '_curves'"),
+        ("ors:Path", "no function 'Path'"),
+    ],
+)
+def test_a_wrong_render_name_is_explained(name, message):
+    with pytest.raises(RenderError, match=message):
+        find(name)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("method == 'nobody'", r"fig2: the result table of fig2 \(.*table.csv\) has no rows"),
+        ("method != 'beta'", "fig2: the results hold no rows with method beta"),
+    ],
+)
+def test_what_a_table_lacks_is_named(fig2, tmp_path, rows, message):
+    path, artifact = written(fig2.query(rows), tmp_path / "table.csv"), load_project("full")["ors/fig2"]
+    with pytest.raises(RenderError, match=message):
+        render(artifact.render, "fig2", {"fig2": path}, {"fig2": artifact.shown(False)})
+
+
+def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
+    inputs = Inputs("ors/final_errors", few=2)
+    inputs.tables["fig5"] = inputs.tables["fig5"].assign(dataset="speech", source="stand-in")
+    paths = {name: written(table, tmp_path / f"{name}.csv") for name, table in inputs.tables.items()}
+    note = "stand-in data, not comparable: speech"
+    figure = render("ors:speech_curves", "fig5", {"fig5": paths["fig5"]}, inputs.settings)
+    assert note in [text.get_text() for text in figure.texts]
+    drawn = render("ors:final_errors", "final_errors", paths, inputs.settings)
+    assert drawn.attrs["note"].endswith(f"{note}.")
+
+
+@pytest.mark.parametrize(("name", "suffixes"), [("fig3", ["png", "pdf"]), ("final_errors", tables.SUFFIXES)])
+def test_every_format_is_drawn(name, suffixes, tmp_path):
+    inputs = Inputs(f"ors/{name}", few=2)
+    paths = {used: written(table, tmp_path / f"{used}.csv") for used, table in inputs.tables.items()}
+    (tmp_path / "out").mkdir()
+    out = [tmp_path / "out" / f"{name}.{suffix.removeprefix('.')}" for suffix in suffixes]
+    draw(inputs.artifact.render, name, paths, inputs.settings, out)
+    assert sorted((tmp_path / "out").iterdir()) == sorted(out)
+
+
+DRAW = """
+import sys
+from reproduction.show import panels, style
+with style.context():
+    figure, axes = panels.grid_of_panels([""], ["a"], x_label="x", y_label=r"$\\epsilon$")
+    panels.curve(axes[0, 0], [1, 2, 3], [1, 2, 4], [0.1, 0.2, 0.3], "noisy")
+    panels.shared_legend(figure, panels.handles(["noisy", "somebody's own"]))
+    style.save(figure, sys.argv[1:])
+"""
+
+
+def test_two_processes_write_the_same_bytes_and_nothing_else(tmp_path):
+    """So the look of an unknown method depends on its label only, not on the seed of the hashes."""
+    files = [f"figure.{suffix}" for suffix in ("pdf", "png", "svg")]
+    for seed in ("0", "1"):
+        (tmp_path / seed).mkdir()
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [
+            sys.executable,
+            "-W",
+            "error",
+            "-c",
+            DRAW,
+            *(str(tmp_path / seed / file) for file in files),
+        ]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+    first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("0", "1"))
+    assert [file.name for file in first] == files
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+        assert one.stat().st_size > 1000
+
+
+def test_an_interrupted_save_leaves_nothing(tmp_path):
+    class Broken:
+        def savefig(self, path, **_):
+            path.write_text("half")
+            raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full"):
+        style.save(Broken(), [tmp_path / "figure.png"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match=r"figure.jpeg: figures are written as .png, .pdf, .svg"):
+        style.save(None, [tmp_path / "figure.png", tmp_path / "figure.jpeg"])
+    with pytest.raises(ValueError, match=r"table\.xlsx"):
+        tables.save(None, [tmp_path / "table.csv", tmp_path / "table.xlsx"])
+    assert list(tmp_path.iterdir()) == []
+
+
+# Looks
+
+
+def test_unknown_methods_look_different():
+    assert len({style.look_of(f"method {i}") for i in range(100)}) > 85
+
+
+def test_listed_looks_use_known_colours_dashes_and_markers():
+    for look in map(style.look_of, names.listed("methods")):
+        assert look.colour in style.COLOURS
+        assert look.dash in style.DASHES
+        assert look.marker in names.MARKERS
+
+
+@pytest.mark.parametrize("name", archived_names("figure"))
+def test_methods_shown_together_differ_even_without_colour(name):
+    settings = load_project("full")[name].settings
+    methods = list(settings.get("methods", settings.get("strategies", [])))
+    if name == "robust_sgd/optimiser_or_loss":  # a curve for each first word of a method, its loss
+        methods = list(dict.fromkeys(method.partition(" ")[0] for method in methods))
+    for one, other in itertools.combinations(methods, 2):
+        a, b = style.look_of(one), style.look_of(other)
+        assert a.marker != b.marker, f"{one} and {other} share a marker: list one of them in names.yaml"
+        assert (a.colour, a.dash) != (b.colour, b.dash), f"{one} and {other} share a line"
+
+
+def test_controls_step_back():
+    assert style.line("clean")["linewidth"] < style.line("noisy")["linewidth"]
+    assert style.line("clean")["marker"] == ""
+    assert style.label("opt") == "optimal step (v and clean label) (oracle)"
+
+
+def test_the_users_own_settings_have_no_effect():
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9}):
+        with style.context():
+            assert matplotlib.rcParams["font.size"] == 9
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+# Tables
+
+
+WRITTEN = {
+    "csv": ['section,method,"error, all"\nA & B,x_1,0.10 ± 0.01\nA & B,x_2,0.2 | 3\nC,x_1,5 % <\n'],
+    "md": ["| A & B | x_1 | **0.10 ± 0.01** |\n|  | x_2 | 0.2 \\| 3 |\n| C | x_1 | 5 % < |\n"],
+    "tex": [r"A \& B & x\_1 & \textbf{0.10 $\pm$ 0.01} \\", r"5 \% <", r"{l}{stand-in data: a\_b} \\"],
+    "html": ["<td><strong>0.10 ± 0.01</strong></td>", "<td>A &amp; B</td>", "<p>stand-in data: a_b</p>"],
+}
+
+
+@pytest.mark.parametrize("suffix", WRITTEN)
+def test_every_format_escapes_marks_bold_and_shows_sections_once(suffix, tmp_path):
+    """But CSV, which has no markup and repeats the sections."""
+    rows = [("A & B", "x_1", "**0.10 ± 0.01**"), ("A & B", "x_2", "0.2 | 3"), ("C", "x_1", "5 % <")]
+    frame = pd.DataFrame(rows, columns=["section", "method", "error, all"]).set_index("section")
+    tables.save(tables.noted(frame, "stand-in data: a_b"), [tmp_path / f"table.{suffix}"])
+    text = (tmp_path / f"table.{suffix}").read_text(encoding="utf-8")
+    assert [part for part in WRITTEN[suffix] if part not in text] == []
+
+
+def test_a_plain_index_is_not_shown_and_nothing_is_blanked(tmp_path):
+    frame = pd.DataFrame({"a": ["1", "1"], "b": ["2", "3"]})
+    tables.save(frame, [tmp_path / "table.csv", tmp_path / "table.md"])
+    assert (tmp_path / "table.csv").read_text() == "a,b\n1,2\n1,3\n"
+    assert (tmp_path / "table.md").read_text().splitlines()[3] == "| 1 | 3 |"
+
+
+@pytest.mark.parametrize(
+    ("mean", "se", "text"),
+    [
+        (0.11634, 0.00488, "0.1163 ± 0.0049"),
+        (12.34, 1.26, "12.3 ± 1.3"),
+        (1234.6, 23.4, "1235 ± 23"),
+        (0.925, 0.00996, "0.925 ± 0.010"),
+        (0.5, 0.0, "0.5"),
+        (1.3e-16, 1.94e-17, "1.3e-16 ± 1.9e-17"),
+        (0.1234567, float("nan"), "0.123"),
+    ],
+)
+def test_the_error_has_two_digits(mean, se, text):
+    assert tables.mean_se(mean, se) == text
+
+
+def test_means_that_tie_are_all_the_lowest():
+    assert tables.lowest(pd.Series({"a": 0.3, "b": 0.1 + 0.2, "c": 0.5})) == {"a", "b"}
+    assert tables.lowest(pd.Series({"a": 0.0, "b": 0.0, "c": 1e-9})) == {"a", "b"}
+    assert tables.lowest(pd.Series(dtype=float)) == set()
+    values = pd.DataFrame({0: [1.0, 2.0, 0.5], 1: [3.0, 2.0, 0.5]}, ["a", "b", "free"])
+    cells = tables.mean_se_cells(values, ["free"])
+    assert [method for method, cell in cells.items() if cell.startswith("**")] == ["a", "b"]
+
+
+# Any result table: a panel for each metric and condition, a curve for each method
+
+
+def rows(metrics=("error",), noises=("a", "b"), xs=(1.0, 2.0)):
+    """Method "better" has 10 x + repetition, "worse" one more."""
+    places = itertools.product(metrics, noises, enumerate(["better", "worse"]), range(3), xs)
+    columns = ["metric", "noise", "method", "repetition", "x", "value"]
+    values = [(*place, name, r, x, shift + 10 * x + r) for *place, (shift, name), r, x in places]
+    return pd.DataFrame([DEFAULTS | dict(zip(columns, each, strict=True)) for each in values])[COLUMNS]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "noises"), [(["error"], ["own"]), (["error", "cost"], ["own", "independent 0.1"])]
+)
+def test_a_panel_for_each_metric_and_condition(metrics, noises):
+    figure = stock.curves(Results({"any": rows(metrics, noises)}, {}))
+    assert len(figure.axes) == len(metrics) * len(noises)
+    for axes in figure.axes:
+        curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_alpha() is None]
+        assert [list(line.get_ydata()) for line in curves] == [[11, 21], [12, 22]]
+    titles = {axes.get_title() for axes in figure.axes} - {""}
+    assert titles == ({"own", "10 % symmetric"} if len(noises) > 1 else set())
+
+
+def test_the_table_of_any_table_holds_the_last_value_of_every_method():
+    frame = stock.last_values(Results({"any": rows()}, {}))
+    assert list(frame.index.names) == ["dataset", "noise", "setting", "metric"]
+    assert frame.loc[("synthetic", "a", "", "error")].to_list() == ["**21.00 ± 0.58**", "22.00 ± 0.58"]
+    without_x = rows(xs=(float("nan"),)).assign(value=3.0)
+    frame = stock.last_values(Results({"any": without_x}, {}))
+    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # as low as the other

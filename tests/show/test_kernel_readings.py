@@ -1,0 +1,105 @@
+"""The tables of readings: distances to print, and a choice that is judged where it was not made."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisylabels.statistics import Estimate
+from reproduction.figures import kernels
+from reproduction.judge.verdicts import judge
+from reproduction.run import results
+from reproduction.show import panels
+from reproduction.show.panels import Results
+from reproduction.spec.protocol import find_protocol
+
+SETS = [f"ida_{letter}" for letter in "badcfe"]  # alphabetically: a c e and b d f
+NOISE = ["independent 0.1", "negative_only 0.1"]
+PRINTED = 10.0
+
+
+def inputs(errors):
+    """Results for {method: error of a data set}; 40 splits, kinds of flips 2 points apart."""
+    klr = {"method": "kernel_logistic", "selection": "cv", "noise": NOISE}
+    own = {
+        "experiment": "test", "repetitions": 40, "datasets": SETS, "noise": ["independent 0", *NOISE],
+        "widths": [0], "parametrisation": "sigma2", "folds": 2, "trusted": 0.1,
+        "methods": {"klr": klr | {"label": "none"}, "klr free": klr | {"label": "free"}},
+    }  # fmt: skip
+    published = [
+        {"value": PRINTED, "sd": 0.1, "n": 100, "margin": 1.0,
+         "where": {"dataset": dataset, "noise": NOISE, "method": method, "metric": "error"}}
+        for dataset in SETS for method in ("klr", "svm")
+    ]  # fmt: skip
+    common = results.DEFAULTS | {"source": "canonical", "metric": "error"}
+    rows = [
+        common | {"dataset": d, "noise": noise, "method": m, "repetition": r}
+        | {"value": errors[m](d) + shift + 0.02 * (r % 2)}
+        for m in own["methods"]
+        for d in SETS
+        for r in range(20, 60)
+        for noise, shift in zip(NOISE, (-1.0, 1.0), strict=True)
+    ]  # fmt: skip
+    settings = find_protocol("kernels.errors").settings.model_validate(own)
+    return Results({"readings": pd.DataFrame(rows)}, {"readings": settings}, {"paper": published})
+
+
+def test_cells_pool_the_kinds_of_flips_and_know_their_state():
+    cells = kernels.cells(inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0}))
+    assert len(cells) == 2 * len(SETS)
+    none, free = (cells[cells["reading"] == name] for name in ("none", "free"))
+    np.testing.assert_allclose(none["ours"], 10.51)
+    np.testing.assert_allclose(none["distance"], 0.51)
+    assert (set(none["state"]), set(free["state"])) == ({"inside"}, {"outside"})
+    assert set(cells["level"]) == {0.1}
+
+
+def test_the_choice_on_one_half_is_judged_on_the_other():
+    """The free bias is right on the first half and wrong on the second."""
+    first = kernels.two_halves(SETS)[0]
+    errors = {"klr": lambda d: 12.0, "klr free": lambda d: 10.0 if d in first else 15.0}
+    made = inputs(errors)
+    frame = kernels.distances(made)
+    note = frame.attrs["note"]
+    assert "chosen on a, c, e: free; on the others its mean absolute distance is 5.01 against 2.01" in note
+    assert "on average over sets +3.00 (95 % interval 3.00 to 3.00 over 3 data sets): farther." in note
+    assert "chosen on b, d, f: none, which is today's." in note
+    rows = frame.loc[["KLR and rKLR"]].set_index("reading")
+    assert rows.loc["free", "first half"] == "**0.01**"
+    assert rows.loc["none", "second half"] == "**2.01**"
+    assert rows.loc["free", ["inside", "outside"]].tolist() == ["3", "3"]
+    cells = kernels.every_cell(made).set_index("data set")
+    assert cells.loc["a", "chosen elsewhere"] == cells.loc["a", "today's"] == "12.01"
+    assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "state"]) == ("15.01", "outside")
+
+
+def test_a_better_reading_is_shown_to_be_nearer_both_ways():
+    spread = {name: 0.3 * k for k, name in enumerate(SETS)}
+    made = inputs({"klr": lambda d: 13.0 + spread[d], "klr free": lambda d: 10.2 + spread[d]})
+    note = kernels.distances(made).attrs["note"]
+    assert note.count(": nearer.") == 2
+
+
+def test_states_are_the_verdicts_of_published_values():
+    rng = np.random.default_rng(0)
+    far = {name: 0.4 * k for k, name in enumerate(SETS)}
+    made = inputs({"klr": lambda d: rng.normal(10.2 + far[d], 0.6), "klr free": lambda d: rng.normal(11, 1)})
+    own = [dict(e, id=str(k), reason="made up") for k, e in enumerate(made.published_of["paper"])]
+    klr = [e for e in own if e["where"]["method"] == "klr"]
+    table = made.table[made.table["method"] == "klr"]
+    verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]
+    cells = kernels.cells(made)
+    states = cells[cells["reading"] == "none"].set_index("dataset")["state"]
+    assert len(set(states)) > 1
+    assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == states.to_dict()
+    assert kernels.state(Estimate(0.0, float("nan"), 0.0), 1.0) == "undecided"  # one split shows nothing
+
+
+def test_what_is_missing_is_named():
+    made = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
+    with pytest.raises(panels.RenderError, match="none of the printed values"):
+        kernels.distances(dataclasses.replace(made, published_of={}))
+    some = {"readings": made.table[made.table["dataset"] != "ida_a"]}
+    with pytest.raises(panels.RenderError, match=r"readings: the results hold no rows with .*ida_a"):
+        kernels.distances(dataclasses.replace(made, tables=some))

@@ -1,0 +1,169 @@
+"""The configuration of a run: each file is strict, what would be ignored is refused; tables of all keys."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from noisylabels.noise import flip_models
+from reproduction.plan.plan import unknown_target
+from reproduction.run.results import COLUMNS
+from reproduction.spec import configuration, key_tables
+from reproduction.spec.artifact import expanded
+from reproduction.spec.strict_yaml import ArtifactError, read
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config"
+BASE = CONFIG / "config.yaml"
+
+
+def examine(overlay, **given):
+    configuration.examine(read(BASE) | given, [BASE, overlay])
+
+
+def test_our_overlays_pass():
+    for name in ("smoke", "quick"):
+        examine(CONFIG / f"{name}.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scal: smoke\n", r"no key 'scal'; did you mean scale\?"),
+        ("scale: smok\n", r"scale: should be 'full', .*, got 'smok'; did you mean smoke\?"),
+        ("data: {offlin: true}\n", r"data: .*did you mean offline\?"),
+        ("data: {offline: 'true'}\n", r"data\.offline: should be a valid boolean, got 'true'"),
+        ("process_nois: 1\n", r"no key 'process_nois'; known: scale, papers, project, seed, seeds, only, "),
+        ("formats: [pdf]\n", r"formats: png must be one of them"),
+        ("formats: [png, jpg]\n", r"formats\.1: should be .*, got 'jpg'"),
+        ("seeds: [1, 1]\n", r"seeds: a seed is listed twice; keep one"),
+        ("seed: 1.0\n", r"seed: should be a valid integer, got 1\.0; write 1"),
+        ("data: {mirror: --help}\n", r"data\.mirror: '--help' is neither a folder that exists nor an addr"),
+        ("data: {mirror: 'ftp://x'}\n", r"data\.mirror: 'ftp://x' is neither a folder"),
+        ("seed: .nan\n", r"line 1: \.nan is not allowed"),
+        ("seed: 1e3\n", r"seed: should be a valid integer, got 1000\.0; write 1000"),
+        ("seed: 010\n", r"seed: should be a valid integer, got '010'; write 10"),
+    ],
+)
+def test_a_mistake_in_an_overlay_is_one_line_with_file_and_key(tmp_path, text, message):
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(ArtifactError, match=message) as error:
+        examine(tmp_path / "mine.yaml")
+    assert str(error.value).startswith(str(tmp_path / "mine.yaml"))
+    assert "\n" not in str(error.value)
+
+
+def test_a_mistake_on_the_command_line_is_named_as_such():
+    with pytest.raises(ArtifactError, match=r"^--config: seed: .* integer, got 1000\.0; write 1000"):
+        examine(CONFIG / "smoke.yaml", seed=1000.0)
+
+
+def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "ors").mkdir()
+    (tmp_path / "ors/mine.yaml").write_text("datasets: [beans.local, other-beans.local]\n")
+    (tmp_path / "there.csv").touch()
+    right = {"beans": "~/there.csv", "heart": {"file": "~/there.csv"}, "other-beans": "~/there.csv"}
+    configuration.examine_local(right, {"heart", "hammer"}, tmp_path)
+    for local, message in [
+        ({"hart": "h.csv"}, r"^data\.local: hart: .* names hart\.local; did you mean heart"),
+        ({"bean": "h.csv"}, r"^data\.local: bean: .*did you mean beans"),
+        ({"heart": "/proc/self/mem"}, r"^data\.local: heart: /proc/self/mem is not a regular file;"),
+        ({"heart": str(tmp_path)}, rf"^data\.local: heart: {tmp_path} is not a regular file"),
+        ({"heart": "~/nope.wav"}, rf"^data\.local: heart: there is no file {tmp_path}/nope\.wav$"),
+        ({"heart": {"file": "~/nope.wav"}}, rf"there is no file {tmp_path}/nope\.wav$"),
+        ({"heart": "~nobody-of-this-name/a.wav"}, r"there is no file .*/~nobody-of-this-name/a\.wav$"),
+    ]:
+        with pytest.raises(ArtifactError, match=message):
+            configuration.examine_local(local, {"heart", "hammer"}, tmp_path)
+
+
+def test_an_unknown_target_gets_the_nearest_names():
+    names = ["all", "data", "ors", "ors_fig2", "ors_fig9", "pnorm"]
+    for name, hint in (
+        ("ors_fig99", "did you mean ors_fig9"),
+        ("sites", "did you mean the command ./run site?"),
+        ("zzz", "it would be a paper, or <paper>_<artifact>"),
+    ):
+        assert unknown_target(name, names).startswith(f"there is no target {name}; {hint}")
+
+
+# The command line, before Snakemake reads it
+
+
+@pytest.fixture(scope="module")
+def start():
+    return runpy.run_path(str(ROOT / "src/scripts/start.py"))
+
+
+def test_the_files_of_a_command_are_those_of_its_options(start):
+    for words, files in (
+        ("", []),
+        ("--configfile a b --cores 2 -- c", ["a", "b"]),
+        ("--configfiles=a b -n", ["a"]),
+        ("--cores 2 x --configfile a -- --configfile", ["a"]),
+    ):
+        assert start["options"](words.split()).configfile == files
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("-n --config foo", "run: --config: foo is not key=value"),
+        ("--config seed=7 ors_fig5", "ors_fig5 is not key=value, as in seed=7; targets follow --"),
+        ("--configfile config/smok.yaml", "did you mean config/smoke.yaml"),
+        ("--configfile /dev/null", "there is no file /dev/null"),
+        ("--configfile BAD", "BAD: top level: the file is empty"),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_answered_in_one_line(
+    start, words, message, monkeypatch, tmp_path
+):
+    bad = str(tmp_path / "bad.yaml")
+    Path(bad).touch()
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.argv", ["start.py", *words.replace("BAD", bad).split()])
+    with pytest.raises(SystemExit, match=re.escape(message.replace("BAD", bad))):
+        start["check_configuration"]()
+
+
+# Tables of keys and JSON Schemas come from the models that check the files
+
+
+@pytest.mark.parametrize("page", ["README.md", "settings.md", "vocabulary.md"])
+def test_the_pages_of_keys_are_in_step_with_the_models(page):
+    text = (CONFIG / page).read_text(encoding="utf-8")
+    made = {"settings.md": key_tables.settings_page, "vocabulary.md": key_tables.vocabulary_page}
+    wanted = made[page]() if page in made else key_tables.filled(text)
+    assert text == wanted, "run: python src/scripts/generate.py"
+
+
+def test_the_vocabulary_has_every_noise_with_its_numbers_every_field_and_every_column():
+    page = key_tables.vocabulary_page()
+    for name in flip_models.MODELS:
+        assert f"| `{' '.join([name, *flip_models.numbers(name)])}` | " in page
+    for word in (*COLUMNS, "X_test", "arrays"):
+        assert f"`{word}`" in page
+
+
+def test_every_key_of_an_artifact_and_of_the_configuration_is_explained():
+    for name in ("config", "artifact"):
+        for row in key_tables.table(key_tables.models()[name]).splitlines():
+            assert not row.endswith("|  |"), row
+
+
+def test_the_schemas_accept_our_files_and_refuse_a_typo(tmp_path):
+    key_tables.write_schemas(tmp_path)
+    content = expanded(CONFIG / "experiments/kernel_boost/rivals.yaml")
+    for name, value in {
+        "config": yaml.safe_load(BASE.read_text()),
+        "artifact": content,
+        f"settings.{content['protocol']}": content["settings"],
+    }.items():
+        validator = Draft202012Validator(json.loads((tmp_path / f"{name}.schema.json").read_text()))
+        assert not list(validator.iter_errors(value))
+        assert list(validator.iter_errors(value | {"nonsense": 1}))
