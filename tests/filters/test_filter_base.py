@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from noisylabels import METHODS
-from noisylabels.filters.base import NoisySequence, Sliding
+from noisylabels.filters.base import NoisySequence, Rows, Sliding
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, PNLMS, RLS, SMNLMS, ZALMS
 from noisylabels.filters.ors import ORS, VARIANTS
 from noisylabels.filters.pnorm import (
@@ -60,6 +60,26 @@ def test_a_sliding_window_equals_its_rows(f, d):
         results.append((yhat, w, f.run(more.x, more.labels[:, 0], **told(more))))  # goes on from the state
     for window, row in zip(*results, strict=True):
         assert window == pytest.approx(row, rel=1e-8, abs=1e-9)
+
+
+@every
+@pytest.mark.parametrize("newest", ["first", "last"])
+def test_a_view_of_windows_is_taken_as_it_is(f, newest):
+    """The same predictions and weights as of a copy, and no copy is made."""
+    rng = np.random.default_rng(6)
+    windows = np.lib.stride_tricks.sliding_window_view(rng.normal(size=(106)), 7)
+    x = windows[:, ::-1] if newest == "first" else windows
+    data = sequence(100, 7)
+    y = x @ np.arange(7.0)
+    results = []
+    for rows in (x, x.copy()):
+        f._start(7)
+        results.append((f.run(rows, y, **told(data)), f.w.copy(), f.predict(rows)))
+    for view, copied in zip(*results, strict=True):
+        assert view == pytest.approx(copied, rel=1e-8, abs=1e-9)
+    assert np.shares_memory(Rows.of(x).flat, x)
+    with pytest.raises(ValueError, match=r"X: value at index \(\d, \d\) is not finite"):
+        f.run(np.lib.stride_tricks.sliding_window_view(np.array([1.0, 1.0, np.nan, 1.0]), 2), y[:3])
 
 
 @every

@@ -5,11 +5,22 @@ from typing import get_args
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import SVC
 
 from noisylabels.kernels import gaussian
-from noisylabels.kernels.gaussian import WIDTHS, basis, rate, rbf, squared_distances, useful_widths, width_of
+from noisylabels.kernels.gaussian import (
+    WIDTHS,
+    basis,
+    kernel_matrix,
+    rate,
+    rbf,
+    squared_distances,
+    useful_widths,
+    width_of,
+)
 
 GAMMA = 0.3
 
@@ -182,3 +193,22 @@ def test_landmarks_are_as_many_as_asked_for_and_the_same_for_a_seed(how):
     assert np.array_equal(found, landmarks(10))
     assert how == "kmeans" or (squared_distances(found, X).min(axis=1) == 0).all()
     assert np.array_equal(landmarks(60), X)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 3), (33, 700), (700, 333)])
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+def test_a_kernel_matrix_in_blocks_is_that_of_its_distances(n, m, storage):
+    """To the last bit, with and without columns of zeros behind it."""
+    rng = np.random.default_rng(n)
+    A = storage(rng.normal(size=(n, 4)))
+    B = storage(rng.normal(size=(m, 4)))
+    for second in (None, B):
+        wanted = rbf(squared_distances(A, second), 0.7)
+        assert np.array_equal(kernel_matrix(A, second, width=0.7), wanted)
+        wide = kernel_matrix(A, second, width=0.7, multiple=32)
+        assert wide.shape[1] % 32 == 0
+        assert np.array_equal(wide[:, : wanted.shape[1]], wanted)
+        assert not wide[:, wanted.shape[1] :].any()
+    if storage is np.asarray:
+        assert np.array_equal(squared_distances(A, B), cdist(A, B, "sqeuclidean"))
+        assert np.array_equal(squared_distances(A), cdist(A, A, "sqeuclidean"))

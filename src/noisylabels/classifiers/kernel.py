@@ -27,12 +27,11 @@ from noisylabels.kernels.gaussian import (
     Gram,
     Parametrisation,
     basis,
-    rbf,
-    squared_distances,
+    kernel_matrix,
     width_of,
 )
 from noisylabels.noise import flip_matrix as flips
-from noisylabels.solvers.svm_path import padded, path
+from noisylabels.solvers.svm_path import BLOCK, padded, path
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
 NOTHING = 1e-12
@@ -112,17 +111,18 @@ class KernelClassifier(Weighted, DecisionClassifier):
 
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
-        K = rbf(squared_distances(features_of(self, X), self.X_fit_), self.width_, self.parametrisation)
+        X = features_of(self, X)
+        K = kernel_matrix(X, self.X_fit_, width=self.width_, parametrisation=self.parametrisation)
         return np.asarray(K @ self.dual_coef_ + self.intercept_)
 
-    def _kernel(self, X: Any, weights: Floats | None = None) -> Floats:
-        """K (n, n) of the training points; sets X_fit_ and width_.
+    def _kernel(self, X: Any, weights: Floats | None = None, multiple: int = 1) -> Floats:
+        """K (n, n) of the training points; sets X_fit_ and width_. Zeros follow up to a multiple of columns.
 
         With weights a (n,) it is sqrt(a_i a_j) K_ij, whose eigenvalues above 0 are those of K with row i
         repeated a_i times; the entry i of an eigenvector is then spread evenly over a_i rows.
         """
         self.X_fit_, self.width_ = X, width_of(self.width, X, self.parametrisation, weights)
-        K = rbf(squared_distances(X), self.width_, self.parametrisation)
+        K = kernel_matrix(X, width=self.width_, parametrisation=self.parametrisation, multiple=multiple)
         return K if weights is None else np.sqrt(np.outer(weights, weights)) * K
 
 
@@ -159,7 +159,7 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
         """Fit to X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
         Cs = np.array([number("C", self.C, above=0)])
         X, labels, _ = self._examples(X, y, sample_weight)
-        K = padded(self._kernel(X))
+        K = self._kernel(X, multiple=BLOCK)
         beta, b, converged = self._path(K, labels.astype(float), Cs, self.tolerance, self.max_steps, self.gap)
         self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
         self._flag(not_converged=not self.converged_)

@@ -116,11 +116,31 @@ class Rows(NamedTuple):
             return X
         if isinstance(X, Sliding):
             return cls(X.padded, 1, len(X), X.d, True)
+        signal = signal_under(X)
+        if signal is not None and np.isfinite(signal).all():
+            n, d = X.shape  # type: ignore[union-attr]
+            return cls(signal, 1, n, d, X.strides[1] < 0)  # type: ignore[union-attr]
         array = finite("X", X, (None, None))
         n, d = array.shape
         if d < 1:
             raise ValueError("X: rows need d >= 1 columns")
         return cls(array.ravel(), d, n, d, False)
+
+
+def signal_under(X: Any) -> Floats | None:
+    """The samples under a view of sliding windows, newest sample first or last; None if X is no such view.
+
+    Such a view is ``sliding_window_view(signal, d)``, or the same with ``[:, ::-1]``. Taken as it is, it
+    needs no copy of n d numbers.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64 or min(X.shape) < 2:
+        return None
+    between_rows, between_columns = X.strides
+    if between_rows != X.itemsize or abs(between_columns) != X.itemsize:
+        return None
+    first = X[0] if between_columns > 0 else X[0, ::-1]
+    samples = len(X) + X.shape[1] - 1
+    return np.lib.stride_tricks.as_strided(first, (samples,), (X.itemsize,), writeable=False)
 
 
 def _check_squares(rows: Rows) -> None:
@@ -208,6 +228,10 @@ class Filter:
         if isinstance(X, Sliding):
             self._ready(X.d)
             return np.correlate(X.padded, self.w[::-1], "valid")
+        signal = signal_under(X)
+        if signal is not None and np.isfinite(signal).all():
+            self._ready(X.shape[1])  # type: ignore[union-attr]
+            return np.correlate(signal, self.w[::-1] if X.strides[1] < 0 else self.w, "valid")  # type: ignore[union-attr]
         array = finite("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
         self._ready(array.shape[-1])
         return array @ self.w

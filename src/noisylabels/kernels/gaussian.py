@@ -32,19 +32,104 @@ LARGEST_BLOCK = 0.8  # of n
 LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
 FIRST_LOOK = 0.15  # of n rows of the Cholesky factor, before the decay of the remaining trace is judged
 EVERY = 16
+MOST_ROWS = 256  # of a block of a kernel matrix
+CACHED_ENTRIES = 65536  # of a block: half a megabyte
 SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
 
 
 def squared_distances(A: Any, B: Any = None) -> Floats:
-    """D_ij = ||a_i - b_j||^2 >= 0 for the rows of A (n, d) and B (m, d); B = A if not given: (n, m).
+    """Compute the squared distances between rows.
 
-    With a sparse matrix ||a_i||^2 - 2 a_i.b_j + ||b_j||^2, off by some 1e-15 of the largest ||a_i||^2.
+    Parameters
+    ----------
+    A : array-like or sparse matrix of shape (n, d)
+    B : array-like or sparse matrix of shape (m, d), optional
+        A, if it is left out.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        The distances, at least 0.
+
+    Notes
+    -----
+    With a sparse matrix they are :math:`\\lVert a_i \\rVert^2 - 2 a_i \\cdot b_j + \\lVert b_j \\rVert^2`,
+    off by some 1e-15 of the largest squared norm.
     """
     if issparse(A) or issparse(B):
-        from sklearn.metrics.pairwise import euclidean_distances
+        return _distances_of_sparse(A, B)
+    distances = np.empty((len(A), len(A if B is None else B)))
+    _fill_in_blocks(distances, A, B, gamma=None)
+    return distances
 
-        return np.asarray(euclidean_distances(A, B, squared=True))
-    return np.maximum(cdist(A, A if B is None else B, "sqeuclidean"), 0.0)
+
+def kernel_matrix(
+    A: Any, B: Any = None, *, width: float, parametrisation: str = "sigma2", multiple: int = 1
+) -> Floats:
+    """Compute a Gaussian kernel matrix without a second matrix of its size.
+
+    Parameters
+    ----------
+    A : array-like or sparse matrix of shape (n, d)
+    B : array-like or sparse matrix of shape (m, d), optional
+        A, if it is left out.
+    width : float
+        Width of the kernel, see `rate`.
+    parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+        What ``width`` stands for, see `rate`.
+    multiple : int, default 1
+        Columns of zeros follow, up to a multiple of it.
+
+    Returns
+    -------
+    ndarray of shape (n, m), or with more columns
+        ``rbf(squared_distances(A, B), width, parametrisation)``, to the last bit.
+
+    Examples
+    --------
+    >>> from noisylabels.kernels.gaussian import kernel_matrix
+    >>> kernel_matrix([[0.0], [2.0]], width=0.25, parametrisation="gamma").round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
+    gamma = rate(width, parametrisation)
+    if issparse(A) or issparse(B):
+        K = _distances_of_sparse(A, B)
+        K *= -gamma
+        np.exp(K, out=K)
+        further = -K.shape[1] % multiple
+        return np.pad(K, ((0, 0), (0, further))) if further else K
+    rows = np.asarray(A, dtype=float)
+    columns = None if B is None else np.asarray(B, dtype=float)
+    m = len(rows if columns is None else columns)
+    K = np.zeros((len(rows), m + -m % multiple))
+    _fill_in_blocks(K[:, :m], rows, columns, gamma)
+    return K
+
+
+def _distances_of_sparse(A: Any, B: Any) -> Floats:
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    return np.asarray(euclidean_distances(A, B, squared=True))
+
+
+def _fill_in_blocks(out: Floats, A: Floats, B: Floats | None, gamma: float | None) -> None:
+    """Fill ``out`` with squared distances, or with exp(-gamma D), a block that stays in the cache at a time.
+
+    Without B the part above the diagonal is computed, and the other part is copied from it.
+    """
+    n, m = out.shape
+    step = max(1, min(MOST_ROWS, CACHED_ENTRIES // max(m, 1) + 1))
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        first = start if B is None else 0  # column
+        block = cdist(A[start:stop], (A if B is None else B)[first:], "sqeuclidean")
+        if gamma is not None:
+            block *= -gamma
+            np.exp(block, out=block)
+        out[start:stop, first:] = block
+        if B is None:
+            out[stop:, start:stop] = block[:, stop - start :].T
 
 
 def rate(width: float, parametrisation: str = "sigma2") -> float:
@@ -62,7 +147,8 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
 
 def rbf(D: Floats, width: float, parametrisation: str = "sigma2") -> Floats:
     """exp(-gamma D) for squared distances D of any shape, gamma = `rate` (width, parametrisation)."""
-    return np.exp(-rate(width, parametrisation) * D)
+    K = np.multiply(-rate(width, parametrisation), D)
+    return np.exp(K, out=K) if isinstance(K, np.ndarray) else np.exp(K)
 
 
 def width_of(
