@@ -451,3 +451,19 @@ def test_dates_in_common_forms_are_counted_in_days(form, days):
     assert found.X[0, 0] == days
     assert found.X[1, 0] > days
     assert found.dates == ["x"]
+
+
+@pytest.mark.parametrize("sentinel", ["-999", "9999"])
+def test_a_number_far_from_the_others_that_repeats_is_said(sentinel):
+    column = [sentinel if i % 10 == 0 else str(i) for i in range(100)]
+    notes = encode({"x": column}, "f", str).notes
+    assert [note for note in notes if f"is {sentinel} in 10 rows, far from its other values" in note]
+    assert encode({"x": [str(i % 20) for i in range(100)]}, "f", str).notes == []
+
+
+@pytest.mark.parametrize(
+    ("form", "order"), [("%02d/%02d/2020", "day/month"), ("%02d-%02d-2020", "day/month")]
+)
+def test_a_date_whose_order_is_a_guess_is_said(form, order):
+    dates = [form % (1 + i % 12, 1 + i // 12) for i in range(60)]
+    assert "read as day/month/year" in encode({"x": dates}, "f", str).notes[0]

@@ -52,6 +52,8 @@ MARKED = 0.2
 """With this share of numbers, and one text everywhere else, the text is a mark for a gap."""
 FEWEST_NUMBERS = 5
 """Different numbers that a column of numbers with marks has at least; with fewer they are categories."""
+SENTINEL_SHARE, SENTINEL_DISTANCE = 0.01, 1.0
+"""Share of the rows, and distance in ranges of the other values, of a number that may mean "not known"."""
 MOST_CATEGORIES = 50
 MOST_CELLS = 1 << 27
 """Cells of the encoded columns, 1 GiB of numbers."""
@@ -147,11 +149,12 @@ def _encode_numbers(name: str, column: NumericColumn, place: Place) -> Encoded:
     missing = np.isnan(values)
     if missing.all():
         return Encoded(nothing, [], [*column.notes, f"column {name!r} is empty and was left out"])
+    notes = [*column.notes, *_explain_sentinel(name, values[~missing])]
     filled = np.where(missing, np.median(values[~missing]), values)
     X = filled[:, np.newaxis]
     is_constant = bool(filled.min() == filled.max())
     dates = [name] if column.form and column.form != DURATION else []
-    return _with_gaps(name, X, [name], missing, is_constant, "the median", column.notes, dates)
+    return _with_gaps(name, X, [name], missing, is_constant, "the median", notes, dates)
 
 
 def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: int) -> Encoded:
@@ -223,6 +226,20 @@ def _encode_texts(name: str, words: list[str], different: int, hashing: bool) ->
         else:
             texts.append(word)
     return Encoded(nothing, [], [note], texts)
+
+
+def _explain_sentinel(name: str, values: Array) -> list[str]:
+    """Say that a number such as -999 is repeated far from all others, as if it meant "unknown"."""
+    different, counts = np.unique(values, return_counts=True)
+    if len(different) < FEWEST_NUMBERS:
+        return []
+    for i, nearest, others in ((0, different[1], different[1:]), (-1, different[-2], different[:-1])):
+        is_frequent = counts[i] >= max(FEWEST_NUMBERS, SENTINEL_SHARE * len(values))
+        is_far = abs(different[i] - nearest) > SENTINEL_DISTANCE * (others[-1] - others[0])
+        if is_frequent and is_far:
+            what = f"column {name!r} is {different[i]:g} in {counts[i]} rows, far from its other values"
+            return [f"{what}; leave it empty if that means not known"]
+    return []
 
 
 def _check_size(name: str, values: Array, place: Place) -> None:
@@ -316,11 +333,11 @@ def _explain_dates(name: str, form: str) -> str:
         return ""
     kind = "durations" if form == DURATION else "dates"
     note = f"column {name!r} holds {kind} and is counted in days"
-    day_first = form.lstrip("%").startswith("d")
-    month_first = form.lstrip("%").startswith("m")
-    if day_first and "/" in form:
+    if form == DURATION or "." in form:
+        return note
+    if form.startswith("%d"):
         return f"{note}, read as day/month/year"
-    if month_first and "/" in form:
+    if form.startswith("%m"):
         return f"{note}, read as month/day/year"
     return note
 
@@ -365,8 +382,10 @@ def _read_dates(texts: list[str]) -> tuple[Array, str]:
     if best_form:
         return best, best_form
     durations = series.where(series.str.fullmatch(DURATION_FORM))
-    lengths = (pd.to_timedelta(durations, errors="coerce") / day).to_numpy(float)
-    return (lengths, DURATION) if np.isfinite(lengths).any() else (best, "")
+    lengths: Array = (pd.to_timedelta(durations, errors="coerce") / day).to_numpy(float)
+    if np.isfinite(lengths).any():
+        return lengths, DURATION
+    return best, ""
 
 
 def _date_forms(texts: Sequence[str]) -> list[str]:
