@@ -382,7 +382,7 @@ def _read_dates(texts: list[str]) -> tuple[Array, str]:
     if best_form:
         return best, best_form
     durations = series.where(series.str.fullmatch(DURATION_FORM))
-    lengths: Array = (pd.to_timedelta(durations, errors="coerce") / day).to_numpy(float)
+    lengths = np.asarray(pd.to_timedelta(durations, errors="coerce") / day, dtype=np.float64)
     if np.isfinite(lengths).any():
         return lengths, DURATION
     return best, ""
