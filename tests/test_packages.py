@@ -1,7 +1,9 @@
-"""Two packages: the library imports nothing of the project, and inside both every import leads downwards."""
+"""The library by itself: what it loads, what it can do without the project, and which names are public.
+
+Who may import whom is configured in pyproject.toml, and `tests/test_tools.py` checks it.
+"""
 
 import ast
-import graphlib
 import importlib
 import subprocess
 import sys
@@ -25,52 +27,6 @@ FURTHER = [
     "filters.streams:to_river",
 ]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
-LATER = {"pandas": {"auditing", "out_of_core"}, "pyarrow": {"auditing"}, "river": {"filters"}}
-"""What some rooms of the library import only when they are used: tables in files, models of another kind."""
-
-
-def executed(statements):
-    """Statements, and those inside them, that run: not what only a type checker sees."""
-    for node in statements:
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        yield node
-        for part in ("body", "orelse", "handlers", "finalbody"):
-            yield from executed(getattr(node, part, []))
-
-
-def imports(file):
-    """Full names of the modules that a file imports, at the top or later; of ``from a import b``, a.b."""
-    for node in executed(ast.parse(file.read_text(encoding="utf-8")).body):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{file}: a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def room(file):
-    """The module or subpackage of a package that a file is in."""
-    return file.relative_to(SOURCES).parts[1].removesuffix(".py")
-
-
-@pytest.mark.parametrize("file", sorted((SOURCES / "noisylabels").rglob("*.py")), ids=lambda f: f.stem)
-def test_the_library_imports_nothing_of_the_project(file):
-    for module in imports(file):
-        top = module.partition(".")[0]
-        assert top in LIBRARY or top in sys.stdlib_module_names or room(file) in LATER.get(top, ()), module
-
-
-@pytest.mark.parametrize(("package", "depth"), [("noisylabels", 2), ("reproduction", 3)])
-def test_every_arrow_leads_downwards(package, depth):
-    """Between the rooms of the library, and between the modules of the project."""
-    below = {}
-    for file in sorted((SOURCES / package).rglob("*.py")):
-        place = file.relative_to(SOURCES).with_suffix("").parts[:depth]
-        used = {tuple(module.split(".")[:depth]) for module in imports(file)}
-        below.setdefault(place, set()).update(used - {place})
-    known = {place: used & set(below) for place, used in below.items()}
-    assert list(graphlib.TopologicalSorter(known).static_order())  # raises CycleError, with the circle
 
 
 def python(code):

@@ -3,10 +3,10 @@
 import inspect
 
 import pytest
+from methods import method_class
 from sklearn.base import ClassifierMixin
 
 from noisylabels import METHODS
-from reproduction.spec.settings import method_class
 
 CLASSIFIERS = [cls for name in METHODS if issubclass(cls := method_class(name), ClassifierMixin)]
 every = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.name)

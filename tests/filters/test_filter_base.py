@@ -8,6 +8,7 @@ from bad_values import check_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import check_layouts
+from methods import method_class
 from reference import as_rows, sequence, told
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -26,7 +27,6 @@ from noisylabels.filters.pnorm import (
     PNormLMS,
     UnnormalizedEG,
 )
-from reproduction.spec.settings import method_class
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from methods import method_class
 
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair
 from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
 from noisylabels.online.oracles import ArrayOracle
 from noisylabels.online.theory import angle, best_step, regret, surrogate_ball, surrogate_moment
-from reproduction.spec.settings import method_class
 
 PAIR = gaussian_pair(1.0, [0.25, 0.25])
 CENTRES = np.array([[0.5, 0.5], [-0.5, -0.5]])

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from methods import method_class
 
 from noisylabels.noise.additive import SHAPES, FeatureNoise, rotation
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.online.theory import best_step, regret, two_copy_moment
-from reproduction.spec.settings import method_class
 
 ETA = 0.02
 
