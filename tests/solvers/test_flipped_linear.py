@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_linear import BLOCK, _Descent, fit_two_classes, likelihood
 from noisylabels.solvers.flipped_softmax import em_newton
 

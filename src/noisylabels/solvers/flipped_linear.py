@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import dot_lanes, fma, normal_equations, single_threaded_if_small
-from noisylabels.noise import flips
+from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_softmax import Fit
 from noisylabels.solvers.weighted_logistic import _evaluate
 from noisylabels.validation import Floats
